@@ -1,0 +1,5 @@
+"""`python -m wfacli`."""
+
+from .cli import entry
+
+entry()

@@ -1,0 +1,182 @@
+"""The data contract: pairs on their way in, alignments on their way out, as columns.
+
+Everything here is C-contiguous and, once made, left alone: a batch is handed on, not changed.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+U8 = npt.NDArray[np.uint8]
+I32 = npt.NDArray[np.int32]
+U32 = npt.NDArray[np.uint32]
+I64 = npt.NDArray[np.int64]
+
+
+class Status(enum.IntEnum):
+    """Whether a pair has an alignment, and if not, why."""
+
+    OK = 0
+    SCORE_LIMIT = 1
+    MEMORY_LIMIT = 2
+    LENGTH_LIMIT = 3
+    DROPPED = 4
+    UNSUPPORTED = 5
+
+
+class Flag(enum.IntFlag):
+    """Bits of PairBatch.flags."""
+
+    NON_ACGT = 1
+    NON_NUCLEOTIDE = 2
+
+
+@dataclass(frozen=True)
+class Records:
+    """Names and qualities of n pairs; only wfacli.io looks inside.
+
+    Attributes:
+        text: u8[T], names and qualities.
+        q_name, t_name: i64[n], where a name starts in text.
+        q_name_len, t_name_len: i32[n].
+        qual: i64[n], where the query's quality starts (as long as the query), or -1.
+    """
+
+    text: U8
+    q_name: I64
+    t_name: I64
+    q_name_len: I32
+    t_name_len: I32
+    qual: I64
+
+    def query_name(self, row: int) -> str:
+        """The query's name in a row."""
+        return self._name(self.q_name[row], self.q_name_len[row])
+
+    def target_name(self, row: int) -> str:
+        """The target's name in a row."""
+        return self._name(self.t_name[row], self.t_name_len[row])
+
+    def _name(self, start: int, length: int) -> str:
+        return self.text[start : start + length].tobytes().decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """n pairs of sequences.
+
+    Attributes:
+        ordinal: position of the batch in the input, from 0.
+        bases: u8[B], letters as read; each sequence starts at a multiple of 16, and 64 bytes follow the last.
+        q_start, t_start: i64[n], where sequences start in bases (targets may repeat).
+        q_len, t_len: i32[n], letters.
+        flags: u8[n], bits of Flag.
+        est_edits: i32[n], estimated edit distance, -1 where unknown.
+        records: names and qualities.
+    """
+
+    ordinal: int
+    bases: U8
+    q_start: I64
+    t_start: I64
+    q_len: I32
+    t_len: I32
+    flags: U8
+    est_edits: I32
+    records: Records
+
+    def __len__(self) -> int:
+        return len(self.q_len)
+
+    @property
+    def total_bases(self) -> int:
+        """Letters of all queries and targets."""
+        return int(self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64))
+
+    @classmethod
+    def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
+        """From the columns that the native reader hands over."""
+        names = ("text", "q_name", "t_name", "q_name_len", "t_name_len", "qual")
+        bases = ("bases", "q_start", "t_start", "q_len", "t_len", "flags")
+        est = np.full(len(columns["t_len"]), -1, np.int32)
+        return cls(
+            ordinal,
+            *(columns[c] for c in bases),
+            est_edits=est,
+            records=Records(**{c: columns[c] for c in names}),
+        )
+
+
+@dataclass(frozen=True)
+class PartialResult:
+    """Alignments of m rows of a batch.
+
+    Attributes:
+        rows: i32[m], rows of the batch.
+        status: u8[m], values of Status.
+        score: i32[m], minus the cost; 0 where there is no alignment.
+        span: i32[m, 4], q_beg q_end t_beg t_end, half open.
+        cigar: u32[C], length << 4 | operation as in BAM, with = and X.
+        cigar_start: i64[m + 1], where each row's operations start in cigar.
+    """
+
+    rows: I32
+    status: U8
+    score: I32
+    span: I32
+    cigar: U32
+    cigar_start: I64
+
+
+@dataclass(frozen=True)
+class AlignmentBatch:
+    """Alignments of all n rows of a batch, in its order.
+
+    Columns as in PartialResult; origin is u8[n], the index into `kernels` of the kernel that answered.
+    """
+
+    ordinal: int
+    status: U8
+    score: I32
+    span: I32
+    cigar: U32
+    cigar_start: I64
+    origin: U8
+    kernels: tuple[str, ...]
+
+
+def gather(parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBatch, kernels: tuple[str, ...]) -> AlignmentBatch:
+    """Puts results of parts of a batch together; where a row is in several, the last one counts.
+
+    Args:
+        parts: results that cover every row between them.
+        origins: for each part, the kernel that made it, as an index into kernels.
+        pairs: the batch.
+        kernels: names of kernels.
+    """
+    n = len(pairs)
+    lengths = np.zeros(n, np.int64)
+    status, score = np.zeros(n, np.uint8), np.zeros(n, np.int32)
+    span, origin = np.zeros((n, 4), np.int32), np.zeros(n, np.uint8)
+    source = np.zeros(n, np.int64)  # where a row's operations start in all parts' operations, one after another
+    before = 0
+    for part, kernel in zip(parts, origins, strict=True):
+        rows = part.rows
+        status[rows], score[rows], span[rows], origin[rows] = part.status, part.score, part.span, kernel
+        lengths[rows] = np.diff(part.cigar_start)
+        source[rows] = before + part.cigar_start[:-1]
+        before += len(part.cigar)
+    start = np.zeros(n + 1, np.int64)
+    np.cumsum(lengths, out=start[1:])
+    every = np.concatenate([p.cigar for p in parts]) if parts else np.zeros(0, np.uint32)
+    if len(every) == start[-1] and np.array_equal(source, start[:-1]):
+        cigar = every
+    else:
+        cigar = every[np.repeat(source - start[:-1], lengths) + np.arange(start[-1])]
+    return AlignmentBatch(pairs.ordinal, status, score, span, cigar, start, origin, kernels)

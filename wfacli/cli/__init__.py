@@ -1,0 +1,40 @@
+"""The command line. Only here are messages printed and exit codes chosen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+from ..errors import OutputClosed, UsageError, WfacliError
+from .app import app
+from .console import error
+
+EXIT_FAILURE, EXIT_USAGE, EXIT_TERMINATED, EXIT_PIPE = 1, 2, 128 + signal.SIGTERM, 128 + signal.SIGPIPE
+
+
+class _Terminated(BaseException):
+    """SIGTERM arrived; not an Exception, so that nothing swallows it."""
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+def entry() -> None:
+    """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 130, 141, 143 signals."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app(prog_name="wfacli")
+    except OutputClosed:
+        # Whoever read the output has enough. Python must not complain about it while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(EXIT_PIPE)
+    except _Terminated:
+        sys.exit(EXIT_TERMINATED)
+    except (WfacliError, MemoryError, OSError) as problem:
+        if "--debug" in sys.argv:
+            raise
+        error(str(problem) or type(problem).__name__)
+        sys.exit(EXIT_USAGE if isinstance(problem, UsageError) else EXIT_FAILURE)

@@ -1,0 +1,37 @@
+"""The Typer application: one module a command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .align import align
+
+app = typer.Typer(
+    name="wfacli",
+    help="Exact pairwise alignment of sequencing reads.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Exact pairwise alignment of sequencing reads."""
+
+
+app.command(no_args_is_help=True)(align)

@@ -1,0 +1,68 @@
+"""The end of a run in words and in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from .. import __version__
+from ..errors import OutputError
+from ..io.output import Output
+from ..run import AlignRun
+from ..stats import versions
+
+
+def summary(run: AlignRun) -> str:
+    """One line: pairs, bases, identity, rate, engine."""
+    c, wall = run.stats.counts, run.stats.wall
+    engine = run.engine.stats()
+    identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
+    threads = f"{engine['threads']} thread" + ("s" if engine["threads"] != 1 else "")
+    return (
+        f"{c['pairs']:,} pairs, {_bases(c['query_bases'])} of queries, {_bases(c['target_bases'])} of targets, "
+        f"{identity}{wall:.2f} s, {c['pairs'] / wall:,.0f} pairs/s "
+        f"({engine['engine']} {engine['instruction_set']}, {threads})"
+    )
+
+
+def _bases(count: float) -> str:
+    for unit, size in (("Gb", 1e9), ("Mb", 1e6), ("kb", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} b"
+
+
+def check_writable(path: str | None) -> None:
+    """Fails before the work when its report could not be written after it. Raises OutputError."""
+    if path is None or path == "-":
+        return
+    parent = Path(os.path.realpath(path)).parent
+    if not parent.is_dir():
+        raise OutputError(f"{path}: cannot be written: no folder {parent}")
+    if not os.access(parent, os.W_OK) or Path(path).is_dir():
+        raise OutputError(f"{path}: cannot be written")
+
+
+def write_stats(path: str, run: AlignRun, complete: bool) -> None:
+    """Writes the run's report. Raises OutputError."""
+    config = run.config
+    report = {
+        "complete": complete,
+        "versions": versions(__version__),
+        "command_line": config.command_line,
+        "options": {
+            "spec": asdict(config.spec),
+            "output": asdict(config.output),
+            "limits": asdict(config.limits),
+            "threads": config.threads,
+            "batch_bases": config.batch_bases,
+            "check": config.check,
+        },
+        "engine": run.engine.stats(),
+        **run.stats.report(),
+    }
+    out = Output(path)
+    out.write(json.dumps(report, indent=2).encode() + b"\n")
+    out.finish()

@@ -1,0 +1,1 @@
+"""Engines: what turns rows of a batch into alignments."""

@@ -1,0 +1,115 @@
+"""The CPU engine: slices of routes over threads, each with its own native kernel and memory."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._native import Aligner, AlignOptions, CancelFlag
+from ..batch import I32, PairBatch, PartialResult, Status
+from ..config import AlignSpec, Limits
+from ..dispatch import CPU_KERNELS, LINEAR, Route
+from ..errors import Cancelled
+from ..stats import Stats
+
+_SLICE_BASES = 64_000  # fewer would cost more in hand-over than they gain in balance
+_SLICES_A_THREAD = 4
+
+
+@dataclass(frozen=True)
+class _Ticket:
+    rows: I32
+    slices: list[Future[PartialResult]]
+
+
+def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
+    """What the native kernel needs to know."""
+    return AlignOptions(
+        metric=spec.metric.value,
+        penalties=spec.penalties.as_tuple(),
+        ambiguous=spec.ambiguous.code,
+        memory="linear" if kernel == LINEAR else "table",
+        table_bytes=limits.table,
+        checkpoint_bytes=limits.checkpoints,
+    )
+
+
+class CpuEngine:
+    """Wavefront alignment on CPU threads; see engines.base.Engine."""
+
+    name = "cpu"
+
+    def __init__(self, spec: AlignSpec, limits: Limits, threads: int, isa: str = "", stats: Stats | None = None) -> None:
+        """Starts the threads lazily; isa "" takes the fastest build that the machine runs. Raises ValueError."""
+        self.isa = Aligner(isa).isa
+        self._threads = threads
+        self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
+        self._cancel = CancelFlag()
+        self._local = threading.local()
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wfacli-cpu")
+        self._stats = stats or Stats()
+
+    def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
+        """Starts a route of one of dispatch.CPU_KERNELS."""
+        options = self._options[route.kernel]
+        slices = _slices(pairs, route.rows, self._threads)
+        return _Ticket(route.rows, [self._pool.submit(self._align, pairs, rows, options) for rows in slices])
+
+    def collect(self, ticket: _Ticket) -> PartialResult:
+        """Waits for a route's results, rows in the route's order. Raises Cancelled."""
+        try:
+            parts = [future.result() for future in ticket.slices]
+        except CancelledError:
+            raise Cancelled("stopped") from None
+        if self._cancel.is_set and any((p.status == Status.DROPPED).any() for p in parts):
+            raise Cancelled("stopped")
+        return _joined(ticket.rows, parts)
+
+    def stats(self) -> dict[str, Any]:
+        """Name, instruction set and threads."""
+        return {"engine": self.name, "instruction_set": self.isa, "threads": self._threads}
+
+    def cancel(self) -> None:
+        """Stops running kernels at their next row, and forgets slices that wait."""
+        self._cancel.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """Waits for running slices."""
+        self._pool.shutdown(wait=True)
+
+    def _align(self, pairs: PairBatch, rows: I32, options: AlignOptions) -> PartialResult:
+        aligner = getattr(self._local, "aligner", None)
+        if aligner is None:
+            aligner = self._local.aligner = Aligner(self.isa)
+        with self._stats.timed("align"):
+            status, score, span, cigar, start = aligner.align(pairs, rows, options, self._cancel)
+        return PartialResult(rows, status, score, span.reshape(-1, 4), cigar, start)
+
+
+def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
+    """Cuts rows into parts of about equal letters, enough of them to keep the threads busy to the end."""
+    letters = np.cumsum(pairs.q_len[rows].astype(np.int64) + pairs.t_len[rows])
+    total = int(letters[-1]) if len(letters) else 0
+    count = min(max(total // _SLICE_BASES, 1), max(_SLICES_A_THREAD * threads, 1), max(len(rows), 1))
+    cuts = np.searchsorted(letters, np.arange(1, count) * (total / count))
+    return [part for part in np.split(rows, cuts) if len(part)]
+
+
+def _joined(rows: I32, parts: list[PartialResult]) -> PartialResult:
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0] + [len(p.cigar) for p in parts])
+    starts = [p.cigar_start[:-1] + b for p, b in zip(parts, before[:-1], strict=True)]
+    return PartialResult(
+        rows,
+        np.concatenate([p.status for p in parts] or [np.zeros(0, np.uint8)]),
+        np.concatenate([p.score for p in parts] or [np.zeros(0, np.int32)]),
+        np.concatenate([p.span for p in parts] or [np.zeros((0, 4), np.int32)]),
+        np.concatenate([p.cigar for p in parts] or [np.zeros(0, np.uint32)]),
+        np.concatenate([*starts, before[-1:]]).astype(np.int64),
+    )

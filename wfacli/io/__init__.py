@@ -1,0 +1,1 @@
+"""Files in and out: sources, readers, headers, formats, output."""

@@ -1,0 +1,88 @@
+"""Output that is complete or visibly is not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ..batch import U8
+from ..errors import OutputClosed, OutputError
+
+_STDOUT = 1
+
+
+class Output:
+    """A file that gets its name when it is complete, or standard output.
+
+    A regular file is written as NAME.partial-PID beside its place and renamed by finish(). Devices and pipes are
+    written where they are.
+
+    Attributes:
+        written: bytes so far.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        """Opens a path; None or "-" is standard output. Raises OutputError."""
+        self.written = 0
+        self._partial: Path | None = None
+        self._final: Path | None = None
+        self.name = path if path not in (None, "-") else "standard output"
+        if path is None or path == "-":
+            self._fd = _STDOUT
+            return
+        final = Path(os.path.realpath(path))
+        try:
+            special = final.exists() and not stat.S_ISREG(final.stat().st_mode)
+            if special:
+                if final.is_dir():
+                    raise OutputError(f"{path}: is a directory")
+                self._fd = os.open(final, os.O_WRONLY)
+                return
+            if final.exists() and not os.access(final, os.W_OK):
+                raise OutputError(f"{path}: the file exists and may not be written")
+            self._final = final
+            self._partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
+            self._fd = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def write(self, data: bytes | U8) -> None:
+        """Writes all of it. Raises OutputError, or OutputClosed when the reader has gone."""
+        view = memoryview(data)
+        while len(view):
+            try:
+                done = os.write(self._fd, view)
+            except BrokenPipeError:
+                raise OutputClosed(self.name) from None
+            except OSError as error:
+                raise OutputError(f"{self.name}: {error.strerror}") from None
+            self.written += done
+            view = view[done:]
+
+    def finish(self) -> None:
+        """Closes the file and gives it its name. Raises OutputError."""
+        if self._fd == _STDOUT:
+            return
+        try:
+            os.close(self._fd)
+            if self._partial and self._final:
+                os.replace(self._partial, self._final)
+        except OSError as error:
+            raise OutputError(f"{self.name}: {error.strerror}") from None
+
+    def abandon(self) -> Path | None:
+        """Closes the file and leaves what there is under its temporary name, which is returned.
+
+        A file into which nothing went is removed.
+        """
+        if self._fd == _STDOUT:
+            return None
+        try:
+            os.close(self._fd)
+        except OSError:
+            pass  # the failure that led here is the one to report
+        if self._partial and not self.written:
+            self._partial.unlink(missing_ok=True)
+            return None
+        return self._partial

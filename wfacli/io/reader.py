@@ -1,0 +1,97 @@
+"""Batches of pairs out of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .._native import Next, PairReader
+from ..batch import PairBatch
+from ..errors import InputError, UsageError
+from .sources import Source
+
+_BLOCK = 1 << 20
+_SEQ_HINT = (
+    " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
+    " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
+)
+
+
+class PairFiles:
+    """QUERY and TARGET, or one file of pairs, as the user named them."""
+
+    def __init__(self, query: str, target: str | None) -> None:
+        """Takes paths; "-" is standard input. Raises UsageError."""
+        if query == "-" and target == "-":
+            raise UsageError("only one of QUERY and TARGET can be standard input")
+        self.query, self.target = query, target
+
+    def open(self) -> tuple[Source, ...]:
+        """Opens one stream or two. Raises InputError."""
+        first = Source(self.query)
+        if self.target is None:
+            return (first,)
+        try:
+            return first, Source(self.target)
+        except InputError:
+            first.close()
+            raise
+
+
+def layout_of(sources: tuple[Source, ...]) -> str:
+    """How the pairs lie in the streams: "two", "seq" or "tsv". Raises InputError."""
+    if len(sources) == 2:
+        return "two"
+    start = sources[0].peek().lstrip()
+    if start.startswith(b"@"):
+        raise InputError(sources[0].path, "looks like FASTQ, and TARGET is missing: wfacli align QUERY TARGET")
+    return "seq" if start[:1] in (b">", b"<") else "tsv"
+
+
+def read_batches(
+    sources: tuple[Source, ...], layout: str, weight: int, keep_letters: bool = True
+) -> Iterator[PairBatch]:
+    """Yields batches of about `weight` bases, in input order.
+
+    Complete pairs before a fault are yielded before it is raised.
+
+    Args:
+        sources: the streams of a layout.
+        layout: "two", "seq", "tsv", or "targets" (one stream, whose records become targets of empty queries).
+        weight: bases of queries and targets together after which a batch ends.
+        keep_letters: False keeps names and lengths only.
+
+    Raises:
+        InputError: at the first fault.
+    """
+    reader = PairReader(layout, keep_letters)
+    ordinal = 0
+    while True:
+        fault: InputError | None = None
+        wants = reader.fill(weight)
+        if wants in (Next.NEED_QUERY, Next.NEED_TARGET):
+            stream = int(wants is Next.NEED_TARGET)
+            try:
+                reader.commit(stream, sources[stream].readinto(reader.prepare(stream, _BLOCK)))
+                continue
+            except InputError as error:
+                fault = error
+        elif wants is Next.FAILED:
+            fault = _fault(reader, sources, layout)
+        if reader.pending_pairs:
+            yield PairBatch.from_columns(ordinal, reader.take())
+            ordinal += 1
+        if fault:
+            raise fault
+        if wants is Next.END:
+            return
+
+
+def _fault(reader: PairReader, sources: tuple[Source, ...], layout: str) -> InputError:
+    found = reader.fault()
+    assert found is not None
+    stream, message, line, record = found
+    if line == 0 and len(sources) == 2 and not record:
+        return InputError(" and ".join(s.path for s in sources), message)
+    if layout == "seq" and line <= 2:
+        message += _SEQ_HINT
+    return InputError(sources[stream].path, message, record.decode(errors="replace"), line)

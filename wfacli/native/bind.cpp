@@ -1,0 +1,42 @@
+// wfacli._native: the extension module.
+#include "bind.hpp"
+
+namespace wfacli {
+
+BatchView batch_view(nb::handle b) {
+  BatchView v{};
+  v.n = static_cast<std::int64_t>(nb::cast<InColumn<std::int32_t>>(b.attr("q_len"), false).shape(0));
+  v.bases = column<std::uint8_t>(b, "bases", -1);
+  v.q_start = column<std::int64_t>(b, "q_start", v.n);
+  v.t_start = column<std::int64_t>(b, "t_start", v.n);
+  v.q_len = column<std::int32_t>(b, "q_len", v.n);
+  v.t_len = column<std::int32_t>(b, "t_len", v.n);
+  v.flags = column<std::uint8_t>(b, "flags", v.n);
+  const nb::object records = b.attr("records");
+  v.text = column<std::uint8_t>(records, "text", -1);
+  v.q_name = column<std::int64_t>(records, "q_name", v.n);
+  v.t_name = column<std::int64_t>(records, "t_name", v.n);
+  v.qual = column<std::int64_t>(records, "qual", v.n);
+  v.q_name_len = column<std::int32_t>(records, "q_name_len", v.n);
+  v.t_name_len = column<std::int32_t>(records, "t_name_len", v.n);
+  return v;
+}
+
+AlignmentView alignment_view(nb::handle a) {
+  AlignmentView v{};
+  v.n = static_cast<std::int64_t>(nb::cast<InColumn<std::uint8_t>>(a.attr("status"), false).shape(0));
+  v.status = column<std::uint8_t>(a, "status", v.n);
+  v.score = column<std::int32_t>(a, "score", v.n);
+  v.cigar = column<std::uint32_t>(a, "cigar", -1);
+  v.cigar_start = column<std::int64_t>(a, "cigar_start", v.n + 1);
+  return v;
+}
+
+}  // namespace wfacli
+
+NB_MODULE(_native, m) {
+  m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
+  wfacli::bind_reader(m);
+  wfacli::bind_engine(m);
+  wfacli::bind_format(m);
+}

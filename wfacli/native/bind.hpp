@@ -1,0 +1,45 @@
+// What the binding units share: numpy arrays to and from the native columns. No logic beyond that.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include "types.hpp"
+
+namespace wfacli {
+
+namespace nb = nanobind;
+
+template <class T>
+using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutColumn = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+
+// A numpy array that owns what the buffer held.
+template <class T>
+OutColumn<T> to_numpy(Buffer<T>& buffer) {
+  const std::size_t size = buffer.size();
+  T* data = buffer.release();
+  if (!data) data = static_cast<T*>(take_bytes(sizeof(T)));
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return OutColumn<T>(data, {size}, owner);
+}
+
+// An attribute of a batch as a column of `n` values (any number when n < 0); the object keeps it alive.
+template <class T>
+const T* column(nb::handle object, const char* name, std::int64_t n) {
+  const auto array = nb::cast<InColumn<T>>(object.attr(name), false);
+  if (n >= 0 && array.shape(0) != static_cast<std::size_t>(n))
+    throw nb::value_error((std::string(name) + " has another length than its batch").c_str());
+  return array.data();
+}
+
+BatchView batch_view(nb::handle batch);
+AlignmentView alignment_view(nb::handle alignments);
+
+void bind_reader(nb::module_& m);
+void bind_engine(nb::module_& m);
+void bind_format(nb::module_& m);
+
+}  // namespace wfacli

@@ -1,0 +1,80 @@
+#include "bind.hpp"
+#include "format.hpp"
+#include "replay.hpp"
+
+namespace wfacli {
+namespace {
+
+FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
+                         const std::string& read_group) {
+  FormatOptions o;
+  o.format = format == "paf" ? Format::Paf : format == "tsv" ? Format::Tsv : Format::Sam;
+  o.ambiguous = static_cast<Ambiguous>(ambiguous);
+  o.cigar_m = cigar_m;
+  o.md = md;
+  o.cs = cs;
+  o.read_group = read_group;
+  return o;
+}
+
+nb::dict to_dict(const Tally& t) {
+  nb::dict d;
+  d["aligned"] = t.aligned;
+  d["matches"] = t.matches;
+  d["mismatches"] = t.mismatches;
+  d["inserted"] = t.inserted;
+  d["deleted"] = t.deleted;
+  d["gaps"] = t.gaps;
+  d["query_bases"] = t.query_bases;
+  d["target_bases"] = t.target_bases;
+  d["non_nucleotide"] = t.non_nucleotide;
+  d["cells"] = t.cells;
+  return d;
+}
+
+}  // namespace
+
+void bind_format(nb::module_& m) {
+  nb::class_<FormatOptions>(m, "FormatOptions")
+      .def(
+          "__init__",
+          [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
+             const std::string& read_group) {
+            new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, read_group));
+          },
+          nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
+          nb::arg("read_group"));
+  m.def(
+      "format_batch",
+      [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {
+        const BatchView b = batch_view(batch);
+        const AlignmentView a = alignment_view(alignments);
+        if (a.n != b.n) throw nb::value_error("the alignments are not this batch's");
+        Formatted out;
+        {
+          nb::gil_scoped_release release;
+          out = format_batch(b, a, options);
+        }
+        return nb::make_tuple(to_numpy(out.text.buffer()), to_dict(out.tally));
+      },
+      nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "(text u8[...], sums over its records)");
+  m.def(
+      "check_batch",
+      [](nb::handle batch, nb::handle alignments, const AlignOptions& options) -> nb::object {
+        const BatchView b = batch_view(batch);
+        const AlignmentView a = alignment_view(alignments);
+        std::string fault;
+        std::int64_t i = 0;
+        {
+          nb::gil_scoped_release release;
+          for (; i < b.n && fault.empty(); ++i)
+            if (static_cast<Status>(a.status[i]) == Status::Ok)
+              fault = replay_fault(b, a, i, options.metric, options.costs, options.ambiguous);
+        }
+        if (fault.empty()) return nb::none();
+        return nb::make_tuple(i - 1, fault);
+      },
+      nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "None, or (row, what is wrong with it)");
+}
+
+}  // namespace wfacli

@@ -1,0 +1,85 @@
+#include "bind.hpp"
+#include "pairs.hpp"
+#include "targets.hpp"
+
+namespace wfacli {
+namespace {
+
+nb::dict to_dict(BatchColumns columns) {
+  nb::dict d;
+  d["bases"] = to_numpy(columns.bases);
+  d["q_start"] = to_numpy(columns.q_start);
+  d["t_start"] = to_numpy(columns.t_start);
+  d["q_len"] = to_numpy(columns.q_len);
+  d["t_len"] = to_numpy(columns.t_len);
+  d["flags"] = to_numpy(columns.flags);
+  d["text"] = to_numpy(columns.text);
+  d["q_name"] = to_numpy(columns.q_name);
+  d["t_name"] = to_numpy(columns.t_name);
+  d["qual"] = to_numpy(columns.qual);
+  d["q_name_len"] = to_numpy(columns.q_name_len);
+  d["t_name_len"] = to_numpy(columns.t_name_len);
+  return d;
+}
+
+Layout layout_of(const std::string& name) {
+  if (name == "two") return Layout::TwoFiles;
+  if (name == "targets") return Layout::Targets;
+  if (name == "seq") return Layout::Seq;
+  if (name == "tsv") return Layout::Tsv;
+  throw nb::value_error("layout is one of two, targets, seq, tsv");
+}
+
+}  // namespace
+
+void bind_reader(nb::module_& m) {
+  nb::enum_<Next>(m, "Next", "What PairReader.fill wants next")
+      .value("FULL", Next::Full)
+      .value("NEED_QUERY", Next::NeedQuery)
+      .value("NEED_TARGET", Next::NeedTarget)
+      .value("END", Next::End)
+      .value("FAILED", Next::Failed);
+
+  nb::class_<PairReader>(m, "PairReader", "Pairs out of one stream or two; the caller brings the bytes")
+      .def(
+          "__init__",
+          [](PairReader* self, const std::string& layout, bool keep_letters) {
+            new (self) PairReader(layout_of(layout), keep_letters);
+          },
+          nb::arg("layout"), nb::arg("keep_letters") = true)
+      .def(
+          "prepare",
+          [](nb::handle_t<PairReader> self, int stream, std::size_t bytes) {
+            std::uint8_t* room = nb::cast<PairReader&>(self).prepare(stream, bytes);
+            return OutColumn<std::uint8_t>(room, {bytes}, self);
+          },
+          nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
+      .def("commit", &PairReader::commit, nb::arg("stream"), nb::arg("bytes"))
+      .def("fill", &PairReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("pending_pairs", &PairReader::pending_pairs)
+      .def("take", [](PairReader& self) { return to_dict(self.take()); })
+      .def("fault", [](const PairReader& self) -> nb::object {
+        const InputFault* f = self.fault();
+        if (!f) return nb::none();
+        return nb::make_tuple(f->stream, f->what(), f->line, nb::bytes(f->record.data(), f->record.size()));
+      });
+
+  nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
+      .def(nb::init<>())
+      .def_prop_ro("count", &TargetTable::count)
+      .def(
+          "add",
+          [](TargetTable& self, nb::handle batch) {
+            const BatchView view = batch_view(batch);
+            Text lines;
+            std::int64_t clash;
+            {
+              nb::gil_scoped_release release;
+              clash = self.add(view, lines);
+            }
+            return nb::make_tuple(clash, to_numpy(lines.buffer()));
+          },
+          nb::arg("batch"), "(row that clashes or -1, @SQ lines of the new targets)");
+}
+
+}  // namespace wfacli

@@ -1,0 +1,111 @@
+#include "builder.hpp"
+
+#include "letters.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr std::size_t kAlign = 16;
+
+std::uint8_t classes_of(std::string_view letters) {
+  std::uint8_t a = 0, b = 0;
+  const auto* p = reinterpret_cast<const std::uint8_t*>(letters.data());
+  const std::size_t n = letters.size();
+  std::size_t i = 0;
+  for (; i + 2 <= n; i += 2) {
+    a |= kLetters.letter_class[p[i]];
+    b |= kLetters.letter_class[p[i + 1]];
+  }
+  if (i < n) a |= kLetters.letter_class[p[i]];
+  return a | b;
+}
+
+std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
+  const std::int64_t at = static_cast<std::int64_t>(text.size());
+  text.append(reinterpret_cast<const std::uint8_t*>(value.data()), value.size());
+  return at;
+}
+
+}  // namespace
+
+void BatchBuilder::begin_record() {
+  if (open_) return;
+  open_ = true;
+  start_ = static_cast<std::int64_t>(c_.bases.size());
+  len_ = 0;
+  quality_ = -1;
+  classes_ = 0;
+}
+
+void BatchBuilder::name(std::string_view name) {
+  begin_record();
+  name_ = add_text(c_.text, name);
+  name_len_ = name.size();
+}
+
+bool BatchBuilder::letters(std::string_view letters, std::uint8_t& bad) {
+  if (keep_letters_) {
+    const std::uint8_t classes = classes_of(letters);
+    if (classes & kIllegal) {
+      for (const char c : letters) {
+        bad = static_cast<std::uint8_t>(c);
+        if (kLetters.letter_class[bad] & kIllegal) return false;
+      }
+    }
+    classes_ |= classes;
+    c_.bases.append(reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size());
+  }
+  len_ += static_cast<std::int64_t>(letters.size());
+  return true;
+}
+
+void BatchBuilder::quality(std::string_view quality) {
+  if (keep_letters_) quality_ = add_text(c_.text, quality);
+}
+
+void BatchBuilder::end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len) {
+  const std::size_t padded = (c_.bases.size() + kAlign - 1) / kAlign * kAlign;
+  const std::size_t gap = padded - c_.bases.size();
+  std::memset(c_.bases.extend(gap), 0, gap);
+  start.push(start_);
+  len.push(static_cast<std::int32_t>(len_));
+  weight_ += len_;
+  pair_classes_ |= classes_;
+  open_ = false;
+}
+
+void BatchBuilder::end_query() {
+  end_sequence(c_.q_start, c_.q_len);
+  c_.q_name.push(name_);
+  c_.q_name_len.push(static_cast<std::int32_t>(name_len_));
+  c_.qual.push(quality_);
+}
+
+void BatchBuilder::end_target() {
+  end_sequence(c_.t_start, c_.t_len);
+  c_.t_name.push(name_);
+  c_.t_name_len.push(static_cast<std::int32_t>(name_len_));
+  c_.flags.push(pair_classes_);
+  pair_classes_ = 0;
+}
+
+BatchColumns BatchBuilder::take() {
+  constexpr std::size_t kOverread = 64;  // so that a wide load at the last letter stays inside
+  std::memset(c_.bases.extend(kOverread), 0, kOverread);
+  BatchColumns taken = std::move(c_);
+  const std::size_t n = taken.t_len.size();
+  taken.q_start.resize(n);
+  taken.q_len.resize(n);
+  taken.q_name.resize(n);
+  taken.q_name_len.resize(n);
+  taken.qual.resize(n);
+  c_ = BatchColumns();
+  // The next batch will be much like this one.
+  c_.bases.reserve(taken.bases.size());
+  c_.text.reserve(taken.text.size());
+  weight_ = 0;
+  open_ = false;
+  return taken;
+}
+
+}  // namespace wfacli

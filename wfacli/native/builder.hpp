@@ -1,0 +1,49 @@
+// Columns of a PairBatch while it is read.
+#pragma once
+
+#include <string_view>
+
+#include "types.hpp"
+
+namespace wfacli {
+
+struct BatchColumns {
+  Buffer<std::uint8_t> bases, text, flags;
+  Buffer<std::int64_t> q_start, t_start, q_name, t_name, qual;
+  Buffer<std::int32_t> q_len, t_len, q_name_len, t_name_len;
+};
+
+// Takes records' parts in the order name, letters, quality, then the end of the query or the target.
+class BatchBuilder {
+ public:
+  // With keep_letters false only names and lengths are kept.
+  explicit BatchBuilder(bool keep_letters) : keep_letters_(keep_letters) {}
+
+  void name(std::string_view name);
+  // False, and nothing is added, when a byte cannot stand in a sequence; `bad` receives it.
+  bool letters(std::string_view letters, std::uint8_t& bad);
+  void quality(std::string_view quality);
+  void end_query();
+  void end_target();
+
+  std::string_view current_name() const { return {reinterpret_cast<const char*>(c_.text.data()) + name_, name_len_}; }
+  std::int64_t letters_so_far() const { return len_; }
+  std::int64_t pairs() const { return static_cast<std::int64_t>(c_.t_len.size()); }
+  // What the batch holds so far, in bases; a pair counts 16 of its own, so that empty ones end a batch too.
+  std::int64_t weight() const { return weight_ + 16 * pairs(); }
+  // Hands over the complete pairs; a query without its target (there is one only after a fault) goes.
+  BatchColumns take();
+
+ private:
+  void begin_record();
+  void end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len);
+
+  BatchColumns c_;
+  bool keep_letters_;
+  bool open_ = false;  // inside a record
+  std::int64_t name_ = 0, start_ = 0, len_ = 0, quality_ = -1, weight_ = 0;
+  std::size_t name_len_ = 0;
+  std::uint8_t classes_ = 0, pair_classes_ = 0;
+};
+
+}  // namespace wfacli

@@ -1,0 +1,183 @@
+#include "format.hpp"
+
+#include "written.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr int kUnmapped = 4, kUnknownQuality = 255;
+
+// A record on its way out: the pair's columns, and its alignment if it has one.
+struct Record {
+  const BatchView& batch;
+  std::int64_t i;
+  bool aligned;
+  std::int32_t score;
+  const Written& w;
+
+  void query_name(Text& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
+  void target_name(Text& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
+  std::int32_t query_len() const { return w.pair.query_len; }
+  std::int32_t target_len() const { return w.pair.target_len; }
+
+ private:
+  void name(Text& out, std::int64_t start, std::int32_t len) const {
+    if (len == 0)
+      out.add('*');
+    else
+      out.add(batch.text + start, len);
+  }
+};
+
+void add_tags(Text& out, const Record& r, const FormatOptions& o) {
+  out.add("\tNM:i:");
+  out.number(r.w.edits());
+  out.add("\tAS:i:");
+  out.number(r.score);
+  if (o.md && r.aligned) {
+    out.add("\tMD:Z:");
+    add_md(out, r.w);
+  }
+}
+
+void add_cs_tag(Text& out, const Record& r, const FormatOptions& o) {
+  if (!o.cs || !r.aligned) return;
+  out.add("\tcs:Z:");
+  add_cs(out, r.w);
+}
+
+void add_sam(Text& out, const Record& r, const FormatOptions& o) {
+  // A record with no letters on either side has no place on a target: SAM calls it unmapped.
+  const bool placed = r.aligned && r.query_len() > 0 && r.target_len() > 0;
+  r.query_name(out);
+  out.add('\t');
+  out.number(placed ? 0 : kUnmapped);
+  out.add('\t');
+  if (placed)
+    r.target_name(out);
+  else
+    out.add('*');
+  out.add('\t');
+  out.number(placed ? 1 : 0);
+  out.add('\t');
+  out.number(placed ? kUnknownQuality : 0);
+  out.add('\t');
+  if (placed)
+    add_cigar(out, r.w, o.cigar_m);
+  else
+    out.add('*');
+  out.add("\t*\t0\t0\t");
+  const std::int64_t quality = r.batch.qual[r.i];
+  if (r.query_len() > 0) {
+    out.add(r.w.pair.query, r.query_len());
+    out.add('\t');
+    if (quality >= 0)
+      out.add(r.batch.text + quality, r.query_len());
+    else
+      out.add('*');
+  } else {
+    out.add("*\t*");
+  }
+  if (placed) {
+    add_tags(out, r, o);
+    add_cs_tag(out, r, o);
+  }
+  if (!o.read_group.empty()) {
+    out.add("\tRG:Z:");
+    out.add(o.read_group);
+  }
+  out.add('\n');
+}
+
+void add_paf(Text& out, const Record& r, const FormatOptions& o) {
+  r.query_name(out);
+  out.add('\t');
+  out.number(r.query_len());
+  if (!r.aligned) {
+    out.add("\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
+    return;
+  }
+  out.add("\t0\t");
+  out.number(r.query_len());
+  out.add("\t+\t");
+  r.target_name(out);
+  out.add('\t');
+  out.number(r.target_len());
+  out.add("\t0\t");
+  out.number(r.target_len());
+  out.add('\t');
+  out.number(r.w.matches);
+  out.add('\t');
+  out.number(r.w.columns());
+  out.add('\t');
+  out.number(kUnknownQuality);
+  add_tags(out, r, o);
+  const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
+  out.add("\tde:f:");
+  out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
+  out.add("\ttp:A:P\tcg:Z:");
+  add_cigar(out, r.w, o.cigar_m);
+  add_cs_tag(out, r, o);
+  out.add('\n');
+}
+
+void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
+  r.query_name(out);
+  out.add('\t');
+  r.target_name(out);
+  out.add('\t');
+  if (!r.aligned) {
+    out.add("*\t*\t*\t*\n");
+    return;
+  }
+  out.number(r.score);
+  out.add('\t');
+  out.number(r.w.edits());
+  out.add('\t');
+  if (r.w.columns())
+    out.fraction(r.w.matches, r.w.columns(), 6);
+  else
+    out.add("nan");
+  out.add('\t');
+  if (r.w.operations)
+    add_cigar(out, r.w, o.cigar_m);
+  else
+    out.add('*');
+  out.add('\n');
+}
+
+void count(Tally& tally, const Record& r, std::uint8_t flags) {
+  tally.aligned += r.aligned;
+  tally.matches += r.w.matches;
+  tally.mismatches += r.w.mismatches;
+  tally.inserted += r.w.inserted;
+  tally.deleted += r.w.deleted;
+  tally.gaps += r.w.gaps;
+  tally.query_bases += r.query_len();
+  tally.target_bases += r.target_len();
+  tally.non_nucleotide += (flags & kNonNucleotide) != 0;
+  tally.cells += static_cast<double>(r.query_len()) * r.target_len();
+}
+
+}  // namespace
+
+Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
+  Formatted out;
+  Cigar scratch;
+  for (std::int64_t i = 0; i < batch.n; ++i) {
+    const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
+    const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
+    const Written w = as_written(batch.pair(i), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
+                                 split, scratch);
+    const Record record{batch, i, aligned, a.score[i], w};
+    switch (options.format) {
+      case Format::Sam: add_sam(out.text, record, options); break;
+      case Format::Paf: add_paf(out.text, record, options); break;
+      case Format::Tsv: add_tsv(out.text, record, options); break;
+    }
+    count(out.tally, record, batch.flags[i]);
+  }
+  return out;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,35 @@
+// Alignments as text: SAM records, PAF lines, TSV rows.
+#pragma once
+
+#include <string>
+
+#include "letters.hpp"
+#include "text.hpp"
+
+namespace wfacli {
+
+enum class Format : std::uint8_t { Sam, Paf, Tsv };
+
+struct FormatOptions {
+  Format format = Format::Sam;
+  Ambiguous ambiguous = Ambiguous::Mismatch;
+  bool cigar_m = false;     // M instead of = and X
+  bool md = false, cs = false;
+  std::string read_group;   // its ID; empty for none
+};
+
+// Sums over the records that were written.
+struct Tally {
+  std::int64_t aligned = 0, matches = 0, mismatches = 0, inserted = 0, deleted = 0, gaps = 0;
+  std::int64_t query_bases = 0, target_bases = 0, non_nucleotide = 0;
+  double cells = 0;
+};
+
+struct Formatted {
+  Text text;
+  Tally tally;
+};
+
+Formatted format_batch(const BatchView& batch, const AlignmentView& alignments, const FormatOptions& options);
+
+}  // namespace wfacli

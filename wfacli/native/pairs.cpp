@@ -1,0 +1,195 @@
+#include "pairs.hpp"
+
+#include <algorithm>
+
+namespace wfacli {
+namespace {
+
+// Splits a line at tabs into at most `most` columns; returns how many there are.
+int split(std::string_view line, std::string_view* columns, int most) {
+  int count = 0;
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    if (count < most) columns[count] = line.substr(0, tab);
+    ++count;
+    if (tab == line.npos) return count;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+bool equals_folded(std::string_view a, std::string_view lower) {
+  return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
+                    [](char x, char y) { return (x | 0x20) == y; });
+}
+
+bool is_column_titles(const std::string_view* columns, int count) {
+  return equals_folded(columns[count - 2], "query") && equals_folded(columns[count - 1], "target");
+}
+
+}  // namespace
+
+PairReader::PairReader(Layout layout, bool keep_letters) : layout_(layout), builder_(keep_letters) {}
+
+void PairReader::commit(int stream, std::size_t bytes) {
+  if (bytes)
+    lines(stream).commit(bytes);
+  else
+    lines(stream).close();
+}
+
+Next PairReader::fill(std::int64_t weight) {
+  if (fault_) return Next::Failed;
+  try {
+    while (builder_.weight() < weight)
+      if (const Next next = step(); next != Next::Full) return next;
+    return Next::Full;
+  } catch (const InputFault& fault) {
+    fault_ = std::make_unique<InputFault>(fault);
+    return Next::Failed;
+  }
+}
+
+// Reads one pair; Full when it is there.
+Next PairReader::step() {
+  switch (layout_) {
+    case Layout::TwoFiles: return step_two_files();
+    case Layout::Targets: return step_targets();
+    case Layout::Seq: return step_seq();
+    case Layout::Tsv: return step_tsv();
+  }
+  return Next::End;
+}
+
+Next PairReader::step_two_files() {
+  if (rest_ >= 0) return count_rest();
+  if (!have_query_) {
+    const Got got = first_.next(builder_);
+    if (got == Got::NeedInput) return Next::NeedQuery;
+    if (got == Got::End) {
+      rest_ = 1;
+      return count_rest();
+    }
+    builder_.end_query();
+    have_query_ = true;
+  }
+  Got got;
+  try {
+    got = second_.next(builder_);
+  } catch (InputFault& fault) {
+    fault.stream = 1;
+    throw;
+  }
+  if (got == Got::NeedInput) return Next::NeedTarget;
+  if (got == Got::End) {
+    rest_ = 0;
+    extra_ = 1;  // the query that waits
+    return count_rest();
+  }
+  builder_.end_target();
+  have_query_ = false;
+  ++done_;
+  return Next::Full;
+}
+
+// One stream has ended: the other should hold nothing more.
+Next PairReader::count_rest() {
+  RecordReader& longer = rest_ == 0 ? first_ : second_;
+  for (;;) {
+    Got got;
+    try {
+      got = longer.skip();
+    } catch (InputFault& fault) {
+      fault.stream = rest_;
+      throw;
+    }
+    if (got == Got::NeedInput) return rest_ == 0 ? Next::NeedQuery : Next::NeedTarget;
+    if (got == Got::End) break;
+    ++extra_;
+  }
+  if (extra_ == 0) return Next::End;
+  const std::int64_t queries = done_ + (rest_ == 0 ? extra_ : 0), targets = done_ + (rest_ == 1 ? extra_ : 0);
+  throw InputFault("QUERY holds " + std::to_string(queries) + " records, TARGET " + std::to_string(targets), 0, {});
+}
+
+Next PairReader::step_targets() {
+  if (!have_query_) {
+    builder_.name({});
+    builder_.end_query();
+    have_query_ = true;
+  }
+  const Got got = first_.next(builder_);
+  if (got == Got::NeedInput) return Next::NeedQuery;
+  if (got == Got::End) return Next::End;
+  builder_.end_target();
+  have_query_ = false;
+  ++done_;
+  return Next::Full;
+}
+
+void PairReader::add_sequence(std::string_view letters, std::int64_t line) { add_letters(builder_, letters, line); }
+
+Next PairReader::step_seq() {
+  std::string_view line;
+  for (;;) {
+    const Got got = first_.lines().take(line);
+    const std::int64_t number = first_.lines().number();
+    if (got == Got::NeedInput) return Next::NeedQuery;
+    if (got == Got::End) {
+      if (have_query_) fail("the file ends after a query; its '<target' line is missing", number);
+      return Next::End;
+    }
+    if (line.empty()) continue;
+    if (line[0] != '>' && line[0] != '<')
+      fail("expected a line that starts with '>' (query) or '<' (target)", number);
+    const bool is_query = line[0] == '>';
+    if (is_query == have_query_)
+      fail(is_query ? "two queries in a row: a .seq file alternates '>query' and '<target' lines (two FASTA "
+                      "files are given as QUERY TARGET)"
+                    : "a target without a query: a .seq file alternates '>query' and '<target' lines",
+           number);
+    builder_.name(ordinal_name());
+    add_sequence(line.substr(1), number);
+    if (is_query) {
+      builder_.end_query();
+      have_query_ = true;
+      continue;
+    }
+    builder_.end_target();
+    have_query_ = false;
+    ++done_;
+    return Next::Full;
+  }
+}
+
+Next PairReader::step_tsv() {
+  std::string_view line, columns[3];
+  for (;;) {
+    const Got got = first_.lines().take_row(line);
+    const std::int64_t number = first_.lines().number();
+    if (got == Got::NeedInput) return Next::NeedQuery;
+    if (got == Got::End) return Next::End;
+    if (line.empty() || line[0] == '#') continue;
+    const int count = split(line, columns, 3);
+    if (count < 2 || count > 3)
+      fail("expected 2 or 3 columns with tabs between them (query, target; or name, query, target), found " +
+               std::to_string(count),
+           number);
+    if (columns_ == 0) {
+      columns_ = count;
+      if (is_column_titles(columns, count)) continue;
+    }
+    if (count != columns_)
+      fail("found " + std::to_string(count) + " columns where earlier lines have " + std::to_string(columns_), number);
+    const std::string name = count == 3 && !columns[0].empty() ? std::string(first_word(columns[0])) : ordinal_name();
+    builder_.name(name);
+    add_sequence(columns[count - 2], number);
+    builder_.end_query();
+    builder_.name(name);
+    add_sequence(columns[count - 1], number);
+    builder_.end_target();
+    ++done_;
+    return Next::Full;
+  }
+}
+
+}  // namespace wfacli

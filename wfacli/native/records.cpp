@@ -1,0 +1,150 @@
+#include "records.hpp"
+
+#include <cstdio>
+
+namespace wfacli {
+namespace {
+
+std::string shown(std::uint8_t byte) {
+  char text[32];
+  if (byte > 0x20 && byte < 0x7f)
+    std::snprintf(text, sizeof text, "'%c'", byte);
+  else
+    std::snprintf(text, sizeof text, byte == ' ' ? "a blank" : byte == 0 ? "a NUL byte" : "byte 0x%02x", byte);
+  return text;
+}
+
+}  // namespace
+
+std::string_view first_word(std::string_view header) { return header.substr(0, header.find_first_of(" \t")); }
+
+void add_letters(BatchBuilder& out, std::string_view letters, std::int64_t line) {
+  std::uint8_t bad = 0;
+  if (!out.letters(letters, bad)) throw InputFault(shown(bad) + " in the sequence", line, out.current_name());
+  if (out.letters_so_far() > INT32_MAX)
+    throw InputFault("the sequence is longer than 2,147,483,647 letters", line, out.current_name());
+}
+
+void RecordReader::fail(const std::string& message, const BatchBuilder& out) const {
+  throw InputFault(message, lines_.number(), out.current_name());
+}
+
+void RecordReader::fail_truncated(const BatchBuilder& out) const {
+  fail("the file ends inside a FASTQ record", out);
+}
+
+// Finds out what the file is from its first letter.
+Got RecordReader::start() {
+  std::string_view line;
+  for (;;) {
+    const int c = lines_.peek();
+    if (c == Lines::kNeedInput) return Got::NeedInput;
+    if (c == Lines::kEnd) return Got::End;
+    if (c == '>' || c == '@') {
+      mark_ = static_cast<char>(c);
+      state_ = State::Header;
+      return Got::Item;
+    }
+    if (const Got got = lines_.take(line); got != Got::Item) return got;
+    if (!line.empty())
+      throw InputFault("sequence before a header: FASTA starts with '>', FASTQ with '@', this file with " +
+                           shown(static_cast<std::uint8_t>(line[0])),
+                       lines_.number(), {});
+  }
+}
+
+// Takes the header line of the next record; done is false where the file ends or input is missing.
+Got RecordReader::header(BatchBuilder& out, bool& done) {
+  done = false;
+  std::string_view line;
+  for (;;) {
+    if (const Got got = lines_.take(line); got != Got::Item) return got;
+    if (!line.empty()) break;
+  }
+  if (line[0] != mark_)
+    throw InputFault(std::string("expected a header that starts with '") + mark_ + "', found " +
+                         shown(static_cast<std::uint8_t>(line[0])) +
+                         (mark_ == '@' ? " (a FASTQ record has four lines)" : ""),
+                     lines_.number(), out.current_name());
+  const std::string_view name = first_word(line.substr(1));
+  if (name.find('\0') != name.npos) throw InputFault("a NUL byte in a header", lines_.number(), {});
+  out.name(name);
+  length_ = 0;
+  state_ = mark_ == '>' ? State::FastaLetters : State::FastqLetters;
+  done = true;
+  return Got::Item;
+}
+
+// Takes one line of a FASTA sequence; true when the record is complete or input is missing (`got`).
+bool RecordReader::fasta_letters(BatchBuilder& out, Got& got) {
+  const int c = lines_.peek();
+  if (c == '>' || c == Lines::kEnd) {
+    state_ = State::Header;
+    got = Got::Item;
+    return true;
+  }
+  std::string_view line;
+  got = lines_.take(line);
+  if (got != Got::Item) return true;
+  add_letters(out, line, lines_.number());
+  return false;
+}
+
+void RecordReader::take_quality(BatchBuilder& out, std::string_view line) {
+  if (static_cast<std::int64_t>(line.size()) != length_)
+    fail("the quality has " + std::to_string(line.size()) + " letters, the sequence " + std::to_string(length_), out);
+  for (const char c : line)
+    if (c < '!' || c > '~') fail(shown(static_cast<std::uint8_t>(c)) + " in the quality", out);
+  out.quality(line);
+  state_ = State::Header;
+}
+
+Got RecordReader::next(BatchBuilder& out) {
+  std::string_view line;
+  Got got;
+  for (;;) {
+    switch (state_) {
+      case State::Start:
+        if (got = start(); got != Got::Item) return got;
+        break;
+      case State::Header: {
+        bool done;
+        got = header(out, done);
+        if (!done) return got;
+        break;
+      }
+      case State::FastaLetters:
+        if (fasta_letters(out, got)) return got;
+        break;
+      case State::FastqLetters:
+        if (got = lines_.take(line); got == Got::NeedInput) return got;
+        if (got == Got::End) fail_truncated(out);
+        length_ = static_cast<std::int64_t>(line.size());
+        add_letters(out, line, lines_.number());
+        state_ = State::Plus;
+        break;
+      case State::Plus:
+        if (got = lines_.take(line); got == Got::NeedInput) return got;
+        if (got == Got::End) fail_truncated(out);
+        if (line.empty() || line[0] != '+')
+          fail("expected the '+' line of a FASTQ record (sequences over several lines are not FASTQ here)", out);
+        state_ = State::Quality;
+        break;
+      case State::Quality:
+        if (got = lines_.take(line); got == Got::NeedInput) return got;
+        if (got == Got::End) {
+          if (length_ > 0) fail_truncated(out);
+          line = {};
+        }
+        take_quality(out, line);
+        return Got::Item;
+    }
+  }
+}
+
+Got RecordReader::skip() {
+  BatchBuilder nothing(false);
+  return next(nothing);
+}
+
+}  // namespace wfacli

@@ -1,0 +1,67 @@
+#include "targets.hpp"
+
+namespace wfacli {
+namespace {
+
+// 64-bit mixing in the manner of splitmix64; two different seeds give two independent hashes.
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ull;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t hashed(const std::uint8_t* name, std::int32_t len, std::uint64_t seed) {
+  std::uint64_t h = mixed(seed + static_cast<std::uint64_t>(len));
+  for (std::int32_t i = 0; i < len; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, name + i, static_cast<std::size_t>(len - i < 8 ? len - i : 8));
+    h = mixed((h ^ word) + 0x9e3779b97f4a7c15ull);
+  }
+  return h;
+}
+
+}  // namespace
+
+TargetTable::Entry& TargetTable::find(std::uint64_t high, std::uint64_t low) {
+  const std::size_t mask = entries_.size() - 1;
+  for (std::size_t i = low & mask;; i = (i + 1) & mask) {
+    Entry& e = entries_[i];
+    if (e.length < 0 || (e.high == high && e.low == low)) return e;
+  }
+}
+
+void TargetTable::grow() {
+  Buffer<Entry> old = std::move(entries_);
+  entries_ = Buffer<Entry>();
+  entries_.resize(old.empty() ? 1024 : old.size() * 2);
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].length = -1;
+  for (std::size_t i = 0; i < old.size(); ++i)
+    if (old[i].length >= 0) find(old[i].high, old[i].low) = old[i];
+}
+
+std::int64_t TargetTable::add(const BatchView& batch, Text& lines) {
+  for (std::int64_t i = 0; i < batch.n; ++i) {
+    if (batch.t_len[i] == 0) continue;
+    if (static_cast<std::size_t>(count_) * 4 >= entries_.size() * 3) grow();
+    const std::uint8_t* name = batch.text + batch.t_name[i];
+    const std::int32_t len = batch.t_name_len[i];
+    const std::uint64_t high = hashed(name, len, 1), low = hashed(name, len, 2);
+    Entry& e = find(high, low);
+    if (e.length >= 0) {
+      if (e.length != batch.t_len[i]) return i;
+      continue;
+    }
+    e = {high, low, batch.t_len[i]};
+    ++count_;
+    lines.add("@SQ\tSN:");
+    lines.add(name, len);
+    lines.add("\tLN:");
+    lines.number(batch.t_len[i]);
+    lines.add('\n');
+  }
+  return -1;
+}
+
+}  // namespace wfacli

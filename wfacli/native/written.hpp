@@ -1,0 +1,27 @@
+// One alignment as it is written: operations by SAM's rule, and what follows from them.
+#pragma once
+
+#include "format.hpp"
+
+namespace wfacli {
+
+struct Written {
+  PairView pair;
+  const std::uint32_t* cigar = nullptr;  // = X I D
+  std::int64_t operations = 0;
+  std::int64_t matches = 0, mismatches = 0, inserted = 0, deleted = 0, gaps = 0;
+
+  std::int64_t edits() const { return mismatches + inserted + deleted; }
+  std::int64_t columns() const { return matches + edits(); }
+};
+
+// `operations` runs at `cigar` align `pair`. Where wildcards took part, '=' runs are split (into `scratch`)
+// so that '=' and 'X' say what SAM means by them, whatever the score counted as a match.
+Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations, bool split_wildcards,
+                   Cigar& scratch);
+
+void add_cigar(Text& out, const Written& w, bool cigar_m);
+void add_md(Text& out, const Written& w);
+void add_cs(Text& out, const Written& w);
+
+}  // namespace wfacli

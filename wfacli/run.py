@@ -1,0 +1,157 @@
+"""Files in, files out: the parts put together for one command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ._native import check_batch
+from .batch import U8, AlignmentBatch, PairBatch
+from .config import Config, Format
+from .dispatch import TABLE
+from .engines.cpu import CpuEngine, native_options
+from .engines.rescue import align_batch
+from .errors import InternalError, UsageError
+from .estimate import with_estimates
+from .io.format import TSV_TITLES, Formatter
+from .io.header import sam_header
+from .io.output import Output
+from .io.reader import PairFiles, layout_of, read_batches
+from .io.sources import Source
+from .pipeline import run_ordered
+from .stats import Stats
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How far a run is, for whoever shows it.
+
+    Attributes:
+        bytes_total: bytes of the inputs as stored, or None where unknown.
+        bytes_read: called for the bytes read so far.
+        stats: counters of the run.
+    """
+
+    bytes_total: int | None
+    bytes_read: Callable[[], int]
+    stats: Stats
+
+
+@dataclass(frozen=True)
+class _Text:
+    text: U8
+    pairs: int
+    sums: dict[str, Any]
+
+
+class AlignRun:
+    """One `align` command: opens everything, runs, leaves the output complete or under its temporary name.
+
+    Attributes:
+        stats: counters and timers.
+        engine: what aligns.
+        output: where records go.
+    """
+
+    def __init__(self, config: Config, files: PairFiles, output: str | None, version: str) -> None:
+        """Opens inputs and output. Raises InputError, OutputError, UsageError."""
+        self.config = config
+        self.stats = Stats()
+        self._version = version
+        self._files = files
+        self._sources = files.open()
+        _refuse_overwriting(self._sources, output)
+        self._formatter = Formatter(config)
+        self._check_options = native_options(config.spec, config.limits, TABLE)
+        self.output = Output(output)
+        self.engine = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+
+    @property
+    def watch(self) -> Watch:
+        """The run's progress."""
+        sizes = [s.size for s in self._sources]
+        total = None if None in sizes else sum(s or 0 for s in sizes)
+        return Watch(total, lambda: sum(s.bytes_read for s in self._sources), self.stats)
+
+    def run(self) -> None:
+        """Aligns everything.
+
+        Raises:
+            WfacliError, KeyboardInterrupt: what ended the run early. Records of complete pairs
+                before that are written; a file keeps its temporary name (see partial).
+        """
+        try:
+            with self.stats.timed("header"):
+                self._write_header()
+            layout = layout_of(self._sources)
+            run_ordered(
+                self._timed(read_batches(self._sources, layout, self.config.batch_bases)),
+                self._work,
+                self._write,
+                workers=min(self.config.threads, 4),
+                in_flight=self.config.threads + 2,
+                cancel=self.engine.cancel,
+            )
+            self.output.finish()
+        except BaseException:
+            self.partial = self.output.abandon()
+            raise
+        finally:
+            self.engine.close()
+            for source in self._sources:
+                source.close()
+
+    partial: Path | None = None
+
+    def _write_header(self) -> None:
+        out = self.config.output
+        if not out.header:
+            return
+        if out.format is Format.SAM:
+            for piece in sam_header(self._files, self._sources, self.config, self._version):
+                self.output.write(piece)
+        elif out.format is Format.TSV:
+            self.output.write(TSV_TITLES)
+
+    def _timed(self, batches: Any) -> Any:
+        while True:
+            with self.stats.timed("read"):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    def _work(self, pairs: PairBatch) -> _Text:
+        config = self.config
+        pairs = with_estimates(pairs)
+        alignments = align_batch(self.engine, pairs, config.spec, config.limits, self.stats)
+        if config.check:
+            with self.stats.timed("check"):
+                self._check(pairs, alignments)
+        with self.stats.timed("format"):
+            text, sums = self._formatter.format(pairs, alignments)
+        return _Text(text, len(pairs), sums)
+
+    def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
+        found = check_batch(pairs, alignments, self._check_options)
+        if found:
+            row, fault = found
+            raise InternalError(
+                f"the alignment of {pairs.records.query_name(row)} does not hold ({fault}); please report this"
+            )
+
+    def _write(self, part: _Text) -> None:
+        with self.stats.timed("write"):
+            self.output.write(part.text)
+        self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
+
+
+def _refuse_overwriting(sources: tuple[Source, ...], output: str | None) -> None:
+    if output in (None, "-") or not Path(str(output)).exists():
+        return
+    for source in sources:
+        if source.regular and source.path != "-" and os.path.samefile(source.path, str(output)):
+            raise UsageError(f"{output} is an input; writing to it would destroy it")

@@ -1,0 +1,105 @@
+"""Counters and timers of a run, and the report made of them."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+
+class Stats:
+    """Counts and seconds of one run; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started = time.perf_counter()
+        self.seconds: Counter[str] = Counter()  # busy thread-seconds by stage
+        self.counts: Counter[str] = Counter()
+        self.kernels: Counter[str] = Counter()  # pairs by kernel that answered
+        self.unaligned: Counter[str] = Counter()  # pairs by status
+        self.retried: Counter[str] = Counter()  # pairs handed on, by reason
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds the block's duration to a stage."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add_seconds(stage, time.perf_counter() - begun)
+
+    def add_seconds(self, stage: str, seconds: float) -> None:
+        """Adds to a stage's time."""
+        with self._lock:
+            self.seconds[stage] += seconds
+
+    def add(self, group: str, values: dict[str, Any]) -> None:
+        """Adds to a group's counters (counts, kernels, unaligned, retried)."""
+        with self._lock:
+            getattr(self, group).update(values)
+
+    @property
+    def wall(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self._started
+
+    @property
+    def identity(self) -> float:
+        """Matches per alignment column, over all alignments; nan when there is none."""
+        c = self.counts
+        columns = c["matches"] + c["mismatches"] + c["inserted"] + c["deleted"]
+        return c["matches"] / columns if columns else float("nan")
+
+    def report(self) -> dict[str, Any]:
+        """The run as plain values for JSON; times in seconds, memory in bytes, GCUPS from the wall time."""
+        with self._lock:
+            c, wall = self.counts, self.wall
+            bases = c["query_bases"] + c["target_bases"]
+            return {
+                "pairs": c["pairs"],
+                "aligned": c["aligned"],
+                "unaligned": dict(self.unaligned),
+                "query_bases": c["query_bases"],
+                "target_bases": c["target_bases"],
+                "matches": c["matches"],
+                "mismatches": c["mismatches"],
+                "inserted_bases": c["inserted"],
+                "deleted_bases": c["deleted"],
+                "gaps": c["gaps"],
+                "identity": None if np.isnan(self.identity) else round(self.identity, 6),
+                "pairs_by_kernel": dict(self.kernels),
+                "pairs_retried": dict(self.retried),
+                "output_bytes": c["output_bytes"],
+                "batches": c["batches"],
+                "wall_seconds": round(wall, 6),
+                "stage_seconds": {stage: round(s, 6) for stage, s in sorted(self.seconds.items())},
+                "pairs_per_second": round(c["pairs"] / wall, 3),
+                "bases_per_second": round(bases / wall, 3),
+                "gcups": round(c["cells"] / wall / 1e9, 6),
+                "peak_memory_bytes": peak_memory(),
+            }
+
+
+def peak_memory() -> int:
+    """The most memory this process has held, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) * (1 if sys.platform == "darwin" else 1024)
+
+
+def versions(wfacli: str) -> dict[str, str]:
+    """Versions that a result depends on."""
+    return {
+        "wfacli": wfacli,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+    }
