@@ -5,10 +5,23 @@
 Alignment(score=-8, cigar='3=1I4=', edits=1)
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from .api import Alignment, align, align_pairs
+from typing import TYPE_CHECKING, Any
+
 from .errors import InputError, UsageError, WfacliError
 
-__version__ = version("wfacli")
+if TYPE_CHECKING:
+    from .api import Alignment, align, align_pairs
+
+__version__ = "0.1.0"
 __all__ = ["Alignment", "InputError", "UsageError", "WfacliError", "__version__", "align", "align_pairs"]
+
+
+def __getattr__(name: str) -> Any:
+    # The functions need numpy; the command line starts without waiting for what it may not use.
+    if name in ("Alignment", "align", "align_pairs"):
+        from . import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

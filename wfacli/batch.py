@@ -161,9 +161,16 @@ def gather(parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBa
         kernels: names of kernels.
     """
     n = len(pairs)
+    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n)):
+        only = parts[0]
+        origin = np.full(n, origins[0], np.uint8)
+        return AlignmentBatch(
+            pairs.ordinal, only.status, only.score, only.span, only.cigar, only.cigar_start, origin, kernels
+        )
     lengths = np.zeros(n, np.int64)
     status, score = np.zeros(n, np.uint8), np.zeros(n, np.int32)
-    span, origin = np.zeros((n, 4), np.int32), np.zeros(n, np.uint8)
+    span = np.zeros((n, 4), np.int32)
+    origin = np.zeros(n, np.uint8)
     source = np.zeros(n, np.int64)  # where a row's operations start in all parts' operations, one after another
     before = 0
     for part, kernel in zip(parts, origins, strict=True):

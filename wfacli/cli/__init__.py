@@ -7,9 +7,12 @@ import signal
 import sys
 from types import FrameType
 
-from ..errors import OutputClosed, UsageError, WfacliError
-from .app import app
-from .console import error
+# Before numpy is imported: its linear algebra is not used here, and its threads would only spin.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
+from .app import app  # noqa: E402
+from .console import error  # noqa: E402
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_TERMINATED, EXIT_PIPE = 1, 2, 128 + signal.SIGTERM, 128 + signal.SIGPIPE
 

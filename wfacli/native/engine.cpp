@@ -9,6 +9,15 @@ namespace {
 constexpr std::size_t kSentinels = 16;
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;  // memory that a thread keeps between pairs
 
+// Where all letters are A C G T, folding their case is code enough under every rule.
+void fold_reversed(const std::uint8_t* letters, std::int32_t len, std::uint8_t end, Buffer<std::uint8_t>& out) {
+  out.resize(static_cast<std::size_t>(len) + kSentinels);
+  std::uint8_t* __restrict to = out.data();
+  const std::uint8_t* from = letters + len;
+  for (std::int32_t i = 0; i < len; ++i) to[i] = from[-1 - i] & 0xdf;
+  std::memset(to + len, end, kSentinels);
+}
+
 void encode_reversed(const std::uint8_t* letters, std::int32_t len, const std::uint8_t (&codes)[256],
                      std::uint8_t end, Buffer<std::uint8_t>& out) {
   out.resize(static_cast<std::size_t>(len) + kSentinels);
@@ -38,7 +47,7 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
   for (std::int64_t r = 0; r < count; ++r) {
     const PairView pair = batch.pair(rows[r]);
     std::int32_t score = 0;
-    const Status status = align_pair(pair, options, cancelled, out, score);
+    const Status status = align_pair(pair, batch.flags[rows[r]], options, cancelled, out, score);
     const bool ok = status == Status::Ok;
     out.status.push(static_cast<std::uint8_t>(status));
     out.score.push(score);
@@ -49,13 +58,19 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
   release_excess();
 }
 
-Status Aligner::align_pair(const PairView& pair, const AlignOptions& options, const CancelFlag& cancelled,
+Status Aligner::align_pair(const PairView& pair, std::uint8_t flags, const AlignOptions& options, const CancelFlag& cancelled,
                            AlignedRows& out, std::int32_t& score) {
   // Offsets and diagonals are 32 bits wide, and a sum of both lengths must fit too.
   if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return Status::LengthLimit;
-  const Codes& codes = codes_of(options.ambiguous);
-  encode_reversed(pair.query, pair.query_len, codes.query, codes.query_end, query_);
-  encode_reversed(pair.target, pair.target_len, codes.target, codes.target_end, target_);
+  const bool plain = !(flags & kNonAcgt);
+  if (plain) {
+    fold_reversed(pair.query, pair.query_len, 1, query_);
+    fold_reversed(pair.target, pair.target_len, 2, target_);
+  } else {
+    const Codes& codes = codes_of(options.ambiguous);
+    encode_reversed(pair.query, pair.query_len, codes.query, codes.query_end, query_);
+    encode_reversed(pair.target, pair.target_len, codes.target, codes.target_end, target_);
+  }
   // A unit that divides all costs leaves fewer scores to visit and changes no comparison.
   const Costs& c = options.costs;
   const std::int32_t unit = std::gcd(std::gcd(c.mismatch, c.open), c.extend);
@@ -65,7 +80,7 @@ Status Aligner::align_pair(const PairView& pair, const AlignOptions& options, co
                            .target_len = pair.target_len,
                            .costs = {c.mismatch / unit, c.open / unit, c.extend / unit},
                            .metric = options.metric,
-                           .wildcard = options.ambiguous == Ambiguous::Wildcard,
+                           .wildcard = options.ambiguous == Ambiguous::Wildcard && !plain,
                            .memory = options.memory,
                            .max_score = INT32_MAX / 2 / unit,
                            .table_bytes = options.table_bytes,

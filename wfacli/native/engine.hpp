@@ -36,7 +36,7 @@ class Aligner {
              const CancelFlag& cancelled, AlignedRows& out);
 
  private:
-  Status align_pair(const PairView& pair, const AlignOptions& options, const CancelFlag& cancelled,
+  Status align_pair(const PairView& pair, std::uint8_t flags, const AlignOptions& options, const CancelFlag& cancelled,
                     AlignedRows& out, std::int32_t& score);
   void release_excess();
 
