@@ -104,12 +104,11 @@ class PairBatch:
         """From the columns that the native reader hands over."""
         names = ("text", "q_name", "t_name", "q_name_len", "t_name_len", "qual")
         bases = ("bases", "q_start", "t_start", "q_len", "t_len", "flags")
-        est = np.full(len(columns["t_len"]), -1, np.int32)
         return cls(
-            ordinal,
-            *(columns[c] for c in bases),
-            est_edits=est,
+            ordinal=ordinal,
+            est_edits=np.full(len(columns["t_len"]), -1, np.int32),
             records=Records(**{c: columns[c] for c in names}),
+            **{c: columns[c] for c in bases},
         )
 
 
@@ -151,7 +150,9 @@ class AlignmentBatch:
     kernels: tuple[str, ...]
 
 
-def gather(parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBatch, kernels: tuple[str, ...]) -> AlignmentBatch:
+def gather(
+    parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBatch, kernels: tuple[str, ...]
+) -> AlignmentBatch:
     """Puts results of parts of a batch together; where a row is in several, the last one counts.
 
     Args:

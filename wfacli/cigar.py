@@ -51,8 +51,4 @@ def cost(cigar: U32, spec: AlignSpec) -> int:
     p = spec.penalties
     operation = cigar & 15
     gaps = int(((operation == OPERATIONS.index("I")) | (operation == OPERATIONS.index("D"))).sum())
-    return (
-        p.mismatch * letters(cigar, "X")
-        + p.open * gaps
-        + p.extend * (letters(cigar, "I") + letters(cigar, "D"))
-    )
+    return p.mismatch * letters(cigar, "X") + p.open * gaps + p.extend * (letters(cigar, "I") + letters(cigar, "D"))

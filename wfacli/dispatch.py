@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .batch import I32, U8, PairBatch, Status
 from .config import AlignSpec, Limits, Metric
@@ -44,7 +45,7 @@ def next_rung(kernel: str, status: U8, rows: I32) -> Route | None:
     return Route(failed, LINEAR) if len(failed) else None
 
 
-def _least_table_bytes(edits: I32, spec: AlignSpec) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _least_table_bytes(edits: I32, spec: AlignSpec) -> npt.NDArray[np.float64]:
     """Bytes that the rows up to the least score for so many edits take, from below."""
     least = edits.astype(np.float64)
     if spec.metric is Metric.EDIT:
@@ -52,4 +53,4 @@ def _least_table_bytes(edits: I32, spec: AlignSpec) -> np.ndarray[tuple[int], np
     p = spec.penalties
     unit = np.gcd.reduce(p.as_tuple())
     scores = (p.open + least * min(p.mismatch, p.extend)) / unit
-    return 12.0 * scores * scores * unit / p.extend
+    return np.asarray(12.0 * scores * scores * unit / p.extend)

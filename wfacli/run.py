@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +115,7 @@ class AlignRun:
         elif out.format is Format.TSV:
             self.output.write(TSV_TITLES)
 
-    def _timed(self, batches: Any) -> Any:
+    def _timed(self, batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
         while True:
             with self.stats.timed("read"):
                 batch = next(batches, None)
@@ -140,7 +139,7 @@ class AlignRun:
         if found:
             row, fault = found
             raise InternalError(
-                f"the alignment of {pairs.records.query_name(row)} does not hold ({fault}); please report this"
+                f"the alignment of {pairs.records.query_name(row)} is wrong ({fault}); please report this"
             )
 
     def _write(self, part: _Text) -> None:
@@ -150,8 +149,8 @@ class AlignRun:
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None) -> None:
-    if output in (None, "-") or not Path(str(output)).exists():
+    if output is None or output == "-" or not Path(output).exists():
         return
     for source in sources:
-        if source.regular and source.path != "-" and os.path.samefile(source.path, str(output)):
+        if source.regular and source.path != "-" and Path(source.path).samefile(output):
             raise UsageError(f"{output} is an input; writing to it would destroy it")

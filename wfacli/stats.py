@@ -7,7 +7,7 @@ import resource
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +21,7 @@ class Stats:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._started = time.perf_counter()
-        self.seconds: Counter[str] = Counter()  # busy thread-seconds by stage
+        self.seconds: dict[str, float] = defaultdict(float)  # busy thread-seconds by stage
         self.counts: Counter[str] = Counter()
         self.kernels: Counter[str] = Counter()  # pairs by kernel that answered
         self.unaligned: Counter[str] = Counter()  # pairs by status

@@ -10,9 +10,9 @@ from types import FrameType
 # Before numpy is imported: its linear algebra is not used here, and its threads would only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
-from .app import app  # noqa: E402
-from .console import error  # noqa: E402
+from ..errors import OutputClosed, UsageError, WfacliError
+from .app import app
+from .console import error
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_TERMINATED, EXIT_PIPE = 1, 2, 128 + signal.SIGTERM, 128 + signal.SIGPIPE
 

@@ -8,6 +8,7 @@ import typer
 
 from .. import __version__
 from .align import align
+from .options import ALIGN_HELP
 
 app = typer.Typer(
     name="wfacli",
@@ -34,4 +35,4 @@ def main(
     """Exact pairwise alignment of sequencing reads."""
 
 
-app.command(no_args_is_help=True)(align)
+app.command(no_args_is_help=True, help=ALIGN_HELP)(align)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
-from rich.progress import TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from ..run import Watch
 from .console import console, note
+from .report import rate
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.2
@@ -26,7 +35,7 @@ class _PairRate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         pairs = self._watch.stats.counts["pairs"]
-        return Text(f"{pairs:,} pairs, {pairs / max(self._watch.stats.wall, 1e-9):,.0f}/s")
+        return Text(f"{pairs:,} pairs, {rate(pairs / max(self._watch.stats.wall, 1e-9))}/s")
 
 
 @contextmanager
@@ -51,8 +60,13 @@ def shown(watch: Watch, bar: bool | None, quiet: bool) -> Iterator[None]:
 @contextmanager
 def _bar(watch: Watch) -> Iterator[None]:
     columns = [
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), _PairRate(watch),
-        TimeElapsedColumn(), TextColumn("eta"), TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        _PairRate(watch),
+        TimeElapsedColumn(),
+        TextColumn("eta"),
+        TimeRemainingColumn(),
     ]
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("aligning", total=watch.bytes_total)
@@ -61,13 +75,13 @@ def _bar(watch: Watch) -> Iterator[None]:
 
 
 @contextmanager
-def _every(seconds: float, act: object) -> Iterator[None]:
+def _every(seconds: float, act: Callable[[], None]) -> Iterator[None]:
     """Calls act in a thread of its own until the block ends."""
     ended = threading.Event()
 
     def repeat() -> None:
         while not ended.wait(seconds):
-            act()  # type: ignore[operator]
+            act()
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
@@ -84,4 +98,4 @@ def _line(watch: Watch) -> str:
     if watch.bytes_total:
         share = watch.bytes_read() / watch.bytes_total
         done = f", {100 * share:.0f}% of the input read"
-    return f"{pairs:,} pairs in {wall:.0f} s, {pairs / wall:,.0f} pairs/s{done}"
+    return f"{pairs:,} pairs in {wall:.0f} s, {rate(pairs / wall)} pairs/s{done}"

@@ -19,12 +19,20 @@ def summary(run: AlignRun) -> str:
     c, wall = run.stats.counts, run.stats.wall
     engine = run.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
-    threads = f"{engine['threads']} thread" + ("s" if engine["threads"] != 1 else "")
     return (
-        f"{c['pairs']:,} pairs, {_bases(c['query_bases'])} of queries, {_bases(c['target_bases'])} of targets, "
-        f"{identity}{wall:.2f} s, {c['pairs'] / wall:,.0f} pairs/s "
-        f"({engine['engine']} {engine['instruction_set']}, {threads})"
+        f"{_counted(c['pairs'], 'pair')}, {_bases(c['query_bases'])} of queries, "
+        f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
+        f"({engine['engine']} {engine['instruction_set']}, {_counted(engine['threads'], 'thread')})"
     )
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
+
+
+def rate(per_second: float) -> str:
+    """A rate with at least two digits that mean something."""
+    return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
 
 
 def _bases(count: float) -> str:

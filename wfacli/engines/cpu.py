@@ -43,7 +43,9 @@ class CpuEngine:
 
     name = "cpu"
 
-    def __init__(self, spec: AlignSpec, limits: Limits, threads: int, isa: str = "", stats: Stats | None = None) -> None:
+    def __init__(
+        self, spec: AlignSpec, limits: Limits, threads: int, isa: str = "", stats: Stats | None = None
+    ) -> None:
         """Starts the threads lazily; isa "" takes the fastest build that the machine runs. Raises ValueError."""
         self.isa = Aligner(isa).isa
         self._threads = threads

@@ -51,7 +51,9 @@ def _target_lines(files: PairFiles, layout: str) -> Iterator[U8]:
             if clash >= 0:
                 name = pairs.records.target_name(clash)
                 raise InputError(
-                    path, "is the name of targets of two lengths, which SAM cannot express; --format paf can", name
+                    path,
+                    "is the name of targets of two lengths, which SAM cannot express; --format paf can",
+                    name,
                 )
             yield lines
     finally:

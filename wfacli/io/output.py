@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -49,7 +50,7 @@ class Output:
 
     def write(self, data: bytes | U8) -> None:
         """Writes all of it. Raises OutputError, or OutputClosed when the reader has gone."""
-        view = memoryview(data)
+        view = memoryview(data) if isinstance(data, bytes) else data.data
         while len(view):
             try:
                 done = os.write(self._fd, view)
@@ -67,7 +68,7 @@ class Output:
         try:
             os.close(self._fd)
             if self._partial and self._final:
-                os.replace(self._partial, self._final)
+                self._partial.replace(self._final)
         except OSError as error:
             raise OutputError(f"{self.name}: {error.strerror}") from None
 
@@ -78,10 +79,8 @@ class Output:
         """
         if self._fd == _STDOUT:
             return None
-        try:
+        with contextlib.suppress(OSError):  # the failure that led here is the one to report
             os.close(self._fd)
-        except OSError:
-            pass  # the failure that led here is the one to report
         if self._partial and not self.written:
             self._partial.unlink(missing_ok=True)
             return None

@@ -6,7 +6,8 @@ import io
 import os
 import stat
 import sys
-from typing import Any, BinaryIO, cast
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from ..batch import U8
 from ..errors import InputError
@@ -17,6 +18,9 @@ else:
     from backports import zstd
 
 from isal import igzip
+from isal.igzip_lib import IsalError
+
+T = TypeVar("T")
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
@@ -91,20 +95,20 @@ class Source:
         """Reads decompressed bytes into an array; 0 at the end. Raises InputError."""
         if self._head:
             got = min(len(self._head), len(buffer))
-            memoryview(buffer)[:got] = self._head[:got]
+            buffer.data[:got] = self._head[:got]
             self._head = self._head[got:]
             return got
-        got = self._guarded(lambda: self._stream.readinto(memoryview(buffer)))  # type: ignore[attr-defined]
+        got = self._guarded(lambda: self._stream.readinto(buffer.data))
         if got == 0 and self._bgzf and self._raw.tail != _BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
-        return cast(int, got)
+        return got
 
     def close(self) -> None:
         """Closes the file; standard input stays open."""
         self._stream.close()
         self._raw.close()
 
-    def _decompressed(self, stored: io.BufferedReader) -> BinaryIO:
+    def _decompressed(self, stored: io.BufferedReader) -> io.BufferedIOBase:
         try:
             magic = stored.peek(18)
         except OSError as error:  # a directory opens, but does not read
@@ -114,12 +118,13 @@ class Source:
                 raise InputError(self.path, f"is compressed with {name}; gzip, bgzip and zstd are read")
         if magic.startswith(_GZIP):
             self._bgzf = len(magic) >= 14 and magic[3] & 4 != 0 and magic[12:14] == b"BC"
-            return cast(BinaryIO, igzip.IGzipFile(fileobj=stored, mode="rb"))
+            opened: io.BufferedIOBase = igzip.IGzipFile(fileobj=stored, mode="rb")  # type: ignore[no-untyped-call]
+            return opened
         if magic.startswith(_ZSTD):
-            return cast(BinaryIO, zstd.ZstdFile(stored, "rb"))
-        return cast(BinaryIO, stored)
+            return zstd.ZstdFile(stored, "rb")
+        return stored
 
-    def _guarded(self, read: Any) -> Any:
+    def _guarded(self, read: Callable[[], T]) -> T:
         try:
             return read()
         except EOFError:
@@ -128,5 +133,5 @@ class Source:
             raise
         except OSError as error:
             raise InputError(self.path, error.strerror or str(error)) from None
-        except (igzip.BadGzipFile, zstd.ZstdError, igzip.isal_zlib.error) as error:
+        except (IsalError, zstd.ZstdError) as error:  # type: ignore[misc]
             raise InputError(self.path, f"damaged compressed data ({error})") from None

@@ -1,0 +1,55 @@
+# make demo   align the example in data/        make test   everything that CI runs
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: build demo test check lint type fmt sanitize fuzz bench golden wheel clean
+build: .venv/built
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit("wfacli needs Python 3.11 or newer (make PYTHON=...)" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q "scikit-build-core>=1.0,<2" "nanobind>=3.0,<4" cmake ninja && touch $@
+
+.venv/built: .venv/created pyproject.toml CMakeLists.txt $(wildcard wfacli/native/*)
+	$(BIN)/pip install -q --no-build-isolation --editable . && touch $@
+
+.venv/dev: .venv/built
+	$(BIN)/pip install -q --no-build-isolation --editable '.[dev]' && touch $@
+
+demo: build
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh data/demo.sh
+
+test: lint type check
+
+check: .venv/dev
+	$(BIN)/python -m pytest
+
+lint: .venv/dev
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+type: .venv/dev
+	$(BIN)/mypy
+
+fmt: .venv/dev
+	$(BIN)/ruff check --fix-only . && $(BIN)/ruff format .
+
+# The native code under AddressSanitizer and UndefinedBehaviorSanitizer, in a virtual environment of its own.
+sanitize: .venv/dev
+	sh tests/sanitize.sh
+
+# Longer random tests than make test has time for.
+fuzz: .venv/dev
+	WFACLI_FUZZ=1 $(BIN)/python -m pytest tests/engines
+
+bench: .venv/dev
+	$(BIN)/python bench/whole_command.py
+
+golden: .venv/dev
+	WFACLI_WRITE_GOLDEN=1 $(BIN)/python -m pytest tests/cli -k golden
+
+wheel: .venv/created
+	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf build dist out .venv
