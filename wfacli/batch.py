@@ -16,6 +16,7 @@ import numpy.typing as npt
 U8 = npt.NDArray[np.uint8]
 I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from .. import __version__
+from .._native import use_one_arena
 from ..config import (
     AlignSpec,
     Ambiguous,
@@ -83,6 +84,7 @@ def align(
         check=check,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
+    use_one_arena()
     check_writable(stats)
     run = AlignRun(config, PairFiles(query, target), output, __version__)
     complete = False

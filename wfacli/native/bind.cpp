@@ -1,4 +1,10 @@
 // wfacli._native: the extension module.
+#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "bind.hpp"
 
 namespace wfacli {
@@ -34,8 +40,22 @@ AlignmentView alignment_view(nb::handle a) {
 
 }  // namespace wfacli
 
+namespace {
+
+// By default glibc gives each thread an arena of its own, and each keeps what it once needed: a batch is
+// allocated by one thread and freed by another, so that memory grows for a long while. With one arena it is
+// flat. Threads rarely meet in it, because arrays are few and large.
+void use_one_arena() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
+}  // namespace
+
 NB_MODULE(_native, m) {
   m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
+  m.def("use_one_arena", &use_one_arena, "For the command line: one memory arena for all threads of the process");
   wfacli::bind_reader(m);
   wfacli::bind_engine(m);
   wfacli::bind_format(m);

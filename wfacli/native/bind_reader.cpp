@@ -65,21 +65,26 @@ void bind_reader(nb::module_& m) {
       });
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
-      .def(nb::init<>())
-      .def_prop_ro("count", &TargetTable::count)
+      .def(nb::init<std::int64_t>(), nb::arg("most"))
       .def(
           "add",
           [](TargetTable& self, nb::handle batch) {
             const BatchView view = batch_view(batch);
-            Text lines;
-            std::int64_t clash;
+            TargetTable::Added added;
             {
               nb::gil_scoped_release release;
-              clash = self.add(view, lines);
+              added = self.add(view);
             }
-            return nb::make_tuple(clash, to_numpy(lines.buffer()));
+            Buffer<std::uint64_t> spilled;
+            for (std::size_t i = 0; i < added.spilled.size(); ++i) {
+              const TargetTable::Entry& e = added.spilled[i];
+              const std::uint64_t columns[] = {e.high, e.low, static_cast<std::uint64_t>(e.length)};
+              spilled.append(columns, 3);
+            }
+            return nb::make_tuple(added.clash, to_numpy(added.lines.buffer()), to_numpy(spilled),
+                                  to_numpy(added.spilled_lines.buffer()));
           },
-          nb::arg("batch"), "(row that clashes or -1, @SQ lines of the new targets)");
+          nb::arg("batch"), "(row that clashes or -1, @SQ lines, spilled u64[3k]: hash, hash, length, their @SQ lines)");
 }
 
 }  // namespace wfacli

@@ -1,5 +1,7 @@
 #include "builder.hpp"
 
+#include <stdexcept>
+
 #include "letters.hpp"
 
 namespace wfacli {
@@ -111,6 +113,7 @@ BatchColumns BatchBuilder::take() {
   std::memset(c_.bases.extend(kOverread), 0, kOverread);
   BatchColumns taken = std::move(c_);
   const std::size_t n = taken.t_len.size();
+  if (taken.q_len.size() < n) throw std::logic_error("a target without its query in a batch");
   taken.q_start.resize(n);
   taken.q_len.resize(n);
   taken.q_name.resize(n);

@@ -164,6 +164,8 @@ void count(Tally& tally, const Record& r, std::uint8_t flags) {
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
   Formatted out;
   Cigar scratch;
+  constexpr std::int64_t kUsual = 128;  // bytes of a record beside its letters
+  out.text.buffer().reserve(static_cast<std::size_t>(batch.n * kUsual));
   for (std::int64_t i = 0; i < batch.n; ++i) {
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
     const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);

@@ -40,7 +40,8 @@ void PairReader::commit(int stream, std::size_t bytes) {
 Next PairReader::fill(std::int64_t weight) {
   if (fault_) return Next::Failed;
   try {
-    while (builder_.weight() < weight)
+    // A query that waits for its target belongs to this batch, however much it weighs.
+    while (have_query_ || builder_.weight() < weight)
       if (const Next next = step(); next != Next::Full) return next;
     return Next::Full;
   } catch (const InputFault& fault) {

@@ -41,27 +41,35 @@ void TargetTable::grow() {
     if (old[i].length >= 0) find(old[i].high, old[i].low) = old[i];
 }
 
-std::int64_t TargetTable::add(const BatchView& batch, Text& lines) {
+TargetTable::Added TargetTable::add(const BatchView& batch) {
+  Added added;
   for (std::int64_t i = 0; i < batch.n; ++i) {
     if (batch.t_len[i] == 0) continue;
     if (static_cast<std::size_t>(count_) * 4 >= entries_.size() * 3) grow();
     const std::uint8_t* name = batch.text + batch.t_name[i];
     const std::int32_t len = batch.t_name_len[i];
-    const std::uint64_t high = hashed(name, len, 1), low = hashed(name, len, 2);
-    Entry& e = find(high, low);
-    if (e.length >= 0) {
-      if (e.length != batch.t_len[i]) return i;
-      continue;
+    const Entry target{hashed(name, len, 1), hashed(name, len, 2), batch.t_len[i]};
+    Entry& known = find(target.high, target.low);
+    if (known.length >= 0) {
+      if (known.length == target.length) continue;
+      added.clash = i;
+      break;
     }
-    e = {high, low, batch.t_len[i]};
-    ++count_;
+    const bool spill = count_ >= most_;
+    if (spill) {
+      added.spilled.push(target);
+    } else {
+      known = target;
+      ++count_;
+    }
+    Text& lines = spill ? added.spilled_lines : added.lines;
     lines.add("@SQ\tSN:");
     lines.add(name, len);
     lines.add("\tLN:");
-    lines.number(batch.t_len[i]);
+    lines.number(target.length);
     lines.add('\n');
   }
-  return -1;
+  return added;
 }
 
 }  // namespace wfacli

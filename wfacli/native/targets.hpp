@@ -8,24 +8,31 @@
 
 namespace wfacli {
 
-// Remembers names by 128-bit hashes, 24 bytes each, so that millions of targets fit in little memory.
+// Remembers names by 128-bit hashes, 24 bytes each, up to a number of them; the names that come later are
+// spilled to the caller, who has a disk.
 class TargetTable {
  public:
-  // Adds @SQ lines to `lines` for the batch's targets that are new and not empty. Returns the row of the
-  // first target whose name was seen with another length, or -1.
-  std::int64_t add(const BatchView& batch, Text& lines);
-  std::int64_t count() const { return count_; }
-
- private:
   struct Entry {
     std::uint64_t high, low;
     std::int64_t length;  // -1: empty slot
   };
+  // @SQ lines for targets that are new. Of the spilled ones it is only known that the table lacks them.
+  struct Added {
+    Text lines, spilled_lines;
+    Buffer<Entry> spilled;
+    std::int64_t clash = -1;  // row of the first target whose name has another length in the table, or -1
+  };
+
+  explicit TargetTable(std::int64_t most) : most_(most) {}
+  // Adds the batch's targets that are not empty, up to the first clash.
+  Added add(const BatchView& batch);
+
+ private:
   Entry& find(std::uint64_t high, std::uint64_t low);
   void grow();
 
   Buffer<Entry> entries_;
-  std::int64_t count_ = 0;
+  std::int64_t most_, count_ = 0;
 };
 
 }  // namespace wfacli
