@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test check lint type fmt sanitize fuzz bench golden wheel clean
+.PHONY: build demo test check lint type fmt sanitize fuzz bench cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -43,7 +43,13 @@ fuzz: .venv/dev
 	WFACLI_FUZZ=1 $(BIN)/python -m pytest tests/engines
 
 bench: .venv/dev
-	$(BIN)/python bench/whole_command.py
+	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
+
+# Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
+CROSS_CXX ?= aarch64-linux-gnu-g++
+CROSS_SOURCES := $(filter-out wfacli/native/bind%,$(wildcard wfacli/native/*.cpp))
+cross:
+	for f in $(CROSS_SOURCES); do $(CROSS_CXX) -std=c++20 -O2 -Wall -Wextra -Werror -DWFACLI_ISA=baseline -c $$f -o /dev/null || exit 1; done
 
 golden: .venv/dev
 	WFACLI_WRITE_GOLDEN=1 $(BIN)/python -m pytest tests/cli -k golden

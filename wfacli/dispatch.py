@@ -45,12 +45,15 @@ def next_rung(kernel: str, status: U8, rows: I32) -> Route | None:
     return Route(failed, LINEAR) if len(failed) else None
 
 
-def _least_table_bytes(edits: I32, spec: AlignSpec) -> npt.NDArray[np.float64]:
-    """Bytes that the rows up to the least score for so many edits take, from below."""
-    least = edits.astype(np.float64)
+def _least_table_bytes(gap: I32, spec: AlignSpec) -> npt.NDArray[np.float64]:
+    """Bytes, from below, of a table whose last row holds a diagonal `gap` (i32[n]) away from the first.
+
+    A row reaches one diagonal further for every `extend` of score, so the diagonals on that side alone add up to
+    extend * gap^2 / 2, with one offset of 4 bytes a component.
+    """
     if spec.metric is Metric.EDIT:
-        return 4.0 * least * least  # one offset a diagonal; 2s + 1 diagonals at score s
-    p = spec.penalties
-    unit = np.gcd.reduce(p.as_tuple())
-    scores = (p.open + least * min(p.mismatch, p.extend)) / unit
-    return np.asarray(12.0 * scores * scores * unit / p.extend)
+        extend, components = 1, 1
+    else:
+        p = spec.penalties
+        extend, components = p.extend // np.gcd.reduce(p.as_tuple()), 3
+    return np.asarray(4.0 * components * extend * gap.astype(np.float64) ** 2 / 2)

@@ -24,8 +24,9 @@ def pairs_of(queries: Sequence[str | bytes], targets: Sequence[str | bytes]) -> 
     for query, target in zip(queries, targets, strict=True):
         for mark, letters in ((b">", query), (b"<", target)):
             encoded = letters.encode() if isinstance(letters, str) else letters
-            if b"\n" in encoded or b"\r" in encoded:
-                raise InputError("memory", "a line break in a sequence")
+            # Lines would lose what a file may have at their ends, and what stands in memory is meant.
+            if b"\n" in encoded or encoded != encoded.rstrip():
+                raise InputError("memory", f"a line break or blank in the sequence {encoded[:40]!r}")
             lines += mark + encoded + b"\n"
     reader = PairReader("seq")
     reader.prepare(0, len(lines))[:] = np.frombuffer(lines, np.uint8)

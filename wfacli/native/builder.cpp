@@ -85,7 +85,7 @@ void BatchBuilder::quality(std::string_view quality) {
 void BatchBuilder::end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len) {
   const std::size_t padded = (c_.bases.size() + kAlign - 1) / kAlign * kAlign;
   const std::size_t gap = padded - c_.bases.size();
-  std::memset(c_.bases.extend(gap), 0, gap);
+  if (gap) std::memset(c_.bases.extend(gap), 0, gap);
   start.push(start_);
   len.push(static_cast<std::int32_t>(len_));
   weight_ += len_;

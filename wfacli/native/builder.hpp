@@ -26,7 +26,11 @@ class BatchBuilder {
   void end_query();
   void end_target();
 
-  std::string_view current_name() const { return {reinterpret_cast<const char*>(c_.text.data()) + name_, name_len_}; }
+  // The name of the record that is being added; empty between records.
+  std::string_view current_name() const {
+    if (!open_) return {};
+    return {reinterpret_cast<const char*>(c_.text.data()) + name_, name_len_};
+  }
   std::int64_t letters_so_far() const { return len_; }
   std::int64_t pairs() const { return static_cast<std::int64_t>(c_.t_len.size()); }
   // What the batch holds so far, in bases; a pair counts 16 of its own, so that empty ones end a batch too.
