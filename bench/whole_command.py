@@ -12,14 +12,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import harness
+from pairs import write_pairs
+
 from wfacli.config import AlignSpec, Config, Limits
 from wfacli.dispatch import route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.estimate import with_estimates
 from wfacli.io.reader import PairFiles, layout_of, read_batches
-
-import harness
-from pairs import write_pairs
 
 TIMED = {
     "engine": "pairs in memory as read, to statuses, scores and CIGARs in memory; threads started before",

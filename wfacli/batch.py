@@ -5,6 +5,7 @@ Everything here is C-contiguous and, once made, left alone: a batch is handed on
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -100,17 +101,28 @@ class PairBatch:
         """Letters of all queries and targets."""
         return int(self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64))
 
+    def head(self, rows: int) -> PairBatch:
+        """The first rows as a batch that shares this one's letters and text."""
+        names = {c: getattr(self.records, c)[:rows] for c in _NAME_COLUMNS}
+        pairs = {c: getattr(self, c)[:rows] for c in _PAIR_COLUMNS}
+        records = dataclasses.replace(self.records, **names)
+        return dataclasses.replace(self, records=records, **pairs)
+
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
         """From the columns that the native reader hands over."""
-        names = ("text", "q_name", "t_name", "q_name_len", "t_name_len", "qual")
-        bases = ("bases", "q_start", "t_start", "q_len", "t_len", "flags")
+        known = [c for c in _PAIR_COLUMNS if c in columns]
         return cls(
             ordinal=ordinal,
+            bases=columns["bases"],
             est_edits=np.full(len(columns["t_len"]), -1, np.int32),
-            records=Records(**{c: columns[c] for c in names}),
-            **{c: columns[c] for c in bases},
+            records=Records(text=columns["text"], **{c: columns[c] for c in _NAME_COLUMNS}),
+            **{c: columns[c] for c in known},
         )
+
+
+_NAME_COLUMNS = ("q_name", "t_name", "q_name_len", "t_name_len", "qual")
+_PAIR_COLUMNS = ("q_start", "t_start", "q_len", "t_len", "flags", "est_edits")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .errors import InternalError, UsageError
 from .estimate import with_estimates
 from .io.format import TSV_TITLES, Formatter
 from .io.header import sam_header
+from .io.names import with_sam_names
 from .io.output import Output
 from .io.reader import PairFiles, layout_of, read_batches
 from .io.sources import Source
@@ -55,16 +56,24 @@ class AlignRun:
         output: where records go.
     """
 
-    def __init__(self, config: Config, files: PairFiles, output: str | None, version: str) -> None:
-        """Opens inputs and output. Raises InputError, OutputError, UsageError."""
+    def __init__(
+        self, config: Config, files: PairFiles, output: str | None, version: str, report: str | None = None
+    ) -> None:
+        """Opens inputs, output and (nothing else is done with it here) the report.
+
+        Raises:
+            InputError, OutputError: a file that cannot be opened.
+            UsageError: one that is named twice.
+        """
         self.config = config
         self.stats = Stats()
         self._version = version
         self._files = files
         self._sources = files.open()
-        _refuse_overwriting(self._sources, output)
+        _refuse_overwriting(self._sources, output, report)
         self._formatter = Formatter(config)
         self._check_options = native_options(config.spec, config.limits, TABLE)
+        self.report = Output(report) if report else None
         self.output = Output(output)
         self.engine = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
 
@@ -85,9 +94,11 @@ class AlignRun:
         try:
             with self.stats.timed("header"):
                 self._write_header()
-            layout = layout_of(self._sources)
+            batches = read_batches(self._sources, layout_of(self._sources), self.config.batch_bases)
+            if self.config.output.format is Format.SAM:
+                batches = with_sam_names(batches, self._files.query)
             run_ordered(
-                self._timed(read_batches(self._sources, layout, self.config.batch_bases)),
+                self._timed(batches),
                 self._work,
                 self._write,
                 workers=min(self.config.threads, 4),
@@ -148,9 +159,19 @@ class AlignRun:
         self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
 
 
-def _refuse_overwriting(sources: tuple[Source, ...], output: str | None) -> None:
-    if output is None or output == "-" or not Path(output).exists():
-        return
-    for source in sources:
-        if source.regular and source.path != "-" and Path(source.path).samefile(output):
-            raise UsageError(f"{output} is an input; writing to it would destroy it")
+def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:
+    for path in (output, report):
+        for source in sources:
+            if source.regular and source.path != "-" and _same(source.path, path):
+                raise UsageError(f"{path} is an input; writing to it would destroy it")
+    if report is not None and (report == (output or "-") or _same(report, output)):
+        place = "standard output" if report == "-" else report
+        raise UsageError(f"--stats and the alignments cannot both go to {place}")
+
+
+def _same(one: str, other: str | None) -> bool:
+    if other is None or other == "-":
+        return False
+    if Path(one).exists() and Path(other).exists():
+        return Path(one).samefile(other) and Path(one).is_file()
+    return Path(one).resolve() == Path(other).resolve()

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from io import TextIOWrapper
 from types import FrameType
+
+# Until entry() runs, an interrupt shall end the program quietly and not in the middle of an import.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # Before numpy is imported: its linear algebra is not used here, and its threads would only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -27,6 +32,11 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 def entry() -> None:
     """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 130, 141, 143 signals."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # help has letters that not every terminal's encoding has
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _terminate)
     try:
         app(prog_name="wfacli")

@@ -48,7 +48,7 @@ from .options import (
     ThreadsOption,
 )
 from .progress import shown
-from .report import check_writable, summary, write_stats
+from .report import summary, write_stats
 
 
 def align(
@@ -85,8 +85,7 @@ def align(
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     use_one_arena()
-    check_writable(stats)
-    run = AlignRun(config, PairFiles(query, target), output, __version__)
+    run = AlignRun(config, PairFiles(query, target), output, __version__, stats)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):
@@ -99,8 +98,8 @@ def align(
             note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
         raise
     finally:
-        if stats:
-            write_stats(stats, run, complete)
+        if run.report:
+            write_stats(run.report, run, complete)
     _conclude(run, quiet)
 
 
@@ -137,11 +136,11 @@ def _output_spec(
     read_group: str | None,
 ) -> OutputSpec:
     format_ = chosen or _format_of(path)
-    if format_ is not Format.SAM and read_group:
+    if format_ is not Format.SAM and read_group is not None:
         raise UsageError(f"--read-group belongs to SAM, and the output is {format_.value.upper()}")
     if format_ is Format.TSV and (md or cs):
         raise UsageError("--md and --cs are tags of SAM and PAF; TSV has none")
-    return OutputSpec(format_, cigar, md, cs, header, parse_read_group(read_group) if read_group else "")
+    return OutputSpec(format_, cigar, md, cs, header, "" if read_group is None else parse_read_group(read_group))
 
 
 def _format_of(path: str | None) -> Format:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 from rich.text import Text
 
-console = Console(stderr=True, highlight=False, soft_wrap=True)
+# NO_COLOR: rich would still write bold and the like; who sets it wants plain text.
+console = Console(
+    stderr=True, highlight=False, soft_wrap=True, color_system=None if os.environ.get("NO_COLOR") else "auto"
+)
 
 
 def error(message: str) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
-from pathlib import Path
 
 from .. import __version__
-from ..errors import OutputError
 from ..io.output import Output
 from ..run import AlignRun
 from ..stats import versions
@@ -42,18 +39,7 @@ def _bases(count: float) -> str:
     return f"{count} b"
 
 
-def check_writable(path: str | None) -> None:
-    """Fails before the work when its report could not be written after it. Raises OutputError."""
-    if path is None or path == "-":
-        return
-    parent = Path(os.path.realpath(path)).parent
-    if not parent.is_dir():
-        raise OutputError(f"{path}: cannot be written: no folder {parent}")
-    if not os.access(parent, os.W_OK) or Path(path).is_dir():
-        raise OutputError(f"{path}: cannot be written")
-
-
-def write_stats(path: str, run: AlignRun, complete: bool) -> None:
+def write_stats(out: Output, run: AlignRun, complete: bool) -> None:
     """Writes the run's report. Raises OutputError."""
     config = run.config
     report = {
@@ -71,6 +57,5 @@ def write_stats(path: str, run: AlignRun, complete: bool) -> None:
         "engine": run.engine.stats(),
         **run.stats.report(),
     }
-    out = Output(path)
     out.write(json.dumps(report, indent=2).encode() + b"\n")
     out.finish()

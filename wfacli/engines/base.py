@@ -18,7 +18,7 @@ class Engine(Protocol):
     name: str
 
     def submit(self, pairs: PairBatch, route: Route) -> Any:
-        """Starts a route; returns the ticket for collect."""
+        """Starts a route; returns the ticket for collect. Raises Cancelled after cancel()."""
 
     def collect(self, ticket: Any) -> PartialResult:
         """Waits for a route's results. Raises Cancelled after cancel()."""

@@ -56,10 +56,15 @@ class CpuEngine:
         self._stats = stats or Stats()
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route of one of dispatch.CPU_KERNELS."""
+        """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
         options = self._options[route.kernel]
         slices = _slices(pairs, route.rows, self._threads)
-        return _Ticket(route.rows, [self._pool.submit(self._align, pairs, rows, options) for rows in slices])
+        try:
+            return _Ticket(route.rows, [self._pool.submit(self._align, pairs, rows, options) for rows in slices])
+        except RuntimeError:
+            if not self._cancel.is_set:
+                raise
+            raise Cancelled("stopped") from None  # the pool takes nothing more
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results, rows in the route's order. Raises Cancelled."""

@@ -23,8 +23,8 @@ def sam_header(files: PairFiles, sources: tuple[Source, ...], config: Config, ve
     """
     if not sources[-1].regular:
         raise UsageError(
-            f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe that can be "
-            "read only once: write --format paf, or give --no-header"
+            f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe or the like "
+            "and can be read only once: write --format paf, or give --no-header"
         )
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     path = files.target or files.query

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from pathlib import Path
@@ -32,21 +33,26 @@ class Output:
         if path is None or path == "-":
             self._fd = _STDOUT
             return
-        final = Path(os.path.realpath(path))
+        if not path:
+            raise OutputError("the name of the output file is empty")
         try:
-            special = final.exists() and not stat.S_ISREG(final.stat().st_mode)
-            if special:
-                if final.is_dir():
-                    raise OutputError(f"{path}: is a directory")
-                self._fd = os.open(final, os.O_WRONLY)
-                return
-            if final.exists() and not os.access(final, os.W_OK):
-                raise OutputError(f"{path}: the file exists and may not be written")
-            self._final = final
-            self._partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
-            self._fd = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+            self._fd = self._opened(path)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def _opened(self, path: str) -> int:
+        try:
+            kind = Path(path).stat().st_mode
+        except FileNotFoundError:
+            kind = stat.S_IFREG
+        if not stat.S_ISREG(kind):  # a device or a pipe, under whatever name it was given; a directory fails here
+            return os.open(path, os.O_WRONLY)
+        final = Path(os.path.realpath(path))
+        if final.exists() and not os.access(final, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        self._final = final
+        self._partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
+        return os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
 
     def write(self, data: bytes | U8) -> None:
         """Writes all of it. Raises OutputError, or OutputClosed when the reader has gone."""

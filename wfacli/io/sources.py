@@ -17,7 +17,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from isal import igzip
+from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
 T = TypeVar("T")
@@ -27,13 +27,17 @@ _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
 # The empty block that ends every BGZF file (SAM specification, section 4.1.2).
 _BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 _HEAD = 1 << 16
+_MAGIC = 18
+_BLOCK = 1 << 18
 
 
 class _Raw(io.RawIOBase):
-    """The bytes as stored: counts them and remembers the last few."""
+    """The bytes as stored: counts them, remembers the last few, and takes the first ones back."""
 
-    def __init__(self, file: io.FileIO) -> None:
+    def __init__(self, file: io.FileIO, position: int | None) -> None:
         self._file = file
+        self._position = position  # where to read, for a descriptor whose own position is left alone
+        self._again = b""
         self.count = 0
         self.tail = b""
 
@@ -41,15 +45,71 @@ class _Raw(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        got = self._file.readinto(buffer) or 0
+        view = memoryview(buffer)
+        if self._again:
+            got = min(len(view), len(self._again))
+            view[:got], self._again = self._again[:got], self._again[got:]
+            return got
+        if self._position is None:
+            got = self._file.readinto(buffer) or 0
+        else:
+            got = os.preadv(self._file.fileno(), [view], self._position)
+            self._position += got
         if got:
             self.count += got
-            self.tail = (self.tail + bytes(memoryview(buffer)[max(0, got - 28) : got]))[-28:]
+            self.tail = (self.tail + bytes(view[max(0, got - 28) : got]))[-28:]
         return got
+
+    def first(self, count: int) -> bytes:
+        """The first `count` bytes, or all if there are fewer; they will be read again."""
+        head = b""
+        while len(head) < count and (more := self.read(count - len(head))):
+            head += more
+        self._again = head
+        return head
 
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+class _Gunzip(io.RawIOBase):
+    """Members of a gzip file, inflated. What could be inflated before a fault is read before the fault is raised."""
+
+    def __init__(self, stored: io.BufferedReader[Any]) -> None:
+        self._stored = stored
+        self._member: Any = None
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        while True:
+            if self._member is None and not self._next_member():
+                return 0
+            data = self._member.decompress(self._waiting, len(view))
+            if self._member.eof:
+                self._waiting, self._member = self._member.unused_data, None
+            else:
+                self._waiting = self._member.unconsumed_tail
+            if data:
+                view[: len(data)] = data
+                return len(data)
+            if self._member is not None and not self._waiting:
+                self._waiting = self._stored.read1(_BLOCK)
+                if not self._waiting:
+                    raise EOFError
+
+    def _next_member(self) -> bool:
+        # Zero bytes may pad the end of a file.
+        while not (waiting := self._waiting.lstrip(b"\0")):
+            self._waiting = self._stored.read1(_BLOCK)
+            if not self._waiting:
+                return False
+        self._waiting, self._member = waiting, isal_zlib.decompressobj(wbits=31)
+        return True
 
 
 class Source:
@@ -64,18 +124,21 @@ class Source:
     def __init__(self, path: str) -> None:
         """Opens a path. Raises InputError."""
         self.path = path
+        if not path:
+            raise InputError("input", "the file name is empty")
         try:
-            # Standard input keeps its descriptor: whoever started the program owns it.
+            # Standard input keeps its descriptor, and where it is a file its position: it is read twice for SAM.
             file = io.FileIO(0, closefd=False) if path == "-" else io.FileIO(path)
             mode = os.fstat(file.fileno())
+            self.regular = stat.S_ISREG(mode.st_mode)
+            own_position = os.lseek(0, 0, os.SEEK_CUR) if self.regular and path == "-" else None
         except OSError as error:
             raise InputError(path, error.strerror or str(error)) from None
-        self.regular = stat.S_ISREG(mode.st_mode)
         self.size = mode.st_size if self.regular else None
-        self._raw = _Raw(file)
+        self._raw = _Raw(file, own_position)
         self._bgzf = False
-        self._stream = self._decompressed(io.BufferedReader(self._raw, 1 << 20))
         self._head = b""
+        self._stream = self._decompressed()
 
     @property
     def bytes_read(self) -> int:
@@ -85,7 +148,7 @@ class Source:
     def peek(self) -> bytes:
         """The first decompressed bytes, up to 64 KiB; they are still there to be read. Raises InputError."""
         while len(self._head) < _HEAD:
-            block = self._guarded(lambda: self._stream.read(_HEAD - len(self._head)))
+            block = self._guarded(lambda: self._stream.read1(_HEAD - len(self._head)))
             if not block:
                 break
             self._head += block
@@ -98,7 +161,8 @@ class Source:
             buffer.data[:got] = self._head[:got]
             self._head = self._head[got:]
             return got
-        got = self._guarded(lambda: self._stream.readinto(buffer.data))
+        # One read of what is stored at most: what was inflated before a fault is handed on before the fault is.
+        got = self._guarded(lambda: self._stream.readinto1(buffer.data))
         if got == 0 and self._bgzf and self._raw.tail != _BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
@@ -108,18 +172,15 @@ class Source:
         self._stream.close()
         self._raw.close()
 
-    def _decompressed(self, stored: io.BufferedReader) -> io.BufferedIOBase:
-        try:
-            magic = stored.peek(18)
-        except OSError as error:  # a directory opens, but does not read
-            raise InputError(self.path, error.strerror or str(error)) from None
+    def _decompressed(self) -> io.BufferedIOBase:
+        magic = self._guarded(lambda: self._raw.first(_MAGIC))  # a directory opens, but does not read
+        stored = io.BufferedReader(self._raw, _BLOCK)
         for start, name in _UNREAD.items():
             if magic.startswith(start):
                 raise InputError(self.path, f"is compressed with {name}; gzip, bgzip and zstd are read")
         if magic.startswith(_GZIP):
             self._bgzf = len(magic) >= 14 and magic[3] & 4 != 0 and magic[12:14] == b"BC"
-            opened: io.BufferedIOBase = igzip.IGzipFile(fileobj=stored, mode="rb")  # type: ignore[no-untyped-call]
-            return opened
+            return io.BufferedReader(_Gunzip(stored), _BLOCK)
         if magic.startswith(_ZSTD):
             return zstd.ZstdFile(stored, "rb")
         return stored
@@ -129,9 +190,7 @@ class Source:
             return read()
         except EOFError:
             raise InputError(self.path, "truncated: the compressed data ends in mid-stream") from None
-        except InputError:
-            raise
-        except OSError as error:
-            raise InputError(self.path, error.strerror or str(error)) from None
         except (IsalError, zstd.ZstdError) as error:  # type: ignore[misc]
             raise InputError(self.path, f"damaged compressed data ({error})") from None
+        except OSError as error:
+            raise InputError(self.path, error.strerror or str(error)) from None

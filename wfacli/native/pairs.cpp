@@ -109,7 +109,9 @@ Next PairReader::count_rest() {
   }
   if (extra_ == 0) return Next::End;
   const std::int64_t queries = done_ + (rest_ == 0 ? extra_ : 0), targets = done_ + (rest_ == 1 ? extra_ : 0);
-  throw InputFault("QUERY holds " + std::to_string(queries) + " records, TARGET " + std::to_string(targets), 0, {});
+  throw InputFault("QUERY holds " + std::to_string(queries) + (queries == 1 ? " record" : " records") + ", TARGET " +
+                       std::to_string(targets),
+                   0, {});
 }
 
 Next PairReader::step_targets() {
@@ -181,7 +183,7 @@ Next PairReader::step_tsv() {
     }
     if (count != columns_)
       fail("found " + std::to_string(count) + " columns where earlier lines have " + std::to_string(columns_), number);
-    const std::string name = count == 3 && !columns[0].empty() ? std::string(first_word(columns[0])) : ordinal_name();
+    const std::string name = count == 3 && !columns[0].empty() ? std::string(name_of(columns[0], number)) : ordinal_name();
     builder_.name(name);
     add_sequence(columns[count - 2], number);
     builder_.end_query();

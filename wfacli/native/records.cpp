@@ -16,7 +16,15 @@ std::string shown(std::uint8_t byte) {
 
 }  // namespace
 
-std::string_view first_word(std::string_view header) { return header.substr(0, header.find_first_of(" \t")); }
+std::string_view name_of(std::string_view header, std::int64_t line) {
+  for (const char c : header) {
+    if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\t') continue;
+    if (c == '\r')
+      throw InputFault("a carriage return inside a header (lines end with a line feed, or with both)", line, {});
+    throw InputFault(shown(static_cast<std::uint8_t>(c)) + " in a header", line, {});
+  }
+  return header.substr(0, header.find_first_of(" \t"));
+}
 
 void add_letters(BatchBuilder& out, std::string_view letters, std::int64_t line) {
   std::uint8_t bad = 0;
@@ -66,9 +74,7 @@ Got RecordReader::header(BatchBuilder& out, bool& done) {
                          shown(static_cast<std::uint8_t>(line[0])) +
                          (mark_ == '@' ? " (a FASTQ record has four lines)" : ""),
                      lines_.number(), out.current_name());
-  const std::string_view name = first_word(line.substr(1));
-  if (name.find('\0') != name.npos) throw InputFault("a NUL byte in a header", lines_.number(), {});
-  out.name(name);
+  out.name(name_of(line.substr(1), lines_.number()));
   length_ = 0;
   state_ = mark_ == '>' ? State::FastaLetters : State::FastqLetters;
   done = true;

@@ -18,8 +18,8 @@ struct InputFault : std::runtime_error {
   int stream = 0;
 };
 
-// A header up to its first blank: the name.
-std::string_view first_word(std::string_view header);
+// A header up to its first blank: the name. Throws the fault of a control character in the header.
+std::string_view name_of(std::string_view header, std::int64_t line);
 
 // Adds letters, or throws the fault of a byte that cannot stand in a sequence.
 void add_letters(BatchBuilder& out, std::string_view letters, std::int64_t line);

@@ -42,7 +42,12 @@ class Front {
   // How many scores back the recurrences look, for M and for the gap components.
   WFACLI_INLINE std::int32_t depth() const { return c_.mismatch > open_cost() ? c_.mismatch : open_cost(); }
   std::int32_t gap_depth() const { return Pieces ? c_.extend : 0; }
-  std::int32_t pad() const { return depth() / c_.extend + 3; }
+  // How many diagonals a row may lack that a later row reads: what gaps gain in `depth` scores, and no more
+  // than the matrix has.
+  std::int32_t pad() const {
+    const std::int32_t gained = depth() / c_.extend, most = larger(t_.query_len, t_.target_len);
+    return (gained < most ? gained : most) + 3;
+  }
   std::int32_t last_diagonal() const { return t_.target_len - t_.query_len; }
 
   // Makes the rows at and before score 0.

@@ -1,0 +1,35 @@
+"""Fixtures of the command's tests: a folder with a few pairs, and the command run in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from .support import Result, fasta, fastq, random_pairs, run
+
+PAIRS = random_pairs(5)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with five pairs: q.fq (with qualities), q.fa and t.fa."""
+    queries, targets = zip(*PAIRS, strict=True)
+    (tmp_path / "q.fq").write_bytes(fastq(queries))
+    (tmp_path / "q.fa").write_bytes(fasta(queries))
+    (tmp_path / "t.fa").write_bytes(fasta(targets, "t"))
+    return tmp_path
+
+
+@pytest.fixture
+def wfacli(folder: Path) -> Callable[..., Result]:
+    """Runs the command in that folder."""
+    return partial(run, cwd=folder)
+
+
+@pytest.fixture
+def align(folder: Path) -> Callable[..., Result]:
+    """Runs `wfacli align` in that folder."""
+    return partial(run, "align", cwd=folder)

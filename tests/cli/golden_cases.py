@@ -1,0 +1,60 @@
+"""Golden files: which command makes which. `python -m tests.cli.golden_cases` writes them anew.
+
+The expected outputs are only worth what test_golden_truth says about them: run it after writing them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .support import run
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command's arguments and the file with its expected output."""
+
+    expected: str
+    inputs: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    metric: str = "affine"
+    ambiguous: str = "mismatch"
+
+    @property
+    def arguments(self) -> list[str]:
+        """What follows `wfacli align`."""
+        scoring = ["--metric", self.metric, "--ambiguous", self.ambiguous]
+        return [*self.inputs, "--format", self.expected.rsplit(".", 1)[1], *scoring, *self.options]
+
+
+READS = ("reads.fq", "targets.fa")
+CASES = (
+    Case("reads.sam", READS),
+    Case("reads.tags.sam", READS, ("--md", "--cs", "--cigar", "m", "--read-group", r"@RG\tID:run1\tSM:s1")),
+    Case("reads.paf", READS, ("--md", "--cs")),
+    Case("reads.edit.tsv", READS, metric="edit"),
+    Case("reads.wildcard.sam", READS, ("--md",), ambiguous="wildcard"),
+    Case("reads.literal.tsv", READS, ambiguous="literal"),
+    Case("pairs.sam", ("pairs.seq",), ("--no-header",)),
+    Case("table.paf", ("table.tsv",)),
+)
+
+
+def without_versions(text: bytes) -> bytes:
+    """The output with version and command line of @PG blanked, the only parts that may change."""
+    return re.sub(rb"(?m)^(@PG\tID:wfacli\tPN:wfacli\tVN:)[^\t\n]+(\tCL:).*$", rb"\1*\2*", text)
+
+
+def write_all() -> None:
+    for case in CASES:
+        result = run("align", *case.arguments, "-t", "1", cwd=GOLDEN)
+        assert result.code == 0, result.err
+        (GOLDEN / case.expected).write_bytes(without_versions(result.out))
+
+
+if __name__ == "__main__":
+    write_all()

@@ -1,0 +1,98 @@
+"""Help, version, completion, and what is wrong with a command line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from .support import Result, assert_failure, assert_success, environment
+
+Wfacli = Callable[..., Result]
+PLAIN = environment(COLUMNS="200", NO_COLOR="1")
+
+
+def test_version_is_a_bare_number(wfacli: Wfacli) -> None:
+    result = wfacli("--version")
+    assert_success(result)
+    assert re.fullmatch(r"\d+(\.\d+)+((a|b|rc|\.dev|\.post)\d+)?\n", result.text)
+    assert result.err == ""
+
+
+def test_module_is_the_command(wfacli: Wfacli) -> None:
+    module = [sys.executable, "-m", "wfacli"]
+    arguments = ("align", "q.fa", "t.fa")
+    assert wfacli("--version", program=module).out == wfacli("--version").out
+    assert wfacli(*arguments, program=module).out == wfacli(*arguments).out
+    assert_failure(wfacli("align", "--bogus", program=module), 2, "--bogus", "Usage: wfacli align")
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_of_the_program(wfacli: Wfacli, option: str) -> None:
+    result = wfacli(option, env=PLAIN)
+    assert_success(result)
+    for word in ("Usage: wfacli", "align", "--version", "--show-completion"):
+        assert word in result.text
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_of_align(wfacli: Wfacli, option: str) -> None:
+    result = wfacli("align", option, env=PLAIN)
+    assert_success(result)
+    for panel in ("Input", "Scoring", "Output", "Engine", "Reporting"):
+        assert f"─ {panel} ─" in result.text
+    for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "samtools view -b", "[required]"):
+        assert word in result.text
+    # Brackets in examples are text, not markup that vanishes.
+    assert "@RG\\tID:run1\\tSM:sample1" in result.text
+
+
+def test_help_fits_a_narrow_terminal(wfacli: Wfacli) -> None:
+    result = wfacli("align", "--help", env=environment(COLUMNS="80"))
+    assert_success(result)
+    assert max(map(len, result.text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("arguments", [(), ("align",)], ids=["wfacli", "wfacli align"])
+def test_nothing_given_shows_the_help(wfacli: Wfacli, arguments: tuple[str, ...]) -> None:
+    result = wfacli(*arguments)
+    assert result.code == 2
+    assert "Usage:" in result.text + result.err
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("align", "--bogus"), "--bogus"),
+        (("align", "q.fa", "t.fa", "--bogus"), "--bogus"),
+        (("--bogus",), "--bogus"),
+        (("bogus",), "bogus"),
+        (("align", "q.fa", "t.fa", "extra"), "extra"),
+        (("align", "q.fa", "t.fa", "-o"), "-o"),
+        (("align", "-q"), "QUERY"),
+        (("align", "q.fa", "t.fa", "--metric", "levenshtein"), "levenshtein"),
+        (("align", "q.fa", "t.fa", "--ambiguous", "maybe"), "maybe"),
+        (("align", "q.fa", "t.fa", "--cigar", "M="), "M="),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_command_lines(wfacli: Wfacli, arguments: tuple[str, ...], word: str) -> None:
+    result = wfacli(*arguments)
+    assert_failure(result, 2, word)
+    assert not result.out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(wfacli: Wfacli, shell: str) -> None:
+    result = wfacli(env=environment(_WFACLI_COMPLETE=f"source_{shell}"))
+    assert_success(result)
+    assert "wfacli" in result.text
+
+
+def test_completion_completes(wfacli: Wfacli) -> None:
+    env = environment(_WFACLI_COMPLETE="complete_bash", COMP_WORDS="wfacli align --form", COMP_CWORD="2")
+    result = wfacli(env=env)
+    assert result.text.split() == ["--format"]

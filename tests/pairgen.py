@@ -1,0 +1,107 @@
+"""Seeded pairs of sequences where aligners fail: empty, at the edges of words, repetitive, unlike."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+Pair = tuple[bytes, bytes]
+
+ALPHABETS = {
+    "A": b"A",
+    "AC": b"AC",
+    "ACGT": b"ACGT",
+    "ACGTN": b"ACGTACGTACGTN",
+    "iupac": b"ACGTUACGTURYSWKMBDHVN",
+    "lower": b"acgt",
+    "mixed": b"ACGTacgtNnuU",
+    "protein": b"ACDEFGHIKLMNPQRSTVWYX*",
+}
+EDGES = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257)
+_SHARES = {  # of mismatches, insertions and deletions among the edits
+    "uniform": (1, 1, 1),
+    "insertions": (1, 8, 1),
+    "deletions": (1, 1, 8),
+}
+KINDS = (*_SHARES, "repeats", "homopolymers", "unrelated")
+
+
+def sequence(rng: random.Random, length: int, alphabet: bytes) -> bytes:
+    """Random letters."""
+    return bytes(rng.choices(alphabet, k=length))
+
+
+def mutated(rng: random.Random, letters: bytes, alphabet: bytes, error: float, kind: str = "uniform") -> bytes:
+    """A copy in which each letter meets an edit with chance `error`; gaps are 1 to 4 letters long, rarely more."""
+    shares = _SHARES.get(kind, _SHARES["uniform"])
+    out, i = bytearray(), 0
+    while i < len(letters):
+        if rng.random() >= error:
+            out.append(letters[i])
+            i += 1
+            continue
+        edit = rng.choices("XID", shares)[0]
+        gap = rng.choice((1, 1, 1, 2, 3, 4, 9))
+        out += sequence(rng, {"X": 1, "I": gap, "D": 0}[edit], alphabet)
+        i += {"X": 1, "I": 0, "D": gap}[edit]
+    return bytes(out)
+
+
+def repetitive(rng: random.Random, length: int, alphabet: bytes, unit: int) -> bytes:
+    """Tandem repeats of units of up to `unit` letters; units of one letter make homopolymers."""
+    out = b""
+    while len(out) < length:
+        out += sequence(rng, rng.randint(1, unit), alphabet) * rng.randint(2, 8)
+    return out[:length]
+
+
+def pair(rng: random.Random, length: int, alphabet: bytes, error: float, kind: str) -> Pair:
+    """A pair of a kind, whose target has exactly `length` letters."""
+    if kind == "unrelated":
+        return sequence(rng, rng.randint(0, length + 4), alphabet), sequence(rng, length, alphabet)
+    if kind in ("repeats", "homopolymers"):
+        target = repetitive(rng, length, alphabet, 4 if kind == "repeats" else 1)
+    else:
+        target = sequence(rng, length, alphabet)
+    return mutated(rng, target, alphabet, error, kind), target
+
+
+def random_pairs(seed: int, count: int, longest: int, alphabet: bytes) -> list[Pair]:
+    """Pairs of all kinds and 0 to 100% error; short ones are more frequent than long ones."""
+    rng = random.Random(seed)
+    pairs = []
+    for _ in range(count):
+        length = int(longest * rng.random() ** 1.5 + 0.5)
+        query, target = pair(rng, length, alphabet, rng.choice((0, 0.02, 0.1, 0.3, 0.6, 1)), rng.choice(KINDS))
+        pairs.append((query[:longest], target))
+    return pairs
+
+
+def all_lengths(seed: int, longest: int, alphabet: bytes) -> list[Pair]:
+    """One pair for each combination of lengths from 0 to `longest`."""
+    rng = random.Random(seed)
+    pairs = []
+    for m in range(longest + 1):
+        for n in range(longest + 1):
+            target = sequence(rng, m, alphabet)
+            query = mutated(rng, target, alphabet, 0.3)[:n]
+            pairs.append((query + sequence(rng, n - len(query), alphabet), target))
+    return pairs
+
+
+def edge_pairs(seed: int, alphabet: bytes) -> Iterator[Pair]:
+    """Pairs whose lengths, and whose runs of matches, end at the edges of machine words and vectors."""
+    rng = random.Random(seed)
+    for length in EDGES:
+        target = sequence(rng, length, alphabet)
+        other = alphabet[(alphabet.index(target[-1]) + 1) % len(alphabet)]
+        yield target, target
+        yield target[:-1] + bytes([other]), target
+        yield target + bytes([other]), target
+        yield target, target + bytes([other])
+        yield target[1:], target
+        yield target + bytes([other]) + target, target + target
+        yield b"", target
+        yield target, b""
+        for kind in KINDS:
+            yield pair(rng, length, alphabet, rng.choice((0.05, 0.2, 0.5)), kind)

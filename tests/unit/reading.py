@@ -1,0 +1,80 @@
+"""Files read through the readers, as plain tuples."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from wfacli.batch import PairBatch
+from wfacli.errors import InputError
+from wfacli.io.reader import PairFiles, layout_of, read_batches
+
+AT_ONCE = 1 << 40
+
+
+class Pair(NamedTuple):
+    """One pair as it was read; the quality is None where there is none."""
+
+    q_name: str
+    query: bytes
+    quality: bytes | None
+    t_name: str
+    target: bytes
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fails when the block takes longer, so that a reader that never ends does not stop the tests."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"not done within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def pairs_in(batch: PairBatch) -> list[Pair]:
+    """The pairs of a batch."""
+    bases, text, records = batch.bases.tobytes(), batch.records.text.tobytes(), batch.records
+    found = []
+    for i in range(len(batch)):
+        query = bases[batch.q_start[i] :][: batch.q_len[i]]
+        target = bases[batch.t_start[i] :][: batch.t_len[i]]
+        start = int(records.qual[i])
+        quality = None if start < 0 else text[start : start + len(query)]
+        found.append(Pair(records.query_name(i), query, quality, records.target_name(i), target))
+    return found
+
+
+def read_files(*paths: Path | str, weight: int = AT_ONCE) -> tuple[list[Pair], InputError | None]:
+    """All pairs of one file or two, and the fault that ended them."""
+    pairs: list[Pair] = []
+    files = PairFiles(str(paths[0]), str(paths[1]) if len(paths) == 2 else None)
+    opened = files.open()
+    try:
+        with within(5):
+            for ordinal, batch in enumerate(read_batches(opened, layout_of(opened), weight)):
+                assert batch.ordinal == ordinal
+                pairs += pairs_in(batch)
+    except InputError as error:
+        return pairs, error
+    finally:
+        for source in opened:
+            source.close()
+    return pairs, None
+
+
+def read(folder: Path, *contents: bytes, weight: int = AT_ONCE) -> tuple[list[Pair], InputError | None]:
+    """The same for contents of files."""
+    paths = [folder / name for name in ("query", "target")[: len(contents)]]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    return read_files(*paths, weight=weight)

@@ -1,0 +1,79 @@
+"""Parts of a batch put together."""
+
+import random
+
+import numpy as np
+import pytest
+
+from wfacli.batch import PartialResult, gather
+from wfacli.io.memory import pairs_of
+
+KERNELS = ("first", "second")
+
+
+def part(rows, answers):
+    """A result whose row r has status, score and operations of answers[r]."""
+    status, score, runs = zip(*(answers[r] for r in rows), strict=True) if rows else ((), (), ())
+    start = np.cumsum([0, *map(len, runs)]).astype(np.int64)
+    span = [[r, r + 1, r + 2, r + 3] for r in rows]
+    return PartialResult(
+        np.array(rows, np.int32),
+        np.array(status, np.uint8),
+        np.array(score, np.int32),
+        np.array(span, np.int32).reshape(-1, 4),
+        np.array([run for some in runs for run in some], np.uint32),
+        start,
+    )
+
+
+def rows_of(batch):
+    cuts = zip(batch.cigar_start[:-1], batch.cigar_start[1:], strict=True)
+    runs = [batch.cigar[a:b].tolist() for a, b in cuts]
+    return list(zip(batch.status.tolist(), batch.score.tolist(), runs, strict=True))
+
+
+def answers_for(n, seed):
+    rng = random.Random(seed)
+    runs = [[rng.randrange(1, 999) for _ in range(rng.randrange(4))] for _ in range(n)]
+    return [(rng.randrange(3), -rng.randrange(99), some) for some in runs]
+
+
+def batch_of(n):
+    return pairs_of(["A"] * n, ["C"] * n)
+
+
+def test_one_part_in_order_is_taken_as_it_is():
+    whole = part([0, 1, 2], answers_for(3, 1))
+    result = gather([whole], [1], batch_of(3), KERNELS)
+    assert result.cigar is whole.cigar and result.score is whole.score
+    assert result.origin.tolist() == [1, 1, 1]
+    assert result.kernels == KERNELS
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_in_any_order(seed):
+    rng = random.Random(seed)
+    n = rng.randrange(1, 30)
+    answers, order = answers_for(n, seed), rng.sample(range(n), n)
+    cut = rng.randrange(n + 1)
+    result = gather([part(order[:cut], answers), part(order[cut:], answers)], [0, 1], batch_of(n), KERNELS)
+    assert rows_of(result) == answers
+    assert result.span.tolist() == [[r, r + 1, r + 2, r + 3] for r in range(n)]
+    assert [r for r in range(n) if result.origin[r] == 1] == sorted(order[cut:])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_parts_overlap_the_last_one_counts(seed):
+    rng = random.Random(seed)
+    n = rng.randrange(1, 30)
+    first, second = answers_for(n, seed), answers_for(n, seed + 100)
+    again = rng.sample(range(n), rng.randrange(n + 1))
+    result = gather([part(list(range(n)), first), part(again, second)], [0, 1], batch_of(n), KERNELS)
+    assert rows_of(result) == [second[r] if r in again else first[r] for r in range(n)]
+    assert result.origin.tolist() == [int(r in again) for r in range(n)]
+
+
+def test_no_pairs():
+    result = gather([], [], batch_of(0), KERNELS)
+    assert rows_of(result) == [] and result.cigar_start.tolist() == [0]
+    assert result.cigar.dtype == np.uint32

@@ -1,0 +1,64 @@
+"""CIGARs in BAM's packing."""
+
+import numpy as np
+import pysam
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import oracles
+from wfacli import cigar
+from wfacli.config import AlignSpec, Metric, Penalties
+
+RUNS = st.lists(st.tuples(st.integers(1, (1 << 28) - 1), st.sampled_from("MIDNSHP=X")), max_size=20)
+
+
+def text_of(runs):
+    return "".join(f"{length}{operation}" for length, operation in runs) or "*"
+
+
+@given(RUNS)
+def test_round_trip(runs):
+    packed = cigar.from_text(text_of(runs))
+    assert packed.dtype == np.uint32
+    assert cigar.to_text(packed) == text_of(runs)
+
+
+@given(RUNS)
+def test_packing_is_bam_s(runs):
+    record = pysam.AlignedSegment()
+    record.cigarstring = text_of(runs)
+    expected = [length << 4 | operation for operation, length in record.cigartuples or []]
+    assert cigar.from_text(text_of(runs)).tolist() == expected
+
+
+@pytest.mark.parametrize("text", ["", "3", "M", "3Q", "3M ", "-3M", "3M4", "*3M", "3m"])
+def test_what_is_no_cigar(text):
+    if text == "":
+        assert len(cigar.from_text(text)) == 0
+        return
+    with pytest.raises(ValueError, match="not a CIGAR"):
+        cigar.from_text(text)
+
+
+def test_counts():
+    packed = cigar.from_text("2S3=1X4I2=5D6N1M2X")
+    assert [cigar.letters(packed, op) for op in "S=XIDNMH"] == [2, 5, 3, 4, 5, 6, 1, 0]
+    assert cigar.spans(packed) == (2 + 3 + 1 + 4 + 2 + 1 + 2, 3 + 1 + 2 + 5 + 6 + 1 + 2)
+    assert cigar.edits(packed) == 3 + 4 + 5
+    assert cigar.spans(cigar.from_text("*")) == (0, 0)
+
+
+def test_counts_pass_32_bits():
+    packed = cigar.from_text(f"{(1 << 28) - 1}=" * 20)
+    assert cigar.letters(packed, "=") == 20 * ((1 << 28) - 1)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 1000), st.sampled_from("=XID")), max_size=12),
+    st.tuples(st.integers(1, 50), st.integers(0, 50), st.integers(1, 50)),
+)
+def test_cost(runs, costs):
+    packed = cigar.from_text(text_of(runs))
+    assert cigar.cost(packed, AlignSpec(penalties=Penalties(*costs))) == oracles.cigar_cost(text_of(runs), costs)
+    assert cigar.cost(packed, AlignSpec(Metric.EDIT)) == oracles.cigar_cost(text_of(runs), oracles.EDIT)

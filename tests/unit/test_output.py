@@ -1,0 +1,114 @@
+"""Output that is complete or visibly is not."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from wfacli.errors import OutputClosed, OutputError
+from wfacli.io.output import Output
+
+
+def files(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_a_file_gets_its_name_when_it_is_complete(tmp_path):
+    path = tmp_path / "out.sam"
+    out = Output(str(path))
+    out.write(b"one ")
+    out.write(np.frombuffer(b"two", np.uint8))
+    assert not path.exists()
+    assert files(tmp_path) == [f"out.sam.partial-{os.getpid()}"]
+    assert out.written == 7
+    out.finish()
+    assert files(tmp_path) == ["out.sam"]
+    assert path.read_bytes() == b"one two"
+
+
+def test_what_is_there_stays_until_then(tmp_path):
+    path = tmp_path / "out.sam"
+    path.write_text("old")
+    out = Output(str(path))
+    out.write(b"new")
+    assert path.read_text() == "old"
+    partial = out.abandon()
+    assert path.read_text() == "old" and partial is not None
+    assert partial.read_bytes() == b"new"
+
+
+def test_abandoned_before_anything_was_written(tmp_path):
+    out = Output(str(tmp_path / "out.sam"))
+    assert out.abandon() is None
+    assert files(tmp_path) == []
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    out = Output(str(tmp_path / "link"))
+    out.write(b"new")
+    out.finish()
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    with pytest.raises(OutputError, match="No such file"):
+        Output(str(tmp_path / "none" / "out.sam"))
+    with pytest.raises(OutputError, match="Is a directory"):
+        Output(str(tmp_path))
+    assert files(tmp_path) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_that_may_not_be_written(tmp_path):
+    path = tmp_path / "out.sam"
+    path.write_text("old")
+    path.chmod(0o444)
+    with pytest.raises(OutputError, match="Permission denied"):
+        Output(str(path))
+
+
+def test_a_pipe_is_written_where_it_is(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
+    reader.start()
+    out = Output(str(path))
+    out.write(b"data" * 50_000)  # more than a pipe holds, so that it takes several writes
+    out.finish()
+    reader.join()
+    assert read == [b"data" * 50_000]
+    assert path.is_fifo()
+
+
+def test_a_reader_that_has_gone(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    out = Output(str(path))
+    os.close(reader)
+    with pytest.raises(OutputClosed):
+        out.write(b"data")
+    assert out.abandon() is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")  # noqa: PTH110
+def test_a_full_device():
+    out = Output("/dev/full")
+    with pytest.raises(OutputError, match="No space left"):
+        out.write(b"data")
+    out.abandon()
+
+
+@pytest.mark.parametrize("path", [None, "-"])
+def test_standard_output(path, capfdbinary):
+    out = Output(path)
+    out.write(b"data")
+    out.finish()
+    assert capfdbinary.readouterr().out == b"data"
+    assert out.abandon() is None
+    assert out.name == "standard output"

@@ -1,0 +1,140 @@
+"""Order, bounds, errors and cancelling of the pipeline."""
+
+import random
+import threading
+import time
+
+import pytest
+
+from tests.unit.reading import within
+from wfacli.pipeline import run_ordered
+
+
+class Fault(Exception):
+    pass
+
+
+def run(items, work=lambda x: x, write=None, workers=3, in_flight=5):
+    """(what was written, how often cancel was called, the error that came out)."""
+    written, cancels, error = [], [], None
+    with within(20):
+        try:
+            run_ordered(
+                iter(items), work, write or written.append,
+                workers=workers, in_flight=in_flight, cancel=lambda: cancels.append(1),
+            )  # fmt: skip
+        except BaseException as caught:
+            error = caught
+    return written, len(cancels), error
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+@pytest.mark.parametrize("in_flight", [1, 2, 20])
+def test_order_is_kept(workers, in_flight):
+    delays = random.Random(workers).choices((0, 0.0005, 0.003), k=100)
+
+    def work(i):
+        time.sleep(delays[i])
+        return -i
+
+    assert run(range(100), work, workers=workers, in_flight=in_flight) == ([-i for i in range(100)], 0, None)
+
+
+def test_nothing_to_do():
+    assert run([]) == ([], 0, None)
+
+
+@pytest.mark.parametrize("in_flight", [1, 3, 7])
+def test_items_between_reader_and_writer_are_bounded(in_flight):
+    lock, alive, most = threading.Lock(), 0, 0
+
+    def items():
+        nonlocal alive, most
+        for i in range(60):
+            with lock:
+                alive += 1
+                most = max(most, alive)
+            yield i
+
+    def write(_):
+        nonlocal alive
+        time.sleep(0.001)
+        with lock:
+            alive -= 1
+
+    _, cancels, error = run(items(), write=write, workers=4, in_flight=in_flight)
+    assert error is None and cancels == 0
+    assert most <= in_flight
+    assert in_flight == 1 or most > 1
+
+
+def test_a_reader_s_error_comes_after_all_that_it_read():
+    def items():
+        yield from range(10)
+        raise Fault("reader")
+
+    def work(i):
+        time.sleep(0.002 * (10 - i))
+        return i
+
+    written, cancels, error = run(items(), work)
+    assert written == list(range(10))
+    assert isinstance(error, Fault) and cancels == 1
+
+
+def test_a_worker_s_error_comes_after_what_was_before_it():
+    def work(i):
+        if i == 7:
+            raise Fault("worker")
+        return i
+
+    written, cancels, error = run(range(100), work)
+    assert written == list(range(7))
+    assert isinstance(error, Fault) and cancels == 1
+
+
+@pytest.mark.parametrize("kind", [Fault, KeyboardInterrupt])
+def test_a_writer_s_error_ends_everything(kind):
+    before = threading.active_count()
+    seen = []
+
+    def write(i):
+        seen.append(i)
+        if i == 3:
+            raise kind
+
+    _, cancels, error = run(range(10**9), write=write)
+    assert seen == [0, 1, 2, 3]
+    assert isinstance(error, kind) and cancels == 1
+    assert threading.active_count() == before
+
+
+def test_cancel_frees_work_that_would_not_end():
+    stopped = threading.Event()
+
+    def work(i):
+        if i == 0:
+            raise Fault
+        assert stopped.wait(15)
+
+    begun = time.perf_counter()
+    with within(20), pytest.raises(Fault):
+        run_ordered(iter(range(4)), work, print, workers=4, in_flight=4, cancel=stopped.set)
+    assert time.perf_counter() - begun < 10
+
+
+def test_a_reader_that_waits_forever_is_left_behind():
+    waiting, release = threading.Event(), threading.Event()
+
+    def items():
+        yield 0
+        waiting.set()
+        release.wait(30)
+
+    def write(_):
+        assert waiting.wait(5)
+        raise Fault
+
+    _, _, error = run(items(), write=write)
+    assert isinstance(error, Fault)
+    release.set()

@@ -1,0 +1,53 @@
+"""@SQ lines of distinct targets, in the table and beyond it on disk."""
+
+import random
+
+import numpy as np
+import pytest
+
+from wfacli.errors import InputError
+from wfacli.io.reader import read_batches
+from wfacli.io.sources import Source
+from wfacli.io.targets import sq_lines
+
+LIMITS = (0, 1, 40, 10**6)  # targets in memory
+
+
+def lines_of(path, limit, weight=300):
+    batches = read_batches((Source(str(path)),), "targets", weight, keep_letters=False)
+    return b"".join(bytes(np.asarray(piece)) for piece in sq_lines(str(path), batches, limit)).decode()
+
+
+def write(path, targets):
+    path.write_text("".join(f">{name} described\n{'A' * length}\n" for name, length in targets))
+    return path
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_each_target_once_in_order_of_appearance(tmp_path, limit):
+    rng = random.Random(5)
+    numbers = [rng.randrange(400) for _ in range(1500)]
+    path = write(tmp_path / "t", [(f"n{n}", n % 9) for n in numbers])
+    expected = "".join(f"@SQ\tSN:n{n}\tLN:{n % 9}\n" for n in dict.fromkeys(numbers) if n % 9)
+    assert lines_of(path, limit) == expected
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_one_name_with_two_lengths(tmp_path, limit):
+    path = write(tmp_path / "t", [(f"n{n}", 3) for n in range(100)] + [("n60", 3), ("n61", 4)])
+    with pytest.raises(InputError, match="n61.*two lengths"):
+        lines_of(path, limit)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_target_without_a_name(tmp_path, limit):
+    path = write(tmp_path / "t", [("a", 3), ("", 0), ("", 2)])
+    with pytest.raises(InputError, match="no name"):
+        lines_of(path, limit)
+    assert lines_of(write(tmp_path / "t", [("a", 3), ("", 0)]), limit) == "@SQ\tSN:a\tLN:3\n"
+
+
+def test_lines_longer_than_a_block_of_the_spill(tmp_path, monkeypatch):
+    monkeypatch.setattr("wfacli.io.targets._CHUNK", 7)
+    targets = [(f"name{n}", 2) for n in (1, 2, 1, 3, 2, 4)]
+    assert lines_of(write(tmp_path / "t", targets), 0).count("\n") == 4
