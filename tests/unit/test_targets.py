@@ -35,7 +35,7 @@ def test_each_target_once_in_order_of_appearance(tmp_path, limit):
 @pytest.mark.parametrize("limit", LIMITS)
 def test_one_name_with_two_lengths(tmp_path, limit):
     path = write(tmp_path / "t", [(f"n{n}", 3) for n in range(100)] + [("n60", 3), ("n61", 4)])
-    with pytest.raises(InputError, match="n61.*two lengths"):
+    with pytest.raises(InputError, match=r"n61.*two lengths"):
         lines_of(path, limit)
 
 
