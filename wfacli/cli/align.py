@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from .. import __version__
-from .._native import use_one_arena
+from .._native import keep_memory_flat
 from ..config import (
     AlignSpec,
     Ambiguous,
@@ -84,7 +84,7 @@ def align(
         check=check,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
-    use_one_arena()
+    keep_memory_flat()
     run = AlignRun(config, PairFiles(query, target), output, __version__, stats)
     complete = False
     try:

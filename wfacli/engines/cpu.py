@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._native import Aligner, AlignOptions, CancelFlag
 from ..batch import I32, PairBatch, PartialResult, Status
@@ -16,7 +17,7 @@ from ..dispatch import CPU_KERNELS, LINEAR, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
-_SLICE_BASES = 64_000  # fewer would cost more in hand-over than they gain in balance
+_SLICE_WORK = 3e5  # of _work; smaller slices cost more in hand-over than they gain in balance
 _SLICES_A_THREAD = 4
 
 
@@ -99,12 +100,20 @@ class CpuEngine:
 
 
 def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
-    """Cuts rows into parts of about equal letters, enough of them to keep the threads busy to the end."""
-    letters = np.cumsum(pairs.q_len[rows].astype(np.int64) + pairs.t_len[rows])
-    total = int(letters[-1]) if len(letters) else 0
-    count = min(max(total // _SLICE_BASES, 1), max(_SLICES_A_THREAD * threads, 1), max(len(rows), 1))
-    cuts = np.searchsorted(letters, np.arange(1, count) * (total / count))
+    """Cuts rows into parts of about equal work, enough of them to keep the threads busy to the end."""
+    work = np.cumsum(_work(pairs, rows))
+    total = float(work[-1]) if len(work) else 0.0
+    count = min(max(int(total / _SLICE_WORK), 1), _SLICES_A_THREAD * threads, max(len(rows), 1))
+    if count == 1:
+        return [rows] if len(rows) else []
+    cuts = np.searchsorted(work, np.arange(1, count) * (total / count))
     return [part for part in np.split(rows, cuts) if len(part)]
+
+
+def _work(pairs: PairBatch, rows: I32) -> npt.NDArray[np.float64]:
+    """Work of pairs in letters of short reads: a wavefront grows with the square of the length at a given error."""
+    letters = pairs.q_len[rows].astype(np.float64) + pairs.t_len[rows]
+    return letters + letters**2 / 1000
 
 
 def _joined(rows: I32, parts: list[PartialResult]) -> PartialResult:

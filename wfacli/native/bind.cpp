@@ -44,10 +44,13 @@ namespace {
 
 // By default glibc gives each thread an arena of its own, and each keeps what it once needed: a batch is
 // allocated by one thread and freed by another, so that memory grows for a long while. With one arena it is
-// flat. Threads rarely meet in it, because arrays are few and large.
-void use_one_arena() {
+// flat; threads rarely meet in it, because arrays are few and large. And memory that a batch gives back stays
+// at hand for the next one: page by page it would be cleared by the kernel each time.
+void keep_memory_flat() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 128 << 20);
 #endif
 }
 
@@ -55,7 +58,8 @@ void use_one_arena() {
 
 NB_MODULE(_native, m) {
   m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
-  m.def("use_one_arena", &use_one_arena, "For the command line: one memory arena for all threads of the process");
+  m.def("keep_memory_flat", &keep_memory_flat,
+        "For the command line: sets the allocator up for batches, for the whole process");
   wfacli::bind_reader(m);
   wfacli::bind_engine(m);
   wfacli::bind_format(m);
