@@ -28,6 +28,9 @@ def route(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
 
     A pair whose estimate alone says that its rows cannot fit the table skips that try.
     """
+    most = pairs.est_edits.max(initial=0)
+    if _least_table_bytes(np.array([most]), spec)[0] <= limits.table:
+        return [Route(np.arange(len(pairs), dtype=np.int32), TABLE)] if len(pairs) else []
     hopeless = _least_table_bytes(pairs.est_edits, spec) > limits.table
     routes = []
     for kernel, mask in ((TABLE, ~hopeless), (LINEAR, hopeless)):

@@ -102,7 +102,7 @@ class AlignRun:
                 self._work,
                 self._write,
                 workers=min(self.config.threads, 4),
-                in_flight=self.config.threads + 2,
+                in_flight=self.config.threads + 3,
                 cancel=self.engine.cancel,
             )
             self.output.finish()

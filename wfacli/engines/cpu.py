@@ -17,7 +17,7 @@ from ..dispatch import CPU_KERNELS, LINEAR, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
-_SLICE_WORK = 3e5  # of _work; smaller slices cost more in hand-over than they gain in balance
+_SLICE_WORK = 4e6  # of _work; smaller slices cost more in hand-over than they gain in balance
 _SLICES_A_THREAD = 4
 
 
@@ -101,12 +101,12 @@ class CpuEngine:
 
 def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
     """Cuts rows into parts of about equal work, enough of them to keep the threads busy to the end."""
-    work = np.cumsum(_work(pairs, rows))
-    total = float(work[-1]) if len(work) else 0.0
+    each = _work(pairs, rows)
+    total = float(each.sum())
     count = min(max(int(total / _SLICE_WORK), 1), _SLICES_A_THREAD * threads, max(len(rows), 1))
     if count == 1:
         return [rows] if len(rows) else []
-    cuts = np.searchsorted(work, np.arange(1, count) * (total / count))
+    cuts = np.searchsorted(np.cumsum(each), np.arange(1, count) * (total / count))
     return [part for part in np.split(rows, cuts) if len(part)]
 
 

@@ -31,7 +31,8 @@ def align_batch(engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limit
     aligned = result.status == Status.OK
     kernels = np.bincount(result.origin[aligned], minlength=len(CPU_KERNELS))
     stats.add("kernels", {name: int(n) for name, n in zip(CPU_KERNELS, kernels, strict=True) if n})
-    stats.add("unaligned", _by_status(result.status[~aligned]))
+    if not aligned.all():
+        stats.add("unaligned", _by_status(result.status[~aligned]))
     return result
 
 

@@ -159,6 +159,18 @@ void count(Tally& tally, const Record& r, std::uint8_t flags) {
   tally.cells += static_cast<double>(r.query_len()) * r.target_len();
 }
 
+// The most bytes that a record can take.
+std::size_t most_bytes(const Record& r, const FormatOptions& o) {
+  constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
+  constexpr std::int64_t kRun = Text::kDigits + 1;        // a number and a letter
+  std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * std::int64_t{r.query_len()} +
+                       r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size());
+  // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
+  if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
+  if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
+  return static_cast<std::size_t>(bytes);
+}
+
 }  // namespace
 
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
@@ -172,11 +184,13 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
     const Written w = as_written(batch.pair(i), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);
     const Record record{batch, i, aligned, a.score[i], w};
+    out.text.room(most_bytes(record, options));
     switch (options.format) {
       case Format::Sam: add_sam(out.text, record, options); break;
       case Format::Paf: add_paf(out.text, record, options); break;
       case Format::Tsv: add_tsv(out.text, record, options); break;
     }
+    out.text.done();
     count(out.tally, record, batch.flags[i]);
   }
   return out;

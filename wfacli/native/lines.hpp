@@ -32,6 +32,13 @@ class Lines {
   // The first byte of the next line ('\n' when it is empty), kNeedInput or kEnd.
   int peek() const { return pos_ < end_ ? data_[pos_] : closed_ ? kEnd : kNeedInput; }
 
+  // What has come and was not taken yet, from the start of a line on; skip() takes whole lines of it.
+  std::string_view unread() const { return {reinterpret_cast<const char*>(data_.data() + pos_), end_ - pos_}; }
+  void skip(std::size_t bytes, int lines) {
+    pos_ = searched_ = pos_ + bytes;
+    number_ += lines;
+  }
+
   // Takes a line without its end and without trailing blanks.
   Got take(std::string_view& line) {
     const Got got = take_row(line);

@@ -17,13 +17,19 @@ std::string shown(std::uint8_t byte) {
 }  // namespace
 
 std::string_view name_of(std::string_view header, std::int64_t line) {
-  for (const char c : header) {
-    if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\t') continue;
+  std::size_t name = header.size();
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const char c = header[i];
+    if (static_cast<std::uint8_t>(c) > ' ') continue;
+    if (c == ' ' || c == '\t') {
+      if (i < name) name = i;
+      continue;
+    }
     if (c == '\r')
       throw InputFault("a carriage return inside a header (lines end with a line feed, or with both)", line, {});
     throw InputFault(shown(static_cast<std::uint8_t>(c)) + " in a header", line, {});
   }
-  return header.substr(0, header.find_first_of(" \t"));
+  return header.substr(0, name);
 }
 
 void add_letters(BatchBuilder& out, std::string_view letters, std::int64_t line) {
@@ -81,6 +87,23 @@ Got RecordReader::header(BatchBuilder& out, bool& done) {
   return Got::Item;
 }
 
+// Takes a FASTA record of two lines that lies before us whole, as most do in files of reads; false, and nothing
+// is taken, for any other.
+bool RecordReader::short_record(BatchBuilder& out) {
+  const std::string_view text = lines_.unread();
+  if (text.empty() || text[0] != '>') return false;
+  const std::size_t first = text.find('\n');
+  if (first == text.npos) return false;
+  if (first + 1 < text.size() && text[first + 1] == '>') return false;  // a record without letters
+  const std::size_t second = text.find('\n', first + 1);
+  if (second == text.npos || second + 1 == text.size() || text[second + 1] != '>') return false;
+  if (text[first - 1] <= ' ' || text[second - 1] <= ' ') return false;  // ends to be trimmed, or no letters
+  out.name(name_of(text.substr(1, first - 1), lines_.number() + 1));
+  add_letters(out, text.substr(first + 1, second - first - 1), lines_.number() + 2);
+  lines_.skip(second + 1, 2);
+  return true;
+}
+
 // Takes one line of a FASTA sequence; true when the record is complete or input is missing (`got`).
 bool RecordReader::fasta_letters(BatchBuilder& out, Got& got) {
   const int c = lines_.peek();
@@ -114,6 +137,7 @@ Got RecordReader::next(BatchBuilder& out) {
         if (got = start(); got != Got::Item) return got;
         break;
       case State::Header: {
+        if (short_record(out)) return Got::Item;
         bool done;
         got = header(out, done);
         if (!done) return got;

@@ -36,6 +36,7 @@ class RecordReader {
   enum class State { Start, Header, FastaLetters, FastqLetters, Plus, Quality };
   Got start();
   Got header(BatchBuilder& out, bool& done);
+  bool short_record(BatchBuilder& out);
   bool fasta_letters(BatchBuilder& out, Got& got);
   void take_quality(BatchBuilder& out, std::string_view line);
   [[noreturn]] void fail(const std::string& message, const BatchBuilder& out) const;

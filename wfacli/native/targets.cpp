@@ -63,11 +63,14 @@ TargetTable::Added TargetTable::add(const BatchView& batch) {
       ++count_;
     }
     Text& lines = spill ? added.spilled_lines : added.lines;
+    constexpr std::size_t kFixed = 16;
+    lines.room(kFixed + static_cast<std::size_t>(len) + Text::kDigits);
     lines.add("@SQ\tSN:");
     lines.add(name, len);
     lines.add("\tLN:");
     lines.number(target.length);
     lines.add('\n');
+    lines.done();
   }
   return added;
 }
