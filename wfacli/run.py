@@ -101,7 +101,7 @@ class AlignRun:
                 self._timed(batches),
                 self._work,
                 self._write,
-                workers=min(self.config.threads, 4),
+                workers=self.config.threads + 2,
                 in_flight=self.config.threads + 3,
                 cancel=self.engine.cancel,
             )

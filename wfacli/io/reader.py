@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+
+import numpy as np
 
 from .._native import Next, PairReader
 from ..batch import PairBatch
@@ -64,6 +67,8 @@ def read_batches(
         InputError: at the first fault.
     """
     reader = PairReader(layout, keep_letters)
+    for stream, source in enumerate(sources):
+        _hand_over(reader, stream, source)
     ordinal = 0
     while True:
         fault: InputError | None = None
@@ -84,6 +89,18 @@ def read_batches(
             raise fault
         if wants is Next.END:
             return
+
+
+def _hand_over(reader: PairReader, stream: int, source: Source) -> None:
+    # What is stored as it is, native code reads without coming back for every block.
+    handed = source.hand_over(functools.partial(reader.bytes_read, stream))
+    if handed is None:
+        return
+    ahead, descriptor, position = handed
+    if ahead:
+        reader.prepare(stream, len(ahead))[:] = np.frombuffer(ahead, np.uint8)
+        reader.commit(stream, len(ahead))
+    reader.attach(stream, descriptor, position, _BLOCK)
 
 
 def _fault(reader: PairReader, sources: tuple[Source, ...], layout: str) -> InputError:

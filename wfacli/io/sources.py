@@ -68,6 +68,10 @@ class _Raw(io.RawIOBase):
         self._again = head
         return head
 
+    def hand_over(self) -> tuple[int, int]:
+        """(descriptor, position or -1) for whoever reads on; what first() gave back is read before."""
+        return self._file.fileno(), -1 if self._position is None else self._position
+
     def close(self) -> None:
         self._file.close()
         super().close()
@@ -136,19 +140,20 @@ class Source:
             raise InputError(path, error.strerror or str(error)) from None
         self.size = mode.st_size if self.regular else None
         self._raw = _Raw(file, own_position)
-        self._bgzf = False
+        self._bgzf = self._plain = False
+        self._counted: Callable[[], int] = int  # 0
         self._head = b""
         self._stream = self._decompressed()
 
     @property
     def bytes_read(self) -> int:
         """Bytes as stored that have been read."""
-        return self._raw.count
+        return self._raw.count + self._counted()
 
     def peek(self) -> bytes:
         """The first decompressed bytes, up to 64 KiB; they are still there to be read. Raises InputError."""
         while len(self._head) < _HEAD:
-            block = self._guarded(lambda: self._stream.read1(_HEAD - len(self._head)))
+            block = self._guarded(lambda: self._read(_HEAD - len(self._head)))
             if not block:
                 break
             self._head += block
@@ -162,28 +167,49 @@ class Source:
             self._head = self._head[got:]
             return got
         # One read of what is stored at most: what was inflated before a fault is handed on before the fault is.
-        got = self._guarded(lambda: self._stream.readinto1(buffer.data))
+        read = self._stream.readinto if self._plain else self._stream.readinto1
+        got = int(self._guarded(lambda: read(buffer.data)))
         if got == 0 and self._bgzf and self._raw.tail != _BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
+
+    def hand_over(self, counted: Callable[[], int]) -> tuple[bytes, int, int] | None:
+        """Leaves the rest of a stream that is not compressed to whoever reads its descriptor.
+
+        Args:
+            counted: how many bytes they have read.
+
+        Returns:
+            (bytes that were read already, descriptor, position or -1); None where the stream is compressed.
+        """
+        if not self._plain:
+            return None
+        self._counted = counted
+        ahead = self._head or self._guarded(lambda: self._raw.read(_MAGIC)) or b""
+        return (ahead, *self._raw.hand_over())
 
     def close(self) -> None:
         """Closes the file; standard input stays open."""
         self._stream.close()
         self._raw.close()
 
-    def _decompressed(self) -> io.BufferedIOBase:
+    def _decompressed(self) -> Any:
         magic = self._guarded(lambda: self._raw.first(_MAGIC))  # a directory opens, but does not read
-        stored = io.BufferedReader(self._raw, _BLOCK)
         for start, name in _UNREAD.items():
             if magic.startswith(start):
                 raise InputError(self.path, f"is compressed with {name}; gzip, bgzip and zstd are read")
+        self._plain = not magic.startswith((_GZIP, _ZSTD))
+        if self._plain:
+            return self._raw
+        stored = io.BufferedReader(self._raw, _BLOCK)
         if magic.startswith(_GZIP):
             self._bgzf = len(magic) >= 14 and magic[3] & 4 != 0 and magic[12:14] == b"BC"
             return io.BufferedReader(_Gunzip(stored), _BLOCK)
-        if magic.startswith(_ZSTD):
-            return zstd.ZstdFile(stored, "rb")
-        return stored
+        return zstd.ZstdFile(stored, "rb")
+
+    def _read(self, count: int) -> bytes:
+        block: bytes = self._stream.read(count) if self._plain else self._stream.read1(count)
+        return block
 
     def _guarded(self, read: Callable[[], T]) -> T:
         try:

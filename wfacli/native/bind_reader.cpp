@@ -55,6 +55,9 @@ void bind_reader(nb::module_& m) {
           },
           nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
       .def("commit", &PairReader::commit, nb::arg("stream"), nb::arg("bytes"))
+      .def("attach", &PairReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
+           "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")
+      .def("bytes_read", &PairReader::bytes_read, nb::arg("stream"))
       .def("fill", &PairReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("pending_pairs", &PairReader::pending_pairs)
       .def("take", [](PairReader& self) { return to_dict(self.take()); })

@@ -1,6 +1,7 @@
 // Pairs of sequences out of one stream or two, batch by batch.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,12 @@ class PairReader {
   // How many bytes came; 0 ends the stream.
   void commit(int stream, std::size_t bytes);
 
+  // Lets fill() read the rest of a stream itself, as it is stored, from a file descriptor: from `position` on,
+  // or, where that is negative, from where the descriptor stands; `block` bytes at a time.
+  void attach(int stream, int descriptor, std::int64_t position, std::size_t block);
+  // Bytes that fill() has read from the stream's descriptor; for any thread.
+  std::int64_t bytes_read(int stream) const { return files_[stream].bytes.load(std::memory_order_relaxed); }
+
   // Reads pairs until the batch weighs `weight`, input is missing, the end, or a fault (see fault()).
   // Complete pairs read so far are there in every case.
   Next fill(std::int64_t weight);
@@ -36,6 +43,14 @@ class PairReader {
   const InputFault* fault() const { return fault_.get(); }
 
  private:
+  struct File {
+    int descriptor = -1;
+    std::int64_t position = -1;
+    std::size_t block = 0;
+    std::atomic<std::int64_t> bytes{0};
+  };
+  Next fill_from_lines(std::int64_t weight);
+  void read_block(int stream);
   Lines& lines(int stream) { return stream == 0 ? first_.lines() : second_.lines(); }
   Next step();
   Next step_two_files();
@@ -47,6 +62,7 @@ class PairReader {
   void fail(const std::string& message, std::int64_t line) const { throw InputFault(message, line, {}); }
   std::string ordinal_name() const { return "pair" + std::to_string(done_ + 1); }
 
+  File files_[2];
   Layout layout_;
   BatchBuilder builder_;
   RecordReader first_, second_;
