@@ -64,6 +64,7 @@ def main() -> None:
     best = {what: min(values) for what, values in seconds.items()}
     ratio = {what: round(best["engine"] / best[what], 3) for what in ("command", "process")}
     workload = {"pairs": a.pairs, "length": a.length, "error": a.error, "threads": a.threads, "metric": "affine 4,6,2"}
+    workload["folder"] = tempfile.gettempdir()  # TMPDIR chooses it; a busy disk shows in the command's seconds
     result = {
         "workload": workload,
         "timings": {what: harness.summed_up(values) for what, values in seconds.items()},
