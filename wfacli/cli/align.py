@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 import sys
 from pathlib import Path
@@ -85,6 +86,7 @@ def align(
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     keep_memory_flat()
+    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     run = AlignRun(config, PairFiles(query, target), output, __version__, stats)
     complete = False
     try:

@@ -101,6 +101,8 @@ class CpuEngine:
 
 def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
     """Cuts rows into parts of about equal work, enough of them to keep the threads busy to the end."""
+    if len(rows) > 1 and _most_work(pairs) < _SLICE_WORK:
+        return [rows]
     each = _work(pairs, rows)
     total = float(each.sum())
     count = min(max(int(total / _SLICE_WORK), 1), _SLICES_A_THREAD * threads, max(len(rows), 1))
@@ -108,6 +110,12 @@ def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
         return [rows] if len(rows) else []
     cuts = np.searchsorted(np.cumsum(each), np.arange(1, count) * (total / count))
     return [part for part in np.split(rows, cuts) if len(part)]
+
+
+def _most_work(pairs: PairBatch) -> float:
+    """Work of a whole batch, from above, without a look at each pair."""
+    longest = int(pairs.q_len.max(initial=0)) + int(pairs.t_len.max(initial=0))
+    return len(pairs.bases) * (1 + longest / 1000)
 
 
 def _work(pairs: PairBatch, rows: I32) -> npt.NDArray[np.float64]:

@@ -29,9 +29,10 @@ def align_batch(engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limit
             waiting.append((further, engine.submit(pairs, further)))
     result = gather(parts, origins, pairs, CPU_KERNELS)
     aligned = result.status == Status.OK
-    kernels = np.bincount(result.origin[aligned], minlength=len(CPU_KERNELS))
+    every = bool(aligned.all())
+    kernels = np.bincount(result.origin if every else result.origin[aligned], minlength=len(CPU_KERNELS))
     stats.add("kernels", {name: int(n) for name, n in zip(CPU_KERNELS, kernels, strict=True) if n})
-    if not aligned.all():
+    if not every:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result
 
