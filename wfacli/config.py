@@ -134,7 +134,7 @@ class Config:
     output: OutputSpec = field(default_factory=OutputSpec)
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
-    batch_bases: int = 2_500_000  # bases of queries and targets together that a batch holds
+    batch_bases: int = 2_800_000  # bases of queries and targets together that a batch holds
     isa: str = ""  # build of the CPU kernel; "" takes the fastest that the machine runs
     check: bool = False
     command_line: str = ""
