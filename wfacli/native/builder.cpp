@@ -120,9 +120,9 @@ BatchColumns BatchBuilder::take() {
   taken.q_name_len.resize(n);
   taken.qual.resize(n);
   c_ = BatchColumns();
-  // The next batch will be much like this one.
-  c_.bases.reserve(taken.bases.size());
-  c_.text.reserve(taken.text.size());
+  // The next batch will be much like this one; a little more room than that saves growing to half as much again.
+  c_.bases.reserve(taken.bases.size() + taken.bases.size() / 16);
+  c_.text.reserve(taken.text.size() + taken.text.size() / 16);
   weight_ = 0;
   open_ = false;
   return taken;

@@ -177,7 +177,10 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
   Formatted out;
   Cigar scratch;
   constexpr std::int64_t kUsual = 128;  // bytes of a record beside its letters
-  out.text.buffer().reserve(static_cast<std::size_t>(batch.n * kUsual));
+  std::int64_t usual = batch.n * kUsual;
+  if (options.format == Format::Sam)
+    for (std::int64_t i = 0; i < batch.n; ++i) usual += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
+  out.text.buffer().reserve(static_cast<std::size_t>(usual));
   for (std::int64_t i = 0; i < batch.n; ++i) {
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
     const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
