@@ -14,8 +14,8 @@ build: .venv/built
 .venv/built: .venv/created pyproject.toml CMakeLists.txt $(wildcard wfacli/native/*)
 	$(BIN)/pip install -q --no-build-isolation --editable . && touch $@
 
-.venv/dev: .venv/built
-	$(BIN)/pip install -q --no-build-isolation --editable '.[dev]' && touch $@
+.venv/dev: .venv/built tests/requirements.txt
+	$(BIN)/pip install -q -r tests/requirements.txt && touch $@
 
 demo: build
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh data/demo.sh
