@@ -30,6 +30,11 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
     raise _Terminated
 
 
+def _drop_stdout() -> None:
+    # What is still buffered can go nowhere, and Python must not complain about that while it shuts down.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def entry() -> None:
     """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 130, 141, 143 signals."""
     for stream in (sys.stdout, sys.stderr):
@@ -41,8 +46,7 @@ def entry() -> None:
     try:
         app(prog_name="wfacli")
     except OutputClosed:
-        # Whoever read the output has enough. Python must not complain about it while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_stdout()
         sys.exit(EXIT_PIPE)
     except _Terminated:
         sys.exit(EXIT_TERMINATED)
@@ -50,4 +54,6 @@ def entry() -> None:
         if "--debug" in sys.argv:
             raise
         error(str(problem) or type(problem).__name__)
+        if isinstance(problem, OSError):
+            _drop_stdout()
         sys.exit(EXIT_USAGE if isinstance(problem, UsageError) else EXIT_FAILURE)
