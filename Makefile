@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test check lint type fmt sanitize fuzz bench cross golden wheel clean
+.PHONY: build demo test check lint type fmt sanitize fuzz bench bench-cpu cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -45,6 +45,10 @@ fuzz: .venv/dev
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
 
+# Our CPU engine and its peers, one thread; options as in make bench-cpu BENCH="--quick --data DIR".
+bench-cpu: .venv/built
+	$(BIN)/pip install -q -r bench/requirements.txt && $(BIN)/python bench/cpu_table.py $(BENCH)
+
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++
 CROSS_SOURCES := $(filter-out wfacli/native/bind%,$(wildcard wfacli/native/*.cpp))
@@ -52,7 +56,7 @@ cross:
 	for f in $(CROSS_SOURCES); do $(CROSS_CXX) -std=c++20 -O2 -Wall -Wextra -Werror -DWFACLI_ISA=baseline -c $$f -o /dev/null || exit 1; done
 
 golden: .venv/dev
-	WFACLI_WRITE_GOLDEN=1 $(BIN)/python -m pytest tests/cli -k golden
+	$(BIN)/python -m tests.cli.golden_cases && $(BIN)/python -m pytest tests/cli/test_golden.py tests/cli/test_golden_truth.py
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .

@@ -2,7 +2,7 @@
 
 >>> import wfacli
 >>> wfacli.align("ACGTTGCA", "ACGTGCA")
-Alignment(score=-8, cigar='3=1I4=', edits=1)
+Alignment(score=-8, cigar='3=1I4=', edits=1, span=(0, 8, 0, 7), exact=True)
 """
 
 from __future__ import annotations
@@ -12,15 +12,25 @@ from typing import TYPE_CHECKING, Any
 from .errors import InputError, UsageError, WfacliError
 
 if TYPE_CHECKING:
-    from .api import Alignment, align, align_pairs
+    from .api import Aligner, Alignment, AlignmentBatch, align, align_pairs
 
 __version__ = "0.1.0"
-__all__ = ["Alignment", "InputError", "UsageError", "WfacliError", "__version__", "align", "align_pairs"]
+__all__ = [
+    "Aligner",
+    "Alignment",
+    "AlignmentBatch",
+    "InputError",
+    "UsageError",
+    "WfacliError",
+    "__version__",
+    "align",
+    "align_pairs",
+]
 
 
 def __getattr__(name: str) -> Any:
     # The functions need numpy; the command line starts without waiting for what it may not use.
-    if name in ("Alignment", "align", "align_pairs"):
+    if name in ("Aligner", "Alignment", "AlignmentBatch", "align", "align_pairs"):
         from . import api
 
         return getattr(api, name)

@@ -39,10 +39,19 @@ class AlignOptions:
     def __init__(
         self,
         *,
-        metric: str,
-        penalties: tuple[int, int, int],
+        mismatch: int,
+        gaps: tuple[tuple[int, int], ...],
+        match: int,
         ambiguous: int,
+        extension: bool,
+        free: tuple[int, int, int, int],
+        path: bool,
+        heuristics: tuple[int, int, int, int],
+        max_cost: int,
+        algorithm: str,
         memory: str,
+        words: int,
+        cap: tuple[float, float],
         table_bytes: int,
         checkpoint_bytes: int,
     ) -> None: ...
@@ -53,12 +62,24 @@ class Aligner:
     def isa(self) -> str: ...
     def align(
         self, batch: PairBatch, rows: I32, options: AlignOptions, cancelled: CancelFlag
-    ) -> tuple[U8, I32, I32, U32, I64]: ...
+    ) -> tuple[U8, U8, I32, I32, U32, I64]: ...
 
 class FormatOptions:
-    def __init__(self, *, format: str, ambiguous: int, cigar_m: bool, md: bool, cs: bool, read_group: str) -> None: ...
+    def __init__(
+        self,
+        *,
+        format: str,
+        ambiguous: int,
+        cigar_m: bool,
+        md: bool,
+        cs: bool,
+        scores_only: bool,
+        heuristic: bool,
+        read_group: str,
+    ) -> None: ...
 
 def keep_memory_flat() -> None: ...
+def estimate_edits(batch: PairBatch) -> I32: ...
 def instruction_sets() -> list[str]: ...
 def format_batch(
     batch: PairBatch, alignments: AlignmentBatch, options: FormatOptions

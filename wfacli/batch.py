@@ -132,14 +132,16 @@ class PartialResult:
     Attributes:
         rows: i32[m], rows of the batch.
         status: u8[m], values of Status.
-        score: i32[m], minus the cost; 0 where there is no alignment.
-        span: i32[m, 4], q_beg q_end t_beg t_end, half open.
+        cut: u8[m], 1 where a heuristic left something out, so that a better alignment may exist.
+        score: i32[m], in the user's scheme (minus the cost where a match earns nothing); 0 without an alignment.
+        span: i32[m, 4], q_beg q_end t_beg t_end, half open: what is aligned.
         cigar: u32[C], length << 4 | operation as in BAM, with = and X.
         cigar_start: i64[m + 1], where each row's operations start in cigar.
     """
 
     rows: I32
     status: U8
+    cut: U8
     score: I32
     span: I32
     cigar: U32
@@ -155,6 +157,7 @@ class AlignmentBatch:
 
     ordinal: int
     status: U8
+    cut: U8
     score: I32
     span: I32
     cigar: U32
@@ -179,17 +182,18 @@ def gather(
         only = parts[0]
         origin = np.full(n, origins[0], np.uint8)
         return AlignmentBatch(
-            pairs.ordinal, only.status, only.score, only.span, only.cigar, only.cigar_start, origin, kernels
+            pairs.ordinal, only.status, only.cut, only.score, only.span, only.cigar, only.cigar_start, origin, kernels
         )
     lengths = np.zeros(n, np.int64)
-    status, score = np.zeros(n, np.uint8), np.zeros(n, np.int32)
+    status, cut, score = np.zeros(n, np.uint8), np.zeros(n, np.uint8), np.zeros(n, np.int32)
     span = np.zeros((n, 4), np.int32)
     origin = np.zeros(n, np.uint8)
     source = np.zeros(n, np.int64)  # where a row's operations start in all parts' operations, one after another
     before = 0
     for part, kernel in zip(parts, origins, strict=True):
         rows = part.rows
-        status[rows], score[rows], span[rows], origin[rows] = part.status, part.score, part.span, kernel
+        status[rows], cut[rows], score[rows] = part.status, part.cut, part.score
+        span[rows], origin[rows] = part.span, kernel
         lengths[rows] = np.diff(part.cigar_start)
         source[rows] = before + part.cigar_start[:-1]
         before += len(part.cigar)
@@ -200,4 +204,4 @@ def gather(
         cigar = every
     else:
         cigar = every[np.repeat(source - start[:-1], lengths) + np.arange(start[-1])]
-    return AlignmentBatch(pairs.ordinal, status, score, span, cigar, start, origin, kernels)
+    return AlignmentBatch(pairs.ordinal, status, cut, score, span, cigar, start, origin, kernels)

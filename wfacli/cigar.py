@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from .batch import U32
-from .config import AlignSpec, Metric
+from .config import AlignSpec
 
 OPERATIONS = "MIDNSHP=X"
 _RUN = re.compile(r"(\d+)([MIDNSHP=X])")
@@ -44,11 +44,10 @@ def edits(cigar: U32) -> int:
     return sum(letters(cigar, op) for op in "XID")
 
 
-def cost(cigar: U32, spec: AlignSpec) -> int:
-    """What the CIGAR's operations cost under a spec (>= 0); the score is minus that."""
-    if spec.metric is Metric.EDIT:
-        return edits(cigar)
+def score(cigar: U32, spec: AlignSpec) -> int:
+    """What the CIGAR's operations score under a spec: minus the cost, and what matches earn."""
     p = spec.penalties
     operation = cigar & 15
-    gaps = int(((operation == OPERATIONS.index("I")) | (operation == OPERATIONS.index("D"))).sum())
-    return p.mismatch * letters(cigar, "X") + p.open * gaps + p.extend * (letters(cigar, "I") + letters(cigar, "D"))
+    gaps = (cigar[(operation == OPERATIONS.index("I")) | (operation == OPERATIONS.index("D"))] >> 4).astype(np.int64)
+    charged = np.min([o + e * gaps for o, e in p.gaps], axis=0).sum()
+    return p.match * letters(cigar, "=") - p.mismatch * letters(cigar, "X") - int(charged)

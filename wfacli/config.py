@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .errors import UsageError
 
 MAX_PENALTY = 10_000  # keeps every score of sequences of up to 10^5 letters, and most longer, in 32 bits
-DEFAULT_AFFINE = (4, 6, 2)
 MIB = 1 << 20
+WHOLE = (1 << 31) - 1  # of FreeEnds: the whole sequence may stay unaligned
+MAX_SCORE = (1 << 31) - 1
+MAX_HEURISTIC = 1_000_000_000  # twice as much, and a sequence's length more, fit 32 bits
 
 
 class Metric(enum.StrEnum):
     """What an alignment costs."""
 
     EDIT = "edit"
+    INDEL = "indel"
+    LINEAR = "linear"
     AFFINE = "affine"
+    AFFINE2P = "affine2p"
+
+
+class Mode(enum.StrEnum):
+    """Which parts of the sequences an alignment covers."""
+
+    GLOBAL = "global"
+    HW = "hw"
+    OVERLAP = "overlap"
+    ENDS_FREE = "ends-free"
+    EXTENSION = "extension"
 
 
 class Ambiguous(enum.StrEnum):
@@ -49,50 +65,163 @@ class CigarStyle(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Penalties:
-    """Costs of gap-affine alignment: a gap of l letters costs open + l * extend; a match costs 0.
+    """What is charged. A gap of l letters costs open + l * extend; of two pieces, the cheaper one.
 
     Attributes:
         mismatch: 1 to MAX_PENALTY.
-        open: 0 to MAX_PENALTY.
-        extend: 1 to MAX_PENALTY.
+        gaps: one or two pieces (open, extend); open 0 to MAX_PENALTY, extend 1 to MAX_PENALTY.
+        match: what a match earns, 0 to MAX_PENALTY.
     """
 
-    mismatch: int = DEFAULT_AFFINE[0]
-    open: int = DEFAULT_AFFINE[1]
-    extend: int = DEFAULT_AFFINE[2]
+    mismatch: int = 4
+    gaps: tuple[tuple[int, int], ...] = ((6, 2),)
+    match: int = 0
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("mismatch", self.mismatch, 1),
-            ("gap opening", self.open, 0),
-            ("gap extension", self.extend, 1),
-        ):
+        charges = [("mismatch penalty", self.mismatch, 1), ("match bonus", self.match, 0)]
+        for opening, extension in self.gaps:
+            charges += [("gap opening penalty", opening, 0), ("gap extension penalty", extension, 1)]
+        for name, value, least in charges:
             if not least <= value <= MAX_PENALTY:
-                raise UsageError(f"the {name} penalty is {value}; it must be {least} to {MAX_PENALTY:,}")
+                raise UsageError(f"the {name} is {value}; it must be {least} to {MAX_PENALTY:,}")
+        if len(self.gaps) not in (1, 2):
+            raise UsageError(f"a gap's cost has one or two pieces, not {len(self.gaps)}")
 
     @classmethod
-    def parse(cls, text: str) -> Penalties:
-        """Reads "mismatch,open,extend". Raises UsageError."""
+    def of(cls, metric: Metric, values: Sequence[int] | None = None, match: int = 0) -> Penalties:
+        """A metric's penalties, in the order in which the command line takes them; None for its defaults.
+
+        Raises:
+            UsageError: too many or too few values, or one out of range.
+        """
+        names, defaults = PENALTIES[metric]
+        if values is None:
+            values = defaults
+        elif not names:
+            raise UsageError(f"{metric} takes no penalties (--penalties): every edit costs 1")
+        elif len(values) != len(names):
+            raise UsageError(f"{metric} takes {len(names)} penalties ({','.join(names)}), not {len(values)}")
+        if metric is Metric.INDEL:
+            # A mismatch never costs less than an insertion and a deletion, which are preferred: none is written.
+            return cls(2, ((0, 1),), match)
+        if metric is Metric.EDIT:
+            return cls(1, ((0, 1),), match)
+        if metric is Metric.LINEAR:
+            return cls(values[0], ((0, values[1]),), match)
+        return cls(values[0], tuple(zip(values[1::2], values[2::2], strict=True)), match)
+
+    @classmethod
+    def parse(cls, metric: Metric, text: str, match: int = 0) -> Penalties:
+        """Reads values like "4,6,2". Raises UsageError."""
         try:
             values = [int(part) for part in text.split(",")]
         except ValueError:
             raise UsageError(f"penalties are whole numbers like 4,6,2, not {text!r}") from None
-        if len(values) != 3:
-            raise UsageError(f"affine takes 3 penalties (mismatch,open,extend), {text!r} has {len(values)}")
-        return cls(*values)
+        return cls.of(metric, values, match)
 
-    def as_tuple(self) -> tuple[int, int, int]:
-        """(mismatch, open, extend)."""
-        return self.mismatch, self.open, self.extend
+
+PENALTIES: dict[Metric, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    # names, and default values
+    Metric.EDIT: ((), ()),
+    Metric.INDEL: ((), ()),
+    Metric.LINEAR: (("mismatch", "gap"), (4, 2)),
+    Metric.AFFINE: (("mismatch", "open", "extend"), (4, 6, 2)),
+    Metric.AFFINE2P: (("mismatch", "open1", "extend1", "open2", "extend2"), (4, 6, 2, 24, 1)),
+}
+
+
+@dataclass(frozen=True)
+class FreeEnds:
+    """Letters that may stay unaligned, at no cost, at each end of each sequence; WHOLE for as many as there are."""
+
+    query_begin: int = 0
+    query_end: int = 0
+    target_begin: int = 0
+    target_end: int = 0
+
+    def __post_init__(self) -> None:
+        if not all(0 <= letters <= WHOLE for letters in self.as_tuple()):
+            raise UsageError(f"free ends are numbers of letters, 0 to {WHOLE}, not {self.as_tuple()}")
+
+    def as_tuple(self) -> tuple[int, int, int, int]:
+        """(query begin, query end, target begin, target end)."""
+        return self.query_begin, self.query_end, self.target_begin, self.target_end
+
+    @classmethod
+    def of(cls, mode: Mode) -> FreeEnds:
+        """What a mode leaves free; for ENDS_FREE the user says it."""
+        if mode is Mode.HW:
+            return cls(target_begin=WHOLE, target_end=WHOLE)
+        if mode is Mode.OVERLAP:
+            return cls(WHOLE, WHOLE, WHOLE, WHOLE)
+        return cls()
+
+    def __bool__(self) -> bool:
+        return any(self.as_tuple())
+
+
+@dataclass(frozen=True)
+class Heuristics:
+    """Ways to leave work out, at the risk of a worse alignment; all off by default.
+
+    Attributes:
+        band: diagonals on either side of the way that are computed; 0 for all.
+        band_step: scores after which the band is centred again on the furthest diagonal; 0 leaves it where it is.
+        xdrop: diagonals whose score falls this far below the best are given up; 0 for none.
+        zdrop: an extension ends where its score has fallen this far, and the gap's cost, below the best; 0 for never.
+    """
+
+    band: int = 0
+    band_step: int = 0
+    xdrop: int = 0
+    zdrop: int = 0
+
+    def __post_init__(self) -> None:
+        names = ("band's width", "band's step", "X-drop", "Z-drop")
+        for name, value in zip(names, (self.band, self.band_step, self.xdrop, self.zdrop), strict=True):
+            if not 0 <= value <= MAX_HEURISTIC:
+                raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
+
+    def __bool__(self) -> bool:
+        return bool(self.band or self.xdrop or self.zdrop)
 
 
 @dataclass(frozen=True)
 class AlignSpec:
-    """What to compute for each pair. Two specs that are equal give equal results, on any engine."""
+    """What to compute for each pair. Two specs that are equal give equal results, on any engine.
+
+    Attributes:
+        metric: which penalties there are; with penalties it says what an alignment costs.
+        mode: global, ends-free (hw and overlap are two of its kind), or extension from both beginnings.
+        free: free ends of ends-free modes.
+        score_only: no CIGARs.
+        max_cost: pairs that cost more have no alignment; None for no bound.
+    """
 
     metric: Metric = Metric.AFFINE
     penalties: Penalties = field(default_factory=Penalties)
     ambiguous: Ambiguous = Ambiguous.MISMATCH
+    mode: Mode = Mode.GLOBAL
+    free: FreeEnds = field(default_factory=FreeEnds)
+    score_only: bool = False
+    heuristics: Heuristics = field(default_factory=Heuristics)
+    max_cost: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode in (Mode.OVERLAP, Mode.EXTENSION) and not self.penalties.match:
+            raise UsageError(
+                f"{self.mode} needs a match bonus (--match): where matches earn nothing, aligning nothing is best"
+            )
+        if self.free and self.mode in (Mode.GLOBAL, Mode.EXTENSION):
+            raise UsageError(f"{self.mode} has no free ends")
+        if self.heuristics.xdrop and not self.penalties.match:
+            raise UsageError("an X-drop needs a match bonus (--match): without one every score falls")
+        if self.heuristics.zdrop and self.mode is not Mode.EXTENSION:
+            raise UsageError("a Z-drop ends extensions (--mode extension); other modes go to their ends")
+        if self.max_cost is not None and not 0 <= self.max_cost <= MAX_SCORE:
+            raise UsageError(f"the bound on the cost is {self.max_cost}; it must be 0 to {MAX_SCORE:,}")
+        if self.max_cost is not None and self.penalties.match:
+            raise UsageError("a bound on the cost (--max-score) does not go with a match bonus (--match)")
 
 
 @dataclass(frozen=True)
@@ -135,6 +264,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
     batch_bases: int = 2_800_000  # bases of queries and targets together that a batch holds
+    kernel: str | None = None  # one of dispatch.CPU_KERNELS that gets every pair first
     isa: str = ""  # build of the CPU kernel; "" takes the fastest that the machine runs
     check: bool = False
     command_line: str = ""

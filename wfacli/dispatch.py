@@ -1,4 +1,8 @@
-"""Which kernel a pair goes to, and where it goes when that kernel gives up. Pure functions of columns."""
+"""Which kernel a pair goes to, and where it goes when that kernel gives up. Pure functions of columns.
+
+Every kernel writes the same alignment, so a choice is only a matter of time: of the kernels that can align a pair,
+the one whose model (wfacli.tuning) promises the least.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .batch import I32, U8, PairBatch, Status
-from .config import AlignSpec, Limits, Metric
+from . import tuning
+from .batch import I32, U8, Flag, PairBatch, Status
+from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 
+BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
+STRIPES = "stripes"  # bit-parallel, one pair over all lanes
+DIFFERENCE = "difference"  # dynamic programming in differences, in a band
+CAPPED = "wavefront-capped"  # a table that gives up where another kernel will be faster
 TABLE = "wavefront-table"  # every row of the wavefront in memory
 LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
-CPU_KERNELS = (TABLE, LINEAR)
+CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, CAPPED, TABLE, LINEAR)
+
+F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,40 +34,124 @@ class Route:
     kernel: str
 
 
-def route(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
+def is_edit(spec: AlignSpec) -> bool:
+    """Whether bit-parallel kernels can serve: global edit distance, every cell."""
+    return spec.metric is Metric.EDIT and not spec.penalties.match and _plainly_global(spec)
+
+
+def _plainly_global(spec: AlignSpec) -> bool:
+    return spec.mode is Mode.GLOBAL and not spec.heuristics
+
+
+def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None = None) -> list[Route]:
     """First routes of a batch: together they hold every row once.
 
-    A pair whose estimate alone says that its rows cannot fit the table skips that try.
+    Args:
+        forced: a kernel that gets every pair first.
     """
-    most = pairs.est_edits.max(initial=0)
-    if _least_table_bytes(np.array([most]), spec)[0] <= limits.table:
-        return [Route(np.arange(len(pairs), dtype=np.int32), TABLE)] if len(pairs) else []
+    if not len(pairs):
+        return []
+    if forced:
+        return [Route(np.arange(len(pairs), dtype=np.int32), forced)]
+    names = candidates(spec)
+    choice = np.argmin([predicted(name, pairs, spec, limits) for name in names], axis=0)
+    routes = [Route(np.flatnonzero(choice == k).astype(np.int32), name) for k, name in enumerate(names)]
+    return [r for r in routes if len(r.rows)]
+
+
+def candidates(spec: AlignSpec) -> tuple[str, ...]:
+    """Kernels that may be a pair's first under a spec."""
+    if not _plainly_global(spec):
+        return (TABLE, LINEAR)
+    # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
+    if is_edit(spec):
+        return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
+    return (DIFFERENCE, TABLE, LINEAR) if spec.max_cost is not None else (DIFFERENCE, CAPPED, LINEAR)
+
+
+def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
+    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out."""
+    ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
+    return [Route(rows[status == reason], to) for reason, to in ways.items()]
+
+
+def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
+    dense = STRIPES if is_edit(spec) else DIFFERENCE
+    if kernel in BITS:
+        wider = {64: 2, 128: 4, 256: 8}.get(64 * BITS[kernel])
+        if status is Status.SCORE_LIMIT and wider:
+            return f"bits-{64 * wider}"
+        return None if status in (Status.OK, Status.DROPPED) else STRIPES
+    if kernel == CAPPED:
+        return dense if status in (Status.SCORE_LIMIT, Status.MEMORY_LIMIT) else None
+    if kernel in (STRIPES, DIFFERENCE) and status is Status.UNSUPPORTED:
+        return TABLE
+    if kernel in (STRIPES, DIFFERENCE, TABLE) and status is Status.MEMORY_LIMIT:
+        return LINEAR
+    return None
+
+
+def predicted(kernel: str, pairs: PairBatch, spec: AlignSpec, limits: Limits) -> F64:
+    """Microseconds (f64[n]) that a kernel will take for each pair; infinite where it cannot align it."""
+    longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
+    edits = np.maximum(pairs.est_edits, 0).astype(np.float64)
+    costs = _Units.of(spec)
+    if kernel in BITS:
+        band = 64.0 * BITS[kernel]
+        fits = (edits * tuning.SAFETY < band) & ((pairs.flags & Flag.NON_ACGT) == 0)
+        time: F64 = tuning.BITS.of(longest, longest * BITS[kernel])
+        return np.where(fits, time, np.inf)
+    if kernel == STRIPES:
+        return np.where(_compares_bits(pairs, spec), np.inf, tuning.STRIPES.of(longest, longest * edits))
+    if kernel == DIFFERENCE:
+        width = edits * costs.edit / costs.extend  # diagonals that the band needs
+        return tuning.DIFFERENCE.of(longest, longest * width)
+    score = edits * costs.edit
+    model = tuning.WAVEFRONT_LINEAR if costs.components == 1 else tuning.WAVEFRONT
+    cells = score**2 / costs.extend * costs.components
+    time = model.of(longest, cells)
     hopeless = _least_table_bytes(pairs.est_edits, spec) > limits.table
-    routes = []
-    for kernel, mask in ((TABLE, ~hopeless), (LINEAR, hopeless)):
-        rows = np.flatnonzero(mask).astype(np.int32)
-        if len(rows):
-            routes.append(Route(rows, kernel))
-    return routes
+    if kernel == LINEAR:
+        return time * tuning.LINEAR_FACTOR
+    return np.where(hopeless, np.inf, time)
 
 
-def next_rung(kernel: str, status: U8, rows: I32) -> Route | None:
-    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next, if any has somewhere to go."""
-    if kernel != TABLE:
-        return None
-    failed = rows[status == Status.MEMORY_LIMIT]
-    return Route(failed, LINEAR) if len(failed) else None
+def _compares_bits(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
+    """Pairs whose letters match when their codes share a bit."""
+    return (spec.ambiguous is Ambiguous.WILDCARD) & ((pairs.flags & Flag.NON_ACGT) != 0)
 
 
-def _least_table_bytes(gap: I32, spec: AlignSpec) -> npt.NDArray[np.float64]:
+@dataclass(frozen=True)
+class _Units:
+    """Costs as the wavefront counts them: without a bonus, divided by their greatest common divisor."""
+
+    edit: float  # of an average edit: a third each are mismatches, insertions and deletions
+    extend: int  # the least that a step to the next diagonal costs
+    components: int
+
+    @classmethod
+    def of(cls, spec: AlignSpec) -> _Units:
+        p = spec.penalties
+        twice = 2 if p.match else 1
+        mismatch = twice * (p.mismatch + p.match)
+        gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
+        unit = int(np.gcd.reduce([mismatch, p.match, *(v for gap in gaps for v in gap)]))
+        linear = len(gaps) == 1 and gaps[0][0] == 0
+        first = sum(gaps[0])
+        return cls(
+            edit=(mismatch + 2 * first) / 3 / unit,
+            extend=min(e for _, e in gaps) // unit,
+            components=1 if linear else 1 + 2 * len(gaps),
+        )
+
+
+def _least_table_bytes(gap: I32, spec: AlignSpec) -> F64:
     """Bytes, from below, of a table whose last row holds a diagonal `gap` (i32[n]) away from the first.
 
     A row reaches one diagonal further for every `extend` of score, so the diagonals on that side alone add up to
     extend * gap^2 / 2, with one offset of 4 bytes a component.
     """
-    if spec.metric is Metric.EDIT:
-        extend, components = 1, 1
-    else:
-        p = spec.penalties
-        extend, components = p.extend // np.gcd.reduce(p.as_tuple()), 3
-    return np.asarray(4.0 * components * extend * gap.astype(np.float64) ** 2 / 2)
+    if spec.mode is not Mode.GLOBAL:
+        return np.zeros(len(gap))
+    units = _Units.of(spec)
+    return np.asarray(4.0 * units.components * units.extend * gap.astype(np.float64) ** 2 / 2)

@@ -15,7 +15,7 @@ from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_batch
 from .errors import InternalError, UsageError
 from .estimate import with_estimates
-from .io.format import TSV_TITLES, Formatter
+from .io.format import Formatter, tsv_titles
 from .io.header import sam_header
 from .io.names import with_sam_names
 from .io.output import Output
@@ -124,7 +124,7 @@ class AlignRun:
             for piece in sam_header(self._files, self._sources, self.config, self._version):
                 self.output.write(piece)
         elif out.format is Format.TSV:
-            self.output.write(TSV_TITLES)
+            self.output.write(tsv_titles(self.config.spec))
 
     def _timed(self, batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
         while True:
@@ -136,14 +136,14 @@ class AlignRun:
 
     def _work(self, pairs: PairBatch) -> _Text:
         config = self.config
-        pairs = with_estimates(pairs)
-        alignments = align_batch(self.engine, pairs, config.spec, config.limits, self.stats)
+        pairs = with_estimates(pairs, self.config.spec)
+        alignments = align_batch(self.engine, pairs, config.spec, config.limits, self.stats, config.kernel)
         if config.check:
             with self.stats.timed("check"):
                 self._check(pairs, alignments)
         with self.stats.timed("format"):
             text, sums = self._formatter.format(pairs, alignments)
-        return _Text(text, len(pairs), sums)
+        return _Text(text, len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
         found = check_batch(pairs, alignments, self._check_options)

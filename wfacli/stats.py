@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ class Stats:
         self.kernels: Counter[str] = Counter()  # pairs by kernel that answered
         self.unaligned: Counter[str] = Counter()  # pairs by status
         self.retried: Counter[str] = Counter()  # pairs handed on, by reason
+        self.routed: Counter[str] = Counter()  # pairs by their first kernel
+        self.handed_on: Counter[tuple[str, str, str]] = Counter()  # pairs by kernel, reason, next kernel
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -42,8 +44,8 @@ class Stats:
         with self._lock:
             self.seconds[stage] += seconds
 
-    def add(self, group: str, values: dict[str, Any]) -> None:
-        """Adds to a group's counters (counts, kernels, unaligned, retried)."""
+    def add(self, group: str, values: Mapping[Any, int]) -> None:
+        """Adds to a group's counters (counts, kernels, unaligned, retried, routed, handed_on)."""
         with self._lock:
             getattr(self, group).update(values)
 
@@ -68,6 +70,7 @@ class Stats:
                 "pairs": c["pairs"],
                 "aligned": c["aligned"],
                 "unaligned": dict(self.unaligned),
+                "heuristic": c["heuristic"],
                 "query_bases": c["query_bases"],
                 "target_bases": c["target_bases"],
                 "matches": c["matches"],
@@ -77,6 +80,7 @@ class Stats:
                 "gaps": c["gaps"],
                 "identity": None if np.isnan(self.identity) else round(self.identity, 6),
                 "pairs_by_kernel": dict(self.kernels),
+                "pairs_routed": dict(self.routed),
                 "pairs_retried": dict(self.retried),
                 "output_bytes": c["output_bytes"],
                 "batches": c["batches"],

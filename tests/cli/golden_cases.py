@@ -1,6 +1,6 @@
-"""Golden files: which command makes which. `python -m tests.cli.golden_cases` writes them anew.
+"""Golden files: which command makes which. `make golden` writes them anew.
 
-The expected outputs are only worth what test_golden_truth says about them: run it after writing them.
+The expected outputs are only worth what test_golden_truth says about them: `make golden` runs it too.
 """
 
 from __future__ import annotations

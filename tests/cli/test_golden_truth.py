@@ -50,7 +50,7 @@ def answers(case: Case) -> Iterator[Answer]:
     for (query, target), row in zip(pairs_of(case), rows[kind == "tsv" :], strict=True):
         tags = tags_of(row)
         if kind == "tsv":
-            cost, edits, cigar = -int(row[2]), int(row[3]), row[5]
+            cost, edits, cigar = -int(row[2]), int(row[3]), row[9]
         elif kind == "sam" and row[1] == "4":
             assert not (query and target)
             continue

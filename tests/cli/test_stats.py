@@ -37,7 +37,7 @@ def test_options(report: dict[str, Any]) -> None:
     assert report["command_line"].startswith("wfacli align reads.fq targets.fa --format sam ")
     options = report["options"]
     assert options["spec"]["metric"] == "affine"
-    assert options["spec"]["penalties"] == {"mismatch": 3, "open": 5, "extend": 1}
+    assert options["spec"]["penalties"] == {"mismatch": 3, "gaps": [[5, 1]], "match": 0}
     assert options["output"]["format"] == "sam"
     assert (options["threads"], options["batch_bases"], options["check"]) == (2, 100, True)
     assert report["engine"]["engine"] == "cpu"

@@ -21,7 +21,7 @@ Answer = tuple[int, str]  # cost, CIGAR
 
 def spec_of(metric: str, costs: Costs, rule: str = "mismatch") -> AlignSpec:
     """What the command line would make of it."""
-    penalties = Penalties() if metric == "edit" else Penalties(*costs)
+    penalties = Penalties.of(Metric(metric), None if metric == "edit" else costs)
     return AlignSpec(Metric(metric), penalties, Ambiguous(rule))
 
 

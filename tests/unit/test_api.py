@@ -7,12 +7,12 @@ from wfacli import InputError, UsageError, WfacliError
 
 
 def test_one_pair():
-    assert wfacli.align("ACGTTGCA", "ACGTGCA") == wfacli.Alignment(score=-8, cigar="3=1I4=", edits=1)
+    assert wfacli.align("ACGTTGCA", "ACGTGCA") == wfacli.Alignment(-8, "3=1I4=", 1, (0, 8, 0, 7))
     assert wfacli.align(b"ACGT", "acgt").cigar == "4="
     assert wfacli.align("ACGT", "AGGT", penalties=(2, 9, 9)).score == -2
-    assert wfacli.align("", "", metric="edit") == wfacli.Alignment(0, "*", 0)
-    assert wfacli.align("", "ACG") == wfacli.Alignment(-12, "3D", 3)
-    assert wfacli.align("ACG", "", metric="edit") == wfacli.Alignment(-3, "3I", 3)
+    assert wfacli.align("", "", metric="edit") == wfacli.Alignment(0, "*", 0, (0, 0, 0, 0))
+    assert wfacli.align("", "ACG") == wfacli.Alignment(-12, "3D", 3, (0, 0, 0, 3))
+    assert wfacli.align("ACG", "", metric="edit") == wfacli.Alignment(-3, "3I", 3, (0, 3, 0, 0))
 
 
 def test_rules():

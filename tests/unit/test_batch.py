@@ -12,13 +12,14 @@ KERNELS = ("first", "second")
 
 
 def part(rows, answers):
-    """A result whose row r has status, score and operations of answers[r]."""
-    status, score, runs = zip(*(answers[r] for r in rows), strict=True) if rows else ((), (), ())
+    """A result whose row r has status, cut, score and operations of answers[r]."""
+    status, cut, score, runs = zip(*(answers[r] for r in rows), strict=True) if rows else ((), (), (), ())
     start = np.cumsum([0, *map(len, runs)]).astype(np.int64)
     span = [[r, r + 1, r + 2, r + 3] for r in rows]
     return PartialResult(
         np.array(rows, np.int32),
         np.array(status, np.uint8),
+        np.array(cut, np.uint8),
         np.array(score, np.int32),
         np.array(span, np.int32).reshape(-1, 4),
         np.array([run for some in runs for run in some], np.uint32),
@@ -29,13 +30,13 @@ def part(rows, answers):
 def rows_of(batch):
     cuts = zip(batch.cigar_start[:-1], batch.cigar_start[1:], strict=True)
     runs = [batch.cigar[a:b].tolist() for a, b in cuts]
-    return list(zip(batch.status.tolist(), batch.score.tolist(), runs, strict=True))
+    return list(zip(batch.status.tolist(), batch.cut.tolist(), batch.score.tolist(), runs, strict=True))
 
 
 def answers_for(n, seed):
     rng = random.Random(seed)
     runs = [[rng.randrange(1, 999) for _ in range(rng.randrange(4))] for _ in range(n)]
-    return [(rng.randrange(3), -rng.randrange(99), some) for some in runs]
+    return [(rng.randrange(3), rng.randrange(2), -rng.randrange(99), some) for some in runs]
 
 
 def batch_of(n):

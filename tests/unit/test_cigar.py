@@ -58,7 +58,36 @@ def test_counts_pass_32_bits():
     st.lists(st.tuples(st.integers(1, 1000), st.sampled_from("=XID")), max_size=12),
     st.tuples(st.integers(1, 50), st.integers(0, 50), st.integers(1, 50)),
 )
-def test_cost(runs, costs):
+def test_score(runs, costs):
     packed = cigar.from_text(text_of(runs))
-    assert cigar.cost(packed, AlignSpec(penalties=Penalties(*costs))) == oracles.cigar_cost(text_of(runs), costs)
-    assert cigar.cost(packed, AlignSpec(Metric.EDIT)) == oracles.cigar_cost(text_of(runs), oracles.EDIT)
+    affine = AlignSpec(penalties=Penalties.of(Metric.AFFINE, costs))
+    assert -cigar.score(packed, affine) == oracles.cigar_cost(text_of(runs), costs)
+    edit = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))
+    assert -cigar.score(packed, edit) == oracles.cigar_cost(text_of(runs), oracles.EDIT)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 1000), st.sampled_from("=XID")), max_size=12),
+    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 50)), min_size=2, max_size=2),
+    st.integers(0, 9),
+)
+def test_score_with_two_pieces_and_a_bonus(runs, pieces, match):
+    spec = AlignSpec(Metric.AFFINE2P, Penalties(3, tuple(pieces), match))
+    expected = 0
+    for length, operation in runs:
+        if operation in "=X":
+            expected += length * (match if operation == "=" else -3)
+    for length, operation in merged(runs):
+        if operation in "ID":
+            expected -= min(opening + length * extension for opening, extension in pieces)
+    assert cigar.score(cigar.from_text(text_of(merged(runs))), spec) == expected
+
+
+def merged(runs):
+    """Neighbours of the same operation as one run."""
+    found = []
+    for length, operation in runs:
+        if found and found[-1][1] == operation:
+            length += found.pop()[0]
+        found.append((length, operation))
+    return found

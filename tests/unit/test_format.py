@@ -11,7 +11,7 @@ import pytest
 from tests import oracles, pairgen
 from tests.unit.reading import AT_ONCE
 from wfacli.batch import AlignmentBatch, Status
-from wfacli.config import AlignSpec, Ambiguous, CigarStyle, Config, Format, Limits, OutputSpec, Penalties
+from wfacli.config import AlignSpec, Ambiguous, CigarStyle, Config, Format, Limits, OutputSpec
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import InputError
@@ -24,8 +24,8 @@ from wfacli.stats import Stats
 EVERYTHING = {"md": True, "cs": True}
 
 
-def aligned(batch, rule="mismatch", costs=(4, 6, 2)):
-    spec = AlignSpec(penalties=Penalties(*costs), ambiguous=Ambiguous(rule))
+def aligned(batch, rule="mismatch"):
+    spec = AlignSpec(ambiguous=Ambiguous(rule))
     engine = CpuEngine(spec, Limits(), 1)
     try:
         return align_batch(engine, batch, spec, Limits(), Stats())
@@ -126,7 +126,7 @@ def test_wildcards_score_as_matches_and_are_written_by_sam_s_rule():
     assert fields[5] == "2=1X1=1X1="
     assert tags(fields[11:]) == {"NM": "2", "AS": "0", "MD": "2G1A1", "cs": ":2*gn:1*ar:1"}
     (fields,), _ = written([(b"ACNTRA", b"ACGTAA")], "tsv", "wildcard")
-    assert fields[2:] == ["0", "2", "0.666667", "2=1X1=1X1="]
+    assert fields[2:] == ["0", "2", "0.666667", "0", "6", "0", "6", "2=1X1=1X1="]
 
 
 def test_m_joins_what_is_aligned():
@@ -193,10 +193,12 @@ def test_tsv(pairs):
     lines, _ = written(pairs, "tsv")
     for i, ((query, target), fields) in enumerate(zip(pairs, lines, strict=True)):
         assert fields[:2] == [f"pair{i + 1}"] * 2
-        oracles.replay(query, target, fields[5])
-        assert -int(fields[2]) == oracles.cigar_cost(fields[5], (4, 6, 2))
-        assert int(fields[3]) == oracles.cigar_cost(fields[5], oracles.EDIT)
-        total = sum(n for n, _ in oracles.runs_of(fields[5]))
+        assert fields[5:9] == ["0", str(len(query)), "0", str(len(target))]
+        cigar = fields[9]
+        oracles.replay(query, target, cigar)
+        assert -int(fields[2]) == oracles.cigar_cost(cigar, (4, 6, 2))
+        assert int(fields[3]) == oracles.cigar_cost(cigar, oracles.EDIT)
+        total = sum(n for n, _ in oracles.runs_of(cigar))
         assert float(fields[4]) == pytest.approx(1 - int(fields[3]) / total, abs=5.1e-7)
 
 
@@ -213,19 +215,21 @@ def test_empty_sequences():
         ("0", "3", "0", "3", "3D"), ("3", "0", "0", "3", "3I"),
     ]  # fmt: skip
     tsv, _ = written(pairs, "tsv")
-    assert [" ".join(f[2:]) for f in tsv] == ["-12 3 0.000000 3D", "-12 3 0.000000 3I", "0 0 nan *"]
+    assert [" ".join(f[2:]) for f in tsv] == [
+        "-12 3 0.000000 0 0 0 3 3D", "-12 3 0.000000 0 3 0 0 3I", "0 0 nan 0 0 0 0 *",
+    ]  # fmt: skip
 
 
 def test_a_pair_without_alignment():
     batch = pairs_of([b"ACG"], [b"ACGT"])
     none = AlignmentBatch(
-        0, np.array([Status.MEMORY_LIMIT], np.uint8), np.zeros(1, np.int32), np.zeros((1, 4), np.int32),
-        np.zeros(0, np.uint32), np.zeros(2, np.int64), np.zeros(1, np.uint8), ("kernel",),
+        0, np.array([Status.MEMORY_LIMIT], np.uint8), np.zeros(1, np.uint8), np.zeros(1, np.int32),
+        np.zeros((1, 4), np.int32), np.zeros(0, np.uint32), np.zeros(2, np.int64), np.zeros(1, np.uint8), ("kernel",),
     )  # fmt: skip
     expected = {
         "sam": "pair1\t4\t*\t0\t0\t*\t*\t0\t0\tACG\t*\n",
         "paf": "pair1\t3\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n",
-        "tsv": "pair1\tpair1\t*\t*\t*\t*\n",
+        "tsv": "pair1\tpair1\t*\t*\t*\t*\t*\t*\t*\t*\n",
     }
     for fmt, line in expected.items():
         text, sums = Formatter(Config(output=OutputSpec(format=Format(fmt), **EVERYTHING))).format(batch, none)

@@ -10,14 +10,13 @@ from pathlib import Path
 from .. import __version__
 from .._native import keep_memory_flat
 from ..config import (
-    AlignSpec,
     Ambiguous,
     CigarStyle,
     Config,
     Format,
     Metric,
+    Mode,
     OutputSpec,
-    Penalties,
     parse_read_group,
 )
 from ..cores import usable_cores
@@ -27,6 +26,7 @@ from ..run import AlignRun
 from .console import note, warning
 from .options import (
     AmbiguousOption,
+    BandOption,
     BatchBasesOption,
     CheckOption,
     CigarOption,
@@ -35,21 +35,30 @@ from .options import (
     Engine,
     EngineOption,
     FormatOption,
+    FreeOption,
     HeaderOption,
+    MatchOption,
+    MaxMemoryOption,
+    MaxScoreOption,
     MdOption,
     MetricOption,
+    ModeOption,
     OutputOption,
     PenaltiesOption,
     ProgressOption,
     QueryArgument,
     QuietOption,
     ReadGroupOption,
+    ScoreOnlyOption,
     StatsOption,
     TargetArgument,
     ThreadsOption,
+    XdropOption,
+    ZdropOption,
 )
 from .progress import shown
 from .report import summary, write_stats
+from .scoring import limits_of, spec_of
 
 
 def align(
@@ -57,7 +66,15 @@ def align(
     target: TargetArgument = None,
     metric: MetricOption = Metric.AFFINE,
     penalties: PenaltiesOption = None,
+    match: MatchOption = 0,
     ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
+    score_only: ScoreOnlyOption = False,
+    max_score: MaxScoreOption = None,
+    mode: ModeOption = Mode.GLOBAL,
+    free: FreeOption = None,
+    band: BandOption = None,
+    xdrop: XdropOption = 0,
+    zdrop: ZdropOption = 0,
     output: OutputOption = None,
     format_: FormatOption = None,
     cigar: CigarOption = CigarStyle.EQX,
@@ -68,6 +85,7 @@ def align(
     threads: ThreadsOption = None,
     engine: EngineOption = Engine.AUTO,
     batch_bases: BatchBasesOption = Config.batch_bases,
+    max_memory: MaxMemoryOption = "784M",
     check: CheckOption = False,
     quiet: QuietOption = False,
     progress: ProgressOption = None,
@@ -78,8 +96,21 @@ def align(
     if engine is Engine.GPU:
         raise UsageError("this version has no GPU engine; --engine cpu (or auto) aligns on the CPU")
     config = Config(
-        spec=AlignSpec(metric, _penalties(metric, penalties), ambiguous),
-        output=_output_spec(output, format_, cigar, md, cs, header, read_group),
+        spec=spec_of(
+            metric=metric,
+            penalties=penalties,
+            match=match,
+            ambiguous=ambiguous,
+            score_only=score_only,
+            max_score=max_score,
+            mode=mode,
+            free=free,
+            band=band,
+            xdrop=xdrop,
+            zdrop=zdrop,
+        ),
+        output=_output_spec(output, format_, score_only, cigar, md, cs, header, read_group),
+        limits=limits_of(max_memory),
         threads=threads or usable_cores(),
         batch_bases=batch_bases,
         check=check,
@@ -114,30 +145,29 @@ def _conclude(run: AlignRun, quiet: bool) -> None:
                 "for proteins give --ambiguous literal"
             )
         note(summary(run))
-    failed = sum(run.stats.unaligned.values())
+    # What the user's own bounds leave out is no failure.
+    asked = {"SCORE_LIMIT"} if run.config.spec.max_cost is not None else set()
+    asked |= {"DROPPED"} if run.config.spec.heuristics else set()
+    reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in asked}
+    failed = sum(reasons_left.values())
     if failed:
-        reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(run.stats.unaligned.items()))
+        reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
         raise WfacliError(f"{failed:,} pairs were written without an alignment ({reasons})")
-
-
-def _penalties(metric: Metric, text: str | None) -> Penalties:
-    if text is None:
-        return Penalties()
-    if metric is Metric.EDIT:
-        raise UsageError("--penalties belongs to --metric affine; edit distance charges 1 for everything")
-    return Penalties.parse(text)
 
 
 def _output_spec(
     path: str | None,
     chosen: Format | None,
+    score_only: bool,
     cigar: CigarStyle,
     md: bool,
     cs: bool,
     header: bool,
     read_group: str | None,
 ) -> OutputSpec:
-    format_ = chosen or _format_of(path)
+    format_ = chosen or _format_of(path, Format.TSV if score_only else Format.SAM)
+    if score_only and format_ is not Format.TSV:
+        raise UsageError(f"--score-only writes TSV, and {format_.value.upper()} holds alignments: give --format tsv")
     if format_ is not Format.SAM and read_group is not None:
         raise UsageError(f"--read-group belongs to SAM, and the output is {format_.value.upper()}")
     if format_ is Format.TSV and (md or cs):
@@ -145,11 +175,11 @@ def _output_spec(
     return OutputSpec(format_, cigar, md, cs, header, "" if read_group is None else parse_read_group(read_group))
 
 
-def _format_of(path: str | None) -> Format:
+def _format_of(path: str | None, usual: Format) -> Format:
     suffix = Path(path).suffix.lower() if path else ""
     if suffix in (".bam", ".cram"):
         flag = "-b" if suffix == ".bam" else "-C"
         raise UsageError(f"{suffix[1:].upper()} is not written yet: wfacli align … | samtools view {flag} -o {path}")
     if suffix in (".gz", ".bgz", ".zst"):
         raise UsageError(f"the output is not compressed by wfacli: wfacli align … | gzip > {path}")
-    return {".paf": Format.PAF, ".tsv": Format.TSV}.get(suffix, Format.SAM)
+    return {".sam": Format.SAM, ".paf": Format.PAF, ".tsv": Format.TSV}.get(suffix, usual)

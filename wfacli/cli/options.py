@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..config import DEFAULT_AFFINE, Ambiguous, CigarStyle, Format, Metric
+from ..config import Ambiguous, CigarStyle, Format, Metric, Mode
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET: globally, exactly, with a CIGAR.
 
@@ -25,7 +25,8 @@ for every number of threads and every batch size.
   wfacli align reads.fq targets.fa --md | samtools view -b -o out.bam
 """
 
-_INPUT, _SCORING, _OUTPUT, _ENGINE, _REPORTING = "Input", "Scoring", "Output", "Engine", "Reporting"
+_INPUT, _SCORING, _SPAN, _HEURISTICS = "Input", "Scoring", "Span", "Heuristics (may miss the best alignment)"
+_OUTPUT, _ENGINE, _REPORTING = "Output", "Engine", "Reporting"
 
 
 class Engine(enum.StrEnum):
@@ -58,7 +59,8 @@ MetricOption = Annotated[
     Metric,
     typer.Option(
         "--metric",
-        help="edit: each mismatch, inserted or deleted base costs 1. affine: a gap of l bases costs o + l·e.",
+        help="edit: each mismatch, inserted or deleted base costs 1. indel: no mismatches. linear: a gap of l bases "
+        "costs l·e. affine: o + l·e. affine2p: the cheaper of two such.",
         rich_help_panel=_SCORING,
     ),
 ]
@@ -67,10 +69,92 @@ PenaltiesOption = Annotated[
     typer.Option(
         "--penalties",
         metavar="X,O,E",
-        show_default=",".join(map(str, DEFAULT_AFFINE)),
-        help="Costs of affine: mismatch x, gap opening o, gap extension e. A match costs 0; a gap of l bases "
-        "costs o + l·e, so its first base costs o + e. AS is minus the cost.",
+        show_default="linear 4,2; affine 4,6,2; affine2p 4,6,2,24,1",
+        help="Costs: mismatch x, gap opening o, gap extension e (linear: x,e; affine2p: x,o1,e1,o2,e2). A gap of l "
+        "bases costs o + l·e, so its first base costs o + e. AS is the score: minus the cost, plus --match.",
         rich_help_panel=_SCORING,
+    ),
+]
+MatchOption = Annotated[
+    int,
+    typer.Option("--match", metavar="N", min=0, help="What each match earns.", rich_help_panel=_SCORING),
+]
+ScoreOnlyOption = Annotated[
+    bool,
+    typer.Option("--score-only", help="Write scores and no alignments (TSV). Faster.", rich_help_panel=_SCORING),
+]
+ModeOption = Annotated[
+    Mode,
+    typer.Option(
+        "--mode",
+        help="global: both sequences whole. hw: the query whole, anywhere inside the target. overlap: an end of one "
+        "with an end of the other, or one inside the other (needs --match). ends-free: see --free. extension: from "
+        "both beginnings to the best-scoring end (needs --match). What stays unaligned is soft-clipped in SAM.",
+        rich_help_panel=_SPAN,
+    ),
+]
+FreeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--free",
+        metavar="QB,QE,TB,TE",
+        show_default=False,
+        help="Bases that ends-free may leave unaligned at the query's begin and end and the target's begin and end; "
+        "'all' for the whole sequence.",
+        rich_help_panel=_SPAN,
+    ),
+]
+ZdropOption = Annotated[
+    int,
+    typer.Option(
+        "--zdrop",
+        metavar="N",
+        min=0,
+        show_default="off",
+        help="End an extension where its score falls N, and the cost of the gap between, below its best.",
+        rich_help_panel=_HEURISTICS,
+    ),
+]
+XdropOption = Annotated[
+    int,
+    typer.Option(
+        "--xdrop",
+        metavar="N",
+        min=0,
+        show_default="off",
+        help="Give up diagonals whose score is N below the best (needs --match).",
+        rich_help_panel=_HEURISTICS,
+    ),
+]
+BandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--band",
+        metavar="W[,STEP]",
+        show_default="off",
+        help="Compute W diagonals on either side of the way between the ends; with STEP, of the diagonal that is "
+        "ahead, looked for again every STEP scores. Records that may be improved carry xh:i:1.",
+        rich_help_panel=_HEURISTICS,
+    ),
+]
+MaxScoreOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-score",
+        metavar="N",
+        min=0,
+        show_default=False,
+        help="Pairs that cost more than N are written without an alignment.",
+        rich_help_panel=_SCORING,
+    ),
+]
+MaxMemoryOption = Annotated[
+    str,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Memory that a thread may use for a pair, like 500M or 2G. Longer pairs take more time instead.",
+        rich_help_panel=_ENGINE,
     ),
 ]
 AmbiguousOption = Annotated[
@@ -98,7 +182,7 @@ FormatOption = Annotated[
     Format | None,
     typer.Option(
         "--format",
-        show_default="by the suffix of --output, else sam",
+        show_default="by the suffix of --output, else sam; tsv with --score-only",
         help="What to write.",
         rich_help_panel=_OUTPUT,
     ),

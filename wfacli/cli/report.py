@@ -12,15 +12,27 @@ from ..stats import versions
 
 
 def summary(run: AlignRun) -> str:
-    """One line: pairs, bases, identity, rate, engine."""
+    """One line: pairs, what bounds and heuristics left out, bases, identity, rate, engine."""
     c, wall = run.stats.counts, run.stats.wall
     engine = run.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
     return (
-        f"{_counted(c['pairs'], 'pair')}, {_bases(c['query_bases'])} of queries, "
+        f"{_counted(c['pairs'], 'pair')}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
         f"({engine['engine']} {engine['instruction_set']}, {_counted(engine['threads'], 'thread')})"
     )
+
+
+def _left_out(run: AlignRun) -> str:
+    """What the user's own bounds and heuristics did to pairs, in brackets; nothing where that is nothing."""
+    spec, unaligned = run.config.spec, run.stats.unaligned
+    counts = {
+        "over --max-score": unaligned["SCORE_LIMIT"] if spec.max_cost is not None else 0,
+        "given up by heuristics": unaligned["DROPPED"] if spec.heuristics else 0,
+        "that may be improved": run.stats.counts["heuristic"],
+    }
+    words = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
+    return f" ({words})" if words else ""
 
 
 def _counted(count: int, thing: str) -> str:

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import tuning
 from .._native import Aligner, AlignOptions, CancelFlag
 from ..batch import I32, PairBatch, PartialResult, Status
-from ..config import AlignSpec, Limits
-from ..dispatch import CPU_KERNELS, LINEAR, Route
+from ..config import AlignSpec, Limits, Mode
+from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
 _SLICE_WORK = 4e6  # of _work; smaller slices cost more in hand-over than they gain in balance
 _SLICES_A_THREAD = 4
+_ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference"}
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,21 @@ class _Ticket:
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
     """What the native kernel needs to know."""
+    h = spec.heuristics
     return AlignOptions(
-        metric=spec.metric.value,
-        penalties=spec.penalties.as_tuple(),
+        mismatch=spec.penalties.mismatch,
+        gaps=spec.penalties.gaps,
+        match=spec.penalties.match,
         ambiguous=spec.ambiguous.code,
+        extension=spec.mode is Mode.EXTENSION,
+        free=spec.free.as_tuple(),
+        path=not spec.score_only,
+        heuristics=(h.band, h.band_step, h.xdrop, h.zdrop),
+        max_cost=-1 if spec.max_cost is None else spec.max_cost,
+        algorithm=_ALGORITHMS.get(kernel, "wavefront"),
         memory="linear" if kernel == LINEAR else "table",
+        words=BITS.get(kernel, 1),
+        cap=tuning.CAP if kernel == CAPPED else (0.0, 0.0),
         table_bytes=limits.table,
         checkpoint_bytes=limits.checkpoints,
     )
@@ -95,8 +107,8 @@ class CpuEngine:
         if aligner is None:
             aligner = self._local.aligner = Aligner(self.isa)
         with self._stats.timed("align"):
-            status, score, span, cigar, start = aligner.align(pairs, rows, options, self._cancel)
-        return PartialResult(rows, status, score, span.reshape(-1, 4), cigar, start)
+            status, cut, score, span, cigar, start = aligner.align(pairs, rows, options, self._cancel)
+        return PartialResult(rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
 
 def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
@@ -132,6 +144,7 @@ def _joined(rows: I32, parts: list[PartialResult]) -> PartialResult:
     return PartialResult(
         rows,
         np.concatenate([p.status for p in parts] or [np.zeros(0, np.uint8)]),
+        np.concatenate([p.cut for p in parts] or [np.zeros(0, np.uint8)]),
         np.concatenate([p.score for p in parts] or [np.zeros(0, np.int32)]),
         np.concatenate([p.span for p in parts] or [np.zeros((0, 4), np.int32)]),
         np.concatenate([p.cigar for p in parts] or [np.zeros(0, np.uint32)]),

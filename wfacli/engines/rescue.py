@@ -13,9 +13,12 @@ from ..stats import Stats
 from .base import Engine
 
 
-def align_batch(engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats) -> AlignmentBatch:
-    """Aligns every pair of a batch, or gives it the status of its last rung. Raises Cancelled."""
-    waiting = [(r, engine.submit(pairs, r)) for r in route(pairs, spec, limits)]
+def align_batch(
+    engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats, forced: str | None = None
+) -> AlignmentBatch:
+    """Aligns every pair of a batch, or gives it the status of its last rung; see dispatch.route. Raises Cancelled."""
+    waiting = [(r, engine.submit(pairs, r)) for r in route(pairs, spec, limits, forced)]
+    stats.add("routed", {r.kernel: len(r.rows) for r, _ in waiting})
     parts: list[PartialResult] = []
     origins: list[int] = []
     while waiting:
@@ -23,9 +26,10 @@ def align_batch(engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limit
         part = engine.collect(ticket)
         parts.append(part)
         origins.append(CPU_KERNELS.index(done.kernel))
-        further = next_rung(done.kernel, part.status, part.rows)
-        if further:
-            stats.add("retried", _by_status(part.status[np.isin(part.rows, further.rows)]))
+        for further in next_rung(done.kernel, part.status, part.rows, spec):
+            reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
+            stats.add("retried", {reason: len(further.rows)})
+            stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
             waiting.append((further, engine.submit(pairs, further)))
     result = gather(parts, origins, pairs, CPU_KERNELS)
     aligned = result.status == Status.OK

@@ -6,9 +6,17 @@ from typing import Any
 
 from .._native import FormatOptions, format_batch
 from ..batch import U8, AlignmentBatch, PairBatch
-from ..config import CigarStyle, Config, Format
+from ..config import AlignSpec, CigarStyle, Config, Format
 
-TSV_TITLES = b"query\ttarget\tscore\tedits\tidentity\tcigar\n"
+
+def tsv_titles(spec: AlignSpec) -> bytes:
+    """The first line of TSV."""
+    titles = ["query", "target", "score"]
+    if not spec.score_only:
+        titles += ["edits", "identity", "query_start", "query_end", "target_start", "target_end", "cigar"]
+    if spec.heuristics:
+        titles.append("heuristic")
+    return "\t".join(titles).encode() + b"\n"
 
 
 class Formatter:
@@ -22,6 +30,8 @@ class Formatter:
             cigar_m=out.cigar is CigarStyle.M,
             md=out.md,
             cs=out.cs,
+            scores_only=config.spec.score_only,
+            heuristic=bool(config.spec.heuristics),
             read_group=out.read_group_id if out.format is Format.SAM else "",
         )
 

@@ -18,6 +18,7 @@ BatchView batch_view(nb::handle b) {
   v.q_len = column<std::int32_t>(b, "q_len", v.n);
   v.t_len = column<std::int32_t>(b, "t_len", v.n);
   v.flags = column<std::uint8_t>(b, "flags", v.n);
+  v.est_edits = column<std::int32_t>(b, "est_edits", v.n);
   const nb::object records = b.attr("records");
   v.text = column<std::uint8_t>(records, "text", -1);
   v.q_name = column<std::int64_t>(records, "q_name", v.n);
@@ -32,7 +33,12 @@ AlignmentView alignment_view(nb::handle a) {
   AlignmentView v{};
   v.n = static_cast<std::int64_t>(nb::cast<InColumn<std::uint8_t>>(a.attr("status"), false).shape(0));
   v.status = column<std::uint8_t>(a, "status", v.n);
+  v.cut = column<std::uint8_t>(a, "cut", v.n);
   v.score = column<std::int32_t>(a, "score", v.n);
+  const auto span = nb::cast<nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>>(
+      a.attr("span"), false);
+  if (span.shape(0) != static_cast<std::size_t>(v.n)) throw nb::value_error("span has another length than its batch");
+  v.span = span.data();
   v.cigar = column<std::uint32_t>(a, "cigar", -1);
   v.cigar_start = column<std::int64_t>(a, "cigar_start", v.n + 1);
   return v;

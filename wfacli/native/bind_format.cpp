@@ -5,14 +5,16 @@
 namespace wfacli {
 namespace {
 
-FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
-                         const std::string& read_group) {
+FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
+                         bool heuristic, const std::string& read_group) {
   FormatOptions o;
   o.format = format == "paf" ? Format::Paf : format == "tsv" ? Format::Tsv : Format::Sam;
   o.ambiguous = static_cast<Ambiguous>(ambiguous);
   o.cigar_m = cigar_m;
   o.md = md;
   o.cs = cs;
+  o.scores_only = scores;
+  o.heuristic = heuristic;
   o.read_group = read_group;
   return o;
 }
@@ -39,11 +41,12 @@ void bind_format(nb::module_& m) {
       .def(
           "__init__",
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
-             const std::string& read_group) {
-            new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, read_group));
+             bool scores_only, bool heuristic, const std::string& read_group) {
+            new (self)
+                FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, read_group));
           },
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
-          nb::arg("read_group"));
+          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("read_group"));
   m.def(
       "format_batch",
       [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {
@@ -67,9 +70,8 @@ void bind_format(nb::module_& m) {
         std::int64_t i = 0;
         {
           nb::gil_scoped_release release;
-          for (; i < b.n && fault.empty(); ++i)
-            if (static_cast<Status>(a.status[i]) == Status::Ok)
-              fault = replay_fault(b, a, i, options.metric, options.costs, options.ambiguous);
+          for (; options.path && i < b.n && fault.empty(); ++i)
+            if (static_cast<Status>(a.status[i]) == Status::Ok) fault = replay_fault(b, a, i, options);
         }
         if (fault.empty()) return nb::none();
         return nb::make_tuple(i - 1, fault);

@@ -1,29 +1,76 @@
 #include "engine.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kSentinels = 16;
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;  // memory that a thread keeps between pairs
 
-// Where all letters are A C G T, folding their case is code enough under every rule.
-void fold_reversed(const std::uint8_t* letters, std::int32_t len, std::uint8_t end, Buffer<std::uint8_t>& out) {
-  out.resize(static_cast<std::size_t>(len) + kSentinels);
-  std::uint8_t* __restrict to = out.data();
-  const std::uint8_t* from = letters + len;
-  for (std::int32_t i = 0; i < len; ++i) to[i] = from[-1 - i] & 0xdf;
-  std::memset(to + len, end, kSentinels);
+std::uint8_t* with_sentinels(std::int32_t len, std::uint8_t end, Buffer<std::uint8_t>& out) {
+  out.resize(static_cast<std::size_t>(len) + 2 * kSentinels);
+  std::uint8_t* first = out.data() + kSentinels;
+  std::memset(out.data(), end, kSentinels);
+  std::memset(first + len, end, kSentinels);
+  return first;
 }
 
-void encode_reversed(const std::uint8_t* letters, std::int32_t len, const std::uint8_t (&codes)[256],
-                     std::uint8_t end, Buffer<std::uint8_t>& out) {
-  out.resize(static_cast<std::size_t>(len) + kSentinels);
-  std::uint8_t* to = out.data();
-  for (std::int32_t i = len; i > 0; --i) *to++ = codes[letters[i - 1]];
-  std::memset(to, end, kSentinels);
+// Where all letters are A C G T, folding their case is code enough under every rule.
+void fold(const std::uint8_t* letters, std::int32_t len, bool reversed, std::uint8_t* __restrict to) {
+  const std::uint8_t* from = letters + len;
+  if (reversed)
+    for (std::int32_t i = 0; i < len; ++i) to[i] = from[-1 - i] & 0xdf;
+  else
+    for (std::int32_t i = 0; i < len; ++i) to[i] = letters[i] & 0xdf;
+}
+
+void encode_letters(const std::uint8_t* letters, std::int32_t len, const std::uint8_t (&codes)[256], bool reversed,
+                    std::uint8_t* to) {
+  for (std::int32_t i = 0; i < len; ++i) to[i] = codes[letters[reversed ? len - 1 - i : i]];
+}
+
+// Costs under which the cheapest alignment has the best score (types.hpp, Costs).
+Costs without_bonus(Costs c, std::int32_t match) {
+  if (match == 0) return c;
+  c.mismatch = 2 * (c.mismatch + match);
+  for (GapPiece& gap : c.gap) gap = {2 * gap.open, 2 * gap.extend + match};
+  c.skip = match;
+  return c;
+}
+
+// A unit that divides all costs leaves fewer scores to visit and changes no comparison.
+std::int32_t unit_of(const Costs& c) {
+  std::int32_t unit = std::gcd(c.mismatch, c.skip);
+  for (int g = 0; g < c.pieces; ++g) unit = std::gcd(unit, std::gcd(c.gap[g].open, c.gap[g].extend));
+  return unit;
+}
+
+Costs divided(Costs c, std::int32_t unit) {
+  c.mismatch /= unit;
+  c.skip /= unit;
+  for (GapPiece& gap : c.gap) gap = {gap.open / unit, gap.extend / unit};
+  return c;
+}
+
+bool is_edit_distance(const AlignOptions& o) {
+  const Costs& c = o.costs;
+  const bool unit = c.mismatch == 1 && c.pieces == 1 && c.gap[0].open == 0 && c.gap[0].extend == 1;
+  return unit && o.match == 0 && !o.extension && !o.free.any() && !o.heuristics.any();
+}
+
+void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end, AlignedRows& out) {
+  const bool ok = a.status == Status::Ok;
+  out.status.push(static_cast<std::uint8_t>(a.status));
+  out.cut.push(ok && a.cut);
+  out.score.push(ok ? a.score : 0);
+  std::int32_t* span = out.span.extend(4);
+  span[0] = ok ? a.query_skip : 0;
+  span[1] = ok ? pair.query_len - a.query_skip_end : 0;
+  span[2] = ok ? a.target_skip : 0;
+  span[3] = ok ? pair.target_len - a.target_skip_end : 0;
+  out.cigar_start.push(cigar_end);
 }
 
 template <class T>
@@ -38,71 +85,144 @@ Aligner::Aligner(const std::string& isa) {
   const KernelEntry* entries = kernel_table(count);
   for (int i = 0; i < count; ++i)
     if (isa.empty() || isa == entries[i].name) entry_ = entries[i];
-  if (!entry_.kernel) throw std::invalid_argument("this machine has no instruction set named " + isa);
+  if (!entry_.name) throw std::invalid_argument("this machine has no instruction set named " + isa);
 }
 
 void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                     const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   out.cigar_start.push(0);
-  for (std::int64_t r = 0; r < count; ++r) {
-    const PairView pair = batch.pair(rows[r]);
-    std::int32_t score = 0;
-    const Status status = align_pair(pair, batch.flags[rows[r]], options, cancelled, out, score);
-    const bool ok = status == Status::Ok;
-    out.status.push(static_cast<std::uint8_t>(status));
-    out.score.push(score);
-    const std::int32_t span[] = {0, ok ? pair.query_len : 0, 0, ok ? pair.target_len : 0};
-    out.span.append(span, 4);
-    out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
+  if (options.algorithm == Algorithm::Lanes) {
+    align_lanes(batch, rows, count, options, cancelled, out);
+  } else {
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int32_t i = rows[r];
+      const Work work{batch.pair(i), !(batch.flags[i] & kNonAcgt), batch.est_edits[i], options, cancelled};
+      out.cigar.begin();
+      const KernelAnswer answer = align_pair(work, out.cigar);
+      if (answer.status != Status::Ok || !options.path) out.cigar.drop();
+      add_row(work.pair, answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
+    }
   }
   release_excess();
 }
 
-Status Aligner::align_pair(const PairView& pair, std::uint8_t flags, const AlignOptions& options, const CancelFlag& cancelled,
-                           AlignedRows& out, std::int32_t& score) {
+// Plain pairs many at a time; the others are not for this kernel.
+void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
+                          const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
+  constexpr std::int64_t kChunk = 512;
+  const bool served = is_edit_distance(options) && options.max_cost < 0;
+  for (std::int64_t first = 0; first < count; first += kChunk) {
+    const std::int64_t last = first + kChunk < count ? first + kChunk : count;
+    const auto takes = [&](std::int64_t r) { return served && !(batch.flags[rows[r]] & kNonAcgt); };
+    pairs_.clear();
+    for (std::int64_t r = first; r < last; ++r)
+      if (takes(r)) pairs_.push(batch.pair(rows[r]));
+    lanes_.resize(pairs_.size());
+    const LanesTask task{pairs_.data(), static_cast<std::int32_t>(pairs_.size()), options.path, options.words,
+                         options.table_bytes, &cancelled};
+    std::int64_t end = static_cast<std::int64_t>(out.cigar.runs().size());
+    entry_.lanes(task, memory_.bits, out.cigar, lanes_.data());
+    for (std::int64_t r = first, next = 0; r < last; ++r) {
+      KernelAnswer answer{.status = Status::Unsupported};
+      if (takes(r)) {
+        const LanesAnswer& found = lanes_[static_cast<std::size_t>(next++)];
+        answer = {.status = found.status, .score = -found.score};
+        end = options.path ? found.cigar_end : end;
+      }
+      add_row(batch.pair(rows[r]), answer, end, out);
+    }
+  }
+}
+
+// The kernel's answer with the score in the user's scheme.
+KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
+  const AlignOptions& options = whole.options;
+  Work work = whole;
+  PairView& pair = work.pair;
   // Offsets and diagonals are 32 bits wide, and a sum of both lengths must fit too.
-  if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return Status::LengthLimit;
-  const bool plain = !(flags & kNonAcgt);
+  if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return {.status = Status::LengthLimit};
+  KernelAnswer end;
+  if (options.extension) {
+    encode(pair, work.plain, options.ambiguous, false);
+    end = entry_.wavefront_extension(task_of(work), memory_.wavefront, cigar);
+    if (end.status != Status::Ok) return end;
+    pair.query_len -= end.query_skip_end;
+    pair.target_len -= end.target_skip_end;
+  }
+  encode(pair, work.plain, options.ambiguous, true);
+  KernelTask task = task_of(work);
+  if (options.extension) task.heuristics = {};
+  KernelAnswer answer = solve(task, options.algorithm, cigar);
+  if (answer.status != Status::Ok) return answer;
+  const std::int64_t cost = std::int64_t{answer.score} * unit_of(without_bonus(options.costs, options.match));
+  const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
+  answer.score = static_cast<std::int32_t>(options.match ? (earned - cost) / 2 : -cost);
+  answer.query_skip_end += end.query_skip_end;
+  answer.target_skip_end += end.target_skip_end;
+  answer.cut |= end.cut;
+  return answer;
+}
+
+KernelAnswer Aligner::solve(const KernelTask& task, Algorithm algorithm, Cigar& cigar) {
+  switch (algorithm) {
+    case Algorithm::Stripes: return entry_.stripes(task, memory_.bits, cigar);
+    case Algorithm::Difference: return entry_.difference(task, memory_.difference, cigar);
+    default: return entry_.wavefront(task, memory_.wavefront, cigar);
+  }
+}
+
+KernelTask Aligner::task_of(const Work& work) {
+  const AlignOptions& options = work.options;
+  const Costs user = without_bonus(options.costs, options.match);
+  const std::int32_t unit = unit_of(user);
+  const Costs costs = divided(user, unit);
+  Heuristics heuristics = options.heuristics;
+  heuristics.drop = (2 * heuristics.drop + unit - 1) / unit;
+  heuristics.zdrop = (2 * heuristics.zdrop + unit - 1) / unit;
+  std::int32_t most = options.max_cost < 0 ? INT32_MAX / 2 / unit : options.max_cost / unit;
+  const double cap = options.cap_base + options.cap_share * std::max(work.pair.query_len, work.pair.target_len);
+  if (cap > 0 && cap < most) most = static_cast<std::int32_t>(cap);
+  // A third of the edits each are mismatches, insertions and deletions, or about that.
+  const std::int64_t edit = (costs.mismatch + 2 * (costs.gap[0].open + costs.gap[0].extend) + 2) / 3;
+  return {.query = query_.data(),
+          .target = target_.data(),
+          .query_len = work.pair.query_len,
+          .target_len = work.pair.target_len,
+          .wildcard = options.ambiguous == Ambiguous::Wildcard && !work.plain,
+          .costs = costs,
+          .free = options.free,
+          .path = options.path || options.free.any(),  // which tells where it ends
+          .memory = options.memory,
+          .max_score = most,
+          .estimate = work.estimate < 0 ? -1 : static_cast<std::int32_t>(std::min<std::int64_t>(
+                                                   work.estimate * edit, INT32_MAX / 2)),
+          .table_bytes = options.table_bytes,
+          .checkpoint_bytes = options.checkpoint_bytes,
+          .heuristics = heuristics,
+          .cancelled = &work.cancelled};
+}
+
+void Aligner::encode(const PairView& pair, bool plain, Ambiguous rule, bool reversed) {
+  const Codes& codes = codes_of(rule);
+  std::uint8_t* q = with_sentinels(pair.query_len, plain ? 1 : codes.query_end, query_.codes);
+  std::uint8_t* t = with_sentinels(pair.target_len, plain ? 2 : codes.target_end, target_.codes);
   if (plain) {
-    fold_reversed(pair.query, pair.query_len, 1, query_);
-    fold_reversed(pair.target, pair.target_len, 2, target_);
+    fold(pair.query, pair.query_len, reversed, q);
+    fold(pair.target, pair.target_len, reversed, t);
   } else {
-    const Codes& codes = codes_of(options.ambiguous);
-    encode_reversed(pair.query, pair.query_len, codes.query, codes.query_end, query_);
-    encode_reversed(pair.target, pair.target_len, codes.target, codes.target_end, target_);
+    encode_letters(pair.query, pair.query_len, codes.query, reversed, q);
+    encode_letters(pair.target, pair.target_len, codes.target, reversed, t);
   }
-  // A unit that divides all costs leaves fewer scores to visit and changes no comparison.
-  const Costs& c = options.costs;
-  const std::int32_t unit = std::gcd(std::gcd(c.mismatch, c.open), c.extend);
-  const WavefrontTask task{.query = query_.data(),
-                           .target = target_.data(),
-                           .query_len = pair.query_len,
-                           .target_len = pair.target_len,
-                           .costs = {c.mismatch / unit, c.open / unit, c.extend / unit},
-                           .metric = options.metric,
-                           .wildcard = options.ambiguous == Ambiguous::Wildcard && !plain,
-                           .memory = options.memory,
-                           .max_score = INT32_MAX / 2 / unit,
-                           .table_bytes = options.table_bytes,
-                           .checkpoint_bytes = options.checkpoint_bytes,
-                           .cancelled = &cancelled};
-  out.cigar.begin();
-  const WavefrontAnswer answer = entry_.kernel(task, memory_, out.cigar);
-  if (answer.status == Status::Ok) {
-    score = -answer.score * unit;
-  } else {
-    out.cigar.drop();
-  }
-  return answer.status;
 }
 
 void Aligner::release_excess() {
-  for (RowMemory* rows : {&memory_.table, &memory_.ring}) {
-    drop_if_large(rows->offsets, kKeptBytes);
-    drop_if_large(rows->rows, kKeptBytes);
-  }
-  drop_if_large(query_, kKeptBytes);
-  drop_if_large(target_, kKeptBytes);
+  const auto trim = [](auto&... buffers) { (drop_if_large(buffers, kKeptBytes), ...); };
+  for (RowMemory* rows : {&memory_.wavefront.table, &memory_.wavefront.ring}) trim(rows->offsets, rows->rows);
+  trim(memory_.wavefront.ranges, query_.codes, target_.codes);
+  BitsMemory& b = memory_.bits;
+  trim(b.letters, b.trace, b.state, b.events);
+  DifferenceMemory& d = memory_.difference;
+  trim(d.text, d.rows, d.table, d.saved);
 }
 
 }  // namespace wfacli

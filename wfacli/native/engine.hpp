@@ -3,29 +3,41 @@
 
 #include <string>
 
+#include "kernels.hpp"
 #include "letters.hpp"
-#include "wavefront.hpp"
 
 namespace wfacli {
 
+enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Difference };
+
 // What to compute and within which bounds; wfacli.engines.cpu fills it.
 struct AlignOptions {
-  Metric metric = Metric::Affine;
-  Costs costs;  // as the user gave them
+  Costs costs;                  // as the user gave them, skip 0
+  std::int32_t match = 0;       // what a match earns
   Ambiguous ambiguous = Ambiguous::Mismatch;
+  bool extension = false;       // from both beginnings to the best end
+  FreeEnds free;
+  bool path = true;
+  Heuristics heuristics;        // drops in the user's scores
+  std::int32_t max_cost = -1;   // -1 for no bound
+  Algorithm algorithm = Algorithm::Wavefront;
   Memory memory = Memory::Table;
+  std::int32_t words = 1;       // of Lanes
+  // Above cap_base + cap_share * longest sequence (a cost in the kernel's units) a pair is given up with ScoreLimit,
+  // to be aligned by another kernel; 0 and 0 for never.
+  double cap_base = 0, cap_share = 0;
   std::size_t table_bytes = 0, checkpoint_bytes = 0;
 };
 
 // Columns of a PartialResult.
 struct AlignedRows {
-  Buffer<std::uint8_t> status;
+  Buffer<std::uint8_t> status, cut;
   Buffer<std::int32_t> score, span;
   Buffer<std::int64_t> cigar_start;
   Cigar cigar;
 };
 
-// One thread's memory and kernel. Not safe for two threads at once.
+// One thread's memory and kernels. Not safe for two threads at once.
 class Aligner {
  public:
   // `isa` names an entry of kernel_table; empty takes the fastest. Throws std::invalid_argument.
@@ -36,13 +48,34 @@ class Aligner {
              const CancelFlag& cancelled, AlignedRows& out);
 
  private:
-  Status align_pair(const PairView& pair, std::uint8_t flags, const AlignOptions& options, const CancelFlag& cancelled,
-                    AlignedRows& out, std::int32_t& score);
+  // A sequence's codes with sentinels on both sides.
+  struct Coded {
+    Buffer<std::uint8_t> codes;
+    const std::uint8_t* data() const { return codes.data() + kSentinels; }
+  };
+
+  // One pair on its way through: what it is, and what is wanted.
+  struct Work {
+    PairView pair;
+    bool plain;               // A C G T only
+    std::int32_t estimate;    // edits, or -1
+    const AlignOptions& options;
+    const CancelFlag& cancelled;
+  };
+
+  void align_lanes(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
+                   const CancelFlag& cancelled, AlignedRows& out);
+  KernelAnswer align_pair(const Work& work, Cigar& cigar);
+  KernelAnswer solve(const KernelTask& task, Algorithm algorithm, Cigar& cigar);
+  KernelTask task_of(const Work& work);
+  void encode(const PairView& pair, bool plain, Ambiguous rule, bool reversed);
   void release_excess();
 
   KernelEntry entry_;
   KernelMemory memory_;
-  Buffer<std::uint8_t> query_, target_;  // codes, reversed, with sentinels
+  Coded query_, target_;
+  Buffer<PairView> pairs_;
+  Buffer<LanesAnswer> lanes_;
 };
 
 }  // namespace wfacli

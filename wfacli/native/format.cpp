@@ -11,14 +11,18 @@ constexpr int kUnmapped = 4, kUnknownQuality = 255;
 struct Record {
   const BatchView& batch;
   std::int64_t i;
-  bool aligned;
+  bool aligned, cut;
   std::int32_t score;
+  const std::int32_t* span;  // q_beg q_end t_beg t_end
   const Written& w;
 
   void query_name(Text& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
   void target_name(Text& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
-  std::int32_t query_len() const { return w.pair.query_len; }
-  std::int32_t target_len() const { return w.pair.target_len; }
+  std::int32_t query_len() const { return batch.q_len[i]; }
+  std::int32_t target_len() const { return batch.t_len[i]; }
+  const std::uint8_t* query() const { return batch.bases + batch.q_start[i]; }
+  // Whether letters of the sequences are in it: free ends may leave all of them out.
+  bool holds_letters() const { return aligned && w.operations > 0; }
 
  private:
   void name(Text& out, std::int64_t start, std::int32_t len) const {
@@ -34,6 +38,7 @@ void add_tags(Text& out, const Record& r, const FormatOptions& o) {
   out.number(r.w.edits());
   out.add("\tAS:i:");
   out.number(r.score);
+  if (r.cut) out.add("\txh:i:1");
   if (o.md && r.aligned) {
     out.add("\tMD:Z:");
     add_md(out, r.w);
@@ -46,9 +51,15 @@ void add_cs_tag(Text& out, const Record& r, const FormatOptions& o) {
   add_cs(out, r.w);
 }
 
+void add_clip(Text& out, std::int32_t letters) {
+  if (letters == 0) return;
+  out.number(letters);
+  out.add('S');
+}
+
 void add_sam(Text& out, const Record& r, const FormatOptions& o) {
-  // A record with no letters on either side has no place on a target: SAM calls it unmapped.
-  const bool placed = r.aligned && r.query_len() > 0 && r.target_len() > 0;
+  // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
+  const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2];
   r.query_name(out);
   out.add('\t');
   out.number(placed ? 0 : kUnmapped);
@@ -58,18 +69,21 @@ void add_sam(Text& out, const Record& r, const FormatOptions& o) {
   else
     out.add('*');
   out.add('\t');
-  out.number(placed ? 1 : 0);
+  out.number(placed ? r.span[2] + 1 : 0);
   out.add('\t');
   out.number(placed ? kUnknownQuality : 0);
   out.add('\t');
-  if (placed)
+  if (placed) {
+    add_clip(out, r.span[0]);
     add_cigar(out, r.w, o.cigar_m);
-  else
+    add_clip(out, r.query_len() - r.span[1]);
+  } else {
     out.add('*');
+  }
   out.add("\t*\t0\t0\t");
   const std::int64_t quality = r.batch.qual[r.i];
   if (r.query_len() > 0) {
-    out.add(r.w.pair.query, r.query_len());
+    out.add(r.query(), r.query_len());
     out.add('\t');
     if (quality >= 0)
       out.add(r.batch.text + quality, r.query_len());
@@ -89,22 +103,27 @@ void add_sam(Text& out, const Record& r, const FormatOptions& o) {
   out.add('\n');
 }
 
+void add_bounds(Text& out, const std::int32_t* bounds) {
+  out.add('\t');
+  out.number(bounds[0]);
+  out.add('\t');
+  out.number(bounds[1]);
+}
+
 void add_paf(Text& out, const Record& r, const FormatOptions& o) {
   r.query_name(out);
   out.add('\t');
   out.number(r.query_len());
-  if (!r.aligned) {
+  if (!r.holds_letters() && (!r.aligned || r.query_len() || r.target_len())) {
     out.add("\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
     return;
   }
-  out.add("\t0\t");
-  out.number(r.query_len());
+  add_bounds(out, r.span);
   out.add("\t+\t");
   r.target_name(out);
   out.add('\t');
   out.number(r.target_len());
-  out.add("\t0\t");
-  out.number(r.target_len());
+  add_bounds(out, r.span + 2);
   out.add('\t');
   out.number(r.w.matches);
   out.add('\t');
@@ -127,22 +146,28 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
   r.target_name(out);
   out.add('\t');
   if (!r.aligned) {
-    out.add("*\t*\t*\t*\n");
+    out.add(o.scores_only ? std::string_view("*") : std::string_view("*\t*\t*\t*\t*\t*\t*\t*"));
+    out.add(std::string_view(o.heuristic ? "\t*\n" : "\n"));
     return;
   }
   out.number(r.score);
-  out.add('\t');
-  out.number(r.w.edits());
-  out.add('\t');
-  if (r.w.columns())
-    out.fraction(r.w.matches, r.w.columns(), 6);
-  else
-    out.add("nan");
-  out.add('\t');
-  if (r.w.operations)
-    add_cigar(out, r.w, o.cigar_m);
-  else
-    out.add('*');
+  if (!o.scores_only) {
+    out.add('\t');
+    out.number(r.w.edits());
+    out.add('\t');
+    if (r.w.columns())
+      out.fraction(r.w.matches, r.w.columns(), 6);
+    else
+      out.add("nan");
+    add_bounds(out, r.span);
+    add_bounds(out, r.span + 2);
+    out.add('\t');
+    if (r.w.operations)
+      add_cigar(out, r.w, o.cigar_m);
+    else
+      out.add('*');
+  }
+  if (o.heuristic) out.add(std::string_view(r.cut ? "\t1" : "\t0"));
   out.add('\n');
 }
 
@@ -184,9 +209,10 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
   for (std::int64_t i = 0; i < batch.n; ++i) {
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
     const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
-    const Written w = as_written(batch.pair(i), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
+    const std::int32_t* span = a.span + 4 * i;
+    const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);
-    const Record record{batch, i, aligned, a.score[i], w};
+    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], span, w};
     out.text.room(most_bytes(record, options));
     switch (options.format) {
       case Format::Sam: add_sam(out.text, record, options); break;

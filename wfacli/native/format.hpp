@@ -15,6 +15,8 @@ struct FormatOptions {
   Ambiguous ambiguous = Ambiguous::Mismatch;
   bool cigar_m = false;     // M instead of = and X
   bool md = false, cs = false;
+  bool scores_only = false;  // there are no CIGARs
+  bool heuristic = false;    // alignments may be marked as found by a heuristic
   std::string read_group;   // its ID; empty for none
 };
 

@@ -1,25 +1,41 @@
 #include "replay.hpp"
 
-namespace wfacli {
+#include <algorithm>
 
-std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, Metric metric,
-                         const Costs& costs, Ambiguous ambiguous) {
-  const PairView pair = batch.pair(i);
-  std::int64_t q = 0, t = 0, cost = 0;
+namespace wfacli {
+namespace {
+
+std::int64_t gap_cost(const Costs& costs, std::int64_t letters) {
+  const auto by = [&](const GapPiece& gap) { return gap.open + letters * gap.extend; };
+  return costs.pieces == 1 ? by(costs.gap[0]) : std::min(by(costs.gap[0]), by(costs.gap[1]));
+}
+
+std::string span_fault(const PairView& pair, const std::int32_t* span) {
+  const bool query = 0 <= span[0] && span[0] <= span[1] && span[1] <= pair.query_len;
+  const bool target = 0 <= span[2] && span[2] <= span[3] && span[3] <= pair.target_len;
+  return query && target ? "" : "the span lies outside the sequences";
+}
+
+}  // namespace
+
+std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const AlignOptions& options) {
+  if (std::string fault = span_fault(batch.pair(i), a.span + 4 * i); !fault.empty()) return fault;
+  const PairView pair = batch.pair(i).part(a.span + 4 * i);
+  std::int64_t q = 0, t = 0, score = 0;
   for (std::int64_t c = a.cigar_start[i]; c < a.cigar_start[i + 1]; ++c) {
     const std::int64_t len = a.cigar[c] >> 4;
     const std::uint32_t op = a.cigar[c] & 15;
     const std::string place = " at query " + std::to_string(q) + ", target " + std::to_string(t);
     if (op != kEqual && op != kDifferent && op != kInsertion && op != kDeletion) return "unknown operation" + place;
     if ((op != kDeletion && q + len > pair.query_len) || (op != kInsertion && t + len > pair.target_len))
-      return "runs past a sequence's end" + place;
+      return "runs past its span" + place;
     if (op == kEqual || op == kDifferent) {
       for (std::int64_t j = 0; j < len; ++j)
-        if (letters_match(ambiguous, pair.query[q + j], pair.target[t + j]) != (op == kEqual))
+        if (letters_match(options.ambiguous, pair.query[q + j], pair.target[t + j]) != (op == kEqual))
           return std::string(op == kEqual ? "'='" : "'X'") + " does not fit the letters" + place;
-      cost += op == kEqual ? 0 : len * costs.mismatch;
+      score += op == kEqual ? len * options.match : -len * options.costs.mismatch;
     } else {
-      cost += (metric == Metric::Affine ? costs.open : 0) + len * costs.extend;
+      score -= gap_cost(options.costs, len);
     }
     q += op != kDeletion ? len : 0;
     t += op != kInsertion ? len : 0;
@@ -27,8 +43,8 @@ std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::in
   if (q != pair.query_len || t != pair.target_len)
     return "covers " + std::to_string(q) + " of " + std::to_string(pair.query_len) + " query letters and " +
            std::to_string(t) + " of " + std::to_string(pair.target_len) + " target letters";
-  if (cost != -std::int64_t{a.score[i]})
-    return "score " + std::to_string(a.score[i]) + ", operations cost " + std::to_string(cost);
+  if (score != a.score[i])
+    return "score " + std::to_string(a.score[i]) + ", operations score " + std::to_string(score);
   return {};
 }
 

@@ -8,8 +8,8 @@
 namespace wfacli {
 
 // What is wrong with row `i`'s alignment: operations that do not fit the letters, a CIGAR that does not
-// cover both sequences, or a score that is not minus the operations' cost. Empty when nothing is.
-std::string replay_fault(const BatchView& batch, const AlignmentView& alignments, std::int64_t i, Metric metric,
-                         const Costs& costs, Ambiguous ambiguous);
+// cover the row's span, or a score that is not the operations'. Empty when nothing is.
+std::string replay_fault(const BatchView& batch, const AlignmentView& alignments, std::int64_t i,
+                         const AlignOptions& options);
 
 }  // namespace wfacli

@@ -17,9 +17,40 @@ enum Op : std::uint32_t { kMatch = 0, kInsertion = 1, kDeletion = 2, kEqual = 7,
 // How letters other than A C G T U compare (wfacli.config.Ambiguous).
 enum class Ambiguous : std::uint8_t { Mismatch, Wildcard, Literal };
 
-// What a wavefront charges: a mismatch, and opening and extending a gap. Edit distance has no opening.
+// A gap of l letters costs open + l * extend; of two pieces, the cheaper one.
+struct GapPiece {
+  std::int32_t open = 0, extend = 1;
+};
+
+// What kernels charge; a match costs nothing. The defaults are edit distance.
+//
+// A match bonus b is no matter of kernels: since 2 * matches + 2 * mismatches + gap letters is the number of aligned
+// letters of both sequences, the best score is the least cost with mismatch 2 * (x + b), open 2 * o, extend
+// 2 * e + b, and b for each letter that stays unaligned (engine.cpp).
 struct Costs {
-  std::int32_t mismatch = 1, open = 0, extend = 1;
+  std::int32_t mismatch = 1;
+  std::int32_t pieces = 1;  // 1 or 2
+  GapPiece gap[2];
+  std::int32_t skip = 0;  // for each letter that free ends leave unaligned
+
+  // Gaps without opening need no state of their own.
+  WFACLI_INLINE bool linear() const { return pieces == 1 && gap[0].open == 0; }
+};
+
+// How many letters at each end may stay unaligned.
+struct FreeEnds {
+  std::int32_t query_begin = 0, query_end = 0, target_begin = 0, target_end = 0;
+  WFACLI_INLINE bool any() const { return (query_begin | query_end | target_begin | target_end) != 0; }
+};
+
+// Ways to leave cells out; 0 (or less) is off.
+struct Heuristics {
+  std::int32_t band = 0;       // diagonals on either side that are computed
+  std::int32_t band_step = 0;  // scores after which the band is centred again; 0 leaves it on the way between the ends
+  std::int32_t drop = 0;       // diagonals that fall so far (twice the score) behind the best one are given up
+  std::int32_t zdrop = 0;      // an extension ends where it has fallen so far (twice the score)
+  // Whether rows leave diagonals out.
+  WFACLI_INLINE bool any() const { return band > 0 || drop > 0; }
 };
 
 // Bits of PairBatch.flags.
@@ -32,6 +63,11 @@ struct PairView {
   const std::uint8_t* query;
   const std::uint8_t* target;
   std::int32_t query_len, target_len;
+
+  // The letters from q_beg to q_end and from t_beg to t_end.
+  PairView part(const std::int32_t* span) const {
+    return {query + span[0], target + span[2], span[1] - span[0], span[3] - span[2]};
+  }
 };
 
 // Columns of a PairBatch: n pairs.
@@ -41,6 +77,7 @@ struct BatchView {
   const std::int64_t *q_start, *t_start;
   const std::int32_t *q_len, *t_len;
   const std::uint8_t* flags;
+  const std::int32_t* est_edits;
   // Records: names and qualities inside `text`; a quality of -1 is absent.
   const std::uint8_t* text;
   const std::int64_t *q_name, *t_name, *qual;
@@ -54,8 +91,8 @@ struct BatchView {
 // Columns of an AlignmentBatch.
 struct AlignmentView {
   std::int64_t n;
-  const std::uint8_t* status;
-  const std::int32_t* score;
+  const std::uint8_t *status, *cut;
+  const std::int32_t *score, *span;  // span: four a row
   const std::uint32_t* cigar;
   const std::int64_t* cigar_start;
 };

@@ -1,34 +1,25 @@
-// One step of the wavefront, and the way back: the recurrences, the extension, the canonical choice.
+// One step of the wavefront: where rows begin and end, the recurrences, the extension.
 // Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 //
 // Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm",
-// Bioinformatics 2021. The sequences come in reversed, so that the way back meets the operations in
-// forward order and the ties below put gaps left-most.
+// Bioinformatics 2021. The sequences come in reversed, so that the way back (wavefront_back.hpp) meets the
+// operations in forward order. Free ends: diagonals enter at the score of what they leave unaligned.
 #pragma once
 
+#include "wavefront_match.hpp"
 #include "wavefront_rows.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Letters that are equal have equal codes.
-struct EqualCodes {
-  // Non-zero where bytes of a and b do not match; the lowest non-zero byte is the first that does not.
-  static WFACLI_INLINE std::uint64_t differ(std::uint64_t a, std::uint64_t b) { return a ^ b; }
+struct Range {
+  std::int32_t lo, hi;
+  bool empty() const { return lo > hi; }
 };
 
-// Letters match when their codes (masks of at most four bits) share a bit.
-struct SharedBits {
-  static WFACLI_INLINE std::uint64_t differ(std::uint64_t a, std::uint64_t b) {
-    return ~((a & b) + 0x7f7f7f7f7f7f7f7full) & 0x8080808080808080ull;
-  }
-};
-
-struct Cell {
-  std::int32_t score, diagonal;
-  Offset offset;
-  int component;  // of Rows
-};
+WFACLI_INLINE std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
+WFACLI_INLINE std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
+WFACLI_INLINE Range common(Range a, Range b) { return {larger(a.lo, b.lo), smaller(a.hi, b.hi)}; }
 
 // Pieces: how many (open, extend) pairs price a gap; 0 is a gap cost without opening, kept in M alone.
 template <int Pieces, class Match>
@@ -36,173 +27,160 @@ class Front {
  public:
   static constexpr int kComponents = 1 + 2 * Pieces;
 
-  explicit Front(const WavefrontTask& task) : t_(task), c_(task.costs) {}
+  explicit Front(const KernelTask& task)
+      : t_(task), c_(task.costs), n_(task.query_len), m_(task.target_len),
+        starts_{-smaller(task.free.query_end, n_), smaller(task.free.target_end, m_)},
+        ends_{m_ - n_ - smaller(task.free.target_begin, m_), m_ - n_ + smaller(task.free.query_begin, n_)} {}
 
-  WFACLI_INLINE std::int32_t open_cost() const { return c_.open + c_.extend; }
+  WFACLI_INLINE std::int32_t open_cost(int g) const { return c_.gap[g].open + c_.gap[g].extend; }
   // How many scores back the recurrences look, for M and for the gap components.
-  WFACLI_INLINE std::int32_t depth() const { return c_.mismatch > open_cost() ? c_.mismatch : open_cost(); }
-  std::int32_t gap_depth() const { return Pieces ? c_.extend : 0; }
-  // How many diagonals a row may lack that a later row reads: what gaps gain in `depth` scores, and no more
+  std::int32_t depth() const {
+    const std::int32_t opened = larger(open_cost(0), Pieces == 2 ? open_cost(1) : 0);
+    return larger(c_.mismatch, opened);
+  }
+  std::int32_t gap_depth() const {
+    return Pieces == 0 ? 0 : larger(c_.gap[0].extend, Pieces == 2 ? c_.gap[1].extend : 0);
+  }
+  // The least that a step to the next diagonal costs.
+  std::int32_t sideways() const {
+    return Pieces == 2 ? smaller(c_.gap[0].extend, c_.gap[1].extend) : c_.gap[0].extend;
+  }
+  // How many diagonals a row may lack that a later row reads: what is gained in `depth` scores, and no more
   // than the matrix has.
   std::int32_t pad() const {
-    const std::int32_t gained = depth() / c_.extend, most = larger(t_.query_len, t_.target_len);
-    return (gained < most ? gained : most) + 3;
+    const std::int32_t step = c_.skip > 0 ? smaller(c_.skip, sideways()) : sideways();
+    return smaller(depth() / step, larger(n_, m_)) + 4;
   }
-  std::int32_t last_diagonal() const { return t_.target_len - t_.query_len; }
+
+  const Range& starts() const { return starts_; }
+  const Range& ends() const { return ends_; }
+  std::int32_t last_diagonal() const { return m_ - n_; }
 
   // Makes the rows at and before score 0.
   void begin(Rows& rows, std::int32_t ring_depth) const {
     const std::int32_t first = 1 - depth();
+    const Range at0 = reached(0);
     rows.reset(first, ring_depth);
-    for (std::int32_t s = first; s <= 0; ++s) {
-      rows.open(s, 0, 0);
-      for (int c = 0; c < kComponents; ++c) rows.component(s, c)[0] = kNone;
-    }
-    rows.component(0, 0)[0] = matched(0, 0);
+    rows.open_blanks(first, -1, at0.lo, at0.hi);
+    rows.open_blank(0, at0.lo, at0.hi);
+    Offset* m = rows.component(0, 0);
+    for (std::int32_t k = at0.lo; k <= at0.hi; ++k) m[k] = matched(k, larger(k, 0));
   }
 
-  // Computes the row of score s; with a cone, only the part inside it.
-  void step(Rows& rows, std::int32_t s, const Cone* cone) const {
-    std::int32_t lo = -reach(s, t_.query_len), hi = reach(s, t_.target_len);
-    if (cone) {
-      const std::int32_t from = cone->lo(s), to = cone->hi(s);
-      if (from > hi || to < lo) {
-        lo = hi = from > hi ? hi : lo;
-      } else {
-        lo = from > lo ? from : lo;
-        hi = to < hi ? to : hi;
-      }
-    }
-    rows.open(s, lo, hi);
-    if constexpr (Pieces == 0) {
-      step_linear(rows.component(s, 0), rows.component(s - c_.extend, 0), rows.component(s - c_.mismatch, 0), lo, hi);
-    } else {
-      step_affine(rows, s, lo, hi);
-    }
+  // The diagonals that can be reached at score s.
+  Range reached(std::int32_t s) const { return {-reach(s, -starts_.lo, n_), reach(s, starts_.hi, m_)}; }
+
+  // Computes the row of score s on some of its diagonals.
+  void step(Rows& rows, std::int32_t s, Range at) const {
+    rows.open(s, at.lo, at.hi);
+    if constexpr (Pieces == 0)
+      step_linear(rows, s, at);
+    else
+      step_affine(rows, s, at);
+    rows.close(s);
     Offset* m = rows.component(s, 0);
-    for (std::int32_t k = lo; k <= hi; ++k)
+    if (c_.skip > 0 && s % c_.skip == 0) enter(m, s / c_.skip, at);
+    for (std::int32_t k = at.lo; k <= at.hi; ++k)
       if (m[k] >= 0) m[k] = matched(k, m[k]);
   }
 
-  bool reached_end(Rows& rows, std::int32_t s) const {
-    const RowRef& r = rows.ref(s);
-    const std::int32_t k = last_diagonal();
-    return k >= r.lo && k <= r.hi && rows.component(s, 0)[k] == t_.target_len;
+  // The furthest offset inside the matrix on diagonal k.
+  WFACLI_INLINE Offset limit(std::int32_t k) const { return smaller(n_ + k, m_); }
+
+  // The offset with which insertion or deletion (component 1 + 2g, 2 + 2g) arrives in M at (s, k).
+  Offset arrives(Rows& rows, std::int32_t s, std::int32_t k, int component) const {
+    if constexpr (Pieces > 0) return rows.component(s, component)[k];
+    const Offset* from = rows.component(s - c_.gap[0].extend, 0);
+    return bounded(component == 1 ? from[k + 1] : from[k - 1] + 1, limit(k));
+  }
+  Offset arrives_by_mismatch(Rows& rows, std::int32_t s, std::int32_t k) const {
+    return bounded(rows.component(s - c_.mismatch, 0)[k] + 1, limit(k));
+  }
+  const Costs& costs() const { return c_; }
+
+ private:
+  // Diagonals on one side that score s reaches, of `most`; `free` of them can be entered, for `skip` each. Since a
+  // gap's letter costs more than a skipped one, the furthest is reached by skipping first.
+  std::int32_t reach(std::int32_t s, std::int32_t free, std::int32_t most) const {
+    const std::int32_t entered = c_.skip > 0 ? smaller(s / c_.skip, free) : free;
+    const std::int32_t left = s - entered * c_.skip;
+    std::int32_t letters = gap_letters(left, 0);
+    if constexpr (Pieces == 2) letters = larger(letters, gap_letters(left, 1));
+    return letters < most - entered ? entered + letters : most;
+  }
+  std::int32_t gap_letters(std::int32_t s, int g) const {
+    return s < open_cost(g) ? 0 : (s - c_.gap[g].open) / c_.gap[g].extend;
   }
 
-  // Walks back from `cell` until its score is `stop` or less, adding operations in forward order.
-  void walk_back(Rows& rows, Cell& cell, std::int32_t stop, Cigar& cigar) const {
-    while (cell.score > stop) {
-      if (cell.component == 0)
-        leave_matches(rows, cell, cigar);
-      else
-        leave_gap(rows, cell, cigar);
+  // Diagonals that begin after `letters` skipped letters.
+  void enter(Offset* m, std::int32_t letters, Range at) const {
+    const std::int32_t left = -letters, right = letters;
+    if (left >= starts_.lo && left >= at.lo && left <= at.hi) m[left] = larger(m[left], 0);
+    if (right <= starts_.hi && right >= at.lo && right <= at.hi) m[right] = larger(m[right], right);
+  }
+
+  // Whole blocks, so that no loop of single cells remains: what is computed past the end is overwritten.
+  template <class Compute>
+  static WFACLI_INLINE void in_blocks(Range at, Compute compute) {
+    for (std::int32_t k = at.lo; k <= at.hi; k += kBlock) {
+#pragma GCC ivdep
+      for (std::int32_t j = 0; j < kBlock; ++j) compute(k + j);
     }
   }
 
- private:
-  // Diagonals that gaps of total cost s can reach, at most `most`.
-  WFACLI_INLINE std::int32_t reach(std::int32_t s, std::int32_t most) const {
-    const std::int32_t letters = s < open_cost() ? 0 : (s - c_.open) / c_.extend;
-    return letters < most ? letters : most;
-  }
-
-  // The furthest offset inside the matrix on diagonal k.
-  WFACLI_INLINE Offset limit(std::int32_t k) const {
-    const Offset last = t_.query_len + k;
-    return last < t_.target_len ? last : t_.target_len;
-  }
   static WFACLI_INLINE Offset bounded(Offset v, Offset limit) { return v > limit ? kNone : v; }
-  static WFACLI_INLINE Offset larger(Offset a, Offset b) { return a > b ? a : b; }
 
   // Offset after the run of matches from `off` on; the sentinels end it at the sequences' ends.
   WFACLI_INLINE Offset matched(std::int32_t k, Offset off) const {
-    const std::uint8_t* q = t_.query + (off - k);
-    const std::uint8_t* t = t_.target + off;
-    for (;;) {
-      std::uint64_t a, b;
-      std::memcpy(&a, q, 8);
-      std::memcpy(&b, t, 8);
-      const std::uint64_t d = Match::differ(a, b);
-      if (d) return off + (__builtin_ctzll(d) >> 3);
-      q += 8;
-      t += 8;
-      off += 8;
-    }
+    return off + matching<Match>(t_.query + (off - k), t_.target + off);
   }
 
-  void step_linear(Offset* __restrict m, const Offset* gap, const Offset* mis, std::int32_t lo,
-                                 std::int32_t hi) const {
-    const std::int32_t n = t_.query_len, last = t_.target_len;
-    for (std::int32_t k = lo; k <= hi; ++k) {
-      const Offset lim = n + k < last ? n + k : last;
+  void step_linear(Rows& rows, std::int32_t s, Range at) const {
+    Offset* __restrict m = rows.component(s, 0);
+    const Offset* gap = rows.component(s - c_.gap[0].extend, 0);
+    const Offset* mis = rows.component(s - c_.mismatch, 0);
+    const std::int32_t n = n_, last = m_;
+    in_blocks(at, [=](std::int32_t k) {
+      const Offset lim = smaller(n + k, last);
       const Offset ins = bounded(gap[k + 1], lim), del = bounded(gap[k - 1] + 1, lim);
       m[k] = larger(larger(ins, del), bounded(mis[k] + 1, lim));
-    }
+    });
   }
 
-  void step_affine(Rows& rows, std::int32_t s, std::int32_t lo, std::int32_t hi) const {
-    const std::int32_t n = t_.query_len, last = t_.target_len;
+  void step_affine(Rows& rows, std::int32_t s, Range at) const {
     Offset* __restrict m = rows.component(s, 0);
-    Offset* __restrict i = rows.component(s, 1);
-    Offset* __restrict d = rows.component(s, 2);
-    const Offset* from = rows.component(s - open_cost(), 0);
-    const Offset* longer_i = rows.component(s - c_.extend, 1);
-    const Offset* longer_d = rows.component(s - c_.extend, 2);
     const Offset* mis = rows.component(s - c_.mismatch, 0);
-    for (std::int32_t k = lo; k <= hi; ++k) {
-      const Offset lim = n + k < last ? n + k : last;
+    const std::int32_t n = n_, last = m_;
+    step_gaps(rows, s, at, 0, [=](std::int32_t k, Offset ins, Offset del) {
+      m[k] = larger(larger(ins, del), bounded(mis[k] + 1, smaller(n + k, last)));
+    });
+    if constexpr (Pieces == 2)
+      step_gaps(rows, s, at, 1, [=](std::int32_t k, Offset ins, Offset del) { m[k] = larger(m[k], larger(ins, del)); });
+  }
+
+  // The gap components of piece g; `join` takes what arrives in M at a diagonal.
+  template <class Join>
+  WFACLI_INLINE void step_gaps(Rows& rows, std::int32_t s, Range at, int g, Join join) const {
+    Offset* __restrict i = rows.component(s, 1 + 2 * g);
+    Offset* __restrict d = rows.component(s, 2 + 2 * g);
+    const Offset* from = rows.component(s - open_cost(g), 0);
+    const Offset* longer_i = rows.component(s - c_.gap[g].extend, 1 + 2 * g);
+    const Offset* longer_d = rows.component(s - c_.gap[g].extend, 2 + 2 * g);
+    const std::int32_t n = n_, last = m_;
+    in_blocks(at, [=](std::int32_t k) {
+      const Offset lim = smaller(n + k, last);
       const Offset ins = bounded(larger(from[k + 1], longer_i[k + 1]), lim);
       const Offset del = bounded(larger(from[k - 1], longer_d[k - 1]) + 1, lim);
       i[k] = ins;
       d[k] = del;
-      m[k] = larger(larger(ins, del), bounded(mis[k] + 1, lim));
-    }
+      join(k, ins, del);
+    });
   }
 
-  // The offset with which insertion or deletion arrives in M at (s, k).
-  Offset arrives(Rows& rows, std::int32_t s, std::int32_t k, int component) const {
-    if constexpr (Pieces > 0) return rows.component(s, component)[k];
-    const Offset* from = rows.component(s - c_.extend, 0);
-    return bounded(component == 1 ? from[k + 1] : from[k - 1] + 1, limit(k));
-  }
-
-  // From the end of a run of matches back to what came before it: of the sources that reach furthest
-  // the first of insertion, deletion, mismatch.
-  void leave_matches(Rows& rows, Cell& cell, Cigar& cigar) const {
-    const std::int32_t s = cell.score, k = cell.diagonal;
-    const Offset ins = arrives(rows, s, k, 1), del = arrives(rows, s, k, 2);
-    const Offset mis = bounded(rows.component(s - c_.mismatch, 0)[k] + 1, limit(k));
-    const Offset far = larger(larger(ins, del), mis);
-    cigar.add(kEqual, cell.offset - far);
-    cell.offset = far;
-    if (far == ins || far == del) {
-      cell.component = far == ins ? 1 : 2;
-      if constexpr (Pieces == 0) leave_gap(rows, cell, cigar);
-    } else {
-      cigar.add(kDifferent, 1);
-      cell.offset -= 1;
-      cell.score -= c_.mismatch;
-    }
-  }
-
-  // One letter of a gap back; its opening is preferred to a longer gap.
-  void leave_gap(Rows& rows, Cell& cell, Cigar& cigar) const {
-    const bool insertion = cell.component == 1;
-    cigar.add(insertion ? kInsertion : kDeletion, 1);
-    cell.diagonal += insertion ? 1 : -1;
-    cell.offset -= insertion ? 0 : 1;
-    const std::int32_t opened = cell.score - open_cost();
-    if (Pieces == 0 || rows.component(opened, 0)[cell.diagonal] == cell.offset) {
-      cell.score = opened;
-      cell.component = 0;
-    } else {
-      cell.score -= c_.extend;
-    }
-  }
-
-  const WavefrontTask& t_;
+  const KernelTask& t_;
   const Costs c_;
+  const std::int32_t n_, m_;
+  const Range starts_, ends_;  // diagonals on which an alignment may begin (reversed) and end
 };
 
 }  // namespace WFACLI_ISA

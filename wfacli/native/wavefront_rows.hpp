@@ -11,8 +11,12 @@ using Offset = std::int32_t;  // furthest target position on a diagonal (diagona
 
 constexpr Offset kNone = INT32_MIN / 2;  // no path; stays negative however often 1 is added
 
+// Rows are computed in blocks of so many diagonals, the last one past the row's end.
+constexpr std::int32_t kBlock = 16;
+
 // Offsets by (score, component, diagonal). Component 0 is M; 1 + 2g and 2 + 2g are the insertions and
-// deletions of gap piece g. A row may be read `pad` diagonals past either end: there lies kNone.
+// deletions of gap piece g. A row may be read `pad` diagonals past either end: there lies kNone. It may be
+// written, and read, a block past its end before it is closed.
 class Rows {
  public:
   Rows(RowMemory& memory, int components, std::int32_t pad) : mem_(memory), components_(components), pad_(pad) {}
@@ -34,9 +38,10 @@ class Rows {
     return mem_.offsets.data() + r.at + static_cast<std::int64_t>(c) * r.stride + (pad_ - r.lo);
   }
 
-  // Makes the row of the next score, its pads filled. Pointers from component() are void afterwards.
-  void open(std::int32_t score, std::int32_t lo, std::int32_t hi) {
-    const std::int32_t stride = hi - lo + 1 + 2 * pad_;
+  // Makes the row of the next score, to be closed when it is computed. Pointers from component() are void
+  // afterwards.
+  WFACLI_INLINE void open(std::int32_t score, std::int32_t lo, std::int32_t hi) {
+    const std::int32_t stride = hi - lo + 1 + 2 * pad_ + kBlock;
     const std::int64_t need = static_cast<std::int64_t>(stride) * components_;
     RowRef row{0, lo, hi, stride};
     if (depth_) {
@@ -45,11 +50,56 @@ class Rows {
     } else {
       row.at = used_;
       used_ += need;
-      mem_.offsets.resize(static_cast<std::size_t>(used_));
+      mem_.offsets.resize(static_cast<std::size_t>(used_) + kTail);
       mem_.rows.resize(index(score) + 1);
     }
     mem_.rows[index(score)] = row;
-    fill_pads(row);
+    for (int c = 0; c < components_; ++c) fill(mem_.offsets.data() + row.at + std::int64_t{c} * stride);
+  }
+  // Fills what lies past the row's end.
+  WFACLI_INLINE void close(std::int32_t score) {
+    const RowRef& row = ref(score);
+    Offset* end = mem_.offsets.data() + row.at + pad_ + (row.hi - row.lo + 1);
+    for (int c = 0; c < components_; ++c) fill(end + std::int64_t{c} * row.stride);
+  }
+
+  // Makes the row of the next score, without a path to any cell.
+  void open_blank(std::int32_t score, std::int32_t lo, std::int32_t hi) {
+    open(score, lo, hi);
+    blank(score);
+  }
+  void blank(std::int32_t score) {
+    const RowRef& row = ref(score);
+    for (int c = 0; c < components_; ++c) {
+      Offset* values = component(score, c);
+      for (std::int32_t k = row.lo; k <= row.hi; ++k) values[k] = kNone;
+    }
+    close(score);
+  }
+
+  // Makes the rows of scores first..last, all without a path.
+  void open_blanks(std::int32_t first, std::int32_t last, std::int32_t lo, std::int32_t hi) {
+    for (std::int32_t s = first; s <= last; ++s) {
+      if (depth_ || s == first) {
+        open_blank(s, lo, hi);
+      } else {  // a table's rows stay as they are: these can be one
+        const RowRef same = mem_.rows[0];
+        mem_.rows.push(same);
+      }
+    }
+  }
+
+  // Leaves out the row's diagonals beside lo..hi, which lie within it.
+  void shrink(std::int32_t score, std::int32_t lo, std::int32_t hi) {
+    RowRef& row = mem_.rows[index(score)];
+    for (int c = 0; c < components_; ++c) {
+      Offset* values = component(score, c);
+      for (std::int32_t k = row.lo; k < lo; ++k) values[k] = kNone;
+      for (std::int32_t k = hi + 1; k <= row.hi; ++k) values[k] = kNone;
+    }
+    row.at += lo - row.lo;
+    row.lo = lo;
+    row.hi = hi;
   }
 
   std::size_t bytes() const {
@@ -62,16 +112,15 @@ class Rows {
     const std::uint32_t i = static_cast<std::uint32_t>(score - first_);
     return depth_ ? i % static_cast<std::uint32_t>(depth_) : i;
   }
-  void fill_pads(const RowRef& row) {
-    for (int c = 0; c < components_; ++c) {
-      Offset* left = mem_.offsets.data() + row.at + static_cast<std::int64_t>(c) * row.stride;
-      Offset* right = left + row.stride - pad_;
-      for (std::int32_t i = 0; i < pad_; ++i) left[i] = right[i] = kNone;
-    }
+  // A pad and up to a block more, which a row has room for.
+  WFACLI_INLINE void fill(Offset* first) const {
+    for (std::int32_t i = 0; i < pad_; i += kBlock)
+      for (std::int32_t j = 0; j < kBlock; ++j) first[i + j] = kNone;
   }
+  static constexpr std::size_t kTail = 4 * kBlock;  // what may be read past the last row
   // Gives every slot of the ring room for `slot` offsets.
   void widen(std::int64_t slot) {
-    mem_.offsets.resize(static_cast<std::size_t>(slot) * depth_);
+    mem_.offsets.resize(static_cast<std::size_t>(slot) * depth_ + kTail);
     Offset* data = mem_.offsets.data();
     for (std::int32_t i = depth_ - 1; i > 0; --i)
       std::memmove(data + i * slot, data + i * slot_, static_cast<std::size_t>(slot_) * sizeof(Offset));
@@ -96,8 +145,8 @@ struct Cone {
 class Checkpoints {
  public:
   // The last `depth` rows matter; gap components matter for the last `gap_depth` of them.
-  Checkpoints(int components, std::int32_t pad, std::int32_t depth, std::int32_t gap_depth)
-      : components_(components), pad_(pad), depth_(depth), gap_depth_(gap_depth) {}
+  Checkpoints(int components, std::int32_t depth, std::int32_t gap_depth)
+      : components_(components), depth_(depth), gap_depth_(gap_depth) {}
   ~Checkpoints() { truncate(0); }
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
@@ -172,11 +221,9 @@ class Checkpoints {
 
   void restore_row(Rows& rows, std::int32_t score, const RowRef& ref, const Offset* values,
                                  std::size_t stored_width, int kept, const Cone& cone) {
-    std::int32_t lo = cone.lo(score) > ref.lo ? cone.lo(score) : ref.lo;
-    std::int32_t hi = cone.hi(score) < ref.hi ? cone.hi(score) : ref.hi;
-    if (lo > hi) {  // nothing of this row matters: an empty row beside the cone
-      lo = hi = lo > ref.hi ? ref.hi : ref.lo;
-    }
+    const std::int32_t lo = cone.lo(score) > ref.lo ? cone.lo(score) : ref.lo;
+    const std::int32_t hi = cone.hi(score) < ref.hi ? cone.hi(score) : ref.hi;
+    if (lo > hi) return rows.open_blank(score, cone.lo(score), cone.hi(score));
     rows.open(score, lo, hi);
     const std::size_t w = static_cast<std::size_t>(hi - lo + 1);
     for (int c = 0; c < components_; ++c) {
@@ -187,10 +234,11 @@ class Checkpoints {
         for (std::size_t i = 0; i < w; ++i) to[i] = kNone;
       }
     }
+    rows.close(score);
   }
 
   int components_;
-  std::int32_t pad_, depth_, gap_depth_;
+  std::int32_t depth_, gap_depth_;
   std::size_t bytes_ = 0;
   Buffer<Saved> saved_;
 };

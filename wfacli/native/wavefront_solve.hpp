@@ -1,8 +1,10 @@
-// The two ways to run a wavefront: all rows in a table, or checkpoints and pieces computed again.
+// The ways to run a wavefront: all rows in a table; checkpoints and pieces computed again; the last rows only,
+// for a score or for the end of an extension.
 // Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
-#include "wavefront_front.hpp"
+#include "wavefront_back.hpp"
+#include "wavefront_narrow.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
@@ -12,63 +14,152 @@ class Solver {
   using F = Front<Pieces, Match>;
 
  public:
-  Solver(const WavefrontTask& task, KernelMemory& memory, Cigar& cigar)
+  Solver(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar)
       : t_(task), front_(task), table_(memory.table, F::kComponents, front_.pad()),
-        ring_(memory.ring, F::kComponents, front_.pad()), cigar_(cigar),
-        saved_(F::kComponents, front_.pad(), front_.depth(), front_.gap_depth()) {}
+        ring_(memory.ring, F::kComponents, front_.pad()), narrow_(task, front_, memory.ranges), cigar_(cigar),
+        saved_(F::kComponents, front_.depth(), front_.gap_depth()) {}
 
-  WavefrontAnswer run() { return t_.memory == Memory::Table ? run_table() : run_linear(); }
+  KernelAnswer run() {
+    if (!t_.path) return run_ring();
+    return t_.memory == Memory::Table ? run_table() : run_linear();
+  }
+
+  // The end of the best alignment that begins at (0, 0) and may end anywhere: of equally good ones the shortest,
+  // then the one with the fewest query letters. `skip` is what a match earns; sequences come as they are.
+  KernelAnswer run_extension() {
+    const std::int64_t bonus = t_.costs.skip, all = bonus * (std::int64_t{t_.query_len} + t_.target_len);
+    front_.begin(ring_, ring_depth());
+    narrow_.begin();
+    Furthest best = furthest(0, Range{0, 0});
+    bool dropped = false;
+    for (std::int32_t s = 0; all - (s + 1) > best.value && !dropped;) {
+      if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
+      if (ring_.bytes() > t_.checkpoint_bytes) return failed(Status::MemoryLimit);
+      const Range at = forward(ring_, ++s);
+      if (at.empty()) break;
+      const Furthest row = furthest(s, at);
+      if (row.value > best.value) best = row;
+      dropped = narrow_.dropped(best.value - row.value, row.diagonal - best.diagonal);
+    }
+    KernelAnswer answer;
+    answer.query_skip_end = t_.query_len - (best.offset - best.diagonal);
+    answer.target_skip_end = t_.target_len - best.offset;
+    answer.cut = narrow_.cut() || dropped;
+    return answer;
+  }
 
  private:
-  WavefrontAnswer run_table() {
+  struct Furthest {
+    std::int64_t value;  // twice the score, in units of costs
+    std::int32_t diagonal;
+    Offset offset;
+  };
+  // Where an alignment ends: its whole cost, and the score and diagonal on which its way back begins.
+  struct End {
+    std::int64_t total = INT64_MAX;
+    std::int32_t score = 0, diagonal = 0;
+    bool found() const { return total != INT64_MAX; }
+  };
+
+  KernelAnswer run_table() {
     front_.begin(table_, 0);
-    std::int32_t s = 0;
-    while (!front_.reached_end(table_, s)) {
-      if (const Status halt = halted(s); halt != Status::Ok) return {halt, 0};
-      if (table_.bytes() > t_.table_bytes) return {Status::MemoryLimit, 0};
-      front_.step(table_, ++s, nullptr);
+    narrow_.begin();
+    End end = end_at(table_, 0, front_.reached(0), End{});
+    for (std::int32_t s = 0; s < end.total;) {
+      if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
+      if (table_.bytes() > t_.table_bytes) return failed(Status::MemoryLimit);
+      const Range at = forward(table_, ++s);
+      if (at.empty()) return failed(Status::Dropped);
+      end = end_at(table_, s, at, end);
     }
-    Cell cell = end_cell(s);
-    front_.walk_back(table_, cell, 0, cigar_);
-    cigar_.add(kEqual, cell.offset);
-    return {Status::Ok, s};
+    Cell cell = end_cell(end);
+    Back<Pieces, Match>(front_, table_, cigar_).walk(cell, 0);
+    return answered(end, cell);
+  }
+
+  KernelAnswer run_ring() {
+    End end;
+    std::int32_t unused = INT32_MAX;
+    const Status status = run_forward(end, unused, false);
+    // Where the way back would lead is known for global alignments only; free ends ask for the path.
+    return status == Status::Ok ? answered(end, Cell{0, 0, 0, 0}) : failed(status);
   }
 
   // Forward once with a ring of rows, keeping checkpoints; then, from the last piece to the first, the
   // rows inside the cone of the cell where the path enters the piece are computed again and walked back.
   // All cells have the values of the whole table, so the path is the table's, tie by tie.
-  WavefrontAnswer run_linear() {
-    front_.begin(ring_, ring_depth());
-    saved_.save(ring_, 0);
+  KernelAnswer run_linear() {
+    End end;
     std::int32_t spacing = piece_scores();
-    std::int32_t s = 0;
-    while (!front_.reached_end(ring_, s)) {
-      if (const Status halt = halted(s); halt != Status::Ok) return {halt, 0};
-      front_.step(ring_, ++s, nullptr);
-      if (s % spacing == 0 && !checkpoint(s, 1, 0, spacing)) return {Status::MemoryLimit, 0};
+    Status status = run_forward(end, spacing, true);
+    if (status != Status::Ok) return failed(status);
+    Cell cell = end_cell(end);
+    status = pieces_back(cell);
+    return status == Status::Ok ? answered(end, cell) : failed(status);
+  }
+
+  Status run_forward(End& end, std::int32_t& spacing, bool keep) {
+    front_.begin(ring_, ring_depth());
+    narrow_.begin();
+    if (keep) saved_.save(ring_, 0);
+    end = end_at(ring_, 0, front_.reached(0), end);
+    for (std::int32_t s = 0; s < end.total;) {
+      if (const Status halt = halted(s); halt != Status::Ok) return halt;
+      const Range at = forward(ring_, ++s);
+      if (at.empty()) return Status::Dropped;
+      end = end_at(ring_, s, at, end);
+      if (keep && s % spacing == 0 && !checkpoint(s, 1, 0, spacing)) return Status::MemoryLimit;
+      if (!keep && ring_.bytes() > t_.checkpoint_bytes) return Status::MemoryLimit;
     }
-    Cell cell = end_cell(s);
-    const Status status = pieces_back(cell);
-    if (status != Status::Ok) return {status, 0};
-    cigar_.add(kEqual, cell.offset);
-    return {Status::Ok, s};
+    return Status::Ok;
+  }
+
+  // Computes the next row; the diagonals that it has.
+  WFACLI_INLINE Range forward(Rows& rows, std::int32_t s) {
+    Range at = front_.reached(s);
+    if (narrow_.any()) at = narrow_.before(rows, s, at);
+    if (at.empty()) return at;
+    front_.step(rows, s, at);
+    if (narrow_.any()) at = narrow_.after(rows, s, at);
+    return at;
+  }
+
+  // The better of `end` and the ends that row s reaches. Equal costs: fewest query letters skipped, then fewest of
+  // the target; on the diagonals that is first the last one and those below it, then those above.
+  WFACLI_INLINE End end_at(Rows& rows, std::int32_t s, Range at, End end) const {
+    const std::int32_t last = front_.last_diagonal();
+    const Range ends = common(front_.ends(), at);
+    if (ends.empty()) return end;
+    const Offset* m = rows.component(s, 0);
+    const auto look = [&](std::int32_t k) {
+      if (m[k] != front_.limit(k)) return;
+      const std::int64_t total = s + std::int64_t{t_.costs.skip} * (k < last ? last - k : k - last);
+      if (total < end.total || (total == end.total && precedes(k, end.diagonal))) end = {total, s, k};
+    };
+    for (std::int32_t k = smaller(last, ends.hi); k >= ends.lo; --k) look(k);
+    for (std::int32_t k = larger(last + 1, ends.lo); k <= ends.hi; ++k) look(k);
+    return end;
+  }
+  WFACLI_INLINE bool precedes(std::int32_t k, std::int32_t other) const {
+    const std::int32_t last = front_.last_diagonal();
+    if ((k > last) != (other > last)) return k < other;  // skips no query letters
+    return k > last ? k < other : k > other;
   }
 
   Status pieces_back(Cell& cell) {
-    while (cell.score > 0) {
+    for (;;) {
       if (t_.cancelled->is_set()) return Status::Dropped;
-      while (saved_.last() >= cell.score) saved_.truncate(saved_.count() - 1);
+      while (saved_.count() > 1 && saved_.last() >= cell.score) saved_.truncate(saved_.count() - 1);
       const std::int32_t from = saved_.last();
-      const Cone cone{cell.score, cell.diagonal, t_.costs.extend};
+      const Cone cone{cell.score, cell.diagonal, front_.sideways()};
       if (cell.score - from <= piece_scores()) {
         saved_.restore_last(table_, 0, cone);
-        for (std::int32_t s = from + 1; s <= cell.score; ++s) front_.step(table_, s, &cone);
-        front_.walk_back(table_, cell, from, cigar_);
+        for (std::int32_t s = from + 1; s <= cell.score; ++s) again(table_, s, cone);
+        if (Back<Pieces, Match>(front_, table_, cigar_).walk(cell, from)) return Status::Ok;
       } else if (!split_piece(from, cone)) {
         return t_.cancelled->is_set() ? Status::Dropped : Status::MemoryLimit;
       }
     }
-    return Status::Ok;
   }
 
   // Adds checkpoints inside a piece that is too large for a table.
@@ -78,10 +169,19 @@ class Solver {
     saved_.restore_last(ring_, ring_depth(), cone);
     for (std::int32_t s = from + 1; s < cone.score; ++s) {
       if (t_.cancelled->is_set()) return false;
-      front_.step(ring_, s, &cone);
+      again(ring_, s, cone);
       if ((s - from) % spacing == 0 && !checkpoint(s, first, from, spacing)) return false;
     }
     return saved_.count() > first;
+  }
+
+  // Computes a row again, as far as it lies inside the cone.
+  void again(Rows& rows, std::int32_t s, const Cone& cone) {
+    const Range around{cone.lo(s), cone.hi(s)};
+    const Range inside = common(narrow_.any() ? narrow_.range(s) : front_.reached(s), around);
+    if (inside.empty()) return rows.open_blank(s, around.lo, around.hi);
+    if (narrow_.any() && narrow_.blank(s)) return rows.open_blank(s, inside.lo, inside.hi);
+    front_.step(rows, s, inside);
   }
 
   // Saves the rows of score s; over the bound, keeps every other checkpoint from index `first` on and
@@ -101,21 +201,47 @@ class Solver {
     const double row = 2.0 * front_.pad() + 1 + 2.0 * sizeof(RowRef) / sizeof(Offset);
     const double offsets = static_cast<double>(t_.table_bytes) / (sizeof(Offset) * F::kComponents);
     // rows * (row + rows / extend) <= offsets
-    const double e = t_.costs.extend;
+    const double e = front_.sideways();
     const double scores = (__builtin_sqrt(row * row * e * e + 4 * offsets * e) - row * e) / 2;
     return scores < 1 ? 1 : scores > 1e6 ? 1000000 : static_cast<std::int32_t>(scores);
   }
 
+  Furthest furthest(std::int32_t s, Range at) {
+    const Offset* m = ring_.component(s, 0);
+    std::int32_t most = -1, diagonal = 0;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k) {
+      if (m[k] >= 0 && 2 * m[k] - k >= most) {
+        most = 2 * m[k] - k;
+        diagonal = k;
+      }
+    }
+    if (most < 0) return {INT64_MIN / 2, 0, 0};
+    return {std::int64_t{t_.costs.skip} * most - s, diagonal, m[diagonal]};
+  }
+
   std::int32_t ring_depth() const { return front_.depth() + 1; }
-  Cell end_cell(std::int32_t s) const { return {s, front_.last_diagonal(), t_.target_len, 0}; }
+  Cell end_cell(const End& e) const { return {e.score, e.diagonal, front_.limit(e.diagonal), 0}; }
   Status halted(std::int32_t s) const {
     if (t_.cancelled->is_set()) return Status::Dropped;
     return s >= t_.max_score ? Status::ScoreLimit : Status::Ok;
   }
 
-  const WavefrontTask& t_;
+  static KernelAnswer failed(Status status) { return {.status = status}; }
+  KernelAnswer answered(const End& end, const Cell& start) const {
+    const std::int32_t begin = end.diagonal - front_.last_diagonal();
+    return {.status = Status::Ok,
+            .score = static_cast<std::int32_t>(end.total),
+            .query_skip = larger(begin, 0),
+            .target_skip = larger(-begin, 0),
+            .query_skip_end = larger(-start.diagonal, 0),
+            .target_skip_end = larger(start.diagonal, 0),
+            .cut = narrow_.cut()};
+  }
+
+  const KernelTask& t_;
   const F front_;
   Rows table_, ring_;
+  Narrow<F> narrow_;
   Cigar& cigar_;
   Checkpoints saved_;
 };

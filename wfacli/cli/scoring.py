@@ -1,0 +1,83 @@
+"""Options that say what to compute, as an AlignSpec."""
+
+from __future__ import annotations
+
+import re
+
+from ..config import (
+    MIB,
+    WHOLE,
+    AlignSpec,
+    Ambiguous,
+    FreeEnds,
+    Heuristics,
+    Limits,
+    Metric,
+    Mode,
+    Penalties,
+)
+from ..errors import UsageError
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_LEAST_MEMORY = 1 * MIB
+
+
+def spec_of(
+    *,
+    metric: Metric,
+    penalties: str | None,
+    match: int,
+    ambiguous: Ambiguous,
+    score_only: bool,
+    max_score: int | None,
+    mode: Mode,
+    free: str | None,
+    band: str | None,
+    xdrop: int,
+    zdrop: int,
+) -> AlignSpec:
+    """What the options ask for. Raises UsageError where they do not go together."""
+    charged = Penalties.of(metric, None, match) if penalties is None else Penalties.parse(metric, penalties, match)
+    if free is not None and mode is not Mode.ENDS_FREE:
+        raise UsageError(f"--free belongs to --mode ends-free, not to {mode}")
+    if mode is Mode.ENDS_FREE and free is None:
+        raise UsageError("--mode ends-free needs --free QB,QE,TB,TE")
+    width, step = _band(band)
+    return AlignSpec(
+        metric=metric,
+        penalties=charged,
+        ambiguous=ambiguous,
+        mode=mode,
+        free=FreeEnds.of(mode) if free is None else _free(free),
+        score_only=score_only,
+        heuristics=Heuristics(width, step, xdrop, zdrop),
+        max_cost=max_score,
+    )
+
+
+def limits_of(max_memory: str) -> Limits:
+    """Bounds for a thread that may use so much memory for a pair. Raises UsageError."""
+    size = _SIZE.fullmatch(max_memory.strip())
+    if not size:
+        raise UsageError(f"--max-memory takes a size like 500M or 2G, not {max_memory!r}")
+    most = int(float(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " "))
+    if most < _LEAST_MEMORY:
+        raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
+    table = min(Limits.table, most // 8)
+    return Limits(table=table, checkpoints=most - table)
+
+
+def _free(text: str) -> FreeEnds:
+    parts = text.split(",")
+    if len(parts) != 4 or not all(part.isdecimal() or part == "all" for part in parts):
+        raise UsageError(f"--free takes four numbers (or 'all') like 0,0,all,all, not {text!r}")
+    return FreeEnds(*(WHOLE if part == "all" else int(part) for part in parts))
+
+
+def _band(text: str | None) -> tuple[int, int]:
+    if text is None:
+        return 0, 0
+    parts = text.split(",")
+    if len(parts) > 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UsageError(f"--band takes a width, or a width and a step, like 100 or 100,50, not {text!r}")
+    return int(parts[0]), int(parts[1]) if len(parts) == 2 else 0

@@ -1,0 +1,46 @@
+// A CIGAR written run by run without branches: which operation comes next is not predictable, so a branch
+// for each would cost more than all the rest. Included by bits_isa.cpp only.
+#pragma once
+
+#include "bits_vector.hpp"
+#include "types.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+class RunWriter {
+ public:
+  // Room for `most` runs at the end of `runs`. A run must be shorter than 2^28.
+  RunWriter(Buffer<std::uint32_t>& runs, std::size_t most) : runs_(runs), first_(runs.size()) {
+    at_ = runs_.extend(most + 1);
+  }
+  // Adds `length` matches; none changes nothing. What is added next is no match.
+  WFACLI_INLINE void matches(std::int32_t length) {
+    *at_ = last_;
+    at_ += (length != 0) & (last_ != 0);
+    const std::uint32_t run = static_cast<std::uint32_t>(length) << 4 | kEqual;
+    last_ = length ? run : last_;
+  }
+  // Adds `length` > 0 of an operation.
+  WFACLI_INLINE void add(std::uint32_t op, std::int32_t length) {
+    const std::uint32_t run = static_cast<std::uint32_t>(length) << 4;
+    const bool same = (last_ & 15) == op;
+    *at_ = last_;
+    at_ += !same & (last_ != 0);
+    last_ = run + (same ? last_ : op);
+  }
+  WFACLI_INLINE void finish() {
+    *at_ = last_;
+    at_ += last_ != 0;
+    runs_.resize(static_cast<std::size_t>(at_ - runs_.data()));
+  }
+
+ private:
+  Buffer<std::uint32_t>& runs_;
+  std::size_t first_;
+  std::uint32_t* at_;
+  std::uint32_t last_ = 0;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,39 @@
+// The difference kernel for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+#include "difference_solve.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+
+template <int Pieces>
+static KernelAnswer by_costs(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
+  const std::int64_t need = lane_need(task.costs);
+  const std::int64_t letters = static_cast<std::int64_t>(task.query_len) + task.target_len;
+  if (need > INT16_MAX || letters * need > INT32_MAX) return {Status::Unsupported};
+  if (need > INT8_MAX) return Difference<Scheme<Pieces, std::int16_t, false>>(task, memory, cigar).run();
+  if (task.wildcard) return Difference<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar).run();
+  return Difference<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar).run();
+}
+
+// One of the sequences is empty.
+static KernelAnswer one_gap(const KernelTask& task, Cigar& cigar) {
+  const std::int64_t cost = gap_cost(task.costs, static_cast<std::int64_t>(task.query_len) + task.target_len);
+  if (cost > task.max_score) return {Status::ScoreLimit};
+  KernelAnswer answer;
+  answer.score = static_cast<std::int32_t>(cost);
+  if (task.path) {
+    cigar.add(kInsertion, task.query_len);
+    cigar.add(kDeletion, task.target_len);
+  }
+  return answer;
+}
+
+KernelAnswer difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
+  if (task.free.any() || task.heuristics.any()) return {Status::Unsupported};
+  if (task.query_len == 0 || task.target_len == 0) return one_gap(task, cigar);
+  if (task.costs.pieces == 2) return by_costs<2>(task, memory, cigar);
+  return task.costs.linear() ? by_costs<0>(task, memory, cigar) : by_costs<1>(task, memory, cigar);
+}
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

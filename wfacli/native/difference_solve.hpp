@@ -1,0 +1,266 @@
+// One pair: bands of growing cost until one is proved wide enough, and the path in little memory.
+#pragma once
+
+#include "difference_band.hpp"
+#include "difference_walk.hpp"
+#include "difference_window.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <class S>
+class Difference {
+  using Lane = typename S::Lane;
+  using Checkpoint = DifferenceMemory::Checkpoint;
+  using Piece = DifferenceMemory::Piece;
+  static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // of a cell in the table
+  static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // up to which the whole band's planes are kept
+  static constexpr std::int32_t kSpan = 256;                           // rows after which the band may close in
+
+ public:
+  Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
+      : t_(task), m_(memory), cigar_(cigar), s_(task.costs, task.wildcard), bounds_(task), text_(task, memory.text),
+        rows_(s_, task, memory.rows), wide_(s_, text_), total_(task.query_len + task.target_len) {
+    set_piece();
+  }
+
+  KernelAnswer run() {
+    std::int64_t known = t_.max_score;  // a path costs so much, or dearer ones do not matter
+    std::int64_t bound = first_bound();
+    for (;;) {
+      bound = smaller(bound, known);
+      const std::int64_t cost = forward(bound, bound >= known);
+      if (halt_ != Status::Ok) return {halt_};
+      if (cost <= bound) {
+        KernelAnswer answer;
+        answer.score = static_cast<std::int32_t>(cost);
+        if (t_.path) answer.status = path();
+        return answer;
+      }
+      if (bound >= t_.max_score) return {Status::ScoreLimit};
+      if (cost < known) known = cost;
+      // A narrow band may have lost the path; then a wider one brings the cost down before a whole one is computed.
+      bound = cost > likely() ? 4 * bound + 1 : known;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kNone = INT64_MAX;
+
+  // The least bound that is worth a try.
+  std::int64_t first_bound() const {
+    std::int32_t cells = 64;
+    if (t_.estimate >= 0) {
+      const Band b = bounds_.band(t_.estimate + t_.estimate / 4);
+      cells = (b.cells(0) + 63) / 64 * 64;
+      if (cells > S::kWindowCells) cells = 64;
+    }
+    for (; cells <= S::kWindowCells; cells += 64)
+      if (const std::int64_t bound = bounds_.provable(cells); bound >= 0) return bound;
+    return gap_cost(t_.costs, larger(t_.query_len, t_.target_len) - smaller(t_.query_len, t_.target_len)) +
+           t_.costs.mismatch * static_cast<std::int64_t>(smaller(t_.query_len, t_.target_len)) / 16;
+  }
+  std::int64_t likely() const { return static_cast<std::int64_t>(t_.costs.mismatch) * total_ / 8; }
+
+  // Least cost inside the band that paths of cost `bound` need; kNone if there is no such path. Keeps what the way
+  // back needs.
+  // `sure`: a path costs `bound`, or dearer ones do not matter; then the band closes in on the way.
+  std::int64_t forward(std::int64_t bound, bool sure) {
+    Band band = bounds_.band(bound);
+    m_.pieces.clear();
+    drop_checkpoints(0);
+    const std::int32_t start = total_ & 1;
+    Tracked tracked = rows_.begin(start);
+    const std::size_t cells = (band.cells(start) + 63) / 64 * 64;
+    whole_ = t_.path && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
+    spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
+    if (whole_) m_.table.resize(larger(m_.table.size(), cells * total_ * kRowBytes + 64));
+    const Corner corner{t_.query_len, t_.target_len};
+    std::size_t table = 0;
+    std::int32_t narrowed = start;
+    while (rows_.row < total_) {
+      if (t_.cancelled->is_set()) return stop(Status::Dropped);
+      const std::int32_t r = rows_.row;
+      if (sure && r - narrowed >= larger(kSpan, band.width())) {
+        narrowed = r;
+        if (!bounds_.narrow(band, rows_, tracked, bound)) return kNone;
+      }
+      if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
+      const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
+      const std::int32_t count = last ? total_ - r : smaller(spacing_, total_ - r);
+      if (whole_) {
+        const std::size_t size = (band.cells(r) + 63) / 64 * 64 * static_cast<std::size_t>(count) * kRowBytes;
+        m_.pieces.push({r, static_cast<std::int32_t>((band.cells(r) + 63) / 64 * 64), band.window(r), table});
+        advance(band, corner, count, &tracked, table_at(table));
+        table += size;
+      } else {
+        advance(band, corner, count, &tracked, nullptr);
+      }
+    }
+    rows_.move(tracked, t_.query_len);
+    return tracked.cost;
+  }
+
+  std::int64_t stop(Status status) {
+    halt_ = status;
+    return kNone;
+  }
+
+  // Goes on for `count` rows: in registers where the band fits them.
+  void advance(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked, Lane* table) {
+    const std::int32_t cells = band.cells(rows_.row);
+    if (cells > S::kWindowCells) {
+      wide_.run(rows_, count, band, corner, tracked);
+      return;
+    }
+    const std::int32_t slot = band.window(rows_.row), whole = (cells + 63) / 64 * 64;
+    if (tracked) {
+      const std::int32_t lo = larger(rows_.lo, slot), hi = smaller(rows_.hi, slot + whole - 1);
+      rows_.move(*tracked, larger(lo, smaller(hi, tracked->slot)));
+    }
+    window(whole, count, slot, tracked, table);
+  }
+
+  void window(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
+    if (table)
+      window_of<64, true>(cells, count, slot, tracked, table);
+    else
+      window_of<64, false>(cells, count, slot, tracked, table);
+  }
+  template <int Cells, bool Trace>
+  void window_of(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
+    if constexpr (Cells < S::kWindowCells) {
+      if (cells > Cells) return window_of<Cells + 64, Trace>(cells, count, slot, tracked, table);
+    }
+    Window<S, Cells, Trace> w(s_, text_);
+    w.run(rows_, count, slot, tracked, table);
+  }
+
+  // Pieces of the way back: so many rows that a window is wide enough for all cells which lead to its last cell.
+  void set_piece() {
+    piece_cells_ = S::kWindowCells < 128 || 126 * 128 * kRowBytes > t_.table_bytes ? 64 : 128;
+    const std::size_t most = t_.table_bytes / (piece_cells_ * kRowBytes) / 2 * 2;
+    piece_rows_ = static_cast<std::int32_t>(larger<std::size_t>(2, smaller<std::size_t>(most, piece_cells_ - 2)));
+  }
+
+  Lane* table_at(std::size_t bytes) {
+    const auto start = reinterpret_cast<std::uintptr_t>(m_.table.data());
+    return reinterpret_cast<Lane*>(m_.table.data() + (64 - start % 64) % 64 + bytes);
+  }
+
+  __attribute__((noinline)) Status path() {
+    Walk<S> walk(s_, text_, cigar_);
+    Place place{t_.query_len, t_.target_len, -1};
+    if (whole_) {
+      while (!m_.pieces.empty() && place.i > 0 && place.j > 0) {
+        const Piece piece = m_.pieces.back();
+        walk.back(piece, table_at(piece.at), place);
+        m_.pieces.resize(m_.pieces.size() - 1);
+      }
+    } else {
+      while (place.i > 0 && place.j > 0) {
+        if (const Status status = piece_back(walk, place); status != Status::Ok) return status;
+      }
+    }
+    walk.finish(place);
+    return Status::Ok;
+  }
+
+  // Computes the rows before `place` again, only cells that lead to it, and walks back through them.
+  Status piece_back(Walk<S>& walk, Place& place) {
+    if (t_.cancelled->is_set()) return Status::Dropped;
+    while (m_.checkpoints.back().row >= place.row()) drop_checkpoints(m_.checkpoints.size() - 1);
+    const Checkpoint from = m_.checkpoints.back();
+    const Band band{from.k_lo, from.k_hi};
+    const Corner corner{place.i, place.j};
+    restore(from, corner);
+    if (place.row() - from.row > piece_rows_) return split(band, corner, place.row());
+    const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
+    m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
+    const Piece piece{from.row, piece_cells_, from.row - place.j, 0};
+    window(piece_cells_, count, piece.slot, nullptr, table_at(0));
+    walk.back(piece, table_at(0), place);
+    return Status::Ok;
+  }
+
+  // Adds checkpoints to a piece that is too long for a window.
+  Status split(const Band& band, const Corner& corner, std::int32_t end) {
+    const std::size_t first = m_.checkpoints.size();
+    const std::int32_t base = rows_.row;
+    spacing_ = piece_rows_;
+    while (rows_.row + spacing_ < end) {
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      advance(band, corner, spacing_, nullptr, nullptr);
+      if (!checkpoint(band, first, base)) return Status::MemoryLimit;
+    }
+    return m_.checkpoints.size() > first ? Status::Ok : Status::MemoryLimit;
+  }
+
+  // Saves the row; over the bound, keeps every other checkpoint from index `first` on.
+  bool checkpoint(const Band& band, std::size_t first, std::int32_t base) {
+    const std::int32_t r = rows_.row;
+    if ((r - base) % spacing_ != 0) return true;
+    Checkpoint c{r, larger(rows_.lo, band.first(r) - 1), smaller(rows_.hi, band.last(r) + 1), band.lo, band.hi,
+                 m_.saved.size()};
+    c.lo = larger(c.lo, r - t_.target_len);
+    c.hi = smaller(c.hi, t_.query_len);
+    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
+    for (const Lane* values : rows_.array)
+      m_.saved.append(reinterpret_cast<const std::uint8_t*>(values + c.lo), bytes);
+    m_.checkpoints.push(c);
+    while (m_.saved.size() > t_.checkpoint_bytes && m_.checkpoints.size() > first + 1) {
+      spacing_ *= 2;
+      thin(first, base);
+    }
+    return m_.saved.size() <= 2 * t_.checkpoint_bytes || m_.checkpoints.size() <= first + 1;
+  }
+
+  void thin(std::size_t first, std::int32_t base) {
+    std::size_t kept = first, at = m_.checkpoints[first].at;
+    for (std::size_t x = first; x < m_.checkpoints.size(); ++x) {
+      Checkpoint c = m_.checkpoints[x];
+      const std::size_t bytes = (c.hi - c.lo + 1) * S::kArrays * sizeof(Lane);
+      if ((c.row - base) % spacing_ != 0) continue;
+      std::memmove(m_.saved.data() + at, m_.saved.data() + c.at, bytes);
+      c.at = at;
+      at += bytes;
+      m_.checkpoints[kept++] = c;
+    }
+    m_.saved.resize(at);
+    m_.checkpoints.resize(kept);
+  }
+
+  void drop_checkpoints(std::size_t from) {
+    if (from < m_.checkpoints.size()) m_.saved.resize(m_.checkpoints[from].at);
+    m_.checkpoints.resize(from);
+  }
+
+  // Brings back the cells of a checkpoint that are inside the corner.
+  void restore(const Checkpoint& c, const Corner& corner) {
+    rows_.row = c.row;
+    rows_.lo = larger(c.lo, c.row - corner.target_len);
+    rows_.hi = smaller(c.hi, corner.query_len);
+    const std::size_t stride = (c.hi - c.lo + 1) * sizeof(Lane);
+    const std::uint8_t* from = m_.saved.data() + c.at + (rows_.lo - c.lo) * sizeof(Lane);
+    for (Lane* values : rows_.array) {
+      std::memcpy(values + rows_.lo, from, (rows_.hi - rows_.lo + 1) * sizeof(Lane));
+      from += stride;
+    }
+  }
+
+  const KernelTask& t_;
+  DifferenceMemory& m_;
+  Cigar& cigar_;
+  const S s_;
+  const Bounds bounds_;
+  const Text text_;
+  Rows<S> rows_;
+  const Wide<S> wide_;
+  const std::int32_t total_;
+  std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
+  bool whole_ = false;
+  Status halt_ = Status::Ok;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli
