@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test check lint type fmt sanitize fuzz bench bench-cpu cross golden wheel clean
+.PHONY: build demo test check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -36,11 +36,15 @@ fmt: .venv/dev
 
 # The native code under AddressSanitizer and UndefinedBehaviorSanitizer, in a virtual environment of its own.
 sanitize: .venv/dev
-	sh tests/sanitize.sh
+	sh tests/sanitize.sh address
+
+# The same under ThreadSanitizer, for the tests that use threads.
+sanitize-threads: .venv/dev
+	sh tests/sanitize.sh thread tests/engines/test_kernels.py tests/engines/test_threads.py tests/unit/test_pipeline.py
 
 # Longer random tests than make test has time for.
 fuzz: .venv/dev
-	WFACLI_FUZZ=1 $(BIN)/python -m pytest tests/engines
+	WFACLI_FUZZ=$${WFACLI_FUZZ:-100} $(BIN)/python -m pytest tests/engines
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py

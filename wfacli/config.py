@@ -267,6 +267,7 @@ class Config:
     kernel: str | None = None  # one of dispatch.CPU_KERNELS that gets every pair first
     isa: str = ""  # build of the CPU kernel; "" takes the fastest that the machine runs
     check: bool = False
+    explain: bool = False  # keep what dispatch decided, and why
     command_line: str = ""
 
 

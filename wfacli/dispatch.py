@@ -34,6 +34,17 @@ class Route:
     kernel: str
 
 
+@dataclass(frozen=True)
+class Promise:
+    """How many pairs a kernel can align, and the microseconds that its model promises for all of them."""
+
+    pairs: int
+    microseconds: float
+
+    def __add__(self, other: Promise) -> Promise:
+        return Promise(self.pairs + other.pairs, self.microseconds + other.microseconds)
+
+
 def is_edit(spec: AlignSpec) -> bool:
     """Whether bit-parallel kernels can serve: global edit distance, every cell."""
     return spec.metric is Metric.EDIT and not spec.penalties.match and _plainly_global(spec)
@@ -44,11 +55,7 @@ def _plainly_global(spec: AlignSpec) -> bool:
 
 
 def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None = None) -> list[Route]:
-    """First routes of a batch: together they hold every row once.
-
-    Args:
-        forced: a kernel that gets every pair first.
-    """
+    """First routes of a batch: together they hold every row once; `forced` is a kernel that gets every pair."""
     if not len(pairs):
         return []
     if forced:
@@ -57,6 +64,17 @@ def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None 
     choice = np.argmin([predicted(name, pairs, spec, limits) for name in names], axis=0)
     routes = [Route(np.flatnonzero(choice == k).astype(np.int32), name) for k, name in enumerate(names)]
     return [r for r in routes if len(r.rows)]
+
+
+def reasons(pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route]) -> dict[tuple[str, str], Promise]:
+    """For each route's kernel and each that might have had its pairs: what the model promises."""
+    found = {}
+    for name in dict.fromkeys([*candidates(spec), *(r.kernel for r in routes)]):
+        time = predicted(name, pairs, spec, limits)
+        for r in routes:
+            able = np.isfinite(time[r.rows])
+            found[r.kernel, name] = Promise(int(able.sum()), float(time[r.rows][able].sum()))
+    return found
 
 
 def candidates(spec: AlignSpec) -> tuple[str, ...]:
@@ -118,7 +136,8 @@ def predicted(kernel: str, pairs: PairBatch, spec: AlignSpec, limits: Limits) ->
 
 def _compares_bits(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
     """Pairs whose letters match when their codes share a bit."""
-    return (spec.ambiguous is Ambiguous.WILDCARD) & ((pairs.flags & Flag.NON_ACGT) != 0)
+    wildcard = spec.ambiguous is Ambiguous.WILDCARD
+    return np.asarray(((pairs.flags & Flag.NON_ACGT) != 0) & wildcard)
 
 
 @dataclass(frozen=True)

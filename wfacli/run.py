@@ -71,6 +71,8 @@ class AlignRun:
         self._files = files
         self._sources = files.open()
         _refuse_overwriting(self._sources, output, report)
+        if config.explain:
+            self.stats.promises = {}
         self._formatter = Formatter(config)
         self._check_options = native_options(config.spec, config.limits, TABLE)
         self.report = Output(report) if report else None

@@ -28,6 +28,8 @@ class Stats:
         self.unaligned: Counter[str] = Counter()  # pairs by status
         self.retried: Counter[str] = Counter()  # pairs handed on, by reason
         self.routed: Counter[str] = Counter()  # pairs by their first kernel
+        # What models promised by (kernel chosen, kernel considered), where someone wants to know.
+        self.promises: dict[tuple[str, str], Any] | None = None
         self.handed_on: Counter[tuple[str, str, str]] = Counter()  # pairs by kernel, reason, next kernel
 
     @contextmanager
@@ -48,6 +50,12 @@ class Stats:
         """Adds to a group's counters (counts, kernels, unaligned, retried, routed, handed_on)."""
         with self._lock:
             getattr(self, group).update(values)
+
+    def add_promise(self, kernels: tuple[str, str], promise: Any) -> None:
+        """Adds what a model promised; see dispatch.reasons."""
+        with self._lock:
+            assert self.promises is not None
+            self.promises[kernels] = self.promises[kernels] + promise if kernels in self.promises else promise
 
     @property
     def wall(self) -> float:

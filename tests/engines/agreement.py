@@ -72,7 +72,9 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
         yield from ((STRIPES, AMPLE), (STRIPES, TIGHT))
 
 
-def aligned(pairs: Sequence[Pair], spec: AlignSpec, kernel: str | None, limits: Limits, isa: str = "") -> AlignmentBatch:
+def aligned(
+    pairs: Sequence[Pair], spec: AlignSpec, kernel: str | None, limits: Limits, isa: str = ""
+) -> AlignmentBatch:
     """The engine's answers; pairs that the kernel hands on are aligned by others."""
     stats = Stats()
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)

@@ -1,4 +1,4 @@
-"""Every metric, span, kernel and bound on memory gives the canonical alignment: 100,000 pairs; `make fuzz` has more."""
+"""Every metric, span, kernel and bound on memory gives the canonical alignment: 100,000 pairs, more in `make fuzz`."""
 
 import zlib
 

@@ -11,7 +11,7 @@ from tests.oracles import EDIT
 from wfacli._native import Aligner, CancelFlag, instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Limits
-from wfacli.dispatch import CPU_KERNELS, LINEAR, TABLE, Route
+from wfacli.dispatch import LINEAR, TABLE, Route
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
@@ -30,6 +30,9 @@ TIGHT = [
 ]
 
 
+WAVEFRONTS = (TABLE, LINEAR)
+
+
 @pytest.fixture(scope="module")
 def pairs():
     return [
@@ -44,7 +47,7 @@ def pairs():
 def test_instruction_sets_and_kernels_agree(pairs, costs):
     expected = None
     for isa in instruction_sets():
-        for kernel in CPU_KERNELS:
+        for kernel in WAVEFRONTS:
             with engine(cost_spec(costs), isa=isa) as cpu:
                 assert cpu.isa == isa
                 found = answers(through(cpu, pairs, kernel))
@@ -77,7 +80,7 @@ def test_linear_memory_under_each_rule(rule):
         assert answers(through(tight, pairs, LINEAR)) == answers(through(ample, pairs, TABLE))
 
 
-@pytest.mark.parametrize("kernel", CPU_KERNELS)
+@pytest.mark.parametrize("kernel", WAVEFRONTS)
 def test_a_hopeless_limit_is_a_status(kernel):
     pair = pairgen.sequence(random.Random(1), 300, b"ACGT"), pairgen.sequence(random.Random(2), 300, b"ACGT")
     with engine(cost_spec((4, 6, 2)), Limits(table=64, checkpoints=64)) as cpu:
@@ -90,7 +93,7 @@ def test_what_the_table_cannot_hold_is_rescued(pairs):
     batch = pairs_of(*zip(*pairs, strict=True))  # without estimates: every pair tries the table first
     with engine(spec, limits) as cpu, engine(spec) as ample:
         first = through(cpu, pairs, TABLE)
-        result = align_batch(cpu, batch, spec, limits, stats)
+        result = align_batch(cpu, batch, spec, limits, stats, TABLE)
         assert answers(result) == answers(through(ample, pairs, TABLE))
     failed = first.status == Status.MEMORY_LIMIT
     assert 0 < failed.sum() < len(pairs)
@@ -103,13 +106,13 @@ def test_what_the_table_cannot_hold_is_rescued(pairs):
 def test_what_no_rung_can_hold_keeps_its_status(pairs):
     spec, limits, stats = cost_spec((4, 6, 2)), Limits(table=64, checkpoints=64), Stats()
     with engine(spec, limits) as cpu:
-        result = align_batch(cpu, pairs_of(*zip(*pairs, strict=True)), spec, limits, stats)
+        result = align_batch(cpu, pairs_of(*zip(*pairs, strict=True)), spec, limits, stats, TABLE)
     failed = [a for a in answers(result) if a is Status.MEMORY_LIMIT]
     assert failed and len(failed) < len(pairs)
     assert stats.unaligned == {"MEMORY_LIMIT": len(failed)}
 
 
-@pytest.mark.parametrize("kernel", CPU_KERNELS)
+@pytest.mark.parametrize("kernel", WAVEFRONTS)
 @pytest.mark.parametrize(("length", "error"), [(1000, 0.3), (3000, 0.1), (5000, 0.2), (10_000, 0.05), (20_000, 0.01)])
 def test_long_pairs_cost_what_other_aligners_say(length, error, kernel):
     rng = random.Random(length)
@@ -166,7 +169,7 @@ def test_unknown_instruction_set_is_refused():
         CpuEngine(cost_spec(EDIT), AMPLE, 1, "abacus")
 
 
-@pytest.mark.parametrize("kernel", CPU_KERNELS)
+@pytest.mark.parametrize("kernel", WAVEFRONTS)
 def test_a_cancelled_kernel_drops_its_pair(kernel):
     rng = random.Random(1)
     batch = pairs_of([pairgen.sequence(rng, 500, b"ACGT")], [pairgen.sequence(rng, 500, b"ACGT")])

@@ -24,6 +24,7 @@ from ..errors import OutputClosed, UsageError, WfacliError
 from ..io.reader import PairFiles
 from ..run import AlignRun
 from .console import note, warning
+from .explain import explain as print_routes
 from .options import (
     AmbiguousOption,
     BandOption,
@@ -34,9 +35,11 @@ from .options import (
     DebugOption,
     Engine,
     EngineOption,
+    ExplainOption,
     FormatOption,
     FreeOption,
     HeaderOption,
+    KernelOption,
     MatchOption,
     MaxMemoryOption,
     MaxScoreOption,
@@ -86,10 +89,12 @@ def align(
     engine: EngineOption = Engine.AUTO,
     batch_bases: BatchBasesOption = Config.batch_bases,
     max_memory: MaxMemoryOption = "784M",
+    kernel: KernelOption = None,
     check: CheckOption = False,
     quiet: QuietOption = False,
     progress: ProgressOption = None,
     stats: StatsOption = None,
+    explain: ExplainOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
@@ -114,6 +119,8 @@ def align(
         threads=threads or usable_cores(),
         batch_bases=batch_bases,
         check=check,
+        kernel=None if kernel is None else kernel.value,
+        explain=explain,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     keep_memory_flat()
@@ -145,6 +152,8 @@ def _conclude(run: AlignRun, quiet: bool) -> None:
                 "for proteins give --ambiguous literal"
             )
         note(summary(run))
+    if run.config.explain:
+        print_routes(run)
     # What the user's own bounds leave out is no failure.
     asked = {"SCORE_LIMIT"} if run.config.spec.max_cost is not None else set()
     asked |= {"DROPPED"} if run.config.spec.heuristics else set()

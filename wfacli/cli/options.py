@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..config import Ambiguous, CigarStyle, Format, Metric, Mode
+from ..dispatch import CPU_KERNELS
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET: globally, exactly, with a CIGAR.
 
@@ -36,6 +37,9 @@ class Engine(enum.StrEnum):
     CPU = "cpu"
     GPU = "gpu"
 
+
+# Kernels by name, as typer wants choices.
+Kernel = enum.StrEnum("Kernel", {name: name for name in CPU_KERNELS})  # type: ignore[misc]
 
 QueryArgument = Annotated[
     str,
@@ -228,6 +232,23 @@ BatchBasesOption = Annotated[
         min=1,
         help="Bases that are worked on at once; a few such batches are in memory. The output does not depend on it.",
         rich_help_panel=_ENGINE,
+    ),
+]
+KernelOption = Annotated[
+    Kernel | None,
+    typer.Option(
+        "--kernel",
+        show_default="the fastest for each pair",
+        help="The kernel that gets every pair first. The output does not depend on it; see --explain.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Print which kernels aligned the pairs, and why.",
+        rich_help_panel=_REPORTING,
     ),
 ]
 CheckOption = Annotated[

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, gather
 from ..config import AlignSpec, Limits
-from ..dispatch import CPU_KERNELS, next_rung, route
+from ..dispatch import CPU_KERNELS, next_rung, reasons, route
 from ..stats import Stats
 from .base import Engine
 
@@ -17,7 +17,11 @@ def align_batch(
     engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats, forced: str | None = None
 ) -> AlignmentBatch:
     """Aligns every pair of a batch, or gives it the status of its last rung; see dispatch.route. Raises Cancelled."""
-    waiting = [(r, engine.submit(pairs, r)) for r in route(pairs, spec, limits, forced)]
+    routes = route(pairs, spec, limits, forced)
+    if stats.promises is not None:
+        for pair, promise in reasons(pairs, spec, limits, routes).items():
+            stats.add_promise(pair, promise)
+    waiting = [(r, engine.submit(pairs, r)) for r in routes]
     stats.add("routed", {r.kernel: len(r.rows) for r, _ in waiting})
     parts: list[PartialResult] = []
     origins: list[int] = []

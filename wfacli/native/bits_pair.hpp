@@ -46,15 +46,22 @@ class PairBand {
         answer.status = Status::ScoreLimit;
         return answer;
       }
-      // A cost that was found is a bound; one that was guessed needs some room.
-      const std::int64_t wider = band.threshold + band.threshold / 8 + 64;
-      cost = end == End::Unproved ? found_ : found_ + found_ / (attempt ? 16 : 8);
-      if (end == End::GivenUp ? cost < wider : cost > 3 * wider) cost = end == End::GivenUp ? wider : 3 * wider;
+      cost = next_cost(band, end, attempt);
     }
   }
 
  private:
   static constexpr std::int64_t kStepWords = 2 * kLanes, kStateWords = 4 * kLanes;
+  static constexpr std::int64_t kWide = 2000;  // columns; measured: above it computing again costs less than storing all
+
+  // The cost to try next. One that was found is a bound; one that was guessed needs some room, and may be wild.
+  std::int64_t next_cost(const Band& band, End end, int attempt) const {
+    const std::int64_t least = band.threshold + band.threshold / 8 + 64;
+    const std::int64_t most = (attempt ? 2 : 4) * (band.threshold + 64);
+    if (end == End::Unproved) return found_ < most ? found_ : most;
+    const std::int64_t guess = found_ + found_ / (attempt ? 16 : 8);
+    return guess < least ? least : guess > most ? most : guess;
+  }
 
   // The letters' planes. Target columns before the first that any band reads are put in by `place`.
   void pack(const DenseCodes& codes) {
@@ -72,13 +79,18 @@ class PairBand {
   End sweep(const Band& band, int attempt) {
     const std::int64_t positions = band.steps + band.lag + 256;
     const std::size_t string_words = static_cast<std::size_t>(positions / 64 + 4) * 2;
-    const std::int64_t room = static_cast<std::int64_t>(task_.table_bytes / (kStepWords * 8));
-    whole_ = task_.path && band.steps + 64 <= room;
-    spacing_ = room < 192 ? 128 : room - 64;
-    const std::size_t kept = task_.path && !whole_ ? static_cast<std::size_t>(band.steps / spacing_ + 1) : 0;
-    if (kept && (string_words + kept * kStateWords) * 8 > task_.checkpoint_bytes) return End::Memory;
-    states_ = aligned_words(memory_.state, kept * kStateWords + string_words);
-    row_ = {states_ + kept * kStateWords};
+    const std::int64_t room = static_cast<std::int64_t>(task_.table_bytes / (kStepWords * 8)) - 64;
+    whole_ = task_.path && band.steps <= room && band.columns < kWide;
+    // A path stays for a few hundred steps of a group, so with short pieces most of a wide band is not computed again.
+    const std::int64_t widest = room > 128 ? room : 128;
+    spacing_ = band.columns / 16 < 1024 ? 1024 : band.columns / 16;
+    if (spacing_ > widest) spacing_ = widest;
+    const auto kept_words = [&] { return static_cast<std::size_t>((band.steps / spacing_ + 1) * kStateWords); };
+    if ((string_words + kept_words()) * 8 > task_.checkpoint_bytes) spacing_ = widest;
+    const std::size_t kept = task_.path && !whole_ ? kept_words() : 0;
+    if (kept && (string_words + kept) * 8 > task_.checkpoint_bytes) return End::Memory;
+    states_ = aligned_words(memory_.state, kept + string_words);
+    row_ = {states_ + kept};
     std::memset(row_.words, 0, string_words * sizeof(Word));
     if (task_.path)
       trace_ = aligned_words(memory_.trace, static_cast<std::size_t>((whole_ ? band.steps : spacing_) + 64) * kStepWords);
@@ -135,8 +147,9 @@ class PairBand {
     found_ = lowest + lowest * rest / row;
     if (found_ < best) found_ = best;
     if (best - 64 > band.threshold) return true;
-    if (attempt == 0) return task_.estimate < 0 && found_ > band.threshold && 8 * row >= band.n && rest > row;
-    return found_ > band.threshold + band.threshold / 16 && rest > row;
+    // Not certain, but likely: the first guess is judged early, later ones by a third of the pair.
+    const std::int64_t bound = attempt ? band.threshold + band.threshold / 16 : band.threshold;
+    return found_ > bound && (attempt ? 3 : 8) * row >= band.n && rest > row;
   }
 
   void keep(const State& state, std::int64_t step) {

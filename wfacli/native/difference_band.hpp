@@ -100,9 +100,9 @@ class Bounds {
 // in i nothing is overwritten that is still to be read.
 template <class S>
 class Wide {
-  using L = typename S::L;
+  using L = Lanes<typename S::Lane>;
   using Lane = typename S::Lane;
-  using Vector = typename S::Vector;
+  using Vector = typename L::Vector;
   using R = Rows<S>;
   static constexpr int P = S::kPieces;
 

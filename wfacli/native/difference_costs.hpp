@@ -55,8 +55,6 @@ struct Scheme {
   static constexpr bool kNarrow = sizeof(Lane_) > 1;
   static constexpr int kWindowCells = kNarrow ? 64 : kWildcard ? 128 : 256;  // the widest window
   using Lane = Lane_;
-  using L = Lanes<Lane>;
-  using Vector = typename L::Vector;
 
   Scheme(const Costs& costs, bool by_bits) : c(costs), wildcard(by_bits) {
     const std::int64_t first = gap_cost(c, 1);
@@ -85,9 +83,8 @@ struct Scheme {
 };
 
 // The scheme's constants in all lanes, and the step.
-template <class S>
+template <class S, class L = Lanes<typename S::Lane>>
 struct Step {
-  using L = typename S::L;
   using Vector = typename L::Vector;
   static constexpr int P = S::kPieces;
 

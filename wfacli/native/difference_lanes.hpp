@@ -23,12 +23,13 @@ constexpr int kVectorBytes = 16;
 #endif
 
 // Lane: std::int8_t or std::int16_t. Sums are unsigned, so that lanes which hold no cell may wrap around.
-template <class Lane_>
+template <class Lane_, int Bytes_ = kVectorBytes>
 struct Lanes {
   using Lane = Lane_;
-  static constexpr int kCount = kVectorBytes / sizeof(Lane);
-  typedef Lane Signed __attribute__((vector_size(kVectorBytes)));
-  typedef std::make_unsigned_t<Lane> Vector __attribute__((vector_size(kVectorBytes)));
+  static constexpr int kBytes = Bytes_;
+  static constexpr int kCount = kBytes / sizeof(Lane);
+  typedef Lane Signed __attribute__((vector_size(kBytes)));
+  typedef std::make_unsigned_t<Lane> Vector __attribute__((vector_size(kBytes)));
   typedef std::uint8_t Letters __attribute__((vector_size(kCount)));
 
   static WFACLI_INLINE Vector all(std::int32_t value) {
@@ -69,32 +70,35 @@ struct Lanes {
 
   // Every lane takes the value of the lane below it, the first one that of `before`'s last.
   static WFACLI_INLINE Vector up(Vector v, Vector before) {
-    constexpr int kRest = 16 - sizeof(Lane);
 #if defined(__AVX512BW__)
-    const __m512i lower = _mm512_maskz_alignr_epi64(0xff, (__m512i)v, (__m512i)before, 6);
-    return (Vector)_mm512_alignr_epi8((__m512i)v, lower, kRest);
-#elif defined(__AVX2__)
-    const __m256i lower = _mm256_permute2x128_si256((__m256i)before, (__m256i)v, 0x21);
-    return (Vector)_mm256_alignr_epi8((__m256i)v, lower, kRest);
-#else
-    Vector index = numbers() + all(kCount - 1);
-    (void)kRest;
-    return __builtin_shuffle(before, v, index);
+    if constexpr (kBytes == 64) {
+      const __m512i lower = _mm512_maskz_alignr_epi64(0xff, (__m512i)v, (__m512i)before, 6);
+      return (Vector)_mm512_alignr_epi8((__m512i)v, lower, 16 - sizeof(Lane));
+    }
 #endif
+#if defined(__AVX2__)
+    if constexpr (kBytes == 32) {
+      const __m256i lower = _mm256_permute2x128_si256((__m256i)before, (__m256i)v, 0x21);
+      return (Vector)_mm256_alignr_epi8((__m256i)v, lower, 16 - sizeof(Lane));
+    }
+#endif
+    return __builtin_shuffle(before, v, numbers() + all(kCount - 1));
   }
   // Every lane takes the value of the lane above it, the last one that of `after`'s first.
   static WFACLI_INLINE Vector down(Vector v, Vector after) {
-    constexpr int kOne = sizeof(Lane);
 #if defined(__AVX512BW__)
-    const __m512i upper = _mm512_maskz_alignr_epi64(0xff, (__m512i)after, (__m512i)v, 2);
-    return (Vector)_mm512_alignr_epi8(upper, (__m512i)v, kOne);
-#elif defined(__AVX2__)
-    const __m256i upper = _mm256_permute2x128_si256((__m256i)v, (__m256i)after, 0x21);
-    return (Vector)_mm256_alignr_epi8(upper, (__m256i)v, kOne);
-#else
-    (void)kOne;
-    return __builtin_shuffle(v, after, numbers() + all(1));
+    if constexpr (kBytes == 64) {
+      const __m512i upper = _mm512_maskz_alignr_epi64(0xff, (__m512i)after, (__m512i)v, 2);
+      return (Vector)_mm512_alignr_epi8(upper, (__m512i)v, sizeof(Lane));
+    }
 #endif
+#if defined(__AVX2__)
+    if constexpr (kBytes == 32) {
+      const __m256i upper = _mm256_permute2x128_si256((__m256i)v, (__m256i)after, 0x21);
+      return (Vector)_mm256_alignr_epi8(upper, (__m256i)v, sizeof(Lane));
+    }
+#endif
+    return __builtin_shuffle(v, after, numbers() + all(1));
   }
 };
 

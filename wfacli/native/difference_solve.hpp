@@ -45,17 +45,19 @@ class Difference {
   }
 
  private:
+  static constexpr std::int32_t kShort = 200;  // letters; few such pairs need a wider window than the least
+  static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
   static constexpr std::int64_t kNone = INT64_MAX;
 
   // The least bound that is worth a try.
   std::int64_t first_bound() const {
-    std::int32_t cells = 64;
+    std::int32_t cells = t_.estimate < 0 && total_ > 2 * kShort ? 64 : 32;
     if (t_.estimate >= 0) {
       const Band b = bounds_.band(t_.estimate + t_.estimate / 4);
-      cells = (b.cells(0) + 63) / 64 * 64;
+      cells = rounded(b.cells(0));
       if (cells > S::kWindowCells) cells = 64;
     }
-    for (; cells <= S::kWindowCells; cells += 64)
+    for (; cells <= S::kWindowCells; cells = rounded(cells + 1))
       if (const std::int64_t bound = bounds_.provable(cells); bound >= 0) return bound;
     return gap_cost(t_.costs, larger(t_.query_len, t_.target_len) - smaller(t_.query_len, t_.target_len)) +
            t_.costs.mismatch * static_cast<std::int64_t>(smaller(t_.query_len, t_.target_len)) / 16;
@@ -71,7 +73,7 @@ class Difference {
     drop_checkpoints(0);
     const std::int32_t start = total_ & 1;
     Tracked tracked = rows_.begin(start);
-    const std::size_t cells = (band.cells(start) + 63) / 64 * 64;
+    const std::size_t cells = rounded(band.cells(start));
     whole_ = t_.path && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
     spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
     if (whole_) m_.table.resize(larger(m_.table.size(), cells * total_ * kRowBytes + 64));
@@ -89,10 +91,10 @@ class Difference {
       const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
       const std::int32_t count = last ? total_ - r : smaller(spacing_, total_ - r);
       if (whole_) {
-        const std::size_t size = (band.cells(r) + 63) / 64 * 64 * static_cast<std::size_t>(count) * kRowBytes;
-        m_.pieces.push({r, static_cast<std::int32_t>((band.cells(r) + 63) / 64 * 64), band.window(r), table});
+        const std::int32_t width = rounded(band.cells(r));
+        m_.pieces.push({r, width, band.window(r), table});
         advance(band, corner, count, &tracked, table_at(table));
-        table += size;
+        table += static_cast<std::size_t>(width) * count * kRowBytes;
       } else {
         advance(band, corner, count, &tracked, nullptr);
       }
@@ -113,7 +115,7 @@ class Difference {
       wide_.run(rows_, count, band, corner, tracked);
       return;
     }
-    const std::int32_t slot = band.window(rows_.row), whole = (cells + 63) / 64 * 64;
+    const std::int32_t slot = band.window(rows_.row), whole = rounded(cells);
     if (tracked) {
       const std::int32_t lo = larger(rows_.lo, slot), hi = smaller(rows_.hi, slot + whole - 1);
       rows_.move(*tracked, larger(lo, smaller(hi, tracked->slot)));
@@ -123,14 +125,14 @@ class Difference {
 
   void window(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
     if (table)
-      window_of<64, true>(cells, count, slot, tracked, table);
+      window_of<32, true>(cells, count, slot, tracked, table);
     else
-      window_of<64, false>(cells, count, slot, tracked, table);
+      window_of<32, false>(cells, count, slot, tracked, table);
   }
   template <int Cells, bool Trace>
   void window_of(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
     if constexpr (Cells < S::kWindowCells) {
-      if (cells > Cells) return window_of<Cells + 64, Trace>(cells, count, slot, tracked, table);
+      if (cells > Cells) return window_of<(Cells + 64) / 64 * 64, Trace>(cells, count, slot, tracked, table);
     }
     Window<S, Cells, Trace> w(s_, text_);
     w.run(rows_, count, slot, tracked, table);

@@ -11,9 +11,11 @@ namespace WFACLI_ISA {
 
 template <class S, int Cells, bool Trace>
 class Window {
-  using L = typename S::L;
   using Lane = typename S::Lane;
-  using Vector = typename S::Vector;
+  // Narrow windows wait for their own last step; vectors of 32 bytes have the shorter delays.
+  static constexpr int kBytes = Cells > 64 || kVectorBytes < 32 ? kVectorBytes : 32;
+  using L = Lanes<Lane, kBytes>;
+  using Vector = typename L::Vector;
   using R = Rows<S>;
   static constexpr int P = S::kPieces, kVectors = Cells / L::kCount;
 
@@ -87,7 +89,7 @@ class Window {
     }
     if constexpr (Corner) edges();
     if constexpr (Trace) keep();
-    alignas(kVectorBytes) Lane z[L::kCount];
+    alignas(kBytes) Lane z[L::kCount];
     L::store(z, changes);
     return z[lane_ % L::kCount];
   }
@@ -125,7 +127,7 @@ class Window {
   }
 
   const S& s_;
-  const Step<S> step_;
+  const Step<S, L> step_;
   const Text& text_;
   Vector u_[kVectors], v_[kVectors], a_[kVectors][P + 1], b_[kVectors][P + 1];
   std::int32_t row_ = 0, slot_ = 0, lane_ = 0;

@@ -1,0 +1,156 @@
+"""What a table says, from seconds and costs: pure functions."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+OURS = "wfacli"
+Costs = npt.NDArray[np.int32]
+
+
+@dataclass
+class Timing:
+    """One aligner, under one setting, on one cell of the table.
+
+    Attributes:
+        aligner: OURS, or a peer.
+        setting: which of its ways; "" where there is only one.
+        threads: 1, or 2.
+        seconds: of each repeat.
+        wrong: pairs whose cost is not the right one.
+    """
+
+    aligner: str
+    setting: str = ""
+    threads: int = 1
+    seconds: list[float] = field(default_factory=list)
+    wrong: int = 0
+
+    @property
+    def name(self) -> str:
+        """Aligner and setting."""
+        return f"{self.aligner} {self.setting}".strip()
+
+    @property
+    def best(self) -> float:
+        """Seconds of the fastest repeat."""
+        return min(self.seconds)
+
+    def report(self) -> dict[str, Any]:
+        """Plain values for JSON; times in seconds."""
+        return {
+            "aligner": self.aligner,
+            "setting": self.setting,
+            "threads": self.threads,
+            "best_seconds": round(self.best, 6),
+            "median_seconds": round(statistics.median(self.seconds), 6),
+            "all_seconds": [round(s, 6) for s in self.seconds],
+            "wrong_pairs": self.wrong,
+        }
+
+
+@dataclass
+class Cell:
+    """One task on one row.
+
+    Attributes:
+        row: name of the row.
+        task: name of the task.
+        timings: of every aligner and setting that ran, in the order of the table.
+        absent: why others did not run, by Timing.name; who does not offer the task is not named.
+        two_threads: OURS with two threads, where there are two cores.
+    """
+
+    row: str
+    task: str
+    timings: list[Timing] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+    two_threads: Timing | None = None
+
+    def of(self, aligner: str) -> Timing | None:
+        """An aligner's fastest setting; one that is right on every pair goes first."""
+        own = [t for t in self.timings if t.aligner == aligner and t.seconds]
+        return min(own, key=lambda t: (t.wrong > 0, t.best), default=None)
+
+    def best_peer(self) -> Timing | None:
+        """The fastest peer that is right on every pair."""
+        own = [t for t in self.timings if t.aligner != OURS and t.seconds and not t.wrong]
+        return min(own, key=lambda t: t.best, default=None)
+
+    def ratio(self) -> float | None:
+        """Seconds of the best peer for a second of ours: above 1 we are faster. None without both, or if we err."""
+        ours, peer = self.of(OURS), self.best_peer()
+        return peer.best / ours.best if ours and peer and not ours.wrong else None
+
+    def speedup(self) -> float | None:
+        """Seconds with one thread for a second with two."""
+        ours = self.of(OURS)
+        return ours.best / self.two_threads.best if ours and self.two_threads else None
+
+    def relative(self, aligner: str) -> float | None:
+        """An aligner's seconds for a second of the best peer."""
+        own, peer = self.of(aligner), self.best_peer()
+        return own.best / peer.best if own and peer else None
+
+    def report(self) -> dict[str, Any]:
+        """Plain values for JSON; times in seconds."""
+        peer = self.best_peer()
+        return {
+            "row": self.row,
+            "task": self.task,
+            "timings": [t.report() for t in [*self.timings, *([self.two_threads] if self.two_threads else [])]],
+            "not_run": self.absent,
+            "best_peer": peer.name if peer else None,
+            "best_peer_by_ours": _rounded(self.ratio()),
+            "one_thread_by_two": _rounded(self.speedup()),
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def right_costs(ours: Costs, peers: Mapping[str, Costs]) -> Costs:
+    """What each pair costs by the most accounts; ours where as many speak for it as for any other.
+
+    Args:
+        ours: i32[n], -1 where there is none.
+        peers: the same for each peer.
+    """
+    voices = np.stack([ours, *peers.values()])
+    votes = (voices[:, None] == voices[None, :]).sum(axis=1)
+    votes[voices < 0] = 0
+    right: Costs = np.take_along_axis(voices, votes.argmax(axis=0)[None], axis=0)[0]
+    return right
+
+
+def wrong_pairs(found: Costs, right: Costs) -> int:
+    """Pairs whose cost is missing or another one."""
+    return int(np.count_nonzero((found != right) | (found < 0)))
+
+
+def summary(cells: Sequence[Cell]) -> tuple[int, int, int]:
+    """Cells where ours can be compared, where it is at least as fast as the best peer, and at least twice as fast."""
+    ratios = [r for r in (cell.ratio() for cell in cells) if r is not None]
+    return len(ratios), sum(r >= 1 for r in ratios), sum(r >= 2 for r in ratios)
+
+
+def seconds_text(seconds: float) -> str:
+    """Three significant digits of seconds, at most a ten-thousandth."""
+    for limit, digits in ((0.01, 5), (0.1, 4), (1.0, 3), (10.0, 2), (100.0, 1)):
+        if seconds < limit:
+            return f"{seconds:.{digits}f}"
+    return f"{seconds:.0f}"
+
+
+def cell_text(timing: Timing | None) -> str:
+    """What stands in the table for an aligner: seconds, and on how many pairs it was wrong."""
+    if timing is None:
+        return "–"
+    return seconds_text(timing.best) + (f"\nwrong on {timing.wrong:,} pairs" if timing.wrong else "")

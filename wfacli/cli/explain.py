@@ -1,0 +1,47 @@
+"""Which kernels aligned the pairs, and why, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.table import Table
+
+from ..run import AlignRun
+from .console import console, note
+
+_WHY = {
+    "SCORE_LIMIT": "more edits than it is for",
+    "MEMORY_LIMIT": "more memory than it may use",
+    "LENGTH_LIMIT": "longer than it takes",
+    "UNSUPPORTED": "letters or costs that it does not know",
+}
+
+
+def explain(run: AlignRun) -> None:
+    """Prints the routes of a run, which config.explain kept."""
+    stats = run.stats
+    total = max(sum(stats.routed.values()), 1)
+    table = Table(title="Routes", title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in ("kernel", "pairs", "share", "aligned"):
+        table.add_column(name, justify="left" if name == "kernel" else "right", no_wrap=True)
+    table.add_column("us a pair, as models promise: it, and the others that could")
+    for kernel in dict.fromkeys([*stats.routed, *stats.kernels]):
+        first = stats.routed[kernel]
+        why = _promised(kernel, stats.promises or {}) if first else ""
+        table.add_row(kernel, f"{first:,}", f"{100 * first / total:.1f}%", f"{stats.kernels[kernel]:,}", why)
+    console.print(table)
+    if run.config.kernel:
+        note(f"--kernel {run.config.kernel} got every pair first; the models had no say")
+    for (kernel, reason, to), pairs in sorted(stats.handed_on.items()):
+        note(f"{pairs:,} handed on from {kernel} to {to}: {_WHY.get(reason, reason)}")
+
+
+def _promised(kernel: str, promises: Mapping[tuple[str, str], object]) -> str:
+    means = {}
+    for (chosen, name), promise in promises.items():
+        pairs, microseconds = getattr(promise, "pairs", 0), getattr(promise, "microseconds", 0.0)
+        if chosen == kernel and pairs:
+            means[name] = microseconds / pairs
+    own = means.pop(kernel, None)
+    others = ", ".join(f"{name} {mean:.2f}" for name, mean in sorted(means.items(), key=lambda item: item[1]))
+    return (f"{own:.2f}" if own is not None else "-") + (f"; {others}" if others else "")
