@@ -40,7 +40,7 @@ sanitize: .venv/dev
 
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
-	sh tests/sanitize.sh thread tests/engines/test_kernels.py tests/engines/test_threads.py tests/unit/test_pipeline.py
+	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py
 
 # Longer random tests than make test has time for.
 fuzz: .venv/dev

@@ -6,6 +6,7 @@ the one whose model (wfacli.tuning) promises the least.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,17 +61,17 @@ def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None 
         return []
     if forced:
         return [Route(np.arange(len(pairs), dtype=np.int32), forced)]
-    names = candidates(spec)
-    choice = np.argmin([predicted(name, pairs, spec, limits) for name in names], axis=0)
-    routes = [Route(np.flatnonzero(choice == k).astype(np.int32), name) for k, name in enumerate(names)]
-    return [r for r in routes if len(r.rows)]
+    names, forecast = candidates(spec), Forecast(pairs, spec, limits)
+    choice = np.argmin([forecast.microseconds(name) for name in names], axis=0)
+    chosen = np.bincount(choice, minlength=len(names)).tolist()
+    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k, n in enumerate(chosen) if n]
 
 
 def reasons(pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route]) -> dict[tuple[str, str], Promise]:
     """For each route's kernel and each that might have had its pairs: what the model promises."""
-    found = {}
+    found, forecast = {}, Forecast(pairs, spec, limits)
     for name in dict.fromkeys([*candidates(spec), *(r.kernel for r in routes)]):
-        time = predicted(name, pairs, spec, limits)
+        time = forecast.microseconds(name)
         for r in routes:
             able = np.isfinite(time[r.rows])
             found[r.kernel, name] = Promise(int(able.sum()), float(time[r.rows][able].sum()))
@@ -109,35 +110,59 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     return None
 
 
-def predicted(kernel: str, pairs: PairBatch, spec: AlignSpec, limits: Limits) -> F64:
-    """Microseconds (f64[n]) that a kernel will take for each pair; infinite where it cannot align it."""
-    longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
-    edits = np.maximum(pairs.est_edits, 0).astype(np.float64)
-    costs = _Units.of(spec)
-    if kernel in BITS:
-        band = 64.0 * BITS[kernel]
-        fits = (edits * tuning.SAFETY < band) & ((pairs.flags & Flag.NON_ACGT) == 0)
-        time: F64 = tuning.BITS.of(longest, longest * BITS[kernel])
-        return np.where(fits, time, np.inf)
-    if kernel == STRIPES:
-        return np.where(_compares_bits(pairs, spec), np.inf, tuning.STRIPES.of(longest, longest * edits))
-    if kernel == DIFFERENCE:
-        width = edits * costs.edit / costs.extend  # diagonals that the band needs
-        return tuning.DIFFERENCE.of(longest, longest * width)
-    score = edits * costs.edit
-    model = tuning.WAVEFRONT_LINEAR if costs.components == 1 else tuning.WAVEFRONT
-    cells = score**2 / costs.extend * costs.components
-    time = model.of(longest, cells)
-    hopeless = _least_table_bytes(pairs.est_edits, spec) > limits.table
-    if kernel == LINEAR:
-        return time * tuning.LINEAR_FACTOR
-    return np.where(hopeless, np.inf, time)
+class Forecast:
+    """How long kernels will take for the pairs of a batch, by their models."""
 
+    def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits) -> None:
+        self._longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
+        self._edits = np.maximum(pairs.est_edits, 0).astype(np.float64)
+        self._other_letters = (pairs.flags & Flag.NON_ACGT) != 0
+        self._all_plain = not self._other_letters.any()
+        self._wildcard = spec.ambiguous is Ambiguous.WILDCARD
+        self._costs, self._limits, self._global = _Units.of(spec), limits, spec.mode is Mode.GLOBAL
 
-def _compares_bits(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
-    """Pairs whose letters match when their codes share a bit."""
-    wildcard = spec.ambiguous is Ambiguous.WILDCARD
-    return np.asarray(((pairs.flags & Flag.NON_ACGT) != 0) & wildcard)
+    def microseconds(self, kernel: str) -> F64:
+        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it."""
+        time = self._model(kernel).of(*self.features(kernel))
+        if kernel in BITS:
+            time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
+            return time if self._all_plain else np.where(self._other_letters, np.inf, time)
+        if kernel == STRIPES and self._wildcard:
+            return np.where(self._other_letters, np.inf, time)
+        if kernel == LINEAR:
+            return time * tuning.LINEAR_FACTOR
+        if kernel in (CAPPED, TABLE) and self._global:
+            # What cannot fit a table need not be tried in one.
+            return np.where(self._least_table_bytes() > self._limits.table, np.inf, time)
+        return time
+
+    def features(self, kernel: str) -> tuple[F64, F64]:
+        """What a kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
+        costs, longest = self._costs, self._longest
+        if kernel in BITS:
+            return longest, longest * BITS[kernel]
+        if kernel == STRIPES:
+            return longest, longest * self._edits
+        if kernel == DIFFERENCE:  # letters by the diagonals that the band needs
+            return longest, longest * self._edits * (costs.edit / costs.extend)
+        return longest, self._edits**2 * (costs.edit**2 / costs.extend * costs.components)
+
+    def _model(self, kernel: str) -> tuning.Model:
+        if kernel in BITS:
+            return tuning.BITS
+        if kernel == STRIPES:
+            return tuning.STRIPES
+        if kernel == DIFFERENCE:
+            return tuning.DIFFERENCE
+        return tuning.WAVEFRONT_LINEAR if self._costs.components == 1 else tuning.WAVEFRONT
+
+    def _least_table_bytes(self) -> F64:
+        """Bytes, from below, of a table with so many edits, if all of them are gaps on one side.
+
+        A row reaches one diagonal further for every `extend` of score, so the diagonals on that side alone add up to
+        extend * edits^2 / 2, with one offset of 4 bytes a component.
+        """
+        return np.asarray(2.0 * self._costs.components * self._costs.extend * self._edits**2)
 
 
 @dataclass(frozen=True)
@@ -154,23 +179,10 @@ class _Units:
         twice = 2 if p.match else 1
         mismatch = twice * (p.mismatch + p.match)
         gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
-        unit = int(np.gcd.reduce([mismatch, p.match, *(v for gap in gaps for v in gap)]))
+        unit = math.gcd(mismatch, p.match, *(v for gap in gaps for v in gap))
         linear = len(gaps) == 1 and gaps[0][0] == 0
-        first = sum(gaps[0])
         return cls(
-            edit=(mismatch + 2 * first) / 3 / unit,
+            edit=(mismatch + 2 * sum(gaps[0])) / 3 / unit,
             extend=min(e for _, e in gaps) // unit,
             components=1 if linear else 1 + 2 * len(gaps),
         )
-
-
-def _least_table_bytes(gap: I32, spec: AlignSpec) -> F64:
-    """Bytes, from below, of a table whose last row holds a diagonal `gap` (i32[n]) away from the first.
-
-    A row reaches one diagonal further for every `extend` of score, so the diagonals on that side alone add up to
-    extend * gap^2 / 2, with one offset of 4 bytes a component.
-    """
-    if spec.mode is not Mode.GLOBAL:
-        return np.zeros(len(gap))
-    units = _Units.of(spec)
-    return np.asarray(4.0 * units.components * units.extend * gap.astype(np.float64) ** 2 / 2)

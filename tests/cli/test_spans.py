@@ -142,9 +142,7 @@ def test_sam_and_paf_say_the_same(align: Align, options: tuple[str, ...]) -> Non
 
 @every_mode
 @pytest.mark.parametrize("style", ["eqx", "m"])
-def test_pysam_reads_what_was_aligned(
-    align: Align, tmp_path: Path, options: tuple[str, ...], style: str
-) -> None:
+def test_pysam_reads_what_was_aligned(align: Align, tmp_path: Path, options: tuple[str, ...], style: str) -> None:
     pysam = pytest.importorskip("pysam")
     expected = rows(align, "tsv", *options)
     assert_success(align("-o", "x.sam", "--md", "--cigar", style, *options))

@@ -1,74 +1,172 @@
-"""Which kernel a pair tries first, and which next."""
+"""How many edits a pair seems to have, which kernel it tries first, and which next."""
 
 import dataclasses
+import itertools
 import random
 
 import numpy as np
 import pytest
 
 from tests import oracles, pairgen
-from tests.engines.helpers import engine, spec_of
-from wfacli.batch import Status
-from wfacli.config import Limits
-from wfacli.dispatch import LINEAR, TABLE, Route, next_rung, route
+from tests.engines.agreement import SCHEMES, spec_for
+from wfacli import dispatch
+from wfacli.batch import Flag, Status
+from wfacli.config import Ambiguous, Heuristics, Limits, Mode
+from wfacli.dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, TABLE, next_rung, reasons, route
 from wfacli.estimate import with_estimates
 from wfacli.io.memory import pairs_of
 
-
-def with_edits(edits):
-    batch = pairs_of(["A"] * len(edits), ["A"] * len(edits))
-    return dataclasses.replace(batch, est_edits=np.array(edits, np.int32))
+EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
 
 
-def test_the_estimate_is_a_lower_bound():
-    pairs = pairgen.random_pairs(1, 200, 60, pairgen.ALPHABETS["mixed"])
-    batch = pairs_of(*zip(*pairs, strict=True))
-    assert (batch.est_edits == -1).all()
-    estimated = with_estimates(batch)
-    assert estimated.est_edits.dtype == np.int32
-    assert all(e <= oracles.edlib_cost(*p) for e, p in zip(estimated.est_edits.tolist(), pairs, strict=True))
-    assert estimated.bases is batch.bases
+def with_edits(edits, length=1, flags=0):
+    letters = "A" * length
+    batch = pairs_of([letters] * len(edits), [letters] * len(edits))
+    return dataclasses.replace(
+        batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8)
+    )
 
 
-@pytest.mark.parametrize("metric", ["edit", "affine"])
-def test_every_row_has_one_first_route(metric):
-    edits = [0, 10**6, 3, -1, 10**7, 50]
-    routes = route(with_edits(edits), spec_of(metric, (4, 6, 2)), Limits())
-    assert {r.kernel: r.rows.tolist() for r in routes} == {TABLE: [0, 2, 3, 5], LINEAR: [1, 4]}
-    assert all(r.rows.dtype == np.int32 for r in routes)
-    assert route(with_edits([]), spec_of(metric, (4, 6, 2)), Limits()) == []
+def estimates(pairs, scheme=AFFINE):
+    return with_estimates(pairs_of(*zip(*pairs, strict=True)), spec_for(scheme)).est_edits.tolist()
 
 
-@pytest.mark.parametrize(
-    ("metric", "costs"),
-    [("edit", oracles.EDIT), ("affine", (4, 6, 2)), ("affine", (1, 1, 3)), ("affine", (40, 60, 20)),
-     ("affine", (1, 60, 1))],
-    ids=str,
-)  # fmt: skip
-def test_only_hopeless_pairs_skip_the_table(metric, costs):
-    """What goes to the linear kernel at once would have failed in the table."""
-    rng = random.Random(2)
-    spec, pairs = spec_of(metric, costs), []
+# Estimates
+
+
+def test_few_edits_are_counted():
+    rng = random.Random(1)
+    pairs = []
     for _ in range(300):
-        target = pairgen.sequence(rng, rng.randrange(300), b"ACGT")
-        at = rng.randrange(len(target) + 1)
-        gap = rng.choice((0, 0, rng.randrange(120), len(target)))
-        pairs.append((target[:at] + target[at + gap :], target))
-    batch = with_estimates(pairs_of(*zip(*pairs, strict=True)))
-    for table in (1000, 20_000, 100_000, 400_000):
-        hopeless = [r.rows for r in route(batch, spec, Limits(table=table)) if r.kernel == LINEAR]
-        if not hopeless:
-            continue
-        with engine(spec, Limits(table=table)) as cpu:
-            tried = cpu.collect(cpu.submit(batch, Route(hopeless[0], TABLE)))
-        solved = hopeless[0][tried.status == Status.OK]
-        assert not len(solved), f"{len(solved)} of {len(hopeless[0])} fit {table} bytes: {pairs[solved[0]]}"
+        target = pairgen.sequence(rng, rng.randrange(1, 400), b"ACGT")
+        pairs.append((pairgen.mutated(rng, target, b"ACGT", 0.01), target))
+    found, true = estimates(pairs), [oracles.edlib_cost(*pair) for pair in pairs]
+    exact = [f == t for f, t in zip(found, true, strict=True) if t <= 8]
+    assert len(exact) > 200 and all(exact)
 
 
-def test_the_next_rung():
+@pytest.mark.parametrize(("length", "error"), [(300, 0.1), (1000, 0.05), (5000, 0.02), (5000, 0.15), (20_000, 0.01)])
+def test_many_edits_are_estimated_within_a_factor(length, error):
+    rng = random.Random(length)
+    pairs = []
+    for _ in range(40):
+        target = pairgen.sequence(rng, length, b"ACGT")
+        pairs.append((pairgen.mutated(rng, target, b"ACGT", error / 2), target))
+    true = np.array([oracles.edlib_cost(*pair) for pair in pairs])
+    ratio = np.array(estimates(pairs)) / true
+    assert 0.5 < np.median(ratio) < 1.5
+    assert (ratio > 1 / 5).all() and (ratio < 5).all()
+
+
+def test_an_estimate_is_never_less_than_the_lengths_say():
+    pairs = pairgen.random_pairs(1, 400, 60, pairgen.ALPHABETS["mixed"]) + [(b"", b"ACGT"), (b"ACG", b""), (b"", b"")]
+    for scheme in (EDIT, AFFINE):
+        for (query, target), found in zip(pairs, estimates(pairs, scheme), strict=True):
+            assert abs(len(query) - len(target)) <= found <= max(len(query), len(target))
+
+
+def test_a_batch_keeps_its_letters():
+    batch = pairs_of(["ACGT"], ["ACGA"])
+    assert (batch.est_edits == -1).all()
+    estimated = with_estimates(batch, spec_for(AFFINE))
+    assert estimated.bases is batch.bases and estimated.est_edits.dtype == np.int32
+
+
+# First routes
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+@pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.HW])
+def test_every_row_has_one_first_route(scheme, mode):
+    spec = spec_for(scheme, mode)
+    for length, flags in itertools.product((1, 150, 3000), (0, Flag.NON_ACGT)):
+        batch = with_edits([0, 10**6, 3, -1, 10**7, 50], length, flags)
+        routes = route(batch, spec, Limits())
+        assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(6))
+        assert all(r.rows.dtype == np.int32 and r.kernel in dispatch.candidates(spec) for r in routes)
+    assert route(with_edits([]), spec, Limits()) == []
+
+
+def test_the_error_decides():
+    few, many = with_edits([2], 1000), with_edits([150], 1000)
+    assert route(few, spec_for(AFFINE), Limits())[0].kernel == CAPPED
+    assert route(many, spec_for(AFFINE), Limits())[0].kernel == DIFFERENCE
+    assert route(with_edits([20], 150), spec_for(EDIT), Limits())[0].kernel == "bits-64"
+    assert route(with_edits([3000], 20_000), spec_for(EDIT), Limits())[0].kernel == STRIPES
+
+
+def test_other_letters_are_not_for_two_bits():
+    for rule in Ambiguous:
+        spec = spec_for(EDIT, ambiguous=rule)
+        assert route(with_edits([20], 150, Flag.NON_ACGT), spec, Limits())[0].kernel not in BITS
+
+
+def test_what_cannot_fit_a_table_is_not_tried_in_one():
+    spec = spec_for(AFFINE, Mode.GLOBAL)
+    assert route(with_edits([2000], 100_000), spec, Limits(table=1000))[0].kernel in (DIFFERENCE, LINEAR)
+
+
+@pytest.mark.parametrize("spec", [
+    spec_for(AFFINE, Mode.HW), spec_for(EDIT, Mode.HW), spec_for(AFFINE, heuristics=Heuristics(band=5)),
+    spec_for(SCHEMES[9], Mode.EXTENSION),
+])  # fmt: skip
+def test_only_wavefronts_know_spans_and_heuristics(spec):
+    kernels = {r.kernel for r in route(with_edits([0, 20, 500], 1000), spec, Limits())}
+    assert kernels <= {TABLE, LINEAR}
+
+
+def test_a_bound_on_the_cost_is_not_mistaken_for_a_kernel_s_own():
+    for scheme in (EDIT, AFFINE):
+        assert not {*BITS, CAPPED} & set(dispatch.candidates(spec_for(scheme, max_cost=10)))
+
+
+def test_a_forced_kernel_gets_every_row():
+    for kernel in CPU_KERNELS:
+        (only,) = route(with_edits([0, 500], 1000), spec_for(AFFINE), Limits(), kernel)
+        assert only.kernel == kernel and only.rows.tolist() == [0, 1]
+
+
+def test_the_choice_is_the_least_that_is_promised():
+    batch, spec = with_edits([0, 5, 20, 60, 200, 900], 1000), spec_for(EDIT)
+    forecast = dispatch.Forecast(batch, spec, Limits())
+    names = dispatch.candidates(spec)
+    least = np.min([forecast.microseconds(name) for name in names], axis=0)
+    for r in route(batch, spec, Limits()):
+        assert np.array_equal(forecast.microseconds(r.kernel)[r.rows], least[r.rows])
+    promises = reasons(batch, spec, Limits(), route(batch, spec, Limits()))
+    for (chosen, other), promise in promises.items():
+        own = promises[chosen, chosen]
+        assert promise.pairs < own.pairs or promise.microseconds >= own.microseconds, (chosen, other)
+
+
+# Further routes
+
+
+def test_a_kernel_that_gives_up_hands_on():
     status = np.array([Status.OK, Status.MEMORY_LIMIT, Status.LENGTH_LIMIT, Status.MEMORY_LIMIT], np.uint8)
     rows = np.array([4, 9, 2, 7], np.int32)
-    further = next_rung(TABLE, status, rows)
-    assert further is not None and further.kernel == LINEAR and further.rows.tolist() == [9, 7]
-    assert next_rung(LINEAR, status, rows) is None
-    assert next_rung(TABLE, status[:1], rows[:1]) is None
+    (further,) = next_rung(TABLE, status, rows, spec_for(AFFINE))
+    assert further.kernel == LINEAR and further.rows.tolist() == [9, 7]
+    assert next_rung(LINEAR, status, rows, spec_for(AFFINE)) == []
+    assert next_rung(TABLE, status[:1], rows[:1], spec_for(AFFINE)) == []
+
+
+@pytest.mark.parametrize("scheme", [EDIT, AFFINE], ids=str)
+def test_no_pair_is_handed_round_in_a_circle(scheme):
+    spec, row = spec_for(scheme), np.zeros(1, np.int32)
+    reasons_to_fail = [Status.SCORE_LIMIT, Status.MEMORY_LIMIT, Status.LENGTH_LIMIT, Status.UNSUPPORTED]
+    for kernel in CPU_KERNELS:
+        paths = [(kernel,)]
+        while paths:
+            path = paths.pop()
+            assert len(set(path)) == len(path), path
+            for status in reasons_to_fail:
+                paths += [(*path, r.kernel) for r in next_rung(path[-1], np.array([status], np.uint8), row, spec)]
+
+
+def test_bands_widen_until_another_kernel_is_better():
+    row, over = np.zeros(1, np.int32), np.array([Status.SCORE_LIMIT], np.uint8)
+    path = ["bits-64"]
+    while further := next_rung(path[-1], over, row, spec_for(EDIT)):
+        path.append(further[0].kernel)
+    assert path == ["bits-64", "bits-128", "bits-256", "bits-512", STRIPES]

@@ -67,6 +67,7 @@ NB_MODULE(_native, m) {
   m.def("keep_memory_flat", &keep_memory_flat,
         "For the command line: sets the allocator up for batches, for the whole process");
   wfacli::bind_reader(m);
+  wfacli::bind_memory(m);
   wfacli::bind_engine(m);
   wfacli::bind_format(m);
 }

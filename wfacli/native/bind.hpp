@@ -5,7 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include "types.hpp"
+#include "builder.hpp"
 
 namespace wfacli {
 
@@ -38,7 +38,11 @@ const T* column(nb::handle object, const char* name, std::int64_t n) {
 BatchView batch_view(nb::handle batch);
 AlignmentView alignment_view(nb::handle alignments);
 
+// A batch as columns by name.
+nb::dict columns_dict(BatchColumns columns);
+
 void bind_reader(nb::module_& m);
+void bind_memory(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_format(nb::module_& m);
 

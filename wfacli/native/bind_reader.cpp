@@ -3,9 +3,7 @@
 #include "targets.hpp"
 
 namespace wfacli {
-namespace {
-
-nb::dict to_dict(BatchColumns columns) {
+nb::dict columns_dict(BatchColumns columns) {
   nb::dict d;
   d["bases"] = to_numpy(columns.bases);
   d["q_start"] = to_numpy(columns.q_start);
@@ -21,6 +19,8 @@ nb::dict to_dict(BatchColumns columns) {
   d["t_name_len"] = to_numpy(columns.t_name_len);
   return d;
 }
+
+namespace {
 
 Layout layout_of(const std::string& name) {
   if (name == "two") return Layout::TwoFiles;
@@ -60,7 +60,7 @@ void bind_reader(nb::module_& m) {
       .def("bytes_read", &PairReader::bytes_read, nb::arg("stream"))
       .def("fill", &PairReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("pending_pairs", &PairReader::pending_pairs)
-      .def("take", [](PairReader& self) { return to_dict(self.take()); })
+      .def("take", [](PairReader& self) { return columns_dict(self.take()); })
       .def("fault", [](const PairReader& self) -> nb::object {
         const InputFault* f = self.fault();
         if (!f) return nb::none();

@@ -195,6 +195,49 @@ class LaneGroup {
       if (n_[l] || m_[l]) answers[l].score = (n_[l] > m_[l] ? n_[l] - m_[l] : m_[l] - n_[l]) + missed[l];
   }
 
+  // The column whose letters' planes are low and high, s columns into the word at q. Words are finished one behind,
+  // since moving to the next column's rows takes a bit of the word above. Returns where the diagonal delta is 0.
+  template <bool Path>
+  static WFACLI_INLINE V one_column(V* pv, V* mv, const V* last, const Word* q, int s, V low, V high, Word* trace) {
+    V carry = zeros(), above_pv = zeros(), hit = zeros();
+    V d0_before = zeros(), ph_before = zeros(), mh_before = zeros();
+    for (int w = 0; w <= W; ++w) {
+      V d0 = zeros(), ph = zeros(), mh = zeros();
+      if (w < W) {
+        const Word* a = q + w * 2 * kLanes;
+        const Word* b = a + 2 * kLanes;
+        const V miss_low = or_xor(low, load(a) >> s, (load(b) << 1) << (63 - s));
+        const V miss_high = or_xor(high, load(a + kLanes) >> s, (load(b + kLanes) << 1) << (63 - s));
+        const V eq = neither(miss_low, miss_high);
+        const V over = eq & pv[w];
+        const V sum = w > 0 ? over + (pv[w] + carry) : over + pv[w];
+        if (w + 1 < W) carry = or_only(over, pv[w], sum) >> 63;
+        d0 = xor_or(sum, pv[w], eq | mv[w]);
+        ph = or_neither(mv[w], d0, pv[w]);
+        mh = d0 & pv[w];
+        hit = W == 1 ? d0 : w > 0 ? or_both(hit, d0, last[w]) : d0 & last[w];
+      }
+      if (w > 0) {
+        const int k = w - 1;
+        const V moved = w < W ? d0_before >> 1 | d0 << 63 : d0_before >> 1;
+        const V next = or_neither(mh_before, moved, ph_before);
+        mv[k] = moved & ph_before;
+        pv[k] = next;
+        if constexpr (Path) {
+          // Insertion: both bits; deletion: the first; mismatch: the second; match: none.
+          const V own = k > 0 ? next << 1 | above_pv >> 63 : next << 1;
+          store(trace + k * 2 * kLanes, own | ph_before);
+          store(trace + k * 2 * kLanes + kLanes, or_neither(own, ph_before, d0_before));
+          above_pv = next;
+        }
+      }
+      d0_before = d0;
+      ph_before = ph;
+      mh_before = mh;
+    }
+    return hit;
+  }
+
   // Columns from + 1 .. to, which lie in one word of the target.
   template <bool Path>
   void columns(State& state, std::int32_t from, std::int32_t to) {
@@ -213,42 +256,7 @@ class LaneGroup {
       const V low = top_bit_everywhere(t_low), high = top_bit_everywhere(t_high);
       t_low += t_low;
       t_high += t_high;
-      V carry = zeros(), above_pv = zeros(), hit = zeros();
-      V d0_before = zeros(), ph_before = zeros(), mh_before = zeros();
-      for (int w = 0; w <= W; ++w) {
-        V d0 = zeros(), ph = zeros(), mh = zeros();
-        if (w < W) {
-          const Word* a = q + w * 2 * kLanes;
-          const Word* b = a + 2 * kLanes;
-          const V miss_low = or_xor(low, load(a) >> s, (load(b) << 1) << (63 - s));
-          const V miss_high = or_xor(high, load(a + kLanes) >> s, (load(b + kLanes) << 1) << (63 - s));
-          const V eq = neither(miss_low, miss_high);
-          const V over = eq & pv[w];
-          const V sum = w > 0 ? over + (pv[w] + carry) : over + pv[w];
-          if (w + 1 < W) carry = or_only(over, pv[w], sum) >> 63;
-          d0 = xor_or(sum, pv[w], eq | mv[w]);
-          ph = or_neither(mv[w], d0, pv[w]);
-          mh = d0 & pv[w];
-          hit = W == 1 ? d0 : w > 0 ? or_both(hit, d0, last[w]) : d0 & last[w];
-        }
-        if (w > 0) {
-          const int k = w - 1;
-          const V moved = w < W ? d0_before >> 1 | d0 << 63 : d0_before >> 1;
-          const V next = or_neither(mh_before, moved, ph_before);
-          mv[k] = moved & ph_before;
-          pv[k] = next;
-          if constexpr (Path) {
-            // Insertion: both bits; deletion: the first; mismatch: the second; match: none.
-            const V own = k > 0 ? next << 1 | above_pv >> 63 : next << 1;
-            store(trace + k * 2 * kLanes, own | ph_before);
-            store(trace + k * 2 * kLanes + kLanes, or_neither(own, ph_before, d0_before));
-            above_pv = next;
-          }
-        }
-        d0_before = d0;
-        ph_before = ph;
-        mh_before = mh;
-      }
+      const V hit = one_column<Path>(pv, mv, last, q, s, low, high, trace);
       missed = count_disjoint(missed, hit, W == 1 ? last[0] : hit);
       if constexpr (Path) trace += trace_stride();
     }

@@ -28,7 +28,7 @@ class PairBand {
     std::int64_t cost = task_.estimate >= 0 ? task_.estimate + task_.estimate / 8 : least + most / 32;
     for (int attempt = 0;; ++attempt) {
       if (cost > task_.max_score) cost = task_.max_score;
-      if (cost > n + m) cost = n + m;
+      if (cost > most) cost = most;  // no two sequences are further apart
       const Band band(task_.query_len, task_.target_len, cost);
       const End end = sweep(band, attempt);
       if (end == End::Dropped || end == End::Memory) {
@@ -52,7 +52,9 @@ class PairBand {
 
  private:
   static constexpr std::int64_t kStepWords = 2 * kLanes, kStateWords = 4 * kLanes;
-  static constexpr std::int64_t kWide = 2000;  // columns; measured: above it computing again costs less than storing all
+  // Columns of a band above which its path is found by computing again. That costs no time from about 4000 on, and
+  // saves memory.
+  static constexpr std::int64_t kWide = 8192;
 
   // The cost to try next. One that was found is a bound; one that was guessed needs some room, and may be wild.
   std::int64_t next_cost(const Band& band, End end, int attempt) const {
@@ -93,7 +95,8 @@ class PairBand {
     row_ = {states_ + kept};
     std::memset(row_.words, 0, string_words * sizeof(Word));
     if (task_.path)
-      trace_ = aligned_words(memory_.trace, static_cast<std::size_t>((whole_ ? band.steps : spacing_) + 64) * kStepWords);
+      trace_ = aligned_words(memory_.trace,
+                             static_cast<std::size_t>((whole_ ? band.steps : spacing_) + 64) * kStepWords);
     trace_begin_ = 0;
     Stripes<P> stripes(band, planes_, row_);
     return whole_ ? forward<true>(band, stripes, attempt) : forward<false>(band, stripes, attempt);
@@ -146,7 +149,8 @@ class PairBand {
     lowest = lowest > 32 ? lowest - 32 : 0;  // between two of the columns looked at
     found_ = lowest + lowest * rest / row;
     if (found_ < best) found_ = best;
-    if (best - 64 > band.threshold) return true;
+    if (best - 128 > band.threshold) return true;  // a column in between is at most 64 away, and each adds 2 at most
+    if (band.threshold >= task_.max_score || band.threshold >= band.n + std::int64_t{band.m}) return false;
     // Not certain, but likely: the first guess is judged early, later ones by a third of the pair.
     const std::int64_t bound = attempt ? band.threshold + band.threshold / 16 : band.threshold;
     return found_ > bound && (attempt ? 3 : 8) * row >= band.n && rest > row;

@@ -11,7 +11,7 @@ namespace WFACLI_ISA {
 class RunWriter {
  public:
   // Room for `most` runs at the end of `runs`. A run must be shorter than 2^28.
-  RunWriter(Buffer<std::uint32_t>& runs, std::size_t most) : runs_(runs), first_(runs.size()) {
+  RunWriter(Buffer<std::uint32_t>& runs, std::size_t most) : runs_(runs) {
     at_ = runs_.extend(most + 1);
   }
   // Adds `length` matches; none changes nothing. What is added next is no match.
@@ -37,7 +37,6 @@ class RunWriter {
 
  private:
   Buffer<std::uint32_t>& runs_;
-  std::size_t first_;
   std::uint32_t* at_;
   std::uint32_t last_ = 0;
 };

@@ -44,10 +44,11 @@ WFACLI_INLINE V top_bit_everywhere(V v) {
 #endif
 }
 
-// Logic of three operands is one instruction in AVX-512, which GCC 12 finds in simple cases only. `Table` has the
+// Logic of three operands is one instruction in AVX-512, which GCC 12 finds in simple cases only. `table` has the
 // result for the operands' bits a, b, c in bit 4 a + 2 b + c; `plain` is what other instruction sets compute.
 #if defined(__AVX512BW__)
-#define WFACLI_LOGIC(table, a, b, c, plain) (V) _mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), table)
+#define WFACLI_LOGIC(table, a, b, c, plain) \
+  (V) _mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), table)
 #else
 #define WFACLI_LOGIC(table, a, b, c, plain) (plain)
 #endif

@@ -12,9 +12,7 @@ struct Band {
   // Slots of row r.
   WFACLI_INLINE std::int32_t first(std::int32_t r) const { return (r - hi + 1) >> 1; }
   WFACLI_INLINE std::int32_t last(std::int32_t r) const { return (r - lo) >> 1; }
-  // A window that covers the band for two rows or more: its first slot, and its cells.
-  WFACLI_INLINE std::int32_t window(std::int32_t r) const { return (r + 1 - hi) >> 1; }
-  WFACLI_INLINE std::int32_t cells(std::int32_t r) const { return (r - 2 * window(r) + 3 - lo) >> 1; }
+  WFACLI_INLINE std::int32_t cells(std::int32_t r) const { return last(r) - first(r) + 1; }
   WFACLI_INLINE std::int32_t width() const { return (hi - lo) / 2 + 2; }
 };
 
@@ -54,7 +52,8 @@ class Bounds {
   template <class S>
   bool narrow(Band& band, const Rows<S>& rows, Tracked& tracked, std::int64_t bound) const {
     const std::int32_t r = rows.row;
-    const std::int32_t lo = larger(larger(rows.lo, band.first(r)), r - m_), hi = smaller(smaller(rows.hi, band.last(r)), n_);
+    const std::int32_t lo = larger(larger(rows.lo, band.first(r)), r - m_);
+    const std::int32_t hi = smaller(smaller(rows.hi, band.last(r)), n_);
     if (lo > hi) return true;
     rows.move(tracked, lo);
     const std::int64_t e = extend_;
@@ -80,9 +79,11 @@ class Bounds {
 
  private:
   std::int64_t skew() const { return end_ < 0 ? -end_ : end_; }
-  static Band ordered(std::int64_t hi, std::int64_t lo) {
-    // Cells of both parities.
-    return {static_cast<std::int32_t>(lo), static_cast<std::int32_t>(hi == lo ? hi + 1 : hi)};
+  // Bands have the borders of windows, which stay on the first row and move on the second: the upper border's diagonal
+  // is met on odd rows (from the first row on), the lower one's on even rows. So no band is opened by going on in
+  // a window, or the other way round.
+  Band ordered(std::int64_t hi, std::int64_t lo) const {
+    return {static_cast<std::int32_t>(lo - ((lo ^ end_) & 1)), static_cast<std::int32_t>(hi + (~(hi ^ end_) & 1))};
   }
   // Letters of two gaps, one of them open already at the least price, that cost no more than `bound`.
   std::int64_t letters(std::int64_t bound) const {

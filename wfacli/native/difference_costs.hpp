@@ -11,11 +11,12 @@
 // opening costs an insertion achieves H where u = 0, a deletion where v = 0.
 //
 // Range. Let c be the cost of a gap of one letter. u' = z - v <= a <= o, likewise v', so H rises by c at most from
-// cell to cell. Going along a diagonal it never falls (take away the last letter of both sequences, and the alignment
-// becomes no dearer), also inside a band whose edges only close in, since the diagonals of an optimal path that ends
-// in (i, j) were open two anti-diagonals before as well. So z + 2e >= 0, H falls by c at most from cell to cell, and
+// cell to cell. Going along a diagonal it never falls, since the last letter of both sequences can be taken away: an
+// alignment that ends in a gap is moved back along the diagonal as a whole. That holds inside a band too if its
+// borders only close in, which bands and windows take care of. So z + 2e >= 0, H falls by c at most, and
 //   -c - e <= u, v <= c - e     0 <= z + 2e <= mismatch     a + v - z <= o + e + c.
-// A mismatch dearer than 2c is never taken and becomes 2c + 1.
+// A mismatch dearer than 2c is never taken and becomes 2c + 1. Lanes outside the matrix, or outside what can reach the
+// cell that is asked for, may wrap around: nothing reads them.
 #pragma once
 
 #include "difference_lanes.hpp"
@@ -33,7 +34,7 @@ WFACLI_INLINE std::int64_t gap_cost(const Costs& c, std::int64_t l) {
   return two < one ? two : one;
 }
 
-// The largest magnitude that a lane must hold.
+// The largest magnitude that a lane must hold, and another c to spare.
 WFACLI_INLINE std::int64_t lane_need(const Costs& c) {
   std::int64_t first = 0, extend = 0;
   for (int g = 0; g < c.pieces; ++g) {

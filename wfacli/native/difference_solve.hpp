@@ -91,10 +91,10 @@ class Difference {
       const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
       const std::int32_t count = last ? total_ - r : smaller(spacing_, total_ - r);
       if (whole_) {
-        const std::int32_t width = rounded(band.cells(r));
-        m_.pieces.push({r, width, band.window(r), table});
+        const Frame frame = framed(band.first(r), rounded(band.cells(r)), corner);
+        m_.pieces.push({r, frame.cells, frame.slot, table});
         advance(band, corner, count, &tracked, table_at(table));
-        table += static_cast<std::size_t>(width) * count * kRowBytes;
+        table += static_cast<std::size_t>(frame.cells) * count * kRowBytes;
       } else {
         advance(band, corner, count, &tracked, nullptr);
       }
@@ -115,12 +115,28 @@ class Difference {
       wide_.run(rows_, count, band, corner, tracked);
       return;
     }
-    const std::int32_t slot = band.window(rows_.row), whole = rounded(cells);
+    const Frame frame = framed(band.first(rows_.row), rounded(cells), corner);
     if (tracked) {
-      const std::int32_t lo = larger(rows_.lo, slot), hi = smaller(rows_.hi, slot + whole - 1);
-      rows_.move(*tracked, larger(lo, smaller(hi, tracked->slot)));
+      const std::int32_t lo = larger(larger(rows_.lo, frame.slot), rows_.row - t_.target_len);
+      const std::int32_t hi = smaller(smaller(rows_.hi, frame.slot + frame.cells - 1), t_.query_len);
+      rows_.move(*tracked, larger(lo, smaller(hi, (rows_.row - t_.target_len + t_.query_len) >> 1)));
     }
-    window(whole, count, slot, tracked, table);
+    window(frame.cells, count, frame.slot, tracked, table);
+  }
+
+  // Where a window lies that holds `cells` slots from `slot` on, as far as the row has them. It begins with costs in
+  // all its cells that are inside the corner, and so the only borders that those see are the window's own.
+  struct Frame {
+    std::int32_t slot, cells;
+  };
+  Frame framed(std::int32_t slot, std::int32_t cells, const Corner& corner) const {
+    const std::int32_t r = rows_.row;
+    const std::int32_t least = larger(0, r - corner.target_len), most = smaller(r, corner.query_len);
+    const bool low_edge = rows_.lo > larger(slot, least), high_edge = rows_.hi < smaller(slot + cells - 1, most);
+    if (high_edge) slot = smaller(slot, rows_.hi - cells + 1);
+    if (low_edge) slot = larger(slot, rows_.lo);
+    if (high_edge && slot + cells - 1 > rows_.hi) cells = smaller(cells, rounded(rows_.hi - slot + 1));
+    return {slot, cells};
   }
 
   void window(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
@@ -175,12 +191,13 @@ class Difference {
     const Checkpoint from = m_.checkpoints.back();
     const Band band{from.k_lo, from.k_hi};
     const Corner corner{place.i, place.j};
-    restore(from, corner);
+    restore(from);
     if (place.row() - from.row > piece_rows_) return split(band, corner, place.row());
     const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
-    const Piece piece{from.row, piece_cells_, from.row - place.j, 0};
-    window(piece_cells_, count, piece.slot, nullptr, table_at(0));
+    const Frame frame = framed(from.row - place.j, piece_cells_, corner);
+    const Piece piece{from.row, frame.cells, frame.slot, 0};
+    window(frame.cells, count, frame.slot, nullptr, table_at(0));
     walk.back(piece, table_at(0), place);
     return Status::Ok;
   }
@@ -202,10 +219,7 @@ class Difference {
   bool checkpoint(const Band& band, std::size_t first, std::int32_t base) {
     const std::int32_t r = rows_.row;
     if ((r - base) % spacing_ != 0) return true;
-    Checkpoint c{r, larger(rows_.lo, band.first(r) - 1), smaller(rows_.hi, band.last(r) + 1), band.lo, band.hi,
-                 m_.saved.size()};
-    c.lo = larger(c.lo, r - t_.target_len);
-    c.hi = smaller(c.hi, t_.query_len);
+    const Checkpoint c{r, rows_.lo, rows_.hi, band.lo, band.hi, m_.saved.size()};
     const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
     for (const Lane* values : rows_.array)
       m_.saved.append(reinterpret_cast<const std::uint8_t*>(values + c.lo), bytes);
@@ -237,16 +251,15 @@ class Difference {
     m_.checkpoints.resize(from);
   }
 
-  // Brings back the cells of a checkpoint that are inside the corner.
-  void restore(const Checkpoint& c, const Corner& corner) {
+  void restore(const Checkpoint& c) {
     rows_.row = c.row;
-    rows_.lo = larger(c.lo, c.row - corner.target_len);
-    rows_.hi = smaller(c.hi, corner.query_len);
-    const std::size_t stride = (c.hi - c.lo + 1) * sizeof(Lane);
-    const std::uint8_t* from = m_.saved.data() + c.at + (rows_.lo - c.lo) * sizeof(Lane);
+    rows_.lo = c.lo;
+    rows_.hi = c.hi;
+    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
+    const std::uint8_t* from = m_.saved.data() + c.at;
     for (Lane* values : rows_.array) {
-      std::memcpy(values + rows_.lo, from, (rows_.hi - rows_.lo + 1) * sizeof(Lane));
-      from += stride;
+      std::memcpy(values + c.lo, from, bytes);
+      from += bytes;
     }
   }
 

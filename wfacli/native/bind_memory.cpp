@@ -1,0 +1,227 @@
+// Python's own sequences in, and CIGARs as Python's strings out.
+#include "bind.hpp"
+#include "memory.hpp"
+#include "written.hpp"
+
+namespace wfacli {
+namespace {
+
+// Which sequence of which pair, for messages.
+struct Place {
+  int stream;  // 0 the query, 1 the target
+  Py_ssize_t pair;
+
+  const char* side() const { return stream == 0 ? "query" : "target"; }
+  std::string name() const { return "pair" + std::to_string(pair + 1); }
+};
+
+[[noreturn]] void raise_input_error(const char* what, const Place& place) {
+  const nb::object type = nb::module_::import_("wfacli.errors").attr("InputError");
+  const nb::object error = type(place.side(), what, place.name());
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+[[noreturn]] void raise_type_error(const std::string& what, const Place& place) {
+  throw nb::type_error((std::string(place.side()) + " of " + place.name() + ": " + what).c_str());
+}
+
+// The bytes of a str, bytes or anything else that lends a buffer of bytes; valid while this and the item live.
+class Lent {
+ public:
+  Lent(nb::handle item, const Place& place) {
+    if (PyUnicode_Check(item.ptr())) {
+      Py_ssize_t size = 0;
+      const char* utf8 = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+      if (!utf8) {  // a lone surrogate, or no memory
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) throw nb::python_error();
+        PyErr_Clear();
+        raise_input_error("a character that is no text in the sequence", place);
+      }
+      letters = {utf8, static_cast<std::size_t>(size)};
+    } else if (PyBytes_Check(item.ptr())) {
+      char* bytes = nullptr;
+      Py_ssize_t size = 0;
+      if (PyBytes_AsStringAndSize(item.ptr(), &bytes, &size) < 0) throw nb::python_error();
+      letters = {bytes, static_cast<std::size_t>(size)};
+    } else {
+      borrow(item, place);
+    }
+  }
+  ~Lent() {
+    if (held_) PyBuffer_Release(&buffer_);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  std::string_view letters;
+
+ private:
+  void borrow(nb::handle item, const Place& place) {
+    if (!PyObject_CheckBuffer(item.ptr()))
+      raise_type_error("a sequence is str or bytes, not " + std::string(nb::inst_name(item).c_str()), place);
+    if (PyObject_GetBuffer(item.ptr(), &buffer_, PyBUF_ND) < 0) throw nb::python_error();
+    held_ = true;
+    if (buffer_.itemsize != 1 || buffer_.ndim > 1) {
+      PyBuffer_Release(&buffer_);
+      raise_type_error("a sequence in an array is one dimension of bytes", place);
+    }
+    letters = {static_cast<const char*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
+  }
+
+  Py_buffer buffer_;
+  bool held_ = false;
+};
+
+void add(MemoryPairs& to, nb::handle item, const Place& place) {
+  try {
+    const Lent lent(item, place);
+    if (place.stream == 0)
+      to.query(lent.letters);
+    else
+      to.target(lent.letters);
+  } catch (const InputFault& fault) {
+    raise_input_error(fault.what(), place);
+  }
+}
+
+// A list or tuple as it is; anything else that can be iterated as a new list.
+nb::object walkable(nb::handle sequences, const char* what) {
+  // A str is a sequence of strings, and a bytes of numbers; neither can be meant.
+  if (PyUnicode_Check(sequences.ptr()) || PyBytes_Check(sequences.ptr()) || PyByteArray_Check(sequences.ptr()))
+    throw nb::type_error((std::string(what) + " is a list of sequences, not one sequence").c_str());
+  PyObject* fast = PySequence_Fast(sequences.ptr(), "queries and targets are sequences of str or bytes");
+  if (!fast) throw nb::python_error();
+  return nb::steal(fast);
+}
+
+nb::handle item_of(nb::handle sequences, Py_ssize_t i) {
+  PyObject* item = PyList_Check(sequences.ptr()) ? PyList_GetItem(sequences.ptr(), i)
+                                                 : PyTuple_GetItem(sequences.ptr(), i);
+  if (!item) throw nb::python_error();
+  return item;
+}
+
+// Asks for an item's memory some pairs ahead: strings lie scattered, and waiting for each is most of the time.
+void prefetch(nb::handle sequences, Py_ssize_t i, Py_ssize_t n) {
+  constexpr Py_ssize_t kAhead = 8;
+  if (i + kAhead >= n) return;
+  const char* object = reinterpret_cast<const char*>(item_of(sequences, i + kAhead).ptr());
+  for (int line = 0; line < 4; ++line) __builtin_prefetch(object + 64 * line);
+}
+
+nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
+  const nb::object q = walkable(queries, "queries"), t = walkable(targets, "targets");
+  const Py_ssize_t n = PySequence_Size(q.ptr()), m = PySequence_Size(t.ptr());
+  if (n != m) throw nb::value_error((std::to_string(n) + " queries, " + std::to_string(m) + " targets").c_str());
+  MemoryPairs pairs;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    prefetch(q, i, n);
+    prefetch(t, i, n);
+    add(pairs, nb::borrow(item_of(q, i)), {0, i});
+    add(pairs, nb::borrow(item_of(t, i)), {1, i});
+  }
+  return columns_dict(pairs.take());
+}
+
+BatchColumns one_pair(nb::handle query, nb::handle target) {
+  MemoryPairs pairs;
+  add(pairs, query, {0, 0});
+  add(pairs, target, {1, 0});
+  return pairs.take();
+}
+
+// Rows of CIGARs one after another.
+struct CigarRows {
+  const std::uint32_t* cigar;
+  const std::int64_t* start;
+  std::int64_t rows;
+
+  CigarRows(const InColumn<std::uint32_t>& c, const InColumn<std::int64_t>& s)
+      : cigar(c.data()), start(s.data()), rows(static_cast<std::int64_t>(s.shape(0)) - 1) {
+    bool inside = rows >= 0 && start[0] >= 0 && start[rows] <= static_cast<std::int64_t>(c.shape(0));
+    for (std::int64_t r = 0; inside && r < rows; ++r) inside = start[r] <= start[r + 1];
+    if (!inside) throw nb::value_error("cigar_start does not fit cigar");
+  }
+  Written row(std::int64_t r) const { return {.cigar = cigar + start[r], .operations = start[r + 1] - start[r]}; }
+};
+
+nb::object cigar_text(const Written& row, bool cigar_m, Text& scratch) {
+  scratch.buffer().clear();
+  scratch.room(static_cast<std::size_t>(row.operations) * (Text::kDigits + 1) + 1);
+  if (row.operations)
+    add_cigar(scratch, row, cigar_m);
+  else
+    scratch.add('*');
+  scratch.done();
+  PyObject* text =
+      PyUnicode_FromStringAndSize(scratch.buffer().data(), static_cast<Py_ssize_t>(scratch.buffer().size()));
+  if (!text) throw nb::python_error();
+  return nb::steal(text);
+}
+
+nb::object cigar_texts(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> start, bool cigar_m) {
+  const CigarRows rows(cigar, start);
+  nb::object texts = nb::steal(PyList_New(static_cast<Py_ssize_t>(rows.rows)));
+  if (!texts.is_valid()) throw nb::python_error();
+  Text scratch;
+  for (std::int64_t r = 0; r < rows.rows; ++r)
+    PyList_SetItem(texts.ptr(), static_cast<Py_ssize_t>(r),
+                   cigar_text(rows.row(r), cigar_m, scratch).release().ptr());
+  return texts;
+}
+
+OutColumn<std::int32_t> cigar_letters(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> start) {
+  const CigarRows rows(cigar, start);
+  Buffer<std::int32_t> letters;
+  {
+    nb::gil_scoped_release release;
+    Cigar scratch;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      const Written row = rows.row(r);
+      const Written w = as_written({}, row.cigar, row.operations, false, scratch);
+      for (const std::int64_t count : {w.matches, w.mismatches, w.inserted, w.deleted})
+        letters.push(static_cast<std::int32_t>(count));
+    }
+  }
+  return to_numpy(letters);
+}
+
+nb::tuple align_one(const OnePair& pair, Aligner& aligner, const AlignOptions& options, const CancelFlag& cancelled) {
+  AlignedRows out;
+  {
+    nb::gil_scoped_release release;
+    pair.align(aligner, options, cancelled, out);
+  }
+  Text text;
+  Cigar scratch;
+  const Written w = as_written({}, out.cigar.runs().data(), out.cigar_start[1], false, scratch);
+  const nb::tuple span = nb::make_tuple(out.span[0], out.span[1], out.span[2], out.span[3]);
+  return nb::make_tuple(static_cast<int>(out.status[0]), out.cut[0] != 0, out.score[0], span,
+                        cigar_text(w, false, text), w.edits());
+}
+
+}  // namespace
+
+void bind_memory(nb::module_& m) {
+  m.def("pack_pairs", &pack_pairs, nb::arg("queries"), nb::arg("targets"), "Columns of a batch named pair1, pair2, …");
+  nb::class_<OnePair>(m, "OnePair", "One pair, to be aligned by itself")
+      .def(
+          "__init__",
+          [](OnePair* self, nb::handle query, nb::handle target, bool estimated) {
+            new (self) OnePair(one_pair(query, target), estimated);
+          },
+          nb::arg("query"), nb::arg("target"), nb::arg("estimated"))
+      .def_prop_ro("query_len", &OnePair::query_len)
+      .def_prop_ro("target_len", &OnePair::target_len)
+      .def_prop_ro("flags", &OnePair::flags)
+      .def_prop_ro("est_edits", &OnePair::est_edits)
+      .def("align", &align_one, nb::arg("aligner"), nb::arg("options"), nb::arg("cancelled"),
+           "(status, cut, score, span, CIGAR, edits)");
+  m.def("cigar_texts", &cigar_texts, nb::arg("cigar"), nb::arg("cigar_start"), nb::arg("cigar_m"),
+        "Each row's CIGAR; \"*\" where it is empty");
+  m.def("cigar_letters", &cigar_letters, nb::arg("cigar"), nb::arg("cigar_start"),
+        "i32[4m]: each row's matches, mismatches, inserted and deleted letters");
+}
+
+}  // namespace wfacli
