@@ -102,6 +102,19 @@ nb::handle item_of(nb::handle sequences, Py_ssize_t i) {
   return item;
 }
 
+// Letters of all items, or fewer where it is not easily said.
+std::int64_t letters_in(nb::handle sequences, Py_ssize_t n) {
+  std::int64_t letters = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = item_of(sequences, i).ptr();
+    if (PyUnicode_Check(item))
+      letters += PyUnicode_GetLength(item);
+    else if (PyBytes_Check(item))
+      letters += PyBytes_Size(item);
+  }
+  return letters;
+}
+
 // Asks for an item's memory some pairs ahead: strings lie scattered, and waiting for each is most of the time.
 void prefetch(nb::handle sequences, Py_ssize_t i, Py_ssize_t n) {
   constexpr Py_ssize_t kAhead = 8;
@@ -115,6 +128,7 @@ nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
   const Py_ssize_t n = PySequence_Size(q.ptr()), m = PySequence_Size(t.ptr());
   if (n != m) throw nb::value_error((std::to_string(n) + " queries, " + std::to_string(m) + " targets").c_str());
   MemoryPairs pairs;
+  pairs.reserve(n, letters_in(q, n) + letters_in(t, n));
   for (Py_ssize_t i = 0; i < n; ++i) {
     prefetch(q, i, n);
     prefetch(t, i, n);

@@ -8,6 +8,7 @@ namespace wfacli {
 namespace {
 
 constexpr std::size_t kAlign = 16;
+constexpr std::size_t kOverread = 64;  // so that a wide load at the last letter stays inside
 
 using Letters16 = std::uint8_t __attribute__((vector_size(16)));
 
@@ -54,6 +55,13 @@ void BatchBuilder::begin_record() {
   len_ = 0;
   quality_ = -1;
   classes_ = 0;
+}
+
+void BatchBuilder::reserve(std::int64_t pairs, std::int64_t letters) {
+  const auto n = static_cast<std::size_t>(pairs);
+  c_.bases.reserve(static_cast<std::size_t>(letters) + 2 * n * kAlign + kOverread);
+  for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->reserve(n);
+  for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->reserve(n);
 }
 
 void BatchBuilder::name(std::string_view name) {
@@ -109,7 +117,6 @@ void BatchBuilder::end_target() {
 }
 
 BatchColumns BatchBuilder::take() {
-  constexpr std::size_t kOverread = 64;  // so that a wide load at the last letter stays inside
   std::memset(c_.bases.extend(kOverread), 0, kOverread);
   BatchColumns taken = std::move(c_);
   const std::size_t n = taken.t_len.size();

@@ -19,6 +19,8 @@ class BatchBuilder {
   // With keep_letters false only names and lengths are kept.
   explicit BatchBuilder(bool keep_letters) : keep_letters_(keep_letters) {}
 
+  // Makes room for so many pairs of so many letters together.
+  void reserve(std::int64_t pairs, std::int64_t letters);
   void name(std::string_view name);
   // False, and nothing is added, when a byte cannot stand in a sequence; `bad` receives it.
   bool letters(std::string_view letters, std::uint8_t& bad);

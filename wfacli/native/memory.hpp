@@ -11,6 +11,8 @@ class MemoryPairs {
  public:
   MemoryPairs() : out_(true) {}
 
+  // Makes room, so that what is added need not be moved.
+  void reserve(std::int64_t pairs, std::int64_t letters) { out_.reserve(pairs, letters); }
   // Both throw InputFault.
   void query(std::string_view letters);
   void target(std::string_view letters);

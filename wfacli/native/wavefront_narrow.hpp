@@ -39,16 +39,15 @@ class Narrow {
 
   // Trims row s as computed, and moves the band. Empty when nothing is left to go on from.
   Range after(Rows& rows, std::int32_t s, Range at) {
-    const Range live = h_.drop > 0 ? not_dropped(rows, s, at) : at;
-    if (live.empty()) {
+    const Range live = not_dropped(rows, s, at);
+    dead_ = live.empty() ? dead_ + 1 : 0;
+    if (h_.drop > 0 && live.empty()) {
       rows.blank(s);
-      ++dead_;
-    } else {
-      if (h_.drop > 0) rows.shrink(s, live.lo, live.hi);
+    } else if (h_.drop > 0) {
+      rows.shrink(s, live.lo, live.hi);
       at = live;
-      dead_ = 0;
     }
-    ranges_.push({at.lo, at.hi, live.empty()});
+    ranges_.push({at.lo, at.hi, h_.drop > 0 && live.empty()});
     if (h_.band_step > 0 && s % h_.band_step == 0) centre(rows, s, at);
     return dead_ > front_.depth() ? live : at;
   }
@@ -73,6 +72,7 @@ class Narrow {
     return common(wide, readable);
   }
 
+  // From the first to the last diagonal that a path has reached and that is not too far behind.
   Range not_dropped(Rows& rows, std::int32_t s, Range at) {
     const Offset* m = rows.component(s, 0);
     const auto value = [&](std::int32_t k) {
@@ -84,7 +84,7 @@ class Narrow {
     for (std::int32_t k = at.lo; k <= at.hi; ++k) {
       if (m[k] < 0) continue;
       known = {smaller(known.lo, k), larger(known.hi, k)};
-      if (value(k) >= best_ - h_.drop) live = {smaller(live.lo, k), larger(live.hi, k)};
+      if (h_.drop == 0 || value(k) >= best_ - h_.drop) live = {smaller(live.lo, k), larger(live.hi, k)};
     }
     cut_ |= live.lo != known.lo || live.hi != known.hi;
     return live;
