@@ -44,10 +44,12 @@ class Point:
     """A kernel's time for pairs of a length and an error.
 
     Attributes:
+        metric: edit or affine.
         longest, work: means of what the model is a function of.
         microseconds: a pair.
     """
 
+    metric: str
     kernel: str
     length: int
     error: float
@@ -101,7 +103,9 @@ def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point
                 longest, work = forecast.features(kernel)
                 time_each = measured(kernel, spec, pairs)
                 if time_each is not None:
-                    point = Point(kernel, length, error, float(longest.mean()), float(work.mean()), time_each)
+                    point = Point(
+                        metric.value, kernel, length, error, float(longest.mean()), float(work.mean()), time_each
+                    )
                     found.append(point)
     return found
 
@@ -149,12 +153,12 @@ def main() -> None:
 
 def show(everything: list[Point]) -> None:
     """The measurements as a table: microseconds a pair."""
-    kernels = list(dict.fromkeys((p.kernel) for p in everything))
-    table = Table("length", "error", *kernels, box=None)
-    times = {(p.length, p.error, p.kernel): p.microseconds for p in everything}
+    kernels = list(dict.fromkeys((p.metric, p.kernel) for p in everything))
+    table = Table("length", "error", *(" ".join(kernel) for kernel in kernels), box=None)
+    times = {(p.length, p.error, p.metric, p.kernel): p.microseconds for p in everything}
     for length in LENGTHS:
         for error in ERRORS:
-            cells = [times.get((length, error, kernel)) for kernel in kernels]
+            cells = [times.get((length, error, *kernel)) for kernel in kernels]
             table.add_row(f"{length:,}", f"{error:.1%}", *("" if c is None else f"{c:.3g}" for c in cells))
     Console(width=160).print(table)
 

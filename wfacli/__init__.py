@@ -3,6 +3,15 @@
 >>> import wfacli
 >>> wfacli.align("ACGTTGCA", "ACGTGCA")
 Alignment(score=-8, cigar='3=1I4=', edits=1, span=(0, 8, 0, 7), exact=True)
+
+For many pairs, the loop is inside:
+
+>>> with wfacli.Aligner(metric="edit") as aligner:
+...     batch = aligner.align_batch(["ACGTTGCA", "ACGT"], ["ACGTGCA", "ACCT"])
+>>> batch.cigars()
+['3=1I4=', '2=1X1=']
+>>> batch.edits
+array([1, 1], dtype=int32)
 """
 
 from __future__ import annotations
@@ -12,26 +21,37 @@ from typing import TYPE_CHECKING, Any
 from .errors import InputError, UsageError, WfacliError
 
 if TYPE_CHECKING:
-    from .api import Aligner, Alignment, AlignmentBatch, align, align_pairs
+    from .api import Aligner, align, align_pairs, pack
+    from .batch import PairBatch, Status
+    from .config import Heuristics, Limits
+    from .results import NO_SCORE, Alignment, AlignmentBatch
 
 __version__ = "0.1.0"
 __all__ = [
+    "NO_SCORE",
     "Aligner",
     "Alignment",
     "AlignmentBatch",
+    "Heuristics",
     "InputError",
+    "Limits",
+    "PairBatch",
+    "Status",
     "UsageError",
     "WfacliError",
     "__version__",
     "align",
     "align_pairs",
+    "pack",
 ]
 
 
 def __getattr__(name: str) -> Any:
     # The functions need numpy; the command line starts without waiting for what it may not use.
-    if name in ("Aligner", "Alignment", "AlignmentBatch", "align", "align_pairs"):
-        from . import api
+    if name in __all__:
+        from . import api, batch, config, results
 
-        return getattr(api, name)
+        modules = (api, batch, config, results)
+        value = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

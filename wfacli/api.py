@@ -1,145 +1,114 @@
-"""Alignments of sequences in memory, for Python programs."""
+"""Alignments of sequences in memory, for Python programs.
+
+Alignments are those of the command line: exact under the costs asked for unless heuristics are, and of all that are
+equally good the same one whatever the threads, the machine and the company (README.md; ARCHITECTURE.md, *Semantics*).
+Algorithms: wavefronts (Marco-Sola et al. 2021, doi:10.1093/bioinformatics/btaa777), bit-parallel columns (Myers 1999,
+doi:10.1145/316542.316550) and differences (Suzuki & Kasahara 2018, doi:10.1186/s12859-018-2014-8).
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
+from functools import lru_cache
 from types import TracebackType
+from typing import Any, Literal, TypedDict, Unpack, overload
 
-from . import batch, cigar
+import numpy as np
+
 from .batch import PairBatch, Status
-from .config import (
-    AlignSpec,
-    Ambiguous,
-    CigarStyle,
-    Config,
-    Format,
-    FreeEnds,
-    Heuristics,
-    Limits,
-    Metric,
-    Mode,
-    OutputSpec,
-    Penalties,
-)
+from .config import AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from .cores import usable_cores
 from .engines.cpu import CpuEngine
 from .engines.rescue import align_batch
-from .errors import WfacliError
+from .engines.single import SingleEngine
 from .estimate import with_estimates
-from .io.format import Formatter
-from .io.memory import pairs_of
+from .io.memory import Letters, Sequences, pairs_of
+from .results import NO_SCORE, Alignment, AlignmentBatch
 from .stats import Stats
 
-
-@dataclass(frozen=True)
-class Alignment:
-    """An alignment of a query with a target.
-
-    Attributes:
-        score: in the scheme asked for; minus the cost where a match earns nothing.
-        cigar: operations in the SAM sense (I consumes the query, D the target), with = and X, of the span only;
-            "*" where nothing is aligned, or where only the score was asked for.
-        edits: mismatches, inserted and deleted letters of the span; -1 where only the score was asked for.
-        span: query begin, query end, target begin, target end (half open): what is aligned.
-        exact: whether no heuristic left anything out.
-    """
-
-    score: int
-    cigar: str
-    edits: int
-    span: tuple[int, int, int, int]
-    exact: bool = True
+MetricName = Metric | Literal["edit", "indel", "linear", "affine", "affine2p"]
+ModeName = Mode | Literal["global", "hw", "overlap", "ends-free", "extension"]
+AmbiguousName = Ambiguous | Literal["mismatch", "wildcard", "literal"]
 
 
-@dataclass(frozen=True)
-class AlignmentBatch(batch.AlignmentBatch):
-    """Alignments of n pairs as numpy columns, in the order of the pairs; see wfacli.batch.AlignmentBatch.
+class Options(TypedDict, total=False):
+    """Keyword arguments of align, as Aligner has and explains them."""
 
-    Iterating gives an Alignment for each pair, and so does an index.
-    """
+    metric: MetricName
+    penalties: Sequence[int] | None
+    match: int
+    mode: ModeName
+    free: tuple[int, int, int, int]
+    ambiguous: AmbiguousName
+    score_only: bool
+    heuristics: Heuristics | None
+    max_cost: int | None
+    limits: Limits | None
 
-    pairs: PairBatch
-    spec: AlignSpec
 
-    def __len__(self) -> int:
-        return len(self.status)
+class BatchOptions(Options, total=False):
+    """Keyword arguments of align_pairs."""
 
-    def __iter__(self) -> Iterator[Alignment]:
-        return (self[row] for row in range(len(self)))
-
-    def __getitem__(self, row: int) -> Alignment:
-        """A pair's alignment. Raises WfacliError where it has none, IndexError."""
-        row = range(len(self))[row]
-        status = Status(int(self.status[row]))
-        if status is not Status.OK:
-            raise WfacliError(f"pair {row + 1} has no alignment: {status.name}")
-        runs = self.cigar[self.cigar_start[row] : self.cigar_start[row + 1]]
-        q_beg, q_end, t_beg, t_end = self.span[row].tolist()
-        edits = -1 if self.spec.score_only else cigar.edits(runs)
-        span = (q_beg, q_end, t_beg, t_end)
-        return Alignment(int(self.score[row]), cigar.to_text(runs), edits, span, not self.cut[row])
-
-    def cigars(self) -> list[str]:
-        """Every pair's CIGAR; "*" where nothing is aligned."""
-        text = cigar.to_text
-        starts = self.cigar_start.tolist()
-        return [text(self.cigar[a:b]) for a, b in pairwise(starts)]
-
-    def to_paf(self, cigar_m: bool = False, md: bool = False, cs: bool = False) -> str:
-        """PAF lines; pairs are named pair1, pair2, … Raises ValueError for scores alone."""
-        return self._text(Format.PAF, cigar_m, md, cs)
-
-    def to_sam(self, cigar_m: bool = False, md: bool = False, cs: bool = False) -> str:
-        """SAM records without a header; see to_paf."""
-        return self._text(Format.SAM, cigar_m, md, cs)
-
-    def _text(self, format_: Format, cigar_m: bool, md: bool, cs: bool) -> str:
-        if self.spec.score_only:
-            raise ValueError("scores alone make no SAM or PAF")
-        output = OutputSpec(format_, CigarStyle.M if cigar_m else CigarStyle.EQX, md, cs)
-        text, _ = Formatter(Config(spec=self.spec, output=output)).format(self.pairs, self)
-        return text.tobytes().decode()
+    threads: int | None
 
 
 class Aligner:
-    """Aligns many pairs at a time, on threads of its own; a context manager."""
+    """Aligns pairs one at a time, or many on threads of its own; a context manager, safe to share between threads.
+
+    >>> import wfacli
+    >>> with wfacli.Aligner(metric="affine", penalties=(4, 6, 2), threads=2) as aligner:
+    ...     done = aligner.align_batch(["ACGTTGCA", "ACGT"], ["ACGTGCA", "ACGT"])
+    >>> done.cigars()
+    ['3=1I4=', '4=']
+    >>> done.score
+    array([-8,  0], dtype=int32)
+
+    Attributes:
+        spec: what is computed, validated.
+        stats: counts and times of the batches so far.
+    """
 
     def __init__(
         self,
         *,
-        metric: str = "affine",
+        metric: MetricName = "affine",
         penalties: Sequence[int] | None = None,
         match: int = 0,
-        mode: str = "global",
+        mode: ModeName = "global",
         free: tuple[int, int, int, int] = (0, 0, 0, 0),
-        ambiguous: str = "mismatch",
+        ambiguous: AmbiguousName = "mismatch",
         score_only: bool = False,
         heuristics: Heuristics | None = None,
         max_cost: int | None = None,
-        threads: int | None = None,
         limits: Limits | None = None,
+        threads: int | None = None,
     ) -> None:
         """Says what to compute.
 
         Args:
-            metric: "edit", "indel", "linear", "affine" or "affine2p".
-            penalties: of the metric (config.PENALTIES has their names and defaults).
-            match: what a match earns.
-            mode: "global", "hw" (query inside target), "overlap", "ends-free" or "extension".
+            metric: what is charged: "edit" (1 for every edit), "indel" (1 for every letter inserted or deleted, no
+                mismatches), "linear" (mismatch, gap letter), "affine" (a gap of l letters costs open + l * extend) or
+                "affine2p" (the cheaper of two such).
+            penalties: costs of 1 to 10,000 (openings from 0), in the order in which the metric takes them; unless
+                given linear 4, 2; affine 4, 6, 2 (mismatch, open, extend); affine2p 4, 6, 2, 24, 1.
+            match: what a match earns, 0 to 10,000; scores are then earnings minus costs.
+            mode: what is aligned: "global" (both sequences whole), "hw" (the query whole, inside the target),
+                "overlap" (ends of either may stay unaligned), "ends-free" (as many letters as `free` says) or
+                "extension" (from both beginnings to the best end). Overlap and extension need match.
             free: of "ends-free": letters of query begin, query end, target begin and target end that may stay
-                unaligned.
-            ambiguous: how letters other than A, C, G, T compare: "mismatch", "wildcard" or "literal".
-            score_only: no CIGARs.
-            heuristics: ways to leave work out, if any.
-            max_cost: pairs that cost more have no alignment.
-            threads: CPU threads; all that the process may use unless given.
-            limits: memory of a pair.
+                unaligned, at no cost.
+            ambiguous: how letters other than A, C, G, T, U (which reads as T) compare; case never matters.
+                "mismatch": they match nothing; "wildcard": IUPAC codes match what they share a nucleotide with;
+                "literal": every letter matches itself.
+            score_only: no CIGARs, edits and texts.
+            heuristics: ways to leave work out, if any; what they may have made worse is not `exact`.
+            max_cost: pairs that cost more have no alignment; not with match.
+            limits: memory of a pair, in bytes.
+            threads: CPU threads of align_batch; all that the process may use unless given.
 
         Raises:
-            ValueError: an unknown metric, mode or rule.
+            ValueError: an unknown metric, mode or rule, or less than one thread.
             UsageError: penalties out of range, or options that do not go together.
         """
         chosen = Mode(mode)
@@ -155,22 +124,73 @@ class Aligner:
         )
         self.stats = Stats()
         self._limits = limits or Limits()
-        self._engine = CpuEngine(self.spec, self._limits, threads or usable_cores(), stats=self.stats)
+        self._threads = usable_cores() if threads is None else threads
+        self._engine = self._new_engine()
+        self._single = SingleEngine(self.spec, self._limits)
 
-    def align_batch(self, queries: Sequence[str | bytes], targets: Sequence[str | bytes]) -> AlignmentBatch:
-        """Aligns query i with target i.
+    def _new_engine(self) -> CpuEngine:
+        return CpuEngine(self.spec, self._limits, self._threads, stats=self.stats)
+
+    def align(self, query: Letters, target: Letters) -> Alignment:
+        """Aligns one pair, in the calling thread; the GIL is released meanwhile.
+
+        Args:
+            query: letters as str, bytes or one dimension of bytes.
+            target: likewise.
+
+        Returns:
+            The alignment, or where there is none an Alignment whose status says why.
 
         Raises:
+            TypeError: not a sequence.
+            InputError: a byte that cannot stand in a sequence.
+        """
+        status, cut, score, span, cigar, edits = self._single.align(query, target)
+        if status:
+            return Alignment(NO_SCORE, cigar, -1, span, True, Status(status))
+        return Alignment(score, cigar, -1 if self.spec.score_only else edits, span, not cut)
+
+    @overload
+    def align_batch(self, queries: PairBatch) -> AlignmentBatch: ...
+    @overload
+    def align_batch(self, queries: Sequences, targets: Sequences) -> AlignmentBatch: ...
+    def align_batch(self, queries: PairBatch | Sequences, targets: Sequences | None = None) -> AlignmentBatch:
+        """Aligns query i with target i, on the Aligner's threads; the GIL is released meanwhile.
+
+        Args:
+            queries: n sequences, or a packed batch (see pack); what is packed once can be aligned many times.
+            targets: n sequences; none with a packed batch.
+
+        Returns:
+            Columns of n rows, in the order of the pairs, with a status for each. A pair without an alignment is no
+            error.
+
+        Raises:
+            TypeError: not lists of sequences.
             ValueError: not as many targets as queries.
             InputError: a byte that cannot stand in a sequence.
         """
-        pairs = with_estimates(pairs_of(queries, targets), self.spec)
-        done = align_batch(self._engine, pairs, self.spec, self._limits, self.stats)
+        if not isinstance(queries, PairBatch):
+            if targets is None:
+                raise TypeError("align_batch takes queries and targets, or a packed batch")
+            queries = pairs_of(queries, targets)
+        elif targets is not None:
+            raise TypeError("a packed batch has its targets")
+        pairs = with_estimates(queries, self.spec)
+        try:
+            done = align_batch(self._engine, pairs, self.spec, self._limits, self.stats)
+        except KeyboardInterrupt:
+            # What still runs is of no use, and would keep the threads.
+            self._engine.cancel()
+            self._engine = self._new_engine()
+            raise
         columns = {f.name: getattr(done, f.name) for f in dataclasses.fields(done)}
+        if done.status.any():
+            columns["score"] = np.where(done.status == Status.OK, done.score, np.int32(NO_SCORE))
         return AlignmentBatch(**columns, pairs=pairs, spec=self.spec)
 
     def close(self) -> None:
-        """Ends the threads."""
+        """Ends the threads. After it align still works, and align_batch raises RuntimeError."""
         self._engine.close()
 
     def __enter__(self) -> Aligner:
@@ -182,12 +202,54 @@ class Aligner:
         self.close()
 
 
-def align(query: str | bytes, target: str | bytes, **options: object) -> Alignment:
-    """Aligns one pair; options are Aligner's."""
-    return align_pairs([query], [target], **options)[0]
+def pack(queries: Sequences, targets: Sequences) -> PairBatch:
+    """Packs n pairs for Aligner.align_batch, which does it itself; worth a call for pairs aligned more than once.
+
+    Args:
+        queries: n sequences in a list, tuple or anything else that can be iterated, each a str, a bytes or one
+            dimension of bytes; or a numpy array, S or U of shape [n], or u8[n, letters].
+        targets: as many.
+
+    Raises:
+        TypeError: not a list of sequences, or an item that is none.
+        ValueError: not as many targets as queries.
+        InputError: a byte that cannot stand in a sequence; with the pair's name.
+    """
+    return pairs_of(queries, targets)
 
 
-def align_pairs(queries: Sequence[str | bytes], targets: Sequence[str | bytes], **options: object) -> list[Alignment]:
-    """Aligns query i with target i; options are Aligner's, and threads is 1 unless given."""
-    with Aligner(**{"threads": 1, **options}) as aligner:  # type: ignore[arg-type]
+def align(query: Letters, target: Letters, **options: Unpack[Options]) -> Alignment:
+    """Aligns one pair; options are Aligner's (without threads: the calling one does it), and so are errors.
+
+    What options mean is worked out once for each set of them. For many pairs, align_batch is faster by far.
+
+    >>> import wfacli
+    >>> wfacli.align("ACGTTGCA", "ACGTGCA", metric="edit")
+    Alignment(score=-1, cigar='3=1I4=', edits=1, span=(0, 8, 0, 7), exact=True)
+    >>> wfacli.align("CGT", "AACGTAA", mode="hw").span
+    (0, 3, 2, 5)
+    >>> wfacli.align("ACGT", "TTTT", metric="edit", max_cost=2).status.name
+    'SCORE_LIMIT'
+    """
+    try:
+        aligner = _cached(**options)
+    except TypeError:  # a list cannot be looked up
+        aligner = _cached(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
+    return aligner.align(query, target)
+
+
+@lru_cache(maxsize=32)
+def _cached(**options: Any) -> Aligner:
+    return Aligner(**options)  # without a batch it starts no threads
+
+
+def align_pairs(queries: Sequences, targets: Sequences, **options: Unpack[BatchOptions]) -> list[Alignment]:
+    """Aligns query i with target i; options and errors are Aligner's, and threads is 1 unless given.
+
+    >>> import wfacli
+    >>> [a.cigar for a in wfacli.align_pairs(["ACGT", "AC"], ["AGGT", ""], metric="edit")]
+    ['1=1X2=', '2I']
+    """
+    options.setdefault("threads", 1)
+    with Aligner(**options) as aligner:
         return list(aligner.align_batch(queries, targets))

@@ -108,6 +108,12 @@ class PairBatch:
         records = dataclasses.replace(self.records, **names)
         return dataclasses.replace(self, records=records, **pairs)
 
+    def part(self, rows: npt.NDArray[np.signedinteger[Any]]) -> PairBatch:
+        """Some rows as a batch that shares this one's letters and text."""
+        names = {c: getattr(self.records, c)[rows] for c in _NAME_COLUMNS}
+        pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
+        return dataclasses.replace(self, records=dataclasses.replace(self.records, **names), **pairs)
+
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
         """From the columns that the native reader hands over."""

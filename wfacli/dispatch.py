@@ -22,6 +22,7 @@ DIFFERENCE = "difference"  # dynamic programming in differences, in a band
 CAPPED = "wavefront-capped"  # a table that gives up where another kernel will be faster
 TABLE = "wavefront-table"  # every row of the wavefront in memory
 LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
+SAMPLE = 64  # pairs that speak for a batch
 CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, CAPPED, TABLE, LINEAR)
 
 F64 = npt.NDArray[np.float64]
@@ -59,12 +60,39 @@ def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None 
     """First routes of a batch: together they hold every row once; `forced` is a kernel that gets every pair."""
     if not len(pairs):
         return []
-    if forced:
-        return [Route(np.arange(len(pairs), dtype=np.int32), forced)]
-    names, forecast = candidates(spec), Forecast(pairs, spec, limits)
-    choice = np.argmin([forecast.microseconds(name) for name in names], axis=0)
-    chosen = np.bincount(choice, minlength=len(names)).tolist()
-    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k, n in enumerate(chosen) if n]
+    only = forced or _one_for_all(pairs, spec, limits)
+    if only:
+        return [Route(np.arange(len(pairs), dtype=np.int32), only)]
+    names, choice = candidates(spec), np.argmin(promised(pairs, spec, limits), axis=0)
+    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+
+
+def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> F64:
+    """Microseconds (f64[candidates, n]); infinite where a kernel cannot align a pair."""
+    forecast = Forecast(pairs, spec, limits)
+    return np.array([forecast.microseconds(name) for name in candidates(spec)])
+
+
+def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
+    """The kernel that had best be every pair's first, going by some pairs; None where choosing for each is worth it.
+
+    Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
+    """
+    times = promised(sample, spec, limits)
+    best = times.min(axis=0)
+    tried = np.where(np.isfinite(times), times, Forecast(sample, spec, limits).tries(candidates(spec)) + best)
+    total = tried.sum(axis=1)
+    choosing = best.sum() + len(sample) * tuning.CHOOSING
+    return candidates(spec)[int(total.argmin())] if total.min() <= choosing else None
+
+
+def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
+    """best_for_all of a batch of which most pairs have no estimate."""
+    known = np.flatnonzero(pairs.est_edits >= 0)
+    if len(known) > len(pairs) / 2:
+        return None
+    rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1))
+    return best_for_all(pairs.part(rows), spec, limits)
 
 
 def reasons(pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route]) -> dict[tuple[str, str], Promise]:
@@ -100,6 +128,8 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         wider = {64: 2, 128: 4, 256: 8}.get(64 * BITS[kernel])
         if status is Status.SCORE_LIMIT and wider:
             return f"bits-{64 * wider}"
+        if status is Status.UNSUPPORTED:
+            return CAPPED
         return None if status in (Status.OK, Status.DROPPED) else STRIPES
     if kernel == CAPPED:
         return dense if status in (Status.SCORE_LIMIT, Status.MEMORY_LIMIT) else None
@@ -115,7 +145,11 @@ class Forecast:
 
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits) -> None:
         self._longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
-        self._edits = np.maximum(pairs.est_edits, 0).astype(np.float64)
+        self._edits = pairs.est_edits.astype(np.float64)
+        unknown = pairs.est_edits < 0
+        if unknown.any():
+            least = np.abs(pairs.q_len - pairs.t_len)
+            self._edits = np.where(unknown, np.maximum(least, tuning.USUAL_ERROR * self._longest), self._edits)
         self._other_letters = (pairs.flags & Flag.NON_ACGT) != 0
         self._all_plain = not self._other_letters.any()
         self._wildcard = spec.ambiguous is Ambiguous.WILDCARD
@@ -136,6 +170,10 @@ class Forecast:
             return np.where(self._least_table_bytes() > self._limits.table, np.inf, time)
         return time
 
+    def tries(self, kernels: tuple[str, ...]) -> F64:
+        """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
+        return np.array([self._model(name).of(*self.features(name)) for name in kernels])
+
     def features(self, kernel: str) -> tuple[F64, F64]:
         """What a kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
         costs, longest = self._costs, self._longest
@@ -145,7 +183,8 @@ class Forecast:
             return longest, longest * self._edits
         if kernel == DIFFERENCE:  # letters by the diagonals that the band needs
             return longest, longest * self._edits * (costs.edit / costs.extend)
-        return longest, self._edits**2 * (costs.edit**2 / costs.extend * costs.components)
+        rows = self._edits * costs.edit
+        return longest, rows * (rows * (costs.components / costs.extend) + tuning.ROW)
 
     def _model(self, kernel: str) -> tuning.Model:
         if kernel in BITS:

@@ -7,19 +7,34 @@ import dataclasses
 import numpy as np
 
 from ._native import estimate_edits
-from .batch import PairBatch
-from .config import AlignSpec, Metric, Mode
+from .batch import I32, PairBatch
+from .config import AlignSpec, Limits, Mode
+from .dispatch import SAMPLE, best_for_all, is_edit
 
-_SHORT = 320  # letters: bit-parallel kernels take less time for these than an estimate
+_SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
+_MEDIUM = 2000  # letters: below, choosing for each pair may cost more than it gains
 
 
 def with_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
-    """The batch with est_edits filled in, from samples of each pair's ends (native/estimate.hpp).
+    """The batch with est_edits filled in, from samples of each pair (native/estimate.hpp); -1 stays for unknown.
 
-    Where nothing is chosen by it, short reads of edit distance before all, it is the difference of lengths, a lower
-    bound.
+    Where estimates would cost more than they gain, few or none are made: for spans that only one kernel serves, for
+    short reads of edit distance, and for reads of which some speak for all.
     """
-    short = len(pairs) == 0 or int(max(pairs.q_len.max(), pairs.t_len.max())) <= _SHORT
-    if spec.mode is not Mode.GLOBAL or (short and spec.metric is Metric.EDIT):
-        return dataclasses.replace(pairs, est_edits=np.abs(pairs.q_len - pairs.t_len))
+    if spec.mode is not Mode.GLOBAL or not len(pairs):
+        return pairs
+    longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
+    if longest <= _SHORT and is_edit(spec):
+        return pairs
+    if longest <= _MEDIUM and len(pairs) > 4 * SAMPLE:
+        rows = np.arange(0, len(pairs), len(pairs) // SAMPLE)
+        some = _estimated(pairs.part(rows))
+        if best_for_all(some, spec, Limits()):
+            known: I32 = np.full(len(pairs), -1, np.int32)
+            known[rows] = some.est_edits
+            return dataclasses.replace(pairs, est_edits=known)
+    return _estimated(pairs)
+
+
+def _estimated(pairs: PairBatch) -> PairBatch:
     return dataclasses.replace(pairs, est_edits=estimate_edits(pairs))

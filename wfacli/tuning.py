@@ -30,11 +30,14 @@ class Model:
 
 
 # AMD EPYC (Zen 4, AVX-512), 2026-11-20.
-BITS = Model(0.05, 0.0005, 0.0006)  # work: letters * words
-STRIPES = Model(2.0, 0.005, 0.00002)  # work: letters * edits
-DIFFERENCE = Model(0.5, 0.005, 0.00003)  # work: letters * diagonals of the band
-WAVEFRONT = Model(0.1, 0.0003, 0.0008)  # work: cells of all components
-WAVEFRONT_LINEAR = Model(0.1, 0.0003, 0.0015)
+BITS = Model(0.0297, 0.001, 0.000981)  # work: letters * words
+STRIPES = Model(2.15, 0.0121, 1.45e-05)  # work: letters * edits
+DIFFERENCE = Model(0.0722, 0.00971, 5e-05)  # work: letters * diagonals of the band
+WAVEFRONT = Model(0.114, 0.00076, 0.00048)  # work: cells of all components, and ROW a row
+WAVEFRONT_LINEAR = Model(0.111, 0.00047, 0.00147)  # the same for gaps without opening
+ROW = 48.0
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 SAFETY = 1.3  # estimates of edits are trusted to this factor
+USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
+CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence

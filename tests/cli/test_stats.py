@@ -44,6 +44,30 @@ def test_options(report: dict[str, Any]) -> None:
     assert report["engine"]["threads"] == 2
 
 
+def test_options_that_say_what_to_compute(tmp_path: Path) -> None:
+    scoring = "--metric affine2p --penalties 5,4,3,20,1 --match 2 --ambiguous wildcard --score-only"
+    where = "--mode ends-free --free 1,2,3,all --band 50,10 --xdrop 99 --max-memory 100M"
+    arguments = ("align", "reads.fq", "targets.fa", *scoring.split(), *where.split())
+    assert_success(run(*arguments, "--stats", tmp_path / "s.json", cwd=GOLDEN))
+    options = json.loads((tmp_path / "s.json").read_text())["options"]
+    assert options["spec"] == {
+        "metric": "affine2p",
+        "penalties": {"mismatch": 5, "gaps": [[4, 3], [20, 1]], "match": 2},
+        "ambiguous": "wildcard",
+        "mode": "ends-free",
+        "free": {"query_begin": 1, "query_end": 2, "target_begin": 3, "target_end": 2**31 - 1},
+        "score_only": True,
+        "heuristics": {"band": 50, "band_step": 10, "xdrop": 99, "zdrop": 0},
+        "max_cost": None,
+    }
+    assert options["output"]["format"] == "tsv"
+    assert sum(options["limits"].values()) == 100 << 20
+    assert_success(
+        run("align", "reads.fq", "targets.fa", "--max-score", "9", "--stats", tmp_path / "s.json", cwd=GOLDEN)
+    )
+    assert json.loads((tmp_path / "s.json").read_text())["options"]["spec"]["max_cost"] == 9
+
+
 def test_counts(report: dict[str, Any]) -> None:
     letters = [len(line) for line in (GOLDEN / "reads.fq").read_text().splitlines()[1::4]]
     assert report["pairs"] == report["aligned"] == len(letters)

@@ -47,6 +47,48 @@ def test_arguments_out_of_range(arguments, error):
         wfacli.align("A", "C", **arguments)
 
 
+def test_spans():
+    assert wfacli.align("ACGTTGCA", "TTACGTTGCAG", mode="hw") == wfacli.Alignment(0, "8=", 0, (0, 8, 2, 10))
+    overlap = wfacli.align("GGACGTTGCA", "ACGTTGCATT", mode="overlap", match=1)
+    assert overlap == wfacli.Alignment(8, "8=", 0, (2, 10, 0, 8))
+    assert wfacli.align("ACGTAA", "ACGTCC", mode="extension", match=1).span == (0, 4, 0, 4)
+    assert wfacli.align("GGACGT", "ACGT", mode="ends-free", free=(2, 0, 0, 0)).span == (2, 6, 0, 4)
+    assert wfacli.align("AAAA", "CCCC", mode="overlap", match=1).cigar == "*"
+
+
+def test_metrics_and_bounds():
+    scores = {"edit": -3, "indel": -3, "linear": -6, "affine": -12, "affine2p": -12}
+    for metric, score in scores.items():
+        assert wfacli.align("ACGTACGT", "ACGTTTTACGT", metric=metric).score == score
+        found = wfacli.align("ACGTACGT", "ACGTTTTACGT", metric=metric, score_only=True)
+        assert found == wfacli.Alignment(score, "*", -1, (0, 8, 0, 11))
+    assert wfacli.align("ACGT", "ACGA", match=3).score == 5
+    assert wfacli.align("ACGT", "ACGA", max_cost=4).score == -4
+    assert wfacli.align("ACGT", "ACGA", max_cost=3).status is wfacli.Status.SCORE_LIMIT
+
+
+def test_heuristics_say_when_they_leave_something_out():
+    query, target = "A" * 9 + "ACGTTGCA" * 4, "ACGTTGCA" * 4 + "C" * 9
+    assert wfacli.align(query, target).exact
+    assert wfacli.align(query, target, heuristics=wfacli.Heuristics(band=100)).exact
+    assert not wfacli.align(query, target, heuristics=wfacli.Heuristics(band=2)).exact
+
+
+def test_an_aligner_aligns_batches():
+    with wfacli.Aligner(mode="hw", threads=2) as aligner:
+        for _ in range(2):
+            found = aligner.align_batch(["ACGT", "AAAA"], ["TACGTT", "AATA"])
+            assert len(found) == 2 and found.cigars() == ["4=", "2=1X1="]
+            assert [a.score for a in found] == found.score.tolist() == [0, -4]
+            assert found[1] == found[-1] and found[0].span == (0, 4, 1, 5)
+            with pytest.raises(IndexError):
+                found[2]
+    assert found.to_paf().split("\t")[:9] == ["pair1", "4", "0", "4", "+", "pair1", "6", "1", "5"]
+    assert found.to_sam(cigar_m=True, md=True, header=False).splitlines()[1].split("\t")[3:6] == ["1", "255", "4M"]
+    with wfacli.Aligner(score_only=True) as aligner, pytest.raises(ValueError, match="scores alone"):
+        aligner.align_batch(["A"], ["A"]).to_sam()
+
+
 def test_sequences_that_are_none():
     with pytest.raises(InputError):
         wfacli.align("AC GT", "ACGT")

@@ -26,15 +26,20 @@ def sam_header(files: PairFiles, sources: tuple[Source, ...], config: Config, ve
             f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe or the like "
             "and can be read only once: write --format paf, or give --no-header"
         )
-    yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     path = files.target or files.query
     layout = layout_of(sources)
     source = Source(path)
     try:
         scan = read_batches((source,), "targets" if layout == "two" else layout, _SCAN_WEIGHT, keep_letters=False)
-        yield from sq_lines(path, _until_fault(scan))
+        yield from header_around(sq_lines(path, _until_fault(scan)), config, version)
     finally:
         source.close()
+
+
+def header_around(targets: Iterator[bytes | U8], config: Config, version: str) -> Iterator[bytes | U8]:
+    """Yields a header's text: @SQ lines with what stands before and after them."""
+    yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
+    yield from targets
     if config.output.read_group:
         yield config.output.read_group.encode() + b"\n"
     command = config.command_line.replace("\t", " ").replace("\n", " ")

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .._native import Next, PairReader
-from ..batch import PairBatch
-from ..errors import InputError
+from .._native import pack_pairs
+from ..batch import U8, PairBatch
+
+Letters = str | bytes | bytearray | memoryview | U8
+Sequences = Iterable[Letters] | npt.NDArray[np.bytes_] | npt.NDArray[np.str_] | U8
 
 
-def pairs_of(queries: Sequence[str | bytes], targets: Sequence[str | bytes]) -> PairBatch:
-    """A batch of query i with target i, named pair1, pair2, ….
+def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
+    """A batch of query i with target i, named pair1, pair2, …; its letters are copies.
+
+    Args:
+        queries: n sequences in a list, tuple or anything else that can be iterated, each a str, a bytes or one
+            dimension of bytes; or a numpy array, S or U of shape [n], or u8[n, letters].
+        targets: as many.
 
     Raises:
-        ValueError: the sequences are not of the same number.
-        InputError: a letter that cannot stand in a sequence.
+        TypeError: not a list of sequences, or an item that is none.
+        ValueError: not as many targets as queries.
+        InputError: a byte that cannot stand in a sequence; with the pair's name.
     """
-    if len(queries) != len(targets):
-        raise ValueError(f"{len(queries)} queries, {len(targets)} targets")
-    lines = bytearray()
-    for query, target in zip(queries, targets, strict=True):
-        for mark, letters in ((b">", query), (b"<", target)):
-            encoded = letters.encode() if isinstance(letters, str) else letters
-            # Lines would lose what a file may have at their ends, and what stands in memory is meant.
-            if b"\n" in encoded or encoded != encoded.rstrip():
-                raise InputError("memory", f"a line break or blank in the sequence {encoded[:40]!r}")
-            lines += mark + encoded + b"\n"
-    reader = PairReader("seq")
-    reader.prepare(0, len(lines))[:] = np.frombuffer(lines, np.uint8)
-    reader.commit(0, len(lines))
-    if lines:
-        reader.commit(0, 0)
-    wants = reader.fill(1 << 62)
-    if wants is Next.FAILED:
-        fault = reader.fault()
-        assert fault is not None
-        raise InputError("memory", fault[1], fault[3].decode(errors="replace"))
-    return PairBatch.from_columns(0, reader.take())
+    return PairBatch.from_columns(0, pack_pairs(_items(queries), _items(targets)))
+
+
+def _items(sequences: Sequences) -> Iterable[Any]:
+    # An array of texts would be iterated a numpy scalar at a time.
+    if isinstance(sequences, np.ndarray) and sequences.dtype.kind in "SU":
+        listed: list[Any] = sequences.ravel().tolist()
+        return listed
+    return sequences

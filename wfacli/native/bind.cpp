@@ -63,6 +63,8 @@ void keep_memory_flat() {
 }  // namespace
 
 NB_MODULE(_native, m) {
+  // An aligner that a program keeps to its end is no leak, and nothing for its users to read about.
+  nanobind::set_leak_warnings(false);
   m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
   m.def("keep_memory_flat", &keep_memory_flat,
         "For the command line: sets the allocator up for batches, for the whole process");

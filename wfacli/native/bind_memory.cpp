@@ -115,14 +115,6 @@ std::int64_t letters_in(nb::handle sequences, Py_ssize_t n) {
   return letters;
 }
 
-// Asks for an item's memory some pairs ahead: strings lie scattered, and waiting for each is most of the time.
-void prefetch(nb::handle sequences, Py_ssize_t i, Py_ssize_t n) {
-  constexpr Py_ssize_t kAhead = 8;
-  if (i + kAhead >= n) return;
-  const char* object = reinterpret_cast<const char*>(item_of(sequences, i + kAhead).ptr());
-  for (int line = 0; line < 4; ++line) __builtin_prefetch(object + 64 * line);
-}
-
 nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
   const nb::object q = walkable(queries, "queries"), t = walkable(targets, "targets");
   const Py_ssize_t n = PySequence_Size(q.ptr()), m = PySequence_Size(t.ptr());
@@ -130,8 +122,6 @@ nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
   MemoryPairs pairs;
   pairs.reserve(n, letters_in(q, n) + letters_in(t, n));
   for (Py_ssize_t i = 0; i < n; ++i) {
-    prefetch(q, i, n);
-    prefetch(t, i, n);
     add(pairs, nb::borrow(item_of(q, i)), {0, i});
     add(pairs, nb::borrow(item_of(t, i)), {1, i});
   }

@@ -6,13 +6,15 @@
 namespace wfacli {
 namespace {
 
-constexpr int kEdits = 8;  // that a sample may hold: enough for a rate within a third, few enough to cost little
+constexpr int kEdits = 6;  // that a sample may hold: enough for a rate within a third, few enough to cost little
 constexpr std::uint64_t kFold = 0xdfdfdfdfdfdfdfdfull;
 
 constexpr std::int32_t kLong = 2000;  // letters from which samples from inside are taken too
 constexpr int kAnchors = 3;
 constexpr std::int32_t kEnough = 512; // letters of a sample, however few its edits
-constexpr double kClean = 0.05;       // error above which a few letters rarely match: no anchors are found
+// Errors between which samples from inside are worth their time: below, one kernel is best whatever they say; above, a
+// few letters rarely match, so that none are found.
+constexpr double kClean = 0.01, kNoisy = 0.05;
 
 struct Sample {
   std::int32_t edits, letters;
@@ -111,7 +113,8 @@ std::int32_t estimate_edits(const PairView& pair) {
   Sample sum = sample<1>({pair.query, pair.query_len}, {pair.target, pair.target_len});
   if (sum.whole) return sum.edits;
   sum.add(sample<-1>({pair.query, pair.query_len}, {pair.target, pair.target_len}));
-  if (std::min(pair.query_len, pair.target_len) >= kLong && sum.rate() < kClean) add_inside(pair, sum);
+  if (std::min(pair.query_len, pair.target_len) >= kLong && sum.rate() > kClean && sum.rate() < kNoisy)
+    add_inside(pair, sum);
   const double edits = std::min(std::ceil(sum.rate() * longest), static_cast<double>(longest));
   return std::max(static_cast<std::int32_t>(edits), least);
 }

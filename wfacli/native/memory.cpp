@@ -1,7 +1,6 @@
 #include "memory.hpp"
 
 #include <charconv>
-#include <cstdlib>
 
 #include "estimate.hpp"
 
@@ -25,7 +24,7 @@ void MemoryPairs::target(std::string_view letters) {
 }
 
 OnePair::OnePair(BatchColumns columns, bool estimated) : columns_(std::move(columns)) {
-  est_edits_ = estimated ? estimate_edits(view().pair(0)) : std::abs(query_len() - target_len());
+  est_edits_ = estimated ? estimate_edits(view().pair(0)) : -1;
 }
 
 BatchView OnePair::view() const {

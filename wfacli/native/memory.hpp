@@ -27,7 +27,7 @@ class MemoryPairs {
 // A batch of one pair, for programs that align pair by pair.
 class OnePair {
  public:
-  // With `estimated` false the estimate of edits is the difference of the lengths, a lower bound.
+  // With `estimated` false the edits are unknown, -1.
   OnePair(BatchColumns columns, bool estimated);
 
   std::int32_t query_len() const { return columns_.q_len[0]; }

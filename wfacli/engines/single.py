@@ -1,0 +1,69 @@
+"""One pair at a time: no batch, no columns, no threads, which cost more than a short pair's alignment.
+
+The kernels and the way from one to the next are those of batches, and so is the answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+
+import numpy as np
+
+from .._native import Aligner, CancelFlag, OnePair
+from ..batch import PairBatch, Records, Status
+from ..config import AlignSpec, Limits, Mode
+from ..dispatch import BITS, CPU_KERNELS, Forecast, candidates, next_rung
+from .cpu import native_options
+
+Answer = tuple[int, bool, int, tuple[int, int, int, int], str, int]
+_ROW = np.zeros(1, np.int32)
+_kernels = threading.local()  # a native Aligner for each thread, with the memory that it keeps between pairs
+_never = CancelFlag()
+
+
+class SingleEngine:
+    """Aligns a pair in the calling thread; safe to share between threads."""
+
+    def __init__(self, spec: AlignSpec, limits: Limits) -> None:
+        self._spec, self._limits = spec, limits
+        self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
+        self._estimated = spec.mode is Mode.GLOBAL
+        self._first = lru_cache(maxsize=4096)(self._first_kernel)
+
+    def align(self, query: object, target: object) -> Answer:
+        """(status, cut, score, span, CIGAR, edits) as in batch.PartialResult. Raises InputError, TypeError."""
+        aligner = getattr(_kernels, "aligner", None)
+        if aligner is None:
+            aligner = _kernels.aligner = Aligner()
+        pair = OnePair(query, target, self._estimated)
+        longest = max(pair.query_len, pair.target_len)
+        kernel = self._first(_rounded(longest), _rounded(pair.est_edits), pair.flags)
+        while True:
+            answer = pair.align(aligner, self._options[kernel], _never)
+            if answer[0] == Status.OK:
+                return answer
+            further = next_rung(kernel, np.array([answer[0]], np.uint8), _ROW, self._spec)
+            if not further:
+                return answer
+            kernel = further[0].kernel
+
+    def _first_kernel(self, longest: int, edits: int, flags: int) -> str:
+        forecast = Forecast(_like(longest, edits, flags), self._spec, self._limits)
+        # Kernels that take several pairs at a time lose with one what their models promise.
+        names = [name for name in candidates(self._spec) if name not in BITS]
+        return min(names, key=lambda name: float(forecast.microseconds(name)[0]))
+
+
+def _rounded(value: int) -> int:
+    """The value to about an eighth, upwards: the choice of a kernel needs no more, and so is soon known for all."""
+    shift = max(value.bit_length() - 4, 0)
+    return min(-(-value >> shift) << shift, (1 << 31) - 1)
+
+
+def _like(longest: int, edits: int, flags: int) -> PairBatch:
+    """A batch of one pair that is like another in all that a kernel is chosen by."""
+    zero, length = np.zeros(1, np.int64), np.full(1, longest, np.int32)
+    none = Records(np.zeros(0, np.uint8), zero, zero, _ROW, _ROW, zero - 1)
+    flag, estimate = np.full(1, flags, np.uint8), np.full(1, edits, np.int32)
+    return PairBatch(0, np.zeros(0, np.uint8), zero, zero, length, length, flag, estimate, none)

@@ -1,0 +1,207 @@
+"""What the functions for Python return: alignments one by one, or as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import batch
+from ._native import cigar_letters, cigar_texts
+from .batch import I32, PairBatch, Status
+from .config import AlignSpec, CigarStyle, Config, Format, OutputSpec
+from .io.format import Formatter
+from .io.header import header_around
+from .io.names import with_sam_names
+from .io.targets import sq_lines
+
+NO_SCORE = -(1 << 31)  # of a pair without an alignment: worse than any score
+_ROWS = 1 << 14  # that iteration turns into objects at a time
+
+
+class Alignment(NamedTuple):
+    """An alignment of a query with a target.
+
+    Attributes:
+        score: in the scheme asked for: minus the cost, plus what matches earn. NO_SCORE, which is less than any
+            score, where there is no alignment.
+        cigar: operations in the SAM sense (I consumes the query, D the target), with = and X, of the span only;
+            "*" where nothing is aligned, or where only the score was asked for.
+        edits: mismatches, inserted and deleted letters of the span; -1 without an alignment, or where only the
+            score was asked for.
+        span: query begin, query end, target begin, target end (from 0, half open): what is aligned.
+        exact: whether no heuristic left anything out.
+        status: OK, or why there is no alignment: SCORE_LIMIT where it would cost more than max_cost, DROPPED where a
+            heuristic left nothing, MEMORY_LIMIT, LENGTH_LIMIT (both sequences together have more than 2^30 letters).
+    """
+
+    score: int
+    cigar: str
+    edits: int
+    span: tuple[int, int, int, int]
+    exact: bool = True
+    status: Status = Status.OK
+
+    @property
+    def aligned(self) -> bool:
+        """Whether there is an alignment."""
+        return self.status == Status.OK
+
+    def __repr__(self) -> str:
+        shown = f"score={self.score}, cigar={self.cigar!r}, edits={self.edits}, span={self.span}, exact={self.exact}"
+        return f"Alignment({shown}{'' if self.aligned else f', status={self.status.name}'})"
+
+
+@dataclass(frozen=True)
+class AlignmentBatch(batch.AlignmentBatch):
+    """Alignments of n pairs as numpy columns, in the order of the pairs. An index gives an Alignment, a loop all.
+
+    >>> import wfacli
+    >>> with wfacli.Aligner(metric="edit") as aligner:
+    ...     done = aligner.align_batch(["ACGT", "AAAA"], ["AGGT", "AAA"])
+    >>> done.score, done.edits, done.cigars()
+    (array([-1, -1], dtype=int32), array([1, 1], dtype=int32), ['1=1X2=', '1I3='])
+    >>> done[1]
+    Alignment(score=-1, cigar='1I3=', edits=1, span=(0, 4, 0, 3), exact=True)
+    >>> print(done.to_paf(), end="")  # doctest: +NORMALIZE_WHITESPACE
+    pair1  4  0  4  +  pair1  4  0  4  3  4  255  NM:i:1  AS:i:-1  de:f:0.2500  tp:A:P  cg:Z:1=1X2=
+    pair2  4  0  4  +  pair2  3  0  3  3  4  255  NM:i:1  AS:i:-1  de:f:0.2500  tp:A:P  cg:Z:1I3=
+
+    Attributes:
+        status: u8[n], values of wfacli.Status; 0 where there is an alignment.
+        cut: u8[n], 1 where a heuristic left something out, so that a better alignment may exist.
+        score: i32[n], as in Alignment; NO_SCORE without an alignment.
+        span: i32[n, 4], q_beg q_end t_beg t_end in letters, half open; zeros without an alignment.
+        cigar: u32[C], operations of all rows: letters << 4 | operation, as BAM numbers them (SAM specification, 4.2:
+            1 for I, 2 for D, 7 for =, 8 for X).
+        cigar_start: i64[n + 1]; row i has cigar[cigar_start[i]:cigar_start[i + 1]].
+        origin: u8[n], index into kernels of the kernel that answered.
+        kernels: their names.
+        ordinal: of no meaning here.
+        pairs: the sequences, as they were packed.
+        spec: what was asked for.
+    """
+
+    pairs: PairBatch
+    spec: AlignSpec
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __iter__(self) -> Iterator[Alignment]:
+        for first in range(0, len(self), _ROWS):
+            yield from self._rows(first, min(first + _ROWS, len(self)))
+
+    def __getitem__(self, row: int) -> Alignment:
+        """One pair's alignment; its status says if there is none. A loop over the batch is faster by far.
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        row = range(len(self))[row]
+        return next(self._rows(row, row + 1))
+
+    def _rows(self, first: int, last: int) -> Iterator[Alignment]:
+        rows, starts = slice(first, last), self.cigar_start[first : last + 1]
+        texts = cigar_texts(self.cigar, starts, False)
+        edits = _edits(cigar_letters(self.cigar, starts).reshape(-1, 4), self.status[rows], self.spec)
+        status = self.status[rows]
+        statuses = map(Status, status.tolist()) if status.any() else repeat(Status.OK)
+        spans = map(tuple, self.span[rows].tolist())
+        columns = zip(
+            self.score[rows].tolist(),
+            texts,
+            edits.tolist(),
+            spans,
+            (self.cut[rows] == 0).tolist(),
+            statuses,
+            strict=False,
+        )
+        # As Alignment(*row) would, without a call of Python's for each.
+        return map(partial(tuple.__new__, Alignment), columns)
+
+    def cigars(self, cigar_m: bool = False) -> list[str]:
+        """Every pair's CIGAR (n strings), of the span only; "*" where nothing is aligned.
+
+        Args:
+            cigar_m: M for = and X.
+        """
+        return cigar_texts(self.cigar, self.cigar_start, cigar_m)
+
+    @cached_property
+    def letters(self) -> I32:
+        """i32[n, 4]: matches, mismatches, inserted and deleted letters of each alignment; zeros without a CIGAR."""
+        return cigar_letters(self.cigar, self.cigar_start).reshape(-1, 4)
+
+    @property
+    def edits(self) -> I32:
+        """i32[n]: mismatches, inserted and deleted letters; -1 without an alignment, or for scores alone."""
+        return _edits(self.letters, self.status, self.spec)
+
+    @property
+    def identity(self) -> npt.NDArray[np.float64]:
+        """f64[n]: matches per column of the alignment (pairs of letters, and letters in gaps); nan for none."""
+        columns = self.letters.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.letters[:, 0] / columns)
+
+    def to_paf(self, cigar_m: bool = False, md: bool = False, cs: bool = False) -> str:
+        """PAF, a line a pair, in order; pairs are named pair1, pair2, … unless their batch has names.
+
+        Args:
+            cigar_m: M for = and X in cg:Z.
+            md: MD:Z tags.
+            cs: cs:Z tags, short form.
+
+        Raises:
+            ValueError: scores alone make no PAF.
+        """
+        return self._text(Format.PAF, cigar_m, md, cs, False)
+
+    def to_sam(self, cigar_m: bool = False, md: bool = False, cs: bool = False, header: bool = True) -> str:
+        """SAM, a record a pair, in order; pairs without an alignment are unmapped. See to_paf.
+
+        Args:
+            cigar_m: M for = and X.
+            md: MD:Z tags.
+            cs: cs:Z tags, short form.
+            header: a whole file, with the targets' names and lengths in front; without, records to add to one.
+
+        Raises:
+            ValueError: scores alone make no SAM.
+            InputError: a batch's names cannot stand in SAM, or are those of targets of two lengths.
+        """
+        return self._text(Format.SAM, cigar_m, md, cs, header)
+
+    def _text(self, format_: Format, cigar_m: bool, md: bool, cs: bool, header: bool) -> str:
+        if self.spec.score_only:
+            raise ValueError("scores alone make no SAM or PAF")
+        output = OutputSpec(format_, CigarStyle.M if cigar_m else CigarStyle.EQX, md, cs)
+        config = Config(spec=self.spec, output=output, command_line="wfacli.AlignmentBatch.to_sam")
+        if format_ is Format.SAM:
+            for _ in with_sam_names(iter([self.pairs]), "the batch"):
+                pass
+        text, _ = Formatter(config).format(self.pairs, self)
+        pieces = [_decoded(text)]
+        if header:
+            from . import __version__
+
+            targets = sq_lines("the batch", iter([self.pairs]))
+            pieces[:0] = map(_decoded, header_around(targets, config, __version__))
+        return "".join(pieces)
+
+
+def _edits(letters: I32, status: batch.U8, spec: AlignSpec) -> I32:
+    if spec.score_only:
+        return np.full(len(letters), -1, np.int32)
+    return np.where(status == Status.OK, letters[:, 1:].sum(axis=1, dtype=np.int32), np.int32(-1))
+
+
+def _decoded(text: bytes | batch.U8) -> str:
+    # Names out of files may be of any bytes.
+    return str(text if isinstance(text, bytes) else text.data, "utf-8", "surrogateescape")
