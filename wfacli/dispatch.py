@@ -153,10 +153,16 @@ class Forecast:
         self._other_letters = (pairs.flags & Flag.NON_ACGT) != 0
         self._all_plain = not self._other_letters.any()
         self._wildcard = spec.ambiguous is Ambiguous.WILDCARD
-        self._costs, self._limits, self._global = _Units.of(spec), limits, spec.mode is Mode.GLOBAL
+        self._costs, self._global = _Units.of(spec), spec.mode is Mode.GLOBAL
+        # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
+        # diagonal further for every `extend` of score, with one offset of 4 bytes a component.
+        least_bytes = 2.0 * self._costs.components * self._costs.extend * self._edits**2
+        self._hopeless = least_bytes > limits.table
 
     def microseconds(self, kernel: str) -> F64:
-        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it."""
+        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it, or is not needed."""
+        if self._needless(kernel):
+            return np.full(len(self._longest), np.inf)
         time = self._model(kernel).of(*self.features(kernel))
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
@@ -167,8 +173,14 @@ class Forecast:
             return time * tuning.LINEAR_FACTOR
         if kernel in (CAPPED, TABLE) and self._global:
             # What cannot fit a table need not be tried in one.
-            return np.where(self._least_table_bytes() > self._limits.table, np.inf, time)
+            return np.where(self._hopeless, np.inf, time)
         return time
+
+    def _needless(self, kernel: str) -> bool:
+        """Whether another one is better for every pair: no need to ask its model."""
+        if kernel in BITS and BITS[kernel] > 1:
+            return bool(self._edits.max() * tuning.SAFETY < 32 * BITS[kernel])
+        return kernel == LINEAR and self._global and not self._hopeless.any()
 
     def tries(self, kernels: tuple[str, ...]) -> F64:
         """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
@@ -194,14 +206,6 @@ class Forecast:
         if kernel == DIFFERENCE:
             return tuning.DIFFERENCE
         return tuning.WAVEFRONT_LINEAR if self._costs.components == 1 else tuning.WAVEFRONT
-
-    def _least_table_bytes(self) -> F64:
-        """Bytes, from below, of a table with so many edits, if all of them are gaps on one side.
-
-        A row reaches one diagonal further for every `extend` of score, so the diagonals on that side alone add up to
-        extend * edits^2 / 2, with one offset of 4 bytes a component.
-        """
-        return np.asarray(2.0 * self._costs.components * self._costs.extend * self._edits**2)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Alignment(NamedTuple):
         return f"Alignment({shown}{'' if self.aligned else f', status={self.status.name}'})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AlignmentBatch(batch.AlignmentBatch):
     """Alignments of n pairs as numpy columns, in the order of the pairs. An index gives an Alignment, a loop all.
 
@@ -90,8 +90,16 @@ class AlignmentBatch(batch.AlignmentBatch):
     pairs: PairBatch
     spec: AlignSpec
 
+    # One batch is another only if it is the same: arrays have no one answer.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __len__(self) -> int:
         return len(self.status)
+
+    def __repr__(self) -> str:
+        aligned = int((self.status == Status.OK).sum())
+        return f"<AlignmentBatch: {self.spec.metric}, {self.spec.mode}, {len(self)} pairs, {aligned} aligned>"
 
     def __iter__(self) -> Iterator[Alignment]:
         for first in range(0, len(self), _ROWS):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pysam
@@ -50,6 +51,14 @@ def aligned(queries, targets, **options):
 def test_examples(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted and not outcome.failed
+
+
+def test_examples_of_the_readme():
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    block = readme.split("```python\n")[1].split("```")[0]
+    example = doctest.DocTestParser().get_doctest(block, {}, "README.md", "README.md", 0)
+    outcome = doctest.DocTestRunner().run(example)
+    assert outcome.attempted > 2 and not outcome.failed
 
 
 def columns(pairs):
@@ -170,6 +179,7 @@ def test_a_pair_without_an_alignment_spoils_nothing():
     assert none == wfacli.Alignment(wfacli.NO_SCORE, "*", -1, (0, 0, 0, 0), True, Status.SCORE_LIMIT)
     assert repr(none).endswith("span=(0, 0, 0, 0), exact=True, status=SCORE_LIMIT)")
     assert repr(batch[0]) == "Alignment(score=0, cigar='4=', edits=0, span=(0, 4, 0, 4), exact=True)"
+    assert repr(batch) == "<AlignmentBatch: edit, global, 3 pairs, 2 aligned>" and {batch: 1}[batch]
     assert [line.split("\t")[1] for line in batch.to_sam(header=False).splitlines()] == ["0", "4", "0"]
     assert [line.split("\t")[5] for line in batch.to_paf().splitlines()] == ["pair1", "*", "pair3"]
 

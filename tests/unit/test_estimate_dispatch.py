@@ -44,7 +44,7 @@ def test_few_edits_are_counted():
     assert len(exact) > 200 and all(exact)
 
 
-@pytest.mark.parametrize(("length", "error"), [(300, 0.1), (1000, 0.05), (5000, 0.02), (5000, 0.15), (20_000, 0.01)])
+@pytest.mark.parametrize(("length", "error"), [(300, 0.1), (1000, 0.05), (5000, 0.02), (5000, 0.15), (20_000, 0.04)])
 def test_many_edits_are_estimated_within_a_factor(length, error):
     rng = random.Random(length)
     pairs = []

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import tuning
 from .._native import Aligner, AlignOptions, CancelFlag
 from ..batch import I32, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Route
+from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Forecast, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
-_SLICE_WORK = 4e6  # of _work; smaller slices cost more in hand-over than they gain in balance
 _SLICES_A_THREAD = 4
+_SLICE = 500.0  # microseconds; smaller slices cost more in hand-over than they gain in balance
 _ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference"}
 
 
 @dataclass(frozen=True)
 class _Ticket:
     rows: I32
-    slices: list[Future[PartialResult]]
+    slices: list[Callable[[], PartialResult]]  # wait for a slice, or align it
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
@@ -57,23 +58,42 @@ class CpuEngine:
     name = "cpu"
 
     def __init__(
-        self, spec: AlignSpec, limits: Limits, threads: int, isa: str = "", stats: Stats | None = None
+        self,
+        spec: AlignSpec,
+        limits: Limits,
+        threads: int,
+        isa: str = "",
+        stats: Stats | None = None,
+        slice_microseconds: float = _SLICE,
     ) -> None:
-        """Starts the threads lazily; isa "" takes the fastest build that the machine runs. Raises ValueError."""
+        """Starts the threads lazily; isa "" takes the fastest build that the machine runs.
+
+        Routes are cut into slices that take about slice_microseconds, by the models of wfacli.tuning.
+
+        Raises:
+            ValueError: an unknown instruction set.
+        """
         self.isa = Aligner(isa).isa
-        self._threads = threads
+        self._spec, self._limits, self._threads, self._slice = spec, limits, threads, slice_microseconds
         self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
         self._cancel = CancelFlag()
-        self._local = threading.local()
+        # As many may run as there are threads, whoever runs them; each with memory of its own.
+        self._aligners: SimpleQueue[Aligner] = SimpleQueue()
+        for _ in range(threads):
+            self._aligners.put(Aligner(self.isa))
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wfacli-cpu")
         self._stats = stats or Stats()
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
         options = self._options[route.kernel]
-        slices = _slices(pairs, route.rows, self._threads)
+        slices = self._slices(pairs, route)
+        if len(slices) == 1:  # no hand-over to another thread: who collects it aligns it
+            return _Ticket(route.rows, [partial(self._align, pairs, slices[0], options)])
         try:
-            return _Ticket(route.rows, [self._pool.submit(self._align, pairs, rows, options) for rows in slices])
+            return _Ticket(
+                route.rows, [self._pool.submit(self._align, pairs, rows, options).result for rows in slices]
+            )
         except RuntimeError:
             if not self._cancel.is_set:
                 raise
@@ -82,7 +102,7 @@ class CpuEngine:
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results, rows in the route's order. Raises Cancelled."""
         try:
-            parts = [future.result() for future in ticket.slices]
+            parts = [result() for result in ticket.slices]
         except CancelledError:
             raise Cancelled("stopped") from None
         if self._cancel.is_set and any((p.status == Status.DROPPED).any() for p in parts):
@@ -103,37 +123,28 @@ class CpuEngine:
         self._pool.shutdown(wait=True)
 
     def _align(self, pairs: PairBatch, rows: I32, options: AlignOptions) -> PartialResult:
-        aligner = getattr(self._local, "aligner", None)
-        if aligner is None:
-            aligner = self._local.aligner = Aligner(self.isa)
-        with self._stats.timed("align"):
-            status, cut, score, span, cigar, start = aligner.align(pairs, rows, options, self._cancel)
+        if self._cancel.is_set:
+            raise Cancelled("stopped")
+        aligner = self._aligners.get()
+        try:
+            with self._stats.timed("align"):
+                status, cut, score, span, cigar, start = aligner.align(pairs, rows, options, self._cancel)
+        finally:
+            self._aligners.put(aligner)
         return PartialResult(rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
-
-def _slices(pairs: PairBatch, rows: I32, threads: int) -> list[I32]:
-    """Cuts rows into parts of about equal work, enough of them to keep the threads busy to the end."""
-    if len(rows) > 1 and _most_work(pairs) < _SLICE_WORK:
-        return [rows]
-    each = _work(pairs, rows)
-    total = float(each.sum())
-    count = min(max(int(total / _SLICE_WORK), 1), _SLICES_A_THREAD * threads, max(len(rows), 1))
-    if count == 1:
-        return [rows] if len(rows) else []
-    cuts = np.searchsorted(np.cumsum(each), np.arange(1, count) * (total / count))
-    return [part for part in np.split(rows, cuts) if len(part)]
-
-
-def _most_work(pairs: PairBatch) -> float:
-    """Work of a whole batch, from above, without a look at each pair."""
-    longest = int(pairs.q_len.max(initial=0)) + int(pairs.t_len.max(initial=0))
-    return len(pairs.bases) * (1 + longest / 1000)
-
-
-def _work(pairs: PairBatch, rows: I32) -> npt.NDArray[np.float64]:
-    """Work of pairs in letters of short reads: a wavefront grows with the square of the length at a given error."""
-    letters = pairs.q_len[rows].astype(np.float64) + pairs.t_len[rows]
-    return letters + letters**2 / 1000
+    def _slices(self, pairs: PairBatch, route: Route) -> list[I32]:
+        """Cuts rows into parts of about equal time, enough of them to keep the threads busy to the end."""
+        rows = route.rows
+        if len(rows) < 2 or self._threads == 1:
+            return [rows] if len(rows) else []
+        each = Forecast(pairs, self._spec, self._limits).tries((route.kernel,))[0][rows]
+        total = float(each.sum())
+        count = min(max(round(total / self._slice), 1), _SLICES_A_THREAD * self._threads, len(rows))
+        if count == 1:
+            return [rows]
+        cuts = np.searchsorted(np.cumsum(each), np.arange(1, count) * (total / count))
+        return [part for part in np.split(rows, cuts) if len(part)]
 
 
 def _joined(rows: I32, parts: list[PartialResult]) -> PartialResult:
