@@ -6,6 +6,7 @@ the one whose model (wfacli.tuning) promises the least.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -217,6 +218,7 @@ class _Units:
     components: int
 
     @classmethod
+    @functools.cache
     def of(cls, spec: AlignSpec) -> _Units:
         p = spec.penalties
         twice = 2 if p.match else 1

@@ -24,10 +24,11 @@ class Rows {
   // Forgets all; scores start at `first`. The last `depth` rows stay readable, or all of them (depth 0).
   void reset(std::int32_t first, std::int32_t depth) {
     first_ = first;
-    depth_ = depth;
+    depth_ = 0;  // a power of two: slots are found by a mask
+    while (depth_ < depth) depth_ = depth_ ? 2 * depth_ : 1;
     used_ = 0;
     slot_ = 0;
-    mem_.rows.resize(static_cast<std::size_t>(depth));
+    mem_.rows.resize(static_cast<std::size_t>(depth_));
   }
 
   WFACLI_INLINE const RowRef& ref(std::int32_t score) const { return mem_.rows[index(score)]; }
@@ -110,7 +111,7 @@ class Rows {
  private:
   WFACLI_INLINE std::size_t index(std::int32_t score) const {
     const std::uint32_t i = static_cast<std::uint32_t>(score - first_);
-    return depth_ ? i % static_cast<std::uint32_t>(depth_) : i;
+    return depth_ ? i & (static_cast<std::uint32_t>(depth_) - 1) : i;
   }
   // A pad and up to a block more, which a row has room for.
   WFACLI_INLINE void fill(Offset* first) const {
