@@ -41,7 +41,15 @@ def test_help_of_the_program(wfacli: Wfacli, option: str) -> None:
 def test_help_of_align(wfacli: Wfacli, option: str) -> None:
     result = wfacli("align", option, env=PLAIN)
     assert_success(result)
-    for panel in ("Input", "Scoring", "Output", "Engine", "Reporting"):
+    for panel in (
+        "Input",
+        "Scoring",
+        "Span",
+        "Heuristics (may miss the best alignment)",
+        "Output",
+        "Engine",
+        "Reporting",
+    ):
         assert f"─ {panel} ─" in result.text
     for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "samtools view -b", "[required]"):
         assert word in result.text

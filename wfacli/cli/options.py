@@ -10,9 +10,9 @@ import typer
 from ..config import Ambiguous, CigarStyle, Format, Metric, Mode
 from ..dispatch import CPU_KERNELS
 
-ALIGN_HELP = """Align record i of QUERY to record i of TARGET: globally, exactly, with a CIGAR.
+ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
 
-Of equally cheap alignments it always writes the same one (gaps left-most): the output is identical \
+Of equally good alignments it always writes the same one (gaps left-most): the output is identical \
 for every number of threads and every batch size.
 
 [bold]Examples[/bold]
@@ -20,6 +20,8 @@ for every number of threads and every batch size.
   wfacli align reads.fq.gz targets.fa -o out.sam
 
   wfacli align reads.fa targets.fa --metric edit --format paf > out.paf
+
+  wfacli align reads.fa regions.fa --mode hw --score-only -o scores.tsv
 
   zcat pairs.seq.gz | wfacli align - --format tsv | head
 
@@ -115,7 +117,7 @@ ZdropOption = Annotated[
         metavar="N",
         min=0,
         show_default="off",
-        help="End an extension where its score falls N, and the cost of the gap between, below its best.",
+        help="End an extension where its score falls more than N below its best, a gap in between left aside.",
         rich_help_panel=_HEURISTICS,
     ),
 ]
@@ -126,7 +128,7 @@ XdropOption = Annotated[
         metavar="N",
         min=0,
         show_default="off",
-        help="Give up diagonals whose score is N below the best (needs --match).",
+        help="Give up diagonals whose score is more than N below the best (needs --match).",
         rich_help_panel=_HEURISTICS,
     ),
 ]
@@ -148,7 +150,7 @@ MaxScoreOption = Annotated[
         metavar="N",
         min=0,
         show_default=False,
-        help="Pairs that cost more than N are written without an alignment.",
+        help="Write pairs that cost more than N without an alignment (not with --match).",
         rich_help_panel=_SCORING,
     ),
 ]

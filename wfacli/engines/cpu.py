@@ -83,9 +83,12 @@ class CpuEngine:
             self._aligners.put(Aligner(self.isa))
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wfacli-cpu")
         self._stats = stats or Stats()
+        self._closed = False
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
+        if self._closed:
+            raise RuntimeError("the engine is closed")
         options = self._options[route.kernel]
         slices = self._slices(pairs, route)
         if len(slices) == 1:  # no hand-over to another thread: who collects it aligns it
@@ -119,7 +122,8 @@ class CpuEngine:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Waits for running slices."""
+        """Waits for running slices; nothing is aligned any more."""
+        self._closed = True
         self._pool.shutdown(wait=True)
 
     def _align(self, pairs: PairBatch, rows: I32, options: AlignOptions) -> PartialResult:

@@ -73,6 +73,23 @@ void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end
   out.cigar_start.push(cigar_end);
 }
 
+// What operations score. A heuristic's rows may open a gap anew beside another, where one gap is cheaper.
+std::int32_t score_of(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& o) {
+  std::int64_t score = 0;
+  for (; run < end; ++run) {
+    const std::int64_t letters = *run >> 4;
+    const std::uint32_t op = *run & 15;
+    if (op == kEqual) score += letters * o.match;
+    if (op == kDifferent) score -= letters * o.costs.mismatch;
+    if (op != kInsertion && op != kDeletion) continue;
+    std::int64_t least = INT64_MAX;
+    for (int g = 0; g < o.costs.pieces; ++g)
+      least = std::min(least, o.costs.gap[g].open + letters * o.costs.gap[g].extend);
+    score -= least;
+  }
+  return static_cast<std::int32_t>(score);
+}
+
 template <class T>
 void drop_if_large(Buffer<T>& buffer, std::size_t bytes) {
   if (buffer.capacity() * sizeof(T) > bytes) buffer = Buffer<T>();
@@ -98,7 +115,11 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
       const std::int32_t i = rows[r];
       const Work work{batch.pair(i), !(batch.flags[i] & kNonAcgt), batch.est_edits[i], options, cancelled};
       out.cigar.begin();
-      const KernelAnswer answer = align_pair(work, out.cigar);
+      const std::size_t first = out.cigar.runs().size();
+      KernelAnswer answer = align_pair(work, out.cigar);
+      const Buffer<std::uint32_t>& runs = out.cigar.runs();
+      if (answer.cut && runs.size() > first)
+        answer.score = score_of(runs.data() + first, runs.data() + runs.size(), options);
       if (answer.status != Status::Ok || !options.path) out.cigar.drop();
       add_row(work.pair, answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
     }
@@ -191,7 +212,8 @@ KernelTask Aligner::task_of(const Work& work) {
           .wildcard = options.ambiguous == Ambiguous::Wildcard && !work.plain,
           .costs = costs,
           .free = options.free,
-          .path = options.path || options.free.any(),  // which tells where it ends
+          // Free ends are told by the path, and what a heuristic's alignment really scores.
+          .path = options.path || options.free.any() || options.heuristics.any(),
           .memory = options.memory,
           .max_score = most,
           .estimate = work.estimate < 0 ? -1 : static_cast<std::int32_t>(std::min<std::int64_t>(

@@ -87,6 +87,8 @@ class Narrow {
       if (h_.drop == 0 || value(k) >= best_ - h_.drop) live = {smaller(live.lo, k), larger(live.hi, k)};
     }
     cut_ |= live.lo != known.lo || live.hi != known.hi;
+    // Where nothing was given up, diagonals not reached yet stay: later rows read them.
+    if (!live.empty()) live = {live.lo == known.lo ? at.lo : live.lo, live.hi == known.hi ? at.hi : live.hi};
     return live;
   }
 

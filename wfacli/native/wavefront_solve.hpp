@@ -38,6 +38,7 @@ class Solver {
       const Range at = forward(ring_, ++s);
       if (at.empty()) break;
       const Furthest row = furthest(s, at);
+      if (row.value == kNowhere) continue;
       if (row.value > best.value) best = row;
       dropped = narrow_.dropped(best.value - row.value, row.diagonal - best.diagonal);
     }
@@ -49,6 +50,7 @@ class Solver {
   }
 
  private:
+  static constexpr std::int64_t kNowhere = INT64_MIN / 2;  // of Furthest: no score ends a path at this cost
   struct Furthest {
     std::int64_t value;  // twice the score, in units of costs
     std::int32_t diagonal;
@@ -215,7 +217,7 @@ class Solver {
         diagonal = k;
       }
     }
-    if (most < 0) return {INT64_MIN / 2, 0, 0};
+    if (most < 0) return {kNowhere, 0, 0};
     return {std::int64_t{t_.costs.skip} * most - s, diagonal, m[diagonal]};
   }
 
