@@ -66,4 +66,4 @@ wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf build dist out .venv
+	rm -rf build bench/peers/build dist out .venv
