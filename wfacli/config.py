@@ -208,6 +208,10 @@ class AlignSpec:
     max_cost: int | None = None
 
     def __post_init__(self) -> None:
+        if self.metric in (Metric.EDIT, Metric.INDEL) and self.penalties != Penalties.of(
+            self.metric, None, self.penalties.match
+        ):
+            raise UsageError(f"{self.metric} has penalties of its own (Penalties.of), not {self.penalties}")
         if self.mode in (Mode.OVERLAP, Mode.EXTENSION) and not self.penalties.match:
             raise UsageError(
                 f"{self.mode} needs a match bonus (--match): where matches earn nothing, aligning nothing is best"

@@ -102,6 +102,13 @@ def test_specs_that_make_no_sense(match, options, words):
         AlignSpec(penalties=Penalties(match=match), **options)
 
 
+@pytest.mark.parametrize("metric", [Metric.EDIT, Metric.INDEL])
+def test_a_metric_with_penalties_of_its_own_takes_no_others(metric):
+    assert AlignSpec(metric, Penalties.of(metric, None, 3)).penalties.match == 3
+    with pytest.raises(UsageError, match="penalties of its own"):
+        AlignSpec(metric)
+
+
 def test_heuristics_are_off_unless_asked_for():
     assert not Heuristics() and not Heuristics(band_step=5)
     assert all((Heuristics(band=1), Heuristics(xdrop=1), Heuristics(zdrop=1)))
