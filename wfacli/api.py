@@ -125,7 +125,6 @@ class Aligner:
         self.stats = Stats()
         self._limits = limits or Limits()
         self._threads = usable_cores() if threads is None else threads
-        self._closed = False
         self._engine = self._new_engine()
         self._single = SingleEngine(self.spec, self._limits)
 
@@ -172,8 +171,6 @@ class Aligner:
             InputError: a byte that cannot stand in a sequence.
             RuntimeError: the Aligner is closed.
         """
-        if self._closed:
-            raise RuntimeError("the Aligner is closed")
         if not isinstance(queries, PairBatch):
             if targets is None:
                 raise TypeError("align_batch takes queries and targets, or a packed batch")
@@ -195,7 +192,6 @@ class Aligner:
 
     def close(self) -> None:
         """Ends the threads. After it align still works, and align_batch raises RuntimeError."""
-        self._closed = True
         self._engine.close()
 
     def __enter__(self) -> Aligner:
