@@ -9,6 +9,7 @@ Prints the models in microseconds, to be put into wfacli/tuning.py, and keeps th
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,6 @@ from wfacli import dispatch
 from wfacli.batch import PairBatch, Status
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.engines.cpu import CpuEngine
-from wfacli.estimate import with_estimates
 from wfacli.io.memory import pairs_of
 
 LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
@@ -97,7 +97,9 @@ def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point
     spec, found = AlignSpec(metric, Penalties.of(metric)), []
     for length in LENGTHS:
         for error in ERRORS:
-            pairs = with_estimates(batch(length, error, letters), spec)
+            pairs = batch(length, error, letters)
+            edits = np.full(len(pairs), round(length * error), np.int32)
+            pairs = dataclasses.replace(pairs, est_edits=edits)
             forecast = dispatch.Forecast(pairs, spec, Limits())
             for kernel in kernels:
                 longest, work = forecast.features(kernel)
