@@ -154,6 +154,7 @@ class Forecast:
         self._other_letters = (pairs.flags & Flag.NON_ACGT) != 0
         self._all_plain = not self._other_letters.any()
         self._wildcard = spec.ambiguous is Ambiguous.WILDCARD
+        self._score_only = spec.score_only
         self._costs, self._global = _Units.of(spec), spec.mode is Mode.GLOBAL
         # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
         # diagonal further for every `extend` of score, with one offset of 4 bytes a component.
@@ -164,7 +165,7 @@ class Forecast:
         """What a kernel will take for each pair (f64[n]); infinite where it cannot align it, or is not needed."""
         if self._needless(kernel):
             return np.full(len(self._longest), np.inf)
-        time = self._model(kernel).of(*self.features(kernel))
+        time = self._share(kernel) * self._model(kernel).of(*self.features(kernel))
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
             return time if self._all_plain else np.where(self._other_letters, np.inf, time)
@@ -199,9 +200,13 @@ class Forecast:
         rows = self._edits * costs.edit
         return longest, rows * (rows * (costs.components / costs.extend) + tuning.ROW)
 
+    def _share(self, kernel: str) -> float:
+        family = "bits" if kernel in BITS else kernel.split("-")[0]
+        return tuning.SCORE_ONLY[family] if self._score_only else 1.0
+
     def _model(self, kernel: str) -> tuning.Model:
         if kernel in BITS:
-            return tuning.BITS
+            return tuning.BITS_64 if BITS[kernel] == 1 else tuning.BITS
         if kernel == STRIPES:
             return tuning.STRIPES
         if kernel == DIFFERENCE:
