@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import harness
@@ -32,9 +33,10 @@ def engine_seconds(batches: list, threads: int) -> float:
     spec, limits = AlignSpec(), Limits()
     engine = CpuEngine(spec, limits, threads)
     begun = time.perf_counter()
-    tickets = [engine.submit(pairs, r) for pairs in batches for r in route(pairs, spec, limits)]
-    for ticket in tickets:
-        engine.collect(ticket)
+    # Who collects a route that is one slice aligns it: as many collect as there are threads.
+    with ThreadPoolExecutor(threads) as pool:
+        routes = [(pairs, r) for pairs in batches for r in route(pairs, spec, limits)]
+        list(pool.map(lambda work: engine.collect(engine.submit(*work)), routes))
     seconds = time.perf_counter() - begun
     engine.close()
     return seconds
@@ -53,7 +55,9 @@ def main() -> None:
         query, target, out = (Path(folder) / name for name in ("query.fa", "target.fa", "out.paf"))
         write_pairs(query, target, a.pairs, a.length, a.error, seed=1)
         sources = PairFiles(str(query), str(target)).open()
-        batches = [with_estimates(b) for b in read_batches(sources, layout_of(sources), Config.batch_bases)]
+        batches = [
+            with_estimates(b, AlignSpec()) for b in read_batches(sources, layout_of(sources), Config.batch_bases)
+        ]
         arguments = ["align", str(query), str(target), "-o", str(out), "-t", str(a.threads)]
         for _ in range(a.repeats):
             seconds["engine"].append(engine_seconds(batches, a.threads))
