@@ -31,7 +31,8 @@ ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
 LETTERS = 3_000_000  # of a measurement's targets
 LONGEST_TRY = 30.0  # seconds that a first pair may predict for all
 MODELS = {
-    "BITS": (Metric.EDIT, tuple(dispatch.BITS)),
+    "BITS_64": (Metric.EDIT, tuple(dispatch.BITS)[:1]),
+    "BITS": (Metric.EDIT, tuple(dispatch.BITS)[1:]),
     "STRIPES": (Metric.EDIT, (dispatch.STRIPES,)),
     "WAVEFRONT_LINEAR": (Metric.EDIT, (dispatch.TABLE,)),
     "DIFFERENCE": (Metric.AFFINE, (dispatch.DIFFERENCE,)),

@@ -126,9 +126,9 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     dense = STRIPES if is_edit(spec) else DIFFERENCE
     if kernel in BITS:
-        wider = {64: 2, 128: 4, 256: 8}.get(64 * BITS[kernel])
-        if status is Status.SCORE_LIMIT and wider:
-            return f"bits-{64 * wider}"
+        wider = f"bits-{2 * 64 * BITS[kernel]}"
+        if status is Status.SCORE_LIMIT and wider in BITS:
+            return wider
         if status is Status.UNSUPPORTED:
             return CAPPED
         return None if status in (Status.OK, Status.DROPPED) else STRIPES

@@ -38,7 +38,7 @@ WAVEFRONT = Model(0.158, 0.00038, 0.000392)  # work: cells of all components, an
 WAVEFRONT_LINEAR = Model(0.107, 0.000164, 0.0011)  # the same for gaps without opening
 ROW = 48.0
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
-# What scores alone take of the time with CIGARs.
+# What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
 SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "wavefront": 1.0}
 SAFETY = 1.3  # estimates of edits are trusted to this factor
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate

@@ -53,7 +53,7 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
 
 
 class CpuEngine:
-    """Wavefront alignment on CPU threads; see engines.base.Engine."""
+    """Every CPU kernel, on threads; see engines.base.Engine."""
 
     name = "cpu"
 
