@@ -1,0 +1,77 @@
+// Letters of reversed sequences, several at a time, in both alphabets that the kernels are built for.
+#pragma once
+
+#include "task.cuh"
+
+namespace wfacli {
+
+// Two bits of a letter: A 0, C 1, T 2, G 3, either case. Other letters get some value: such pairs use codes.
+WFACLI_DEVICE std::uint32_t two_bits(std::uint32_t letter) { return letter >> 1 & 3; }
+
+// A C G T only, 2 bits a letter. Since only runs of equal letters count, nothing is turned round in memory: reversed
+// letters r, r + 1, ... are those at length - 1 - r and below it, read downwards from the top of a word.
+struct Packed {
+  static constexpr int kWindow = 16;  // letters
+
+  const std::uint32_t* words;
+  std::int32_t length;
+
+  WFACLI_DEVICE static Packed query(const Sequences& s, std::int32_t row) {
+    return {s.packed + s.query_start[row], s.query_len[row]};
+  }
+  WFACLI_DEVICE static Packed target(const Sequences& s, std::int32_t row) {
+    return {s.packed + s.target_start[row], s.target_len[row]};
+  }
+  // 16 reversed letters from r (0 <= r < length), the first in the top two bits; those beyond the end are anything.
+  WFACLI_DEVICE std::uint32_t window(std::int32_t r) const {
+    const std::int32_t last = length - 1 - r;  // the first letter of the window, at the file's end of it
+    const std::int32_t w = last >> 4, down = 2 * (15 - (last & 15));
+    return __funnelshift_l(words[w - 1], words[w], down);
+  }
+  // Two bits of reversed letter r.
+  WFACLI_DEVICE std::uint32_t letter(std::int32_t r) const {
+    const std::int32_t at = length - 1 - r;
+    return words[at >> 4] >> 2 * (at & 15) & 3;
+  }
+};
+
+// How many reversed letters are equal from q of the query and t of the target on, both inside their sequences or at
+// their ends.
+WFACLI_DEVICE std::int32_t equal_run(const Packed& query, std::int32_t q, const Packed& target, std::int32_t t) {
+  const std::int32_t most = min(query.length - q, target.length - t);
+  std::int32_t run = 0;
+  while (run < most) {
+    const std::uint32_t differ = query.window(q + run) ^ target.window(t + run);
+    if (differ) return min(run + (__clz(static_cast<int>(differ)) >> 1), most);
+    run += Packed::kWindow;
+  }
+  return most;
+}
+
+// Any letters, a byte each; whether two match is a matter of the rule.
+struct Coded {
+  const std::uint8_t* letters;
+  std::int32_t length;
+
+  WFACLI_DEVICE static Coded query(const Sequences& s, std::int32_t row) {
+    return {s.codes + 16 * static_cast<std::uint64_t>(s.query_start[row]), s.query_len[row]};
+  }
+  WFACLI_DEVICE static Coded target(const Sequences& s, std::int32_t row) {
+    return {s.codes + 16 * static_cast<std::uint64_t>(s.target_start[row]), s.target_len[row]};
+  }
+  WFACLI_DEVICE std::uint32_t letter(std::int32_t r) const { return letters[length - 1 - r]; }
+};
+
+WFACLI_DEVICE bool codes_match(std::uint32_t a, std::uint32_t b, bool wildcard) {
+  return wildcard ? (a & b) != 0 : a == b;
+}
+
+WFACLI_DEVICE std::int32_t equal_run(const Coded& query, std::int32_t q, const Coded& target, std::int32_t t,
+                                     bool wildcard) {
+  const std::int32_t most = min(query.length - q, target.length - t);
+  std::int32_t run = 0;
+  while (run < most && codes_match(query.letter(q + run), target.letter(t + run), wildcard)) ++run;
+  return run;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,24 @@
+// What a kernel's source needs of its platform: CUDA, or a stand-in for it on a host without a card
+// (tests/emulation/cuda_on_host.hpp), where the same sources run under sanitizers.
+#pragma once
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+
+#define WFACLI_DEVICE __device__ __forceinline__
+// A kernel with one argument, a structure by value; WFACLI_BLOCK threads a block. The body follows.
+#define WFACLI_KERNEL(name, Task) \
+  extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK) name(const __grid_constant__ Task task)
+// Shared memory whose size the launch gives; 16-byte aligned.
+#define WFACLI_DYNAMIC_SHARED(name) extern __shared__ __align__(16) std::uint8_t name[]
+
+#else
+
+#include <cuda_on_host.hpp>
+
+#define WFACLI_DEVICE inline
+#define WFACLI_KERNEL(name, Task) WFACLI_EMULATED_KERNEL(name, Task)
+#define WFACLI_DYNAMIC_SHARED(name) std::uint8_t* const name = wfacli_emulation::dynamic_shared()
+
+#endif

@@ -1,0 +1,68 @@
+// The contract between the host and the kernels: plain values and addresses in the card's memory.
+// wfacli/gpu/task.py mirrors the layout; a test compares both.
+#pragma once
+
+#include "platform.cuh"
+
+namespace wfacli {
+
+// Values of wfacli.batch.Status.
+enum class Status : std::uint8_t { Ok, ScoreLimit, MemoryLimit, LengthLimit, Dropped, Unsupported };
+
+// Operations of a CIGAR as BAM numbers them; an element is length << 4 | operation.
+enum Op : std::uint32_t { kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
+
+// The sequences of a batch (wfacli.batch.PairBatch) on the card. A sequence starts at a multiple of 16 letters, so
+// one number says where: letter 16 * start of `codes` is in word `start` of `packed`.
+struct Sequences {
+  // 2 bits a letter (common/letters.cuh), 16 letters a word, the first in the lowest bits, as in the file's order;
+  // kGuard words can be read before and after. For pairs of A C G T only.
+  const std::uint32_t* packed;
+  // A byte a letter (wfacli/native/letters.hpp), by the --ambiguous rule; null where no pair needs it.
+  const std::uint8_t* codes;
+  const std::uint32_t* query_start;  // [n]
+  const std::uint32_t* target_start;
+  const std::int32_t* query_len;  // [n]
+  const std::int32_t* target_len;
+};
+
+constexpr int kGuard = 8;  // words
+
+// A match costs 0; a gap of l letters costs the least of open[k] + l * extend[k] over its pieces. Divided by their
+// greatest common divisor.
+struct Costs {
+  std::int32_t mismatch;
+  std::int32_t pieces;  // 1 or 2
+  std::int32_t open[2];
+  std::int32_t extend[2];
+};
+
+// A launch of an alignment kernel. Slot s (0 <= s < count) is row rows[s] of the batch. Cells are those of the
+// reversed sequences: (0, 0) is the end of both, and the way back from (query_len, target_len) meets the canonical
+// operations in forward order.
+struct AlignTask {
+  Sequences seq;
+  const std::int32_t* rows;  // [count]
+
+  // Answers, [count] each. cost is in units of costs. ops of slot s: op_count[s] elements from ops + s * op_capacity,
+  // adjacent ones different, in forward order; none where status is not Ok, or without the path.
+  std::uint8_t* status;
+  std::int32_t* cost;
+  std::int32_t* op_count;
+  std::uint32_t* ops;
+
+  // The kernel's own memory: `stride` bytes for each of its units of work (see the kernel), 256-byte aligned.
+  std::uint8_t* workspace;
+  std::uint64_t stride;
+  std::uint32_t* next;  // 0 before the launch: where resident groups draw slots from
+
+  Costs costs;
+  std::int32_t count;
+  std::int32_t op_capacity;  // elements a slot; a pair that needs more gets MemoryLimit
+  std::int32_t max_cost;     // in units of costs; a pair above it gets ScoreLimit
+  std::int32_t longest;      // letters of the longest sequence of the launch; bounds loops and strides
+  std::int32_t path;         // whether the ops are wanted
+  std::int32_t wildcard;     // codes match when they share a bit, else when they are equal
+};
+
+}  // namespace wfacli

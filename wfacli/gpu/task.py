@@ -1,0 +1,25 @@
+"""The arguments of kernels as numpy structures; cuda/common/task.cuh has the same layout, and says what each means."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_ADDRESS = np.uint64
+
+SEQUENCES = np.dtype(
+    [(name, _ADDRESS) for name in ("packed", "codes", "query_start", "target_start", "query_len", "target_len")],
+    align=True,
+)
+COSTS = np.dtype(
+    [("mismatch", np.int32), ("pieces", np.int32), ("open", np.int32, 2), ("extend", np.int32, 2)], align=True
+)
+ALIGN_TASK = np.dtype(
+    [
+        ("seq", SEQUENCES),
+        *((name, _ADDRESS) for name in ("rows", "status", "cost", "op_count", "ops", "workspace", "stride", "next")),
+        ("costs", COSTS),
+        *((name, np.int32) for name in ("count", "op_capacity", "max_cost", "longest", "path", "wildcard")),
+    ],
+    align=True,
+)
+GUARD = 8  # words of packed letters that can be read before and after
