@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import tuning
 from .._native import Aligner, AlignOptions, CancelFlag
-from ..batch import I32, PairBatch, PartialResult, Status
+from ..batch import I32, PairBatch, PartialResult, Status, join
 from ..config import AlignSpec, Limits, Mode
 from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Forecast, Route
 from ..errors import Cancelled
@@ -110,7 +110,7 @@ class CpuEngine:
             raise Cancelled("stopped") from None
         if self._cancel.is_set and any((p.status == Status.DROPPED).any() for p in parts):
             raise Cancelled("stopped")
-        return _joined(ticket.rows, parts)
+        return join(ticket.rows, parts)
 
     def stats(self) -> dict[str, Any]:
         """Name, instruction set and threads."""
@@ -149,19 +149,3 @@ class CpuEngine:
             return [rows]
         cuts = np.searchsorted(np.cumsum(each), np.arange(1, count) * (total / count))
         return [part for part in np.split(rows, cuts) if len(part)]
-
-
-def _joined(rows: I32, parts: list[PartialResult]) -> PartialResult:
-    if len(parts) == 1:
-        return parts[0]
-    before = np.cumsum([0] + [len(p.cigar) for p in parts])
-    starts = [p.cigar_start[:-1] + b for p, b in zip(parts, before[:-1], strict=True)]
-    return PartialResult(
-        rows,
-        np.concatenate([p.status for p in parts] or [np.zeros(0, np.uint8)]),
-        np.concatenate([p.cut for p in parts] or [np.zeros(0, np.uint8)]),
-        np.concatenate([p.score for p in parts] or [np.zeros(0, np.int32)]),
-        np.concatenate([p.span for p in parts] or [np.zeros((0, 4), np.int32)]),
-        np.concatenate([p.cigar for p in parts] or [np.zeros(0, np.uint32)]),
-        np.concatenate([*starts, before[-1:]]).astype(np.int64),
-    )

@@ -1,6 +1,7 @@
 #include "bind.hpp"
 #include "engine.hpp"
 #include "estimate.hpp"
+#include "staging.hpp"
 
 namespace wfacli {
 namespace {
@@ -65,6 +66,38 @@ nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, co
                         to_numpy(out.cigar.runs()), to_numpy(out.cigar_start));
 }
 
+using Staging = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A column of `count` values inside a staging buffer; moves `at` behind it.
+template <class T>
+T* staged_column(std::uint8_t*& at, std::int64_t count) {
+  T* column = reinterpret_cast<T*>(at);
+  at += sizeof(T) * static_cast<std::size_t>(count);
+  return column;
+}
+
+void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, std::size_t letters) {
+  const BatchView view = batch_view(batch);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  const std::size_t bases = nb::cast<InColumn<std::uint8_t>>(batch.attr("bases"), false).shape(0);
+  for (std::int64_t r = 0; r < count; ++r)
+    if (rows.data()[r] < 0 || rows.data()[r] >= view.n) throw nb::index_error("a row lies outside the batch");
+  std::uint8_t* at = buffer.data() + letters;
+  StagedColumns columns;
+  columns.query_start = staged_column<std::uint32_t>(at, count);
+  columns.target_start = staged_column<std::uint32_t>(at, count);
+  columns.query_len = staged_column<std::int32_t>(at, count);
+  columns.target_len = staged_column<std::int32_t>(at, count);
+  columns.order = staged_column<std::int32_t>(at, count);
+  if (letters % 16 != 0 || at > buffer.data() + buffer.shape(0)) throw nb::value_error("the buffer does not fit");
+  bool fits = false;
+  {
+    nb::gil_scoped_release release;
+    fits = stage(view, bases, rows.data(), count, buffer.data(), letters, columns);
+  }
+  if (!fits) throw nb::value_error("the buffer is too small for these rows");
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
@@ -103,6 +136,9 @@ void bind_engine(nb::module_& m) {
       .def("align", &align, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
            "(status u8[m], cut u8[m], score i32[m], span i32[4m], cigar u32[C], cigar_start i64[m+1])");
   m.def("estimate_edits", &estimates, nb::arg("batch"), "Estimated edits of each pair, i32[n]");
+  m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
+        "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
+        "query_len, target_len and 0..m-1 (i32[m])");
   m.def(
       "instruction_sets",
       [] {
