@@ -239,8 +239,9 @@ void Aligner::encode(const PairView& pair, bool plain, Ambiguous rule, bool reve
 
 void Aligner::release_excess() {
   const auto trim = [](auto&... buffers) { (drop_if_large(buffers, kKeptBytes), ...); };
-  for (RowMemory* rows : {&memory_.wavefront.table, &memory_.wavefront.ring}) trim(rows->offsets, rows->rows);
-  trim(memory_.wavefront.ranges, query_.codes, target_.codes);
+  WavefrontMemory& w = memory_.wavefront;
+  for (RowMemory* rows : {&w.table, &w.ring, &w.behind}) trim(rows->offsets, rows->rows);
+  trim(w.ranges, query_.codes, target_.codes);
   BitsMemory& b = memory_.bits;
   trim(b.letters, b.trace, b.state, b.events);
   DifferenceMemory& d = memory_.difference;

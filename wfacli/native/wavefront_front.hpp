@@ -22,10 +22,12 @@ WFACLI_INLINE std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < 
 WFACLI_INLINE Range common(Range a, Range b) { return {larger(a.lo, b.lo), smaller(a.hi, b.hi)}; }
 
 // Pieces: how many (open, extend) pairs price a gap; 0 is a gap cost without opening, kept in M alone.
-template <int Pieces, class Match>
+// FromEnd: offsets and diagonals count from the sequences' ends, and letters are read backward.
+template <int Pieces, class Match, bool FromEnd = false>
 class Front {
  public:
   static constexpr int kComponents = 1 + 2 * Pieces;
+  static constexpr std::int32_t kMeetingDepth = 8;  // the greatest depth with which two wavefronts meet (Meeting)
 
   explicit Front(const KernelTask& task)
       : t_(task), c_(task.costs), n_(task.query_len), m_(task.target_len),
@@ -46,8 +48,9 @@ class Front {
     return Pieces == 2 ? smaller(c_.gap[0].extend, c_.gap[1].extend) : c_.gap[0].extend;
   }
   // How many diagonals a row may lack that a later row reads: what is gained in `depth` scores, and no more
-  // than the matrix has.
+  // than the matrix has. Where wavefronts meet, rows follow the best paths, up to a diagonal a score.
   std::int32_t pad() const {
+    if (depth() <= kMeetingDepth) return depth() + 4;
     const std::int32_t step = c_.skip > 0 ? smaller(c_.skip, sideways()) : sideways();
     return smaller(depth() / step, larger(n_, m_)) + 4;
   }
@@ -132,6 +135,7 @@ class Front {
 
   // Offset after the run of matches from `off` on; the sentinels end it at the sequences' ends.
   WFACLI_INLINE Offset matched(std::int32_t k, Offset off) const {
+    if constexpr (FromEnd) return off + matching_back<Match>(t_.query + (n_ - off + k), t_.target + (m_ - off));
     return off + matching<Match>(t_.query + (off - k), t_.target + off);
   }
 

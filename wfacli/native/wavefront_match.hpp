@@ -69,5 +69,27 @@ WFACLI_INLINE std::int32_t matching(const std::uint8_t* q, const std::uint8_t* t
   }
 }
 
+// The same before q and t.
+template <class Match>
+WFACLI_INLINE std::int32_t matching_back(const std::uint8_t* q, const std::uint8_t* t) {
+  const std::uint64_t first = Match::differ(load<std::uint64_t>(q - 8), load<std::uint64_t>(t - 8));
+  if (first) return __builtin_clzll(first) >> 3;
+  for (std::int32_t run = 8;;) {
+#if defined(__AVX512BW__)
+    const std::uint64_t d = Match::differ_mask(load<__m512i>(q - run - 64), load<__m512i>(t - run - 64));
+    if (d) return run + __builtin_clzll(d);
+    run += 64;
+#elif defined(__AVX2__)
+    const std::uint32_t d = Match::differ_mask(load<__m256i>(q - run - 32), load<__m256i>(t - run - 32));
+    if (d) return run + __builtin_clz(d);
+    run += 32;
+#else
+    const std::uint64_t d = Match::differ(load<std::uint64_t>(q - run - 8), load<std::uint64_t>(t - run - 8));
+    if (d) return run + (__builtin_clzll(d) >> 3);
+    run += 8;
+#endif
+  }
+}
+
 }  // namespace WFACLI_ISA
 }  // namespace wfacli
