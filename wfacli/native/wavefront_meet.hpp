@@ -11,8 +11,9 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Scores that the first wavefront visits by itself: short work is done by then.
-constexpr std::int32_t kAlone = 24;
+// Scores that the first wavefront visits by itself, for a cost alone or with the path: short work is done by then, and
+// with the path there are the rows behind the meeting too.
+constexpr std::int32_t kAlone = 24, kAloneWithPath = 48;
 
 template <int Pieces, class Match>
 class Meeting {

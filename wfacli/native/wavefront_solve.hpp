@@ -18,7 +18,7 @@ class Solver {
   Solver(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar)
       : t_(task), front_(task), table_(memory.table, F::kComponents, front_.pad()),
         ring_(memory.ring, F::kComponents, front_.pad()), behind_(memory.behind),
-        alone_(Meeting<Pieces, Match>::suits(task, front_) ? kAlone : INT32_MAX),
+        alone_(!Meeting<Pieces, Match>::suits(task, front_) ? INT32_MAX : task.path ? kAloneWithPath : kAlone),
         narrow_(task, front_, memory.ranges), cigar_(cigar),
         saved_(F::kComponents, front_.depth(), front_.gap_depth()) {}
 
