@@ -200,7 +200,9 @@ class Forecast:
         if kernel == DIFFERENCE:  # letters by the diagonals that the band needs
             return longest, longest * self._edits * (costs.edit / costs.extend)
         rows = self._edits * costs.edit
-        return longest, rows * (rows / costs.extend + tuning.ROW) * (costs.components if costs.meet else 2 * costs.components)
+        return longest, rows * (rows / costs.extend + tuning.ROW) * (
+            costs.components if costs.meet else 2 * costs.components
+        )
 
     def _share(self, kernel: str) -> float:
         family = "bits" if kernel in BITS else kernel.split("-")[0]

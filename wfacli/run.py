@@ -40,9 +40,6 @@ class Watch:
     stats: Stats
 
 
-_SLICE = 20_000.0  # microseconds
-
-
 @dataclass(frozen=True)
 class _Text:
     text: U8
@@ -80,8 +77,7 @@ class AlignRun:
         self._check_options = native_options(config.spec, config.limits, TABLE)
         self.report = Output(report) if report else None
         self.output = Output(output)
-        # Several batches are on their way at once: whole ones keep the threads busy, and cost the fewest hand-overs.
-        self.engine = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats, _SLICE)
+        self.engine = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
 
     @property
     def watch(self) -> Watch:

@@ -107,7 +107,7 @@ Aligner::Aligner(const std::string& isa) {
 
 void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                     const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
-  out.cigar_start.push(0);
+  if (out.cigar_start.empty()) out.cigar_start.push(0);
   if (options.algorithm == Algorithm::Lanes) {
     align_lanes(batch, rows, count, options, cancelled, out);
   } else {

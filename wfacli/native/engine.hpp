@@ -44,6 +44,7 @@ class Aligner {
   explicit Aligner(const std::string& isa);
 
   const char* isa() const { return entry_.name; }
+  // Adds the rows' answers to `out`.
   void align(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
              const CancelFlag& cancelled, AlignedRows& out);
 
