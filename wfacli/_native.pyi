@@ -58,7 +58,13 @@ class AlignOptions:
 
 class AlignJob:
     def __init__(
-        self, batch: PairBatch, rows: I32, options: AlignOptions, cancelled: CancelFlag, letters: int
+        self,
+        batch: PairBatch,
+        rows: I32,
+        options: AlignOptions,
+        cancelled: CancelFlag,
+        letters: int,
+        least_rows: int,
     ) -> None: ...
     @property
     def parts(self) -> int: ...

@@ -94,7 +94,9 @@ class CpuEngine:
         if letters < _SHARED:
             return _Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
-        job = AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part)
+        # A kernel that takes a pair a lane loses with lanes that stay empty.
+        rows = 8 * min(-(-len(route.rows) // (16 * self._threads)), 8) if route.kernel in BITS else 1
+        job = AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
         helpers = min(self._threads, job.parts) - 1  # who collects the route takes part
         try:
             return _Ticket(pairs, route, job, [self._pool.submit(self._work, job) for _ in range(helpers)])

@@ -80,11 +80,11 @@ struct BoundJob {
 };
 
 void make_job(BoundJob* self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
-              const CancelFlag& cancelled, std::int64_t letters) {
+              const CancelFlag& cancelled, std::int64_t letters, std::int64_t least_rows) {
   const BatchView view = batch_view(batch);
   check_rows(rows, view.n);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, letters)};
+  new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
 }
 
 nb::tuple joined(BoundJob& self) {
@@ -135,7 +135,7 @@ void bind_engine(nb::module_& m) {
            "(status u8[m], cut u8[m], score i32[m], span i32[4m], cigar u32[C], cigar_start i64[m+1])");
   nb::class_<BoundJob>(m, "AlignJob", "Rows of a batch that several threads share")
       .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           nb::arg("letters"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def_prop_ro("parts", [](const BoundJob& self) { return self.job.parts(); })
       .def("work", [](BoundJob& self, Aligner& aligner) { self.job.work(aligner); }, nb::arg("aligner"),
            nb::call_guard<nb::gil_scoped_release>(), "Aligns parts until all are taken")

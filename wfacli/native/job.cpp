@@ -29,12 +29,12 @@ void append_rows(AlignedRows& from, std::size_t at, std::size_t count, AlignedRo
 }  // namespace
 
 AlignJob::AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
-                   const CancelFlag& cancelled, std::int64_t letters)
+                   const CancelFlag& cancelled, PartSize least)
     : batch_(batch), rows_(rows), options_(options), cancelled_(cancelled) {
   std::int64_t first = 0, held = 0;
   for (std::int64_t r = 0; r < count; ++r) {
     held += batch.q_len[rows[r]] + std::int64_t{batch.t_len[rows[r]]};
-    if (held < letters && r + 1 < count) continue;
+    if ((held < least.letters || r + 1 - first < least.rows) && r + 1 < count) continue;
     parts_.push_back({first, r + 1});
     first = r + 1;
     held = 0;

@@ -10,12 +10,17 @@
 
 namespace wfacli {
 
+// How much a part has at least.
+struct PartSize {
+  std::int64_t letters, rows;
+};
+
 // One route. What each row's answer is depends on no thread, and joined() has them in the route's order.
 class AlignJob {
  public:
-  // Everything given must outlive the job. Parts have as many rows as have `letters` letters, or one.
+  // Everything given must outlive the job.
   AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
-           const CancelFlag& cancelled, std::int64_t letters);
+           const CancelFlag& cancelled, PartSize least);
 
   std::int64_t parts() const { return static_cast<std::int64_t>(parts_.size()); }
   // Aligns parts until all are taken; called by any number of threads, each with an aligner of its own.
