@@ -127,9 +127,7 @@ def test_bits(driver):
         both = y << 32 | x
         permuted = 0
         for k in range(4):
-            pick = (x ^ y) >> 4 * k & 15
-            byte = both >> 8 * (pick & 7) & 255
-            permuted |= ((255 if byte & 128 else 0) if pick & 8 else byte) << 8 * k
+            permuted |= (both >> 8 * ((x ^ y) >> 4 * k & 7) & 255) << 8 * k
         expected = [
             x.bit_count(), 32 - x.bit_length(), (x & -x).bit_length(), int(f"{x:032b}"[::-1], 2),
             (both << (x >> 27)) >> 32 & 0xFFFFFFFF, both >> (y >> 27) & 0xFFFFFFFF, permuted,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..config import AlignSpec, Config, EngineName, Mode
 from ..errors import DeviceError
-from ..gpu.cuda_driver import open_cuda
+from ..gpu.cuda_driver import CudaDriver
 from ..stats import Stats
 from .base import Engine
 from .both import BothEngines
@@ -20,7 +20,7 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats) -> Engine:
     if config.engine is EngineName.CPU or (not serves(config.spec) and config.engine is EngineName.AUTO):
         return cpu
     try:
-        gpu = GpuEngine(config.spec, open_cuda, stats, config.gpu_memory)
+        gpu = GpuEngine(config.spec, CudaDriver, stats, config.gpu_memory)
     except DeviceError:
         if config.engine is EngineName.GPU:
             cpu.close()

@@ -103,6 +103,7 @@ class GpuEngine:
 
     def close(self) -> None:
         """Waits for running jobs and gives the card back."""
+        self._staging.close()
         self._device.close()
 
     def _pieces(self, pairs: PairBatch, route: Route) -> Iterator[I32]:
@@ -119,7 +120,7 @@ class GpuEngine:
 
     def _needs(self, pairs: PairBatch, rows: I32, plan: Plan) -> int:
         letters = _letters(pairs, rows)
-        return letters * 5 // 4 + len(rows) * (8 * plan.op_capacity + 48) + plan.block * plan.stride
+        return letters * 5 // 4 + len(rows) * (8 * plan.op_capacity + 48) + plan.least_workspace(len(rows))
 
     def _shape(self, pairs: PairBatch, rows: I32) -> Shape:
         longest = int(max(pairs.q_len[rows].max(), pairs.t_len[rows].max())) if len(rows) else 0
@@ -135,7 +136,8 @@ class GpuEngine:
             return _Part(rows, plan, _failed(self._failure))
         with self._stats.timed("stage"):
             staged = self._stage(pairs, rows)
-        workspace = max(self._job_bytes - self._needs(pairs, rows, plan), 0) + plan.block * plan.stride
+        spare = max(self._job_bytes - self._needs(pairs, rows, plan), 0)
+        workspace = spare + plan.least_workspace(len(rows))
         job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._cancelled.is_set)
         return _Part(rows, plan, self._device.submit(job))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -44,4 +44,29 @@ def table(rows: Iterable[Row]) -> dict[str, Row]:
     return named
 
 
-ROWS: dict[str, Row] = table(())
+def walk_of(name: str) -> str:
+    """The row that follows a row's trace."""
+    return f"{name}-walk"
+
+
+# Bands of bits by their diagonals: words of a thread, threads a pair.
+BITS = {32: (1, 1), 64: (2, 1), 128: (4, 1), 256: (8, 1), 1024: (1, 32), 2048: (2, 32), 4096: (4, 32), 8192: (8, 32)}
+
+
+def _bits() -> Iterator[Row]:
+    for diagonals, (words, lanes) in BITS.items():
+        macros = (("WFACLI_WORDS", words), ("WFACLI_LANES", lanes))
+        yield Row(f"bits-{diagonals}", "bits.cu", "bits_align", macros, 128)
+        yield Row(walk_of(f"bits-{diagonals}"), "bits.cu", "bits_walk", macros, 128)
+
+
+_ARRAYS = (  # kernels that go over letters, counts and operations
+    Row("pack", "pack.cu", "pack_letters", (), 256),
+    Row("encode", "pack.cu", "encode_letters", (), 256),
+    Row("sum-chunks", "cigar.cu", "sum_chunks", (), 256),
+    Row("sum-before", "cigar.cu", "sum_before", (), 256),
+    Row("sum-slots", "cigar.cu", "sum_slots", (), 256),
+    Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
+)
+
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits()))

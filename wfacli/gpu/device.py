@@ -13,18 +13,37 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
+from ..batch import U8
+from .arena import Arena
 from .driver import Driver
 
 IN_FLIGHT = 3  # jobs on the card: one arrives, one is computed, one leaves
 
 
 class Slot:
-    """What a job in flight has to itself: a stream, and whatever its kind of job keeps for the next one."""
+    """What a job in flight has to itself: a stream, memory of the card, and page-locked memory for answers."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
         self.stream = driver.stream()
-        self.kept: dict[str, Any] = {}
+        self.arena = Arena(driver)
+        self._pinned: dict[str, U8] = {}
+
+    def pinned(self, name: str, nbytes: int) -> U8:
+        """Page-locked memory of so many bytes, the same for each job; what is in it is void."""
+        held = self._pinned.get(name)
+        if held is None or len(held) < nbytes:
+            if held is not None:
+                self.driver.unpin(self._pinned.pop(name))
+            held = self._pinned[name] = self.driver.pinned(nbytes * 5 // 4)
+        return held[:nbytes]
+
+    def release(self) -> None:
+        """Gives all memory back."""
+        self.arena.release()
+        for held in self._pinned.values():
+            self.driver.unpin(held)
+        self._pinned.clear()
 
 
 class Job(Protocol):
@@ -72,7 +91,9 @@ class Device:
             return
         opened.set_result(driver)
         try:
-            self._serve(slots)
+            self._serve(list(slots))
+            for slot in slots:
+                slot.release()
         finally:
             driver.close()
 

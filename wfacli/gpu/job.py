@@ -14,10 +14,10 @@ from . import catalogue, task
 from .arena import Arena, padded
 from .device import Slot
 from .driver import Driver, Kernel
+from .layout import gather_chunks
 from .plans import Plan, Shape
 
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
-_CHUNK = 4096  # counts that a block sums in one piece
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class AlignJob:
             driver, staged, stream = slot.driver, self._staged, slot.stream
             kernels = [driver.kernel(row) for row in self._plan.rows]
             units = self._units(driver, kernels)
-            arena: Arena = slot.kept.setdefault("arena", Arena(driver))
+            arena = slot.arena
             arena.begin(self._bytes(units))
             letters = arena.take(staged.nbytes)
             driver.upload(letters, staged.buffer[: staged.nbytes], stream)
@@ -117,10 +117,10 @@ class AlignJob:
         status = host[8 * (m + 1) + 4 * m :][:m].copy()
         cigar = np.empty(int(start[-1]) if self._shape.path else 0, np.uint32)
         if len(cigar):
-            pinned = _pinned(slot, "cigar", cigar.nbytes)
-            driver.download(pinned[: cigar.nbytes], self._cigar, slot.stream)
+            pinned = slot.pinned("cigar", cigar.nbytes)
+            driver.download(pinned, self._cigar, slot.stream)
             driver.wait(driver.record(slot.stream))
-            cigar[:] = pinned[: cigar.nbytes].view(np.uint32)
+            cigar[:] = pinned.view(np.uint32)
         return Answers(status, cost, cigar, start)
 
     def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
@@ -145,7 +145,7 @@ class AlignJob:
             m * 4 * cap,  # and together
             13 * m + 8,
             4 * m,
-            8 * _chunks(m),
+            8 * gather_chunks(m)[1],
             4,
             units * self._plan.stride,
         )
@@ -197,8 +197,9 @@ class AlignJob:
         if self._shape.path:
             gather = np.zeros(1, task.GATHER_TASK)
             gather["op_count"], gather["ops"], gather["start"] = self._op_count, self._ops, self._out
-            gather["sums"], gather["cigar"] = arena.take(8 * _chunks(m)), self._cigar
-            gather["chunk"], gather["chunks"], gather["count"] = _CHUNK, _chunks(m), m
+            chunk, chunks = gather_chunks(m)
+            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._cigar
+            gather["chunk"], gather["chunks"], gather["count"] = chunk, chunks, m
             gather["op_capacity"], gather["lanes_log2"] = cap, min(max((cap // 16).bit_length(), 1), 5)
             _launch(driver, "sum-chunks", m // 4, gather, slot)
             driver.launch(driver.kernel(catalogue.ROWS["sum-before"]), 1, gather, slot.stream)
@@ -206,14 +207,10 @@ class AlignJob:
             _launch(driver, "gather-ops", m << int(gather["lanes_log2"][0]), gather, slot)
         else:
             driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
-        answers = _pinned(slot, "answers", 13 * m + 8)[: 13 * m + 8]
+        answers = slot.pinned("answers", 13 * m + 8)
         driver.download(answers, self._out, slot.stream)
         self._done = driver.record(slot.stream)
         return answers
-
-
-def _chunks(count: int) -> int:
-    return max(-(-count // _CHUNK), 1)
 
 
 def _launch(driver: Driver, name: str, items: int, arguments: npt.NDArray[np.void], slot: Slot) -> None:
@@ -221,13 +218,3 @@ def _launch(driver: Driver, name: str, items: int, arguments: npt.NDArray[np.voi
     kernel = driver.kernel(catalogue.ROWS[name])
     blocks = min(-(-items // kernel.threads), _GRID * driver.card.multiprocessors)
     driver.launch(kernel, max(blocks, 1), arguments, slot.stream)
-
-
-def _pinned(slot: Slot, name: str, nbytes: int) -> U8:
-    """Page-locked memory that the slot keeps."""
-    held: U8 | None = slot.kept.get(name)
-    if held is None or len(held) < nbytes:
-        if held is not None:
-            slot.driver.unpin(held)
-        held = slot.kept[name] = slot.driver.pinned(nbytes * 5 // 4)
-    return held

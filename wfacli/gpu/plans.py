@@ -51,5 +51,9 @@ class Plan:
     resident: bool = False
     shared: int = 0
 
+    def least_workspace(self, count: int) -> int:
+        """Bytes without which no launch over so many pairs is possible: those of one block."""
+        return -(-min(count, self.block) // self.unit) * self.stride
+
 
 Planner = Callable[[str, Shape], Plan]

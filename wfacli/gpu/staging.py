@@ -5,6 +5,8 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable
 
+import numpy as np
+
 from ..batch import U8
 from .driver import Driver
 
@@ -16,7 +18,7 @@ class Staging:
 
     def __init__(self, count: int, call: Callable[[Callable[[Driver], U8]], U8]) -> None:
         """`call` runs a function of the driver in the device's thread."""
-        self._call = call
+        self._call, self._count = call, count
         self._free: queue.LifoQueue[U8 | None] = queue.LifoQueue()
         for _ in range(count):
             self._free.put(None)
@@ -42,3 +44,14 @@ class Staging:
     def give_back(self, buffer: U8) -> None:
         """For the next one."""
         self._free.put(buffer)
+
+    def close(self) -> None:
+        """Waits for all buffers and gives their memory back."""
+        held = [buffer for buffer in (self._free.get() for _ in range(self._count)) if buffer is not None]
+
+        def release(driver: Driver) -> U8:
+            for buffer in held:
+                driver.unpin(buffer)
+            return np.zeros(0, np.uint8)
+
+        self._call(release)
