@@ -7,6 +7,8 @@ import hashlib
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,8 +31,19 @@ def flags() -> list[str]:
     sanitizers = ["undefined"]
     if "address" in os.environ.get("WFACLI_SANITIZE", "").split(","):
         sanitizers.append("address")
-    return ["-std=c++20", "-O1", "-g", "-w", "-shared", "-fPIC", "-fno-gnu-unique", "-fno-omit-frame-pointer",
-            *(f"-fsanitize={name}" for name in sanitizers), "-fno-sanitize-recover=all"]  # fmt: skip
+    own = [
+        "-std=c++20",
+        "-O1",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unknown-pragmas",
+        "-shared",
+        "-fPIC",
+        "-fno-gnu-unique",
+    ]
+    own += ["-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
+    return own + [f"-fsanitize={name}" for name in sanitizers]
 
 
 @lru_cache
@@ -54,13 +67,20 @@ def build(source: Path, definitions: tuple[str, ...] = ()) -> bytes:
 
 def library(row: Row, folder: Path = SOURCES) -> ctypes.CDLL:
     """A row of the catalogue as a library that has its kernel."""
-    name = f"{row.name}.{row_key(row, folder, [*flags(), _own_key()])}.so"
+    # One library has all kernels of a source.
+    key = row_key(replace(row, entry=""), folder, [*flags(), _own_key()])
+    name = f"{Path(row.source).stem}.{key}.so"
     CACHE.make(name, lambda: build(folder / row.source, row.definitions))
-    loaded = ctypes.CDLL(str(CACHE.path(name)))
-    launch = getattr(loaded, row.entry)
+    return ctypes.CDLL(str(CACHE.path(name)))
+
+
+@lru_cache
+def launcher(row: Row, folder: Path = SOURCES) -> Callable[[int, int, int, int, int], None]:
+    """The kernel of a row: address of its argument, blocks, threads of a block, bytes shared, order."""
+    launch: Callable[..., None] = getattr(library(row, folder), row.entry)
     launch.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_size_t, ctypes.c_int]
     launch.restype = None
-    return loaded
+    return launch
 
 
 def allocator() -> ctypes.CDLL:

@@ -204,7 +204,7 @@ class EmulatedDriver:
     def kernel(self, row: Row) -> EmulatedKernel:
         self._called("kernel")
         if row not in self._kernels:
-            run = getattr(compiled.library(row, self._folder), row.entry)
+            run = compiled.launcher(row, self._folder)
             self._kernels[row] = EmulatedKernel(row, self.card, run, self._registers)
         return self._kernels[row]
 

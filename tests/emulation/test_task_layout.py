@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from tests.emulation.launching import ROOT
+from wfacli.batch import Status
 from wfacli.gpu import task
 
+NAMES = ("kInsertion", "kDeletion", "kEqual", "kDifferent")
 STRUCTURES = {
     "Sequences": task.SEQUENCES,
     "Costs": task.COSTS,
@@ -28,16 +30,19 @@ def claims(name: str, dtype: np.dtype) -> list[str]:
     return sizes
 
 
-@pytest.mark.parametrize("name", STRUCTURES)
-def test_layouts_agree(name, tmp_path):
-    lines = [f'static_assert({claim}, "{claim}");' for claim in claims(name, STRUCTURES[name])]
+# Numbers that both sides have: of wfacli.batch.Status, and of operations as BAM has them.
+NUMBERS = [f"static_cast<int>(Status::{''.join(map(str.title, s.name.split('_')))}) == {s.value}" for s in Status]
+NUMBERS += [f"{name} == {'MIDNSHP=X'.index(op)}" for name, op in zip(NAMES, "ID=X", strict=True)]
+NUMBERS += [f"kGuard == {task.GUARD}"]
+CLAIMS = {"numbers": NUMBERS} | {name: claims(name, dtype) for name, dtype in STRUCTURES.items()}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_both_sides_agree(name, tmp_path):
+    lines = [f'static_assert({claim}, "{claim}");' for claim in CLAIMS[name]]
     source = tmp_path / "layout.cpp"
     source.write_text(
         "\n".join(["#include <cstddef>", '#include "common/task.cuh"', "using namespace wfacli;", *lines])
     )
     folders = [f"-I{ROOT / folder}" for folder in ("cuda", "tests/emulation")]
     subprocess.run(["g++", "-std=c++20", "-fsyntax-only", *folders, str(source)], check=True)
-
-
-def test_guards_agree():
-    assert f"kGuard = {task.GUARD};" in (ROOT / "cuda/common/task.cuh").read_text()

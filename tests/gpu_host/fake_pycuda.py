@@ -28,6 +28,26 @@ class PinnedArray(np.ndarray):
         return self.allocation
 
 
+class Event:
+    made = 0
+
+    def __init__(self, _flags) -> None:
+        Event.made += 1
+        self.recorded, self.waited = [], 0
+
+    def record(self, stream) -> None:
+        self.recorded.append(stream)
+
+    def query(self) -> bool:
+        return self.waited > 0
+
+    def synchronize(self) -> None:
+        self.waited += 1
+
+    def time_since(self, _other) -> float:
+        return 5.0
+
+
 class Function:
     num_regs, shared_size_bytes = 40, 1024
 
@@ -75,6 +95,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         MAX_SHARED_MEMORY_PER_MULTIPROCESSOR="x" * 233472,
     )  # fmt: skip
     cuda.function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES="limit")
+    cuda.event_flags, cuda.Event = SimpleNamespace(BLOCKING_SYNC=1), Event
     cuda.get_driver_version = lambda: 13000
     cuda.mem_get_info = lambda: call("info", (5, 6))
     cuda.mem_alloc = lambda nbytes: call("alloc", Allocation(cuda, 4096 * (1 + cuda.calls["alloc"])))

@@ -12,7 +12,6 @@ from wfacli.gpu.catalogue import Row
 BLOCK = 64
 _KERNELS = Path(__file__).parent / "kernels"
 PROBE = Row("probe", str(_KERNELS / "probes.cu"), "probe", (), BLOCK)
-LAYOUT = Row("layout", str(_KERNELS / "layout.cu"), "layout", (), 32)
 _PROBES = ("barrier", "shuffle", "up", "down", "xor", "votes", "reductions", "half_warps", "atomics", "dynamic")
 PROBES = {name: number for number, name in enumerate((*_PROBES, "dpx", "bits"))}
 DEFECTS = {name: 20 + number for number, name in enumerate(["lost", "mixed", "left_out", "beyond", "misaligned"])}

@@ -106,6 +106,22 @@ def test_shared_memory_limits_are_raised_when_needed(cuda):
     assert cuda.calls["load"] == 1
 
 
+def test_events_are_used_again_when_nobody_holds_them(cuda):
+    driver = CudaDriver()
+    first, second = driver.stream(), driver.stream()
+    made = cuda.Event.made
+    kept = driver.record(first)
+    for _ in range(5):
+        event = driver.record(second)
+        assert event.number != kept.number
+        assert not driver.done(event) or driver.elapsed(kept, event) == 0.005
+        driver.wait(event)
+        assert driver.done(event)
+    assert cuda.Event.made - made == 3  # one is kept, one held, one recorded before the held one is let go
+    driver.close()
+    del event, kept
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_close_gives_everything_back_once(cuda, lost):
     driver = CudaDriver(compiler=COMPILER)

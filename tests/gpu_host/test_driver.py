@@ -7,12 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from wfacli.batch import Status
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu import task
 from wfacli.gpu.selftest import check_card
 
-from .support import BLOCK, LAYOUT, PROBE, PROBES, arguments, launch, run_probe
+from .support import BLOCK, PROBE, PROBES, arguments, run_probe
 
 
 def test_copies_and_fills_happen_in_their_order(driver):
@@ -112,25 +110,6 @@ def test_events_are_done_in_the_end_and_tell_the_time(driver):
     assert driver.done(start)
     assert 0 <= driver.elapsed(start, end) < 10
     driver.free(memory)
-
-
-def _offsets(dtype, base=0):
-    for name in dtype.names:
-        field, offset = dtype.fields[name]
-        if field.names:
-            yield from _offsets(field, base + offset)
-        else:
-            yield base + offset
-
-
-def test_arguments_are_laid_out_as_the_kernels_have_them(driver):
-    offsets = list(_offsets(task.ALIGN_TASK))
-    answers = launch(driver, LAYOUT, np.zeros(1, np.int32), 1, 64)
-    assert answers["cost"][: len(offsets)].tolist() == offsets
-    insertion, deletion, equal, different = ("MIDNSHP=X".index(op) for op in "ID=X")
-    constants = [task.ALIGN_TASK.itemsize, task.GUARD, insertion, deletion, equal, different, Status.UNSUPPORTED]
-    assert answers["cost"][len(offsets) :][: len(constants)].tolist() == constants
-    assert not answers["cost"][len(offsets) + len(constants) :].any()
 
 
 def test_close_may_be_called_again(driver):

@@ -11,9 +11,9 @@ from wfacli.gpu.cache import Cache
 from wfacli.gpu.catalogue import ROWS
 from wfacli.gpu.compiler import ARCHITECTURES, Compiler, find_nvcc
 
-from .support import LAYOUT, PROBE
+from .support import PROBE
 
-ALL = {row.name: row for row in (*ROWS.values(), PROBE, LAYOUT)}
+ALL = {row.name: row for row in (*ROWS.values(), PROBE)}
 
 
 @pytest.fixture(scope="module")

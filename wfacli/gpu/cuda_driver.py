@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from ..errors import DeviceError, OutOfDeviceMemory
 from .catalogue import Row
 from .compiler import OLDEST, Compiler
-from .driver import Bytes, Card, Event, Kernel, Memory, Stream
+from .driver import Bytes, Card, Driver, Event, Kernel, Memory, Stream
 from .occupancy import capability, resident_blocks
 
 _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
@@ -97,6 +98,22 @@ class CudaKernel:
         return resident_blocks(self.card, self.threads, self.registers, self.static_shared + shared_bytes)
 
 
+class CudaEvent:
+    """A number of the driver's, free again when nobody holds it any more.
+
+    PyCUDA's own events and streams complain on standard error when another thread than the device's drops the last
+    reference, or when that is after the context is gone; so only the driver has any.
+    """
+
+    __slots__ = ("_unused", "number")
+
+    def __init__(self, number: int, unused: deque[int]) -> None:
+        self.number, self._unused = number, unused
+
+    def __del__(self) -> None:
+        self._unused.append(self.number)
+
+
 class CudaDriver:
     """A card whose primary context is current in the calling thread until close()."""
 
@@ -114,6 +131,9 @@ class CudaDriver:
         self._allocations: dict[int, Any] = {}
         self._pins: dict[int, Bytes] = {}
         self._kernels: dict[Row, CudaKernel] = {}
+        self._streams: list[Any] = []
+        self._events: list[Any] = []
+        self._unused: deque[int] = deque()  # events that may be recorded again
         with self._named("opening the card"):
             self._context: Any = device.retain_primary_context()
             self._context.push()
@@ -160,25 +180,26 @@ class CudaDriver:
     def stream(self) -> Stream:
         """A new stream."""
         with self._named("making a stream"):
-            return self._cuda.Stream(_NON_BLOCKING)
+            self._streams.append(self._cuda.Stream(_NON_BLOCKING))
+        return len(self._streams) - 1
 
     def upload(self, address: int, source: npt.NDArray[Any], stream: Stream) -> None:
         """Copies to the card."""
         if source.nbytes:
             with self._named("a copy to the card"):
-                self._cuda.memcpy_htod_async(int(address), source, stream)
+                self._cuda.memcpy_htod_async(int(address), source, self._streams[stream])
 
     def download(self, into: npt.NDArray[Any], address: int, stream: Stream) -> None:
         """Copies from the card."""
         if into.nbytes:
             with self._named("a copy from the card"):
-                self._cuda.memcpy_dtoh_async(into, int(address), stream)
+                self._cuda.memcpy_dtoh_async(into, int(address), self._streams[stream])
 
     def fill(self, address: int, byte: int, nbytes: int, stream: Stream) -> None:
         """Sets bytes."""
         if nbytes:
             with self._named("filling memory"):
-                self._cuda.memset_d8_async(int(address), int(byte), int(nbytes), stream)
+                self._cuda.memset_d8_async(int(address), int(byte), int(nbytes), self._streams[stream])
 
     def kernel(self, row: Row) -> Kernel:
         """A row, loaded."""
@@ -204,31 +225,34 @@ class CudaDriver:
                 limit = self._cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
                 kernel.function.set_attribute(limit, int(shared_bytes))
                 kernel.shared_limit = shared_bytes
-            kernel.function.prepared_async_call(
-                (int(grid), 1), (kernel.threads, 1, 1), stream, arguments.tobytes(), shared_size=int(shared_bytes)
-            )
+            size, block, own = (int(grid), 1), (kernel.threads, 1, 1), self._streams[stream]
+            kernel.function.prepared_async_call(size, block, own, arguments.tobytes(), shared_size=int(shared_bytes))
 
     def record(self, stream: Stream) -> Event:
         """An event; who waits for it leaves the core to others."""
         with self._named("recording an event"):
-            event = self._cuda.Event(self._cuda.event_flags.BLOCKING_SYNC)
-            event.record(stream)
+            if self._unused:
+                event = CudaEvent(self._unused.popleft(), self._unused)
+            else:
+                self._events.append(self._cuda.Event(self._cuda.event_flags.BLOCKING_SYNC))
+                event = CudaEvent(len(self._events) - 1, self._unused)
+            self._events[event.number].record(self._streams[stream])
             return event
 
     def done(self, event: Event) -> bool:
         """Whether it is done."""
         with self._named("the work before an event"):
-            return bool(event.query())
+            return bool(self._events[event.number].query())
 
     def wait(self, event: Event) -> None:
         """Waits for it."""
         with self._named("the work before an event"):
-            event.synchronize()
+            self._events[event.number].synchronize()
 
     def elapsed(self, start: Event, end: Event) -> float:
         """Seconds between two events."""
         with self._named("reading an event's time"):
-            return float(end.time_since(start)) * 1e-3
+            return float(self._events[end.number].time_since(self._events[start.number])) * 1e-3
 
     def close(self) -> None:
         """Gives everything back, on a card that is lost too: PyCUDA ends a process that leaves its context behind."""
@@ -244,7 +268,8 @@ class CudaDriver:
                 self._free_pin(array)
         self._allocations.clear()
         self._pins.clear()
-        self._kernels.clear()
+        for held in (self._kernels, self._streams, self._events):
+            held.clear()
         with contextlib.suppress(self._cuda.Error):
             self._context.pop()
         self._context = None
@@ -253,3 +278,8 @@ class CudaDriver:
     def _free_pin(array: Bytes) -> None:
         allocation: Any = array.base
         allocation.free()
+
+
+def open_cuda(index: int = 0) -> Driver:
+    """The driver of a card, for the thread that calls."""
+    return CudaDriver(index)
