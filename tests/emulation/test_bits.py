@@ -17,8 +17,8 @@ from wfacli.batch import Status
 from wfacli.gpu.layout import bits_diagonals, bits_provable, bits_stride, bits_warps
 
 EDIT = Scheme(1, ((0, 1),))
-THREADS = [(words, 1) for words in (1, 2, 4, 8, 16)]
-WARPS = [(words, 32) for words in (1, 2, 4, 8, 16)]
+THREADS = [(words, 1) for words in (1, 2, 3, 4, 8, 16)]
+WARPS = [(words, 32) for words in (1, 2, 3, 8, 16)]
 BLOCK = 64
 NO_BOUND = 2**31 - 1
 
