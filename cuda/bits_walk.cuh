@@ -18,6 +18,7 @@ class BitsWalk {
     std::int32_t j = band_.m;
     bit_ = band_.end();
     while (j > 0) j -= look(j, runs);
+    runs.add(kEqual, matches_);
     runs.add(kInsertion, bit_ - band_.origin());
   }
 
@@ -26,18 +27,19 @@ class BitsWalk {
   // Returns by how many columns; insertions at its end may be left.
   WFACLI_DEVICE std::int32_t look(std::int32_t j, RunWriter& runs) {
     const std::int32_t own = j - Group::lane(), word = bit_ >> 5, columns = min(j, Group::kColumns);
-    const uint2 planes = own > 0 ? trace_[at(own, word)] : make_uint2(0, 0);
+    const uint2 planes = own > 0 ? __ldg(trace_ + at(own, word)) : make_uint2(0, 0);
     std::int32_t done = 0;
     while (done < columns && bit_ >> 5 == word) {
       const std::uint32_t gaps = Group::votes(planes.x >> (bit_ & 31) & 1);
       const std::uint32_t others = Group::votes(planes.y >> (bit_ & 31) & 1);
       const std::uint32_t events = (gaps | others) >> done;
       if (events == 0) {
-        runs.add(kEqual, columns - done);
+        matches_ += columns - done;
         return columns;
       }
       const std::int32_t matches = __ffs(static_cast<int>(events)) - 1;
-      runs.add(kEqual, matches);
+      runs.add(kEqual, matches_ + matches);
+      matches_ = 0;
       done += matches;
       const bool gap = gaps >> done & 1, other = others >> done & 1;
       runs.add(gap ? other ? kInsertion : kDeletion : kDifferent, 1);
@@ -56,7 +58,8 @@ class BitsWalk {
 
   BitsBand band_;
   const uint2* trace_;
-  std::int32_t bit_ = 0;  // the diagonal where the path is
+  std::int32_t bit_ = 0;      // the diagonal where the path is
+  std::int32_t matches_ = 0;  // not yet written
 };
 
 }  // namespace wfacli

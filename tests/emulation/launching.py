@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,6 +11,8 @@ import numpy as np
 
 from tests.emulation.compiled import ROOT, launcher
 from wfacli.gpu.catalogue import Row
+
+_libc = ctypes.CDLL(None)
 
 __all__ = ["ROOT", "Kernels", "address", "aligned"]
 
@@ -32,8 +36,13 @@ def address(array: np.ndarray, offset: int = 0) -> int:
 
 
 def aligned(size: int, dtype: np.dtype | type, alignment: int = 256) -> np.ndarray:
-    """Uninitialised memory as the driver hands it out, filled with a pattern."""
-    item = np.dtype(dtype).itemsize
-    memory = np.full(size * item + alignment, 0xA5, np.uint8)
-    skip = -memory.ctypes.data % alignment
-    return memory[skip : skip + size * item].view(dtype)
+    """Memory as the driver hands it out, filled with a pattern; AddressSanitizer sees what lies beyond it."""
+    items = max(size * np.dtype(dtype).itemsize, 1)
+    pointer = ctypes.c_void_p()
+    assert _libc.posix_memalign(ctypes.byref(pointer), ctypes.c_size_t(alignment), ctypes.c_size_t(items)) == 0
+    assert pointer.value
+    memory = (ctypes.c_uint8 * items).from_address(pointer.value)
+    weakref.finalize(memory, _libc.free, pointer)
+    array = np.ctypeslib.as_array(memory)
+    array[:] = 0xA5
+    return array[: size * np.dtype(dtype).itemsize].view(dtype)

@@ -11,14 +11,16 @@ import pytest
 from tests import pairgen
 from tests.emulation.batches import Answers, DeviceBatch
 from tests.emulation.launching import Kernels, address, aligned
+from tests.engines.agreement import aligned as aligned_by_cpu
 from tests.oracle_spans import Scheme, optima
 from tests.oracles import Pair
 from wfacli.batch import Status
+from wfacli.config import AlignSpec, Limits, Metric, Mode, Penalties
 from wfacli.gpu.layout import bits_diagonals, bits_provable, bits_stride, bits_warps
 
 EDIT = Scheme(1, ((0, 1),))
-THREADS = [(words, 1) for words in (1, 2, 4, 8, 16)]
-WARPS = [(words, 32) for words in (1, 2, 4, 8, 16)]
+THREADS = [(words, 1) for words in (1, 2, 3, 4, 8, 16)]
+WARPS = [(words, 32) for words in (1, 2, 3, 8, 16)]
 BLOCK = 64
 NO_BOUND = 2**31 - 1
 
@@ -129,6 +131,22 @@ def test_bands_over_a_warp_at_their_edges(order):
         pairs = near_the_edge(7 + order, 1024, 6, 700, alphabet)
         check(pairs, 1, 32, order, f"{alphabet!r}")
         check(pairs, 2, 32, order, f"{alphabet!r}")
+
+
+@pytest.mark.parametrize(("words", "lanes", "error"), [(16, 1, 0.08), (1, 32, 0.1), (2, 32, 0.25)])
+def test_noisy_reads_as_the_cpu_has_them(words, lanes, error):
+    """Longer than the oracle can: some thousand letters, against the CPU engine."""
+    rng = random.Random(words * lanes)
+    targets = [pairgen.sequence(rng, rng.randint(1500, 3000), b"ACGT") for _ in range(6)]
+    pairs = [(pairgen.mutated(rng, target, b"ACGT", error), target) for target in targets]
+    spec = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT, None, 0), mode=Mode.GLOBAL)
+    expected = aligned_by_cpu(pairs, spec, None, Limits())
+    answers = launched(pairs, words, lanes, 0)
+    runs = np.split(expected.cigar, expected.cigar_start[1:-1])
+    for slot, pair in enumerate(pairs):
+        assert answers.status[slot] == Status.OK, (slot, pair, answers.cost[slot])
+        assert answers.cost[slot] == -expected.score[slot], (slot, pair)
+        np.testing.assert_array_equal(answers.ops[slot, : answers.op_count[slot]], runs[slot], err_msg=f"{pair}")
 
 
 @pytest.mark.parametrize(("words", "lanes"), [(1, 1), (4, 1), (1, 32)])
