@@ -63,6 +63,11 @@ struct AlignTask {
   std::int32_t longest;      // letters of the longest sequence of the launch; bounds loops and strides
   std::int32_t path;         // whether the ops are wanted
   std::int32_t wildcard;     // codes match when they share a bit, else when they are equal
+
+  // The heuristic of banded kernels; others leave `cut` as it is.
+  std::int32_t band;       // diagonals on either side of the most promising one
+  std::int32_t band_step;  // scores after which that one is looked for again; 0: never
+  std::uint8_t* cut;       // [count], 1 where the band left out what could have been reached; null: nobody asks
 };
 
 // A launch of pack_letters (pack.cu).

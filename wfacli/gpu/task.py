@@ -19,6 +19,9 @@ ALIGN_TASK = np.dtype(
         *((name, _ADDRESS) for name in ("rows", "status", "cost", "op_count", "ops", "workspace", "stride", "next")),
         ("costs", COSTS),
         *((name, np.int32) for name in ("count", "op_capacity", "max_cost", "longest", "path", "wildcard")),
+        ("band", np.int32),
+        ("band_step", np.int32),
+        ("cut", _ADDRESS),
     ],
     align=True,
 )
