@@ -97,27 +97,19 @@ class Ring {
   // `Spill`: whether the diagonal may be outside.
   template <bool Spill>
   WFACLI_DEVICE std::int32_t offset(std::int32_t row, std::int32_t k) const {
-    if (Spill && !is_near(k)) return far_[far_cell(row, k)];
-    return near_[near_cell(row, k)];
+    return *cell<Spill>(near_, far_, row, k);
   }
   template <bool Spill>
   WFACLI_DEVICE void set_offset(std::int32_t row, std::int32_t k, std::int32_t value) {
-    if (Spill && !is_near(k))
-      far_[far_cell(row, k)] = static_cast<Offset>(value);
-    else
-      near_[near_cell(row, k)] = static_cast<Offset>(value);
+    *cell<Spill>(near_, far_, row, k) = static_cast<Offset>(value);
   }
   template <bool Spill>
   WFACLI_DEVICE std::uint32_t word(std::int32_t row, std::int32_t k, int word) const {
-    if (Spill && !is_near(k)) return far_words()[far_cell(row + word * rows_, k)];
-    return near_words_[near_cell(row + word * rows_, k)];
+    return *cell<Spill>(near_words_, far_words(), row + word * rows_, k);
   }
   template <bool Spill>
   WFACLI_DEVICE void set_word(std::int32_t row, std::int32_t k, int word, std::uint32_t value) {
-    if (Spill && !is_near(k))
-      far_words()[far_cell(row + word * rows_, k)] = value;
-    else
-      near_words_[near_cell(row + word * rows_, k)] = value;
+    *cell<Spill>(near_words_, far_words(), row + word * rows_, k) = value;
   }
   // No path to these diagonals, in any row. Threads `rank` of `count` share the work.
   template <bool Spill>
@@ -128,14 +120,13 @@ class Ring {
 
  private:
   WFACLI_DEVICE static constexpr std::uint32_t padded(std::uint32_t bytes) { return (bytes + 15) & ~15u; }
-  WFACLI_DEVICE static bool is_near(std::int32_t k) {
-    return Wrap || static_cast<std::uint32_t>(k + Width / 2) < static_cast<std::uint32_t>(Width);
-  }
-  WFACLI_DEVICE static std::int32_t near_cell(std::int32_t row, std::int32_t k) {
-    return row * Width + (Wrap ? k & (Width - 1) : k + Width / 2);
-  }
-  WFACLI_DEVICE std::int64_t far_cell(std::int32_t row, std::int32_t k) const {
-    return std::int64_t{row} * (2 * half_ + 1) + (k + half_);
+  // One address is chosen, and not one of two accesses: lanes on either side need not wait for each other.
+  template <bool Spill, class T>
+  WFACLI_DEVICE T* cell(T* near, T* far, std::int32_t row, std::int32_t k) const {
+    const std::int32_t column = Wrap ? k & (Width - 1) : k + Width / 2;
+    if (!Spill || Wrap) return near + (row * Width + column);
+    const bool outside = static_cast<std::uint32_t>(column) >= static_cast<std::uint32_t>(Width);
+    return outside ? far + (std::int64_t{row} * (2 * half_ + 1) + (k + half_)) : near + (row * Width + column);
   }
   WFACLI_DEVICE std::uint32_t* far_words() const {
     const std::uint64_t cells = static_cast<std::uint64_t>(rows_) * static_cast<std::uint64_t>(2 * half_ + 1);
