@@ -36,13 +36,13 @@ class Wavefront {
     bool cut = false;
   };
 
-  // Everything that a group has for the whole launch. False when the workspace is too small.
-  WFACLI_DEVICE static bool memory_of(const AlignTask& task, std::uint8_t* shared, Memory& memory) {
+  // Everything that a group has for the whole launch, or why no pair of it can be aligned.
+  WFACLI_DEVICE static Status memory_of(const AlignTask& task, std::uint8_t* shared, Memory& memory) {
     const Penalties<Pieces> p{task.costs};
+    memory.state = reinterpret_cast<GroupState*>(shared) + Group::group();
+    if (!p.served()) return Status::Unsupported;
     const std::int32_t rows = p.rows();
-    std::uint8_t* own = shared + static_cast<std::uint64_t>(Group::group()) * shared_bytes(p);
-    memory.state = reinterpret_cast<GroupState*>(own);
-    memory.ring = own + sizeof(GroupState);
+    memory.ring = shared + Group::kGroups * sizeof(GroupState) + static_cast<std::uint32_t>(Group::group()) * shared_bytes(p);
     std::uint8_t* rest = memory.ring + R::shared_bytes(rows);
     memory.ranges = reinterpret_cast<Range*>(rest);
     if (Banded) rest += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
@@ -51,7 +51,7 @@ class Wavefront {
     const std::uint64_t spilled = R::global_bytes(rows, half(task, p));
     memory.trace = {memory.spilled + spilled, task.stride - spilled, memory.state};
     if (Trace::kCarried && !Trace::kLinked) memory.trace = {rest, 4 * Trace::kWords, memory.state};
-    return spilled <= task.stride;
+    return spilled <= task.stride ? Status::Ok : Status::MemoryLimit;
   }
 
   WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row)
@@ -61,7 +61,6 @@ class Wavefront {
         reach_(p_, n_, m_), budget_(most_, p_.sideways(), last_), band_(task, p_, n_, m_, memory.ranges) {}
 
   WFACLI_DEVICE Answer align(std::int32_t slot) {
-    if (!p_.served()) return {Status::Unsupported};
     if (max(n_, m_) > R::kLongest) return {Status::LengthLimit};
     if (!Banded && max(last_, -last_) > p_.letters(most_)) return {Status::ScoreLimit};
     begin();
@@ -95,8 +94,9 @@ class Wavefront {
   }
 
  private:
+  // Shared memory of a group besides its state.
   WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
-    std::uint32_t bytes = sizeof(GroupState) + R::shared_bytes(p.rows());
+    std::uint32_t bytes = R::shared_bytes(p.rows());
     if (Banded) bytes += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
     if (Trace::kCarried && !Trace::kLinked) bytes += (4 * Trace::kWords + 15) & ~15;
     return (bytes + 15) & ~15u;
@@ -352,15 +352,15 @@ class Wavefront {
 template <class W, class Group>
 WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
   typename W::Memory memory;
-  const bool enough = W::memory_of(task, shared, memory);
+  const Status able = W::memory_of(task, shared, memory);
   for (;;) {
     Group::sync();  // everyone knows the last slot
     if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
     Group::sync();
     const std::uint32_t slot = memory.state->slot;
     if (slot >= static_cast<std::uint32_t>(task.count)) return;
-    typename W::Answer answer{Status::MemoryLimit};
-    if (enough) answer = W(task, memory, task.rows[slot]).align(static_cast<std::int32_t>(slot));
+    typename W::Answer answer{able};
+    if (able == Status::Ok) answer = W(task, memory, task.rows[slot]).align(static_cast<std::int32_t>(slot));
     if (Group::rank() != 0) continue;
     task.status[slot] = static_cast<std::uint8_t>(answer.status);
     task.cost[slot] = answer.cost;
