@@ -2,9 +2,10 @@
 //
 // Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm", Bioinformatics
 // 2021. Groups stay resident and draw pairs from a counter, and the cells of a wavefront are computed side by side:
-// Q. Aguado-Puig et al., "WFA-GPU", Bioinformatics 2023, and "Accelerating edit-distance sequence alignment on GPU using
-// the wavefront algorithm", IEEE Access 2022. Which source a cell takes when several are equally far is decided here,
-// once, as wfacli/native/wavefront_back.hpp decides it; so any trace leads to the canonical path.
+// Q. Aguado-Puig et al., "WFA-GPU: gap-affine pairwise read-alignment using GPUs", Bioinformatics 2023, and
+// "Accelerating edit-distance sequence alignment on GPU using the wavefront algorithm" (eWFA-GPU), IEEE Access 2022.
+// Which source a cell takes when several are equally far is decided here, once, as wfacli/native/wavefront_back.hpp
+// decides it; so any trace leads to the canonical path.
 #pragma once
 
 #include "common/cigar.cuh"
@@ -42,7 +43,7 @@ class Wavefront {
     memory.state = reinterpret_cast<GroupState*>(shared) + Group::group();
     if (!p.served()) return Status::Unsupported;
     const std::int32_t rows = p.rows();
-    memory.ring = shared + Group::kGroups * sizeof(GroupState) + static_cast<std::uint32_t>(Group::group()) * shared_bytes(p);
+    memory.ring = shared + Group::kGroups * sizeof(GroupState) + Group::group() * shared_bytes(p);
     std::uint8_t* rest = memory.ring + R::shared_bytes(rows);
     memory.ranges = reinterpret_cast<Range*>(rest);
     if (Banded) rest += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
@@ -302,6 +303,21 @@ class Wavefront {
       ops[i] = ops[answer.ops - 1 - i];
       ops[answer.ops - 1 - i] = early;
     }
+    if constexpr (Banded) {
+      Group::sync();
+      if (answer.cut && Group::rank() == 0) answer.cost = priced(ops, answer.ops);
+    }
+  }
+  // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper.
+  WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count) const {
+    std::int32_t cost = 0;
+    for (std::int32_t i = 0; i < count; ++i) {
+      const std::uint32_t op = ops[i] & 15;
+      const std::int32_t length = static_cast<std::int32_t>(ops[i] >> 4);
+      if (op == kDifferent) cost += length * p_.costs.mismatch;
+      if (op == kInsertion || op == kDeletion) cost += p_.gap_cost(length);
+    }
+    return cost;
   }
 
   // Goes along the steps, from the ends of the sequences, and fills in the matches; all threads do, together, and one

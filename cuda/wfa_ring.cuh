@@ -44,6 +44,10 @@ struct Penalties {
       if (s >= opened(g)) most = max(most, (s - costs.open[g]) / costs.extend[g]);
     return most;
   }
+  WFACLI_DEVICE std::int32_t gap_cost(std::int32_t length) const {
+    const std::int32_t one = costs.open[0] + length * costs.extend[0];
+    return Pieces == 2 ? min(one, costs.open[1] + length * costs.extend[1]) : one;
+  }
   // Rows of the ring: those of M, then of I and of D for each piece.
   WFACLI_DEVICE std::int32_t rows_m() const { return depth() + 1; }
   WFACLI_DEVICE std::int32_t rows_gap(int g) const { return costs.extend[g] + 1; }
