@@ -7,9 +7,13 @@
 #ifdef __CUDACC__
 
 #define WFACLI_DEVICE __device__ __forceinline__
+// How many blocks a multiprocessor shall hold, which bounds registers; 0 leaves it to the compiler.
+#ifndef WFACLI_RESIDENT
+#define WFACLI_RESIDENT 0
+#endif
 // A kernel with one argument, a structure by value; WFACLI_BLOCK threads a block. The body follows.
 #define WFACLI_KERNEL(name, Task) \
-  extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK) name(const __grid_constant__ Task task)
+  extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK, WFACLI_RESIDENT) name(const __grid_constant__ Task task)
 // Shared memory whose size the launch gives; 16-byte aligned.
 #define WFACLI_DYNAMIC_SHARED(name) extern __shared__ __align__(16) std::uint8_t name[]
 

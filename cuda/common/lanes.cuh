@@ -1,0 +1,68 @@
+// Threads that work on one pair: a part of a warp, a warp, or a block.
+#pragma once
+
+#include "platform.cuh"
+
+namespace wfacli {
+
+// Count threads: a power of two up to 32 (neighbours in a warp), or all WFACLI_BLOCK of a block of several warps. All
+// of them call each member function together. Ballots and shuffles stay inside the warp: there kWarp lanes take part.
+template <int Count>
+class Lanes {
+ public:
+  static constexpr int kThreads = Count;
+  static constexpr bool kBlock = Count > 32;
+  static constexpr int kWarp = kBlock ? 32 : Count;
+  static_assert(kBlock ? Count == WFACLI_BLOCK : (Count & (Count - 1)) == 0 && WFACLI_BLOCK % Count == 0);
+
+  // Which of the block's groups this is, and of how many.
+  WFACLI_DEVICE static int group() { return kBlock ? 0 : static_cast<int>(threadIdx.x) / Count; }
+  static constexpr int kGroups = WFACLI_BLOCK / Count;
+  // The caller's number in the group, and in its part of the warp.
+  WFACLI_DEVICE static int rank() { return static_cast<int>(threadIdx.x) & (Count - 1); }
+  WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x) & (kWarp - 1); }
+
+  // What one thread of the group wrote the others read afterwards.
+  WFACLI_DEVICE static void sync() {
+    if constexpr (kBlock)
+      __syncthreads();
+    else if constexpr (Count > 1)
+      __syncwarp(mask());
+  }
+  // A value in shared memory that threads of the group may change as soon as this call is over.
+  template <class T>
+  WFACLI_DEVICE static T shared_value(const T* at) {
+    const T value = *at;
+    if constexpr (!kBlock) return from(value, 0);
+    __syncthreads();
+    return value;
+  }
+  // Bit l: what lane l of this part of the warp says.
+  WFACLI_DEVICE static std::uint32_t ballot(bool yes) {
+    if constexpr (Count == 1) return yes;
+    return (__ballot_sync(mask(), yes) & mask()) >> first();
+  }
+  template <class T>
+  WFACLI_DEVICE static T from(T value, int lane) {
+    if constexpr (Count == 1) return value;
+    return __shfl_sync(mask(), value, lane, kWarp);
+  }
+  // The least of all threads' values. A block's threads use `scratch`, in shared memory, for it.
+  WFACLI_DEVICE static std::int32_t least(std::int32_t value, std::int32_t* scratch) {
+    if constexpr (Count == 1) return value;
+    const std::int32_t least = __reduce_min_sync(mask(), value);
+    if constexpr (!kBlock) return least;
+    __syncthreads();
+    if (rank() == 0) *scratch = INT32_MAX;
+    __syncthreads();
+    if (lane() == 0) atomicMin(scratch, least);
+    __syncthreads();
+    return *scratch;
+  }
+
+ private:
+  WFACLI_DEVICE static int first() { return static_cast<int>(threadIdx.x) & 31 & ~(kWarp - 1); }
+  WFACLI_DEVICE static std::uint32_t mask() { return (0xffffffffu >> (32 - kWarp)) << first(); }
+};
+
+}  // namespace wfacli

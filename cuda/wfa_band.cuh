@@ -1,0 +1,113 @@
+// Which diagonals a wavefront has: all that gaps of its score reach, or a band of them that follows the path.
+#pragma once
+
+#include "wfa_ring.cuh"
+
+namespace wfacli {
+
+// All diagonals from which the target's and the query's end can still be reached within max_cost.
+template <int Pieces>
+class Reach {
+ public:
+  WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), n_(n), m_(m) {
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) {
+      letters_[g] = 0;
+      next_[g] = p.opened(g);
+    }
+  }
+  // The diagonals of the next score.
+  WFACLI_DEVICE Range next(std::int32_t s) {
+    std::int32_t most = 0;
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) {
+      if (s == next_[g]) {
+        ++letters_[g];
+        next_[g] += p_.costs.extend[g];
+      }
+      most = max(most, letters_[g]);
+    }
+    return {-min(most, n_), min(most, m_)};
+  }
+
+ private:
+  static constexpr int kCount = Pieces == 2 ? 2 : 1;
+  const Penalties<Pieces> p_;
+  const std::int32_t n_, m_;
+  std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
+};
+
+// What is left of the score: a diagonal too far from the last one for it has no path to the end. The sources of all
+// that remain do remain, so no path within max_cost is touched.
+class Budget {
+ public:
+  WFACLI_DEVICE Budget(std::int32_t max_cost, std::int32_t sideways, std::int32_t last)
+      : sideways_(sideways), last_(last), letters_(max_cost / sideways), rest_(max_cost % sideways) {}
+  WFACLI_DEVICE Range clip(Range at) {
+    if (rest_ == 0) --letters_;
+    rest_ = rest_ == 0 ? sideways_ - 1 : rest_ - 1;
+    return {max(at.lo, last_ - letters_), min(at.hi, last_ + letters_)};
+  }
+
+ private:
+  const std::int32_t sideways_, last_;
+  std::int32_t letters_, rest_;
+};
+
+// A band of `width` diagonals on either side of the most promising one, which is looked for every `step` scores
+// (WFA-GPU, section 2.3.5). Which rows have which diagonals is as in wfacli/native/wavefront_narrow.hpp.
+template <int Pieces>
+class Band {
+ public:
+  // `rows`: in shared memory, the ranges of the last Penalties::rows_m() scores.
+  WFACLI_DEVICE Band(const AlignTask& task, Penalties<Pieces> p, std::int32_t n, std::int32_t m, Range* rows)
+      : p_(p), width_(task.band), step_(task.band_step), rows_(rows),
+        pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
+
+  // Makes the ranges of scores before 0, and of 0; threads `rank` of `count`.
+  WFACLI_DEVICE void begin(int rank, int count) {
+    for (std::int32_t r = rank; r < p_.rows_m(); r += count) rows_[r] = {0, 0};
+  }
+  // The part of `reached` that the next row has.
+  WFACLI_DEVICE Range clip(Range reached) {
+    Range wide{INT32_MAX, INT32_MIN}, readable{INT32_MIN, INT32_MAX};
+    const std::int32_t depth = p_.depth();
+    for (std::int32_t back = 0; back < depth; ++back) {
+      const Range row = rows_[slot_ < back ? slot_ - back + depth + 1 : slot_ - back];
+      wide = {min(wide.lo, row.lo - 1), max(wide.hi, row.hi + 1)};
+      readable = {max(readable.lo, row.lo - pad_ + 1), min(readable.hi, row.hi + pad_ - 1)};
+    }
+    const Range oldest = replaced(p_.rows_m());
+    span_ = {min(wide.lo, oldest.lo - 1), max(wide.hi, oldest.hi + 1)};
+    Range at{max(max(reached.lo, wide.lo), max(readable.lo, band_.lo)),
+             min(min(reached.hi, wide.hi), min(readable.hi, band_.hi))};
+    cut_ = cut_ || at.lo > reached.lo || at.hi < reached.hi;
+    return at;
+  }
+  // Diagonals from the first to the last that any row in the ring has, and one more on either side.
+  WFACLI_DEVICE Range span() const { return span_; }
+  // The range that `back` scores ago a row had, which the next one replaces.
+  WFACLI_DEVICE Range replaced(std::int32_t rows) const {
+    const std::int32_t back = rows - 1;
+    return rows_[slot_ < back ? slot_ - back + p_.rows_m() : slot_ - back];
+  }
+  // Remembers the row's range; one thread says so, after all have read the others.
+  WFACLI_DEVICE void next(Range at, bool tell) {
+    slot_ = slot_ == p_.depth() ? 0 : slot_ + 1;
+    if (tell) rows_[slot_] = at;
+  }
+  WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
+  WFACLI_DEVICE void centre(std::int32_t k) { band_ = {k - width_, k + width_}; }
+  WFACLI_DEVICE bool cut() const { return cut_; }
+
+ private:
+  const Penalties<Pieces> p_;
+  const std::int32_t width_, step_;
+  Range* const rows_;
+  const std::int32_t pad_;
+  Range band_, span_{0, 0};
+  std::int32_t slot_ = 0;  // of the last row
+  bool cut_ = false;
+};
+
+}  // namespace wfacli

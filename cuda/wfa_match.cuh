@@ -1,0 +1,87 @@
+// Runs of equal letters of a pair, found by one thread or by several together.
+#pragma once
+
+#include "common/lanes.cuh"
+#include "common/letters.cuh"
+
+namespace wfacli {
+
+// Both sequences of a pair, reversed, as A C G T in two bits.
+struct PackedPair {
+  static constexpr int kWindow = Packed::kWindow;  // letters compared at once
+  Packed query, target;
+
+  WFACLI_DEVICE PackedPair(const AlignTask& task, std::int32_t row)
+      : query(Packed::query(task.seq, row)), target(Packed::target(task.seq, row)) {}
+  // How many letters are equal from (q, t) on, up to a window and to `most` > 0.
+  WFACLI_DEVICE std::int32_t equal(std::int32_t q, std::int32_t t, std::int32_t most) const {
+    const std::uint32_t differ = query.window(q) ^ target.window(t);
+    return min(__clz(static_cast<int>(differ)) >> 1, most);
+  }
+};
+
+// The same with any letters, as codes.
+struct CodedPair {
+  static constexpr int kWindow = 4;
+  Coded query, target;
+  bool wildcard;
+
+  WFACLI_DEVICE CodedPair(const AlignTask& task, std::int32_t row)
+      : query(Coded::query(task.seq, row)), target(Coded::target(task.seq, row)), wildcard(task.wildcard != 0) {}
+  WFACLI_DEVICE std::int32_t equal(std::int32_t q, std::int32_t t, std::int32_t most) const {
+    std::int32_t run = 0;
+    while (run < min(kWindow, most) && codes_match(query.letter(q + run), target.letter(t + run), wildcard)) ++run;
+    return run;
+  }
+};
+
+// Extends along diagonals: `Group` is the threads of a pair (Lanes).
+template <class Pair, class Group>
+struct Matching {
+  static constexpr int kAlone = 2;  // windows that a thread looks at before it asks for help
+  Pair pair;
+
+  WFACLI_DEVICE Matching(const AlignTask& task, std::int32_t row) : pair(task, row) {}
+  WFACLI_DEVICE std::int32_t query_length() const { return pair.query.length; }
+  WFACLI_DEVICE std::int32_t target_length() const { return pair.target.length; }
+
+  // The run from (q, t), which all threads give alike; each looks at windows of its own.
+  WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t) const {
+    return together(q, t, min(query_length() - q, target_length() - t));
+  }
+  // Each thread's own run from (q, t), none if not `wanted`. Short runs, which most are, are found by each thread
+  // alone; long ones one after the other by all together, since the others would wait anyway.
+  WFACLI_DEVICE std::int32_t each(std::int32_t q, std::int32_t t, bool wanted) const {
+    const std::int32_t most = wanted ? min(query_length() - q, target_length() - t) : 0;
+    std::int32_t run = 0;
+    bool going = most > 0;
+    for (int window = 0; window < kAlone && going; ++window) {
+      const std::int32_t equal = pair.equal(q + run, t + run, most - run);
+      run += equal;
+      going = equal == Pair::kWindow && run < most;
+    }
+    for (std::uint32_t longer = Group::ballot(going); longer; longer &= longer - 1) {
+      const int lane = __ffs(static_cast<int>(longer)) - 1;
+      const std::int32_t rest =
+          together(Group::from(q + run, lane), Group::from(t + run, lane), Group::from(most - run, lane));
+      if (Group::lane() == lane) run += rest;
+    }
+    return run;
+  }
+
+ private:
+  WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t, std::int32_t most) const {
+    const std::int32_t own = Group::lane() * Pair::kWindow;
+    for (std::int32_t done = 0; done < most; done += Group::kWarp * Pair::kWindow) {
+      const std::int32_t at = done + own;
+      const std::int32_t equal = at < most ? pair.equal(q + at, t + at, most - at) : 0;
+      if (const std::uint32_t ended = Group::ballot(equal < Pair::kWindow)) {
+        const int lane = __ffs(static_cast<int>(ended)) - 1;
+        return done + lane * Pair::kWindow + Group::from(equal, lane);
+      }
+    }
+    return most;
+  }
+};
+
+}  // namespace wfacli

@@ -1,0 +1,174 @@
+// The last few wavefronts of each component: what the recurrences read, and where it lies.
+#pragma once
+
+#include "common/lanes.cuh"
+#include "common/task.cuh"
+
+namespace wfacli {
+
+struct Range {
+  std::int32_t lo, hi;
+};
+
+// What a wavefront costs: a gap of `Pieces` (open, extend); 0 is a gap without opening, kept in M alone.
+template <int Pieces>
+struct Penalties {
+  static constexpr int kGaps = Pieces;
+  const Costs& costs;
+
+  WFACLI_DEVICE bool served() const {
+    return costs.pieces == (Pieces == 2 ? 2 : 1) && (Pieces > 0 || costs.open[0] == 0);
+  }
+  WFACLI_DEVICE std::int32_t opened(int g) const { return costs.open[g] + costs.extend[g]; }
+  // How many scores back the recurrences look.
+  WFACLI_DEVICE std::int32_t depth() const {
+    const std::int32_t one = max(costs.mismatch, opened(0));
+    return Pieces == 2 ? max(one, opened(1)) : one;
+  }
+  // The least that a step to the next diagonal costs.
+  WFACLI_DEVICE std::int32_t sideways() const {
+    return Pieces == 2 ? min(costs.extend[0], costs.extend[1]) : costs.extend[0];
+  }
+  // Twice the least that one recorded step costs. Leaving a gap is a step, too, which its opening pays.
+  WFACLI_DEVICE std::int32_t twice_step() const {
+    std::int32_t least = 2 * costs.mismatch;
+#pragma unroll
+    for (int g = 0; g < (Pieces == 2 ? 2 : 1); ++g) least = min(least, min(2 * costs.extend[g], step_pair(g)));
+    return least;
+  }
+  // Diagonals on one side that a gap of cost s reaches.
+  WFACLI_DEVICE std::int32_t letters(std::int32_t s) const {
+    std::int32_t most = 0;
+#pragma unroll
+    for (int g = 0; g < (Pieces == 2 ? 2 : 1); ++g)
+      if (s >= opened(g)) most = max(most, (s - costs.open[g]) / costs.extend[g]);
+    return most;
+  }
+  WFACLI_DEVICE std::int32_t gap_cost(std::int32_t length) const {
+    const std::int32_t one = costs.open[0] + length * costs.extend[0];
+    return Pieces == 2 ? min(one, costs.open[1] + length * costs.extend[1]) : one;
+  }
+  // Rows of the ring: those of M, then of I and of D for each piece.
+  WFACLI_DEVICE std::int32_t rows_m() const { return depth() + 1; }
+  WFACLI_DEVICE std::int32_t rows_gap(int g) const { return costs.extend[g] + 1; }
+  WFACLI_DEVICE std::int32_t rows() const {
+    std::int32_t all = rows_m();
+#pragma unroll
+    for (int g = 0; g < Pieces; ++g) all += 2 * rows_gap(g);
+    return all;
+  }
+
+ private:
+  WFACLI_DEVICE std::int32_t step_pair(int g) const { return Pieces == 0 ? 2 * costs.extend[g] : opened(g); }
+};
+
+// Offsets (furthest target positions) by row and diagonal, and with each what the trace carries, `Words` words.
+//
+// The central `Width` diagonals, from -Width / 2 on, lie in shared memory; those outside, up to `half` on either side,
+// in the group's workspace (WFA-GPU, section 2.3.2). With `Wrap`, diagonals share columns instead, Width (a power of
+// two) apart, and none lie outside: for bands, which are narrow and move.
+template <class Offset_, int Words, int Width, bool Wrap>
+class Ring {
+ public:
+  using Offset = Offset_;
+  static constexpr int kWidth = Width;
+  // No path: stays negative when 1 is added, once for each score.
+  static constexpr std::int32_t kNone = sizeof(Offset) == 2 ? -(1 << 14) : -(1 << 27);
+  // Sequences shorter than this, and lower scores, can be told from kNone; three more bits can be appended.
+  static constexpr std::int32_t kLongest = sizeof(Offset) == 2 ? (1 << 15) - 1 : (1 << 27) - 1;
+  static constexpr std::int32_t kHighest = -kNone - 2;
+
+  WFACLI_DEVICE static std::uint32_t shared_bytes(std::int32_t rows) {
+    return padded(static_cast<std::uint32_t>(rows) * Width * sizeof(Offset)) +
+           static_cast<std::uint32_t>(rows) * Width * Words * 4u;
+  }
+  WFACLI_DEVICE static std::uint64_t global_bytes(std::int32_t rows, std::int32_t half) {
+    if (Wrap || half <= Width / 2 - 1) return 0;
+    const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(2 * half + 1);
+    return ((cells * sizeof(Offset) + 15) & ~std::uint64_t{15}) + ((cells * Words * 4 + 15) & ~std::uint64_t{15});
+  }
+
+  WFACLI_DEVICE Ring(std::uint8_t* shared, std::uint8_t* global, std::int32_t rows, std::int32_t half)
+      : near_(reinterpret_cast<Offset*>(shared)),
+        near_words_(reinterpret_cast<std::uint32_t*>(shared + padded(static_cast<std::uint32_t>(rows) * Width *
+                                                                     sizeof(Offset)))),
+        far_(reinterpret_cast<Offset*>(global)), rows_(rows), half_(half) {}
+
+  // Whether these diagonals are all in shared memory.
+  WFACLI_DEVICE static bool near(Range at) { return Wrap || (at.lo >= -(Width / 2) && at.hi < Width - Width / 2); }
+  WFACLI_DEVICE std::int32_t half() const { return Wrap ? INT32_MAX : half_; }
+
+  // `Spill`: whether the diagonal may be outside.
+  template <bool Spill>
+  WFACLI_DEVICE std::int32_t offset(std::int32_t row, std::int32_t k) const {
+    return *cell<Spill>(near_, far_, row, k);
+  }
+  template <bool Spill>
+  WFACLI_DEVICE void set_offset(std::int32_t row, std::int32_t k, std::int32_t value) {
+    *cell<Spill>(near_, far_, row, k) = static_cast<Offset>(value);
+  }
+  template <bool Spill>
+  WFACLI_DEVICE std::uint32_t word(std::int32_t row, std::int32_t k, int word) const {
+    return *cell<Spill>(near_words_, far_words(), row + word * rows_, k);
+  }
+  template <bool Spill>
+  WFACLI_DEVICE void set_word(std::int32_t row, std::int32_t k, int word, std::uint32_t value) {
+    *cell<Spill>(near_words_, far_words(), row + word * rows_, k) = value;
+  }
+  // No path to these diagonals, in any row. Threads `rank` of `count` share the work.
+  template <bool Spill>
+  WFACLI_DEVICE void blank(Range at, int rank, int count) {
+    for (std::int32_t k = at.lo + rank; k <= at.hi; k += count)
+      for (std::int32_t row = 0; row < rows_; ++row) set_offset<Spill>(row, k, kNone);
+  }
+
+ private:
+  WFACLI_DEVICE static constexpr std::uint32_t padded(std::uint32_t bytes) { return (bytes + 15) & ~15u; }
+  // One address is chosen, and not one of two accesses: lanes on either side need not wait for each other.
+  template <bool Spill, class T>
+  WFACLI_DEVICE T* cell(T* near, T* far, std::int32_t row, std::int32_t k) const {
+    const std::int32_t column = Wrap ? k & (Width - 1) : k + Width / 2;
+    if (!Spill || Wrap) return near + (row * Width + column);
+    const bool outside = static_cast<std::uint32_t>(column) >= static_cast<std::uint32_t>(Width);
+    return outside ? far + (std::int64_t{row} * (2 * half_ + 1) + (k + half_)) : near + (row * Width + column);
+  }
+  WFACLI_DEVICE std::uint32_t* far_words() const {
+    const std::uint64_t cells = static_cast<std::uint64_t>(rows_) * static_cast<std::uint64_t>(2 * half_ + 1);
+    return reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::uint8_t*>(far_) +
+                                            ((cells * sizeof(Offset) + 15) & ~std::uint64_t{15}));
+  }
+
+  Offset* near_;
+  std::uint32_t* near_words_;
+  Offset* far_;
+  std::int32_t rows_, half_;
+};
+
+// Which row of the ring holds which score.
+template <int Pieces>
+class Slots {
+ public:
+  WFACLI_DEVICE explicit Slots(Penalties<Pieces> p) : p_(p) {}
+
+  WFACLI_DEVICE void next() {
+    m_ = m_ + 1 == p_.rows_m() ? 0 : m_ + 1;
+#pragma unroll
+    for (int g = 0; g < Pieces; ++g) gap_[g] = gap_[g] + 1 == p_.rows_gap(g) ? 0 : gap_[g] + 1;
+  }
+  // M, `back` scores ago; less than its rows.
+  WFACLI_DEVICE std::int32_t m(std::int32_t back) const { return m_ < back ? m_ - back + p_.rows_m() : m_ - back; }
+  // Insertions of piece g now, and `extend` scores ago, which is the oldest row; deletions are rows_gap further on.
+  WFACLI_DEVICE std::int32_t insertion(int g) const { return first(g) + gap_[g]; }
+  WFACLI_DEVICE std::int32_t longer_insertion(int g) const {
+    return first(g) + (gap_[g] + 1 == p_.rows_gap(g) ? 0 : gap_[g] + 1);
+  }
+
+ private:
+  WFACLI_DEVICE std::int32_t first(int g) const { return p_.rows_m() + (g ? 2 * p_.rows_gap(0) : 0); }
+
+  const Penalties<Pieces> p_;
+  std::int32_t m_ = 0;
+  std::int32_t gap_[Pieces ? Pieces : 1] = {};
+};
+
+}  // namespace wfacli

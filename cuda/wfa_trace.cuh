@@ -1,0 +1,228 @@
+// How a wavefront remembers its paths. All ways end in the same: the path's steps, 2 bits each, first step first.
+//
+// A step is an edit; in between lie as many matches as there are. A mismatch cannot follow inside a gap, so there the
+// mismatch's code says that the gap ends, whereupon matches may follow. Steps fill 32-bit words from the top; the first
+// word may begin with zeros, which is no step.
+#pragma once
+
+#include "wfa_ring.cuh"
+
+namespace wfacli {
+
+enum Step : std::uint32_t { kStepMismatch = 1, kStepInsertion = 2, kStepDeletion = 3 };
+constexpr Step kLeaveGap = kStepMismatch;
+constexpr int kStepsOfWord = 16;
+
+// Where M's offset came from; of equally far sources the highest wins, which is the canonical one.
+constexpr std::uint32_t kFromMismatch = 0;
+WFACLI_DEVICE constexpr std::uint32_t from_deletion(int g) { return 2 - static_cast<std::uint32_t>(g); }
+WFACLI_DEVICE constexpr std::uint32_t from_insertion(int g) { return 4 - static_cast<std::uint32_t>(g); }
+
+// Shared memory of a group for its trace and its turns.
+struct GroupState {
+  std::uint32_t slot;    // that the group works on
+  std::uint32_t blocks;  // of Carried, drawn so far for this pair
+  std::int32_t words;    // of the path's steps
+  std::int32_t scratch;  // of Lanes
+};
+
+// Writes a path's steps from the last to the first, downwards.
+class StepsBack {
+ public:
+  WFACLI_DEVICE explicit StepsBack(std::uint32_t* end) : at_(end), end_(end) {}
+  WFACLI_DEVICE void add(Step step) {
+    word_ |= step << shift_;
+    shift_ += 2;
+    if (shift_ == 2 * kStepsOfWord) flush();
+  }
+  // Up to a word of steps, after whole words.
+  WFACLI_DEVICE void add_word(std::uint32_t steps) {
+    word_ = steps;
+    flush();
+  }
+  // How many words there are.
+  WFACLI_DEVICE std::int32_t finish() {
+    flush();
+    return static_cast<std::int32_t>(end_ - at_);
+  }
+  // Words that hold the steps of a path of score s: a step costs half a unit or more.
+  WFACLI_DEVICE static std::uint64_t most_words(std::int32_t s) {
+    return static_cast<std::uint64_t>(s) / (kStepsOfWord / 2) + 2;
+  }
+
+ private:
+  WFACLI_DEVICE void flush() {
+    if (word_) *--at_ = word_;
+    word_ = 0;
+    shift_ = 0;
+  }
+  std::uint32_t* at_;
+  std::uint32_t* const end_;
+  std::uint32_t word_ = 0, shift_ = 0;
+};
+
+// Memory that a trace has for one pair.
+struct TraceMemory {
+  std::uint8_t* bytes;  // 16-byte aligned, the group's own
+  std::uint64_t size;   // a multiple of 4
+  GroupState* state;
+};
+
+// Nothing: scores only.
+struct NoTrace {
+  static constexpr bool kCarried = false, kCodes = false, kLinked = false;
+  static constexpr int kWords = 0;
+  static constexpr std::int32_t kMostSteps = INT32_MAX;
+  struct Cell {};
+
+  WFACLI_DEVICE explicit NoTrace(TraceMemory) {}
+};
+
+// Each cell carries its own path's steps. Without `Linked` they are all there is, which bounds the path's length
+// (eWFA-GPU, section III-A: 2, 4 or 8 words for up to 32, 64 or 128 edits). With it, full words go to a buffer as
+// blocks {steps, previous block}, and cells carry the last block's number (WFA-GPU, section 2.3.3). A group's blocks
+// are counted by an atomic counter in its shared memory, and lie in its own part of the buffer: groups do not contend.
+template <int StepWords, bool Linked>
+class Carried {
+ public:
+  static constexpr bool kCarried = true, kCodes = false, kLinked = Linked;
+  static constexpr int kWords = StepWords + Linked;
+  static constexpr std::int32_t kMostSteps = Linked ? INT32_MAX : StepWords * kStepsOfWord;
+  static constexpr std::uint32_t kNoBlock = 0xffffffffu;
+  struct Cell {
+    std::uint32_t word[kWords];
+  };
+
+  WFACLI_DEVICE explicit Carried(TraceMemory memory) : memory_(memory) {}
+  WFACLI_DEVICE static Cell empty() {
+    Cell cell = {};
+    if (Linked) cell.word[kWords - 1] = kNoBlock;
+    return cell;
+  }
+  template <bool Spill, class R>
+  WFACLI_DEVICE static Cell load(const R& ring, std::int32_t row, std::int32_t k) {
+    Cell cell;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) cell.word[w] = ring.template word<Spill>(row, k, w);
+    return cell;
+  }
+  template <bool Spill, class R>
+  WFACLI_DEVICE static void store(R& ring, std::int32_t row, std::int32_t k, const Cell& cell) {
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) ring.template set_word<Spill>(row, k, w, cell.word[w]);
+  }
+  WFACLI_DEVICE void push(Cell& cell, Step step) {
+    if (Linked && cell.word[0] >> 30) offload(cell);
+#pragma unroll
+    for (int w = 0; w + 1 < StepWords; ++w) cell.word[w] = __funnelshift_l(cell.word[w + 1], cell.word[w], 2);
+    cell.word[StepWords - 1] = cell.word[StepWords - 1] << 2 | step;
+  }
+  // Whether so many blocks, and the steps of a path of score s, have room. Blocks that have none are counted, and not
+  // written.
+  WFACLI_DEVICE bool fits(std::uint32_t blocks, std::int32_t s) const {
+    const std::uint64_t kept = 4 * StepsBack::most_words(s);
+    return 4 * std::uint64_t{kWords} * blocks + kept <= memory_.size;
+  }
+  // The steps of a cell's path, written by one thread so that they end at end(); how many words.
+  WFACLI_DEVICE std::int32_t steps(const Cell& cell) const {
+    StepsBack back(end(0));
+#pragma unroll
+    for (int w = StepWords - 1; w >= 0; --w) back.add_word(cell.word[w]);
+    if constexpr (Linked) {
+      for (std::uint32_t b = cell.word[StepWords]; b != kNoBlock; b = block(b)[StepWords])
+#pragma unroll
+        for (int w = StepWords - 1; w >= 0; --w) back.add_word(block(b)[w]);
+    }
+    return back.finish();
+  }
+
+  // Where the steps of any path end.
+  WFACLI_DEVICE std::uint32_t* end(std::int32_t) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size);
+  }
+
+ private:
+  WFACLI_DEVICE std::uint32_t* block(std::uint32_t number) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes) + static_cast<std::uint64_t>(number) * kWords;
+  }
+  WFACLI_DEVICE void offload(Cell& cell) {
+    const std::uint32_t number = atomicAdd(&memory_.state->blocks, 1u);
+    if (number < memory_.size / (4 * kWords))
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) block(number)[w] = cell.word[w];
+    cell = empty();
+    cell.word[kWords - 1] = number;
+  }
+
+  TraceMemory memory_;
+};
+
+// A byte for each score and diagonal: M's source in three bits, and for each gap component whether it opens there.
+// Nothing travels with the offsets, and neighbours write to neighbouring bytes; the way back reads one byte a step.
+// Where a row begins is in a table that grows downwards from the end of the memory.
+class CellCodes {
+ public:
+  static constexpr bool kCarried = false, kCodes = true, kLinked = false;
+  static constexpr int kWords = 0;
+  static constexpr std::int32_t kMostSteps = INT32_MAX;
+  struct Cell {};
+  static constexpr std::uint32_t kSource = 7;
+  WFACLI_DEVICE static constexpr std::uint32_t insertion_opens(int g) { return 8u << 2 * g; }
+  WFACLI_DEVICE static constexpr std::uint32_t deletion_opens(int g) { return 16u << 2 * g; }
+
+  WFACLI_DEVICE explicit CellCodes(TraceMemory memory) : memory_(memory) {}
+
+  // Takes the bytes of score s, if there are so many; all threads of the group call it. begin_row(0) is not needed.
+  WFACLI_DEVICE bool begin_row(std::int32_t s, Range at) {
+    const std::uint64_t width = static_cast<std::uint64_t>(at.hi - at.lo + 1);
+    if (used_ + width + 4 * (static_cast<std::uint64_t>(s) + 1 + StepsBack::most_words(s)) > memory_.size) return false;
+    row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
+    used_ += width;
+    *row_of(s) = row_;
+    return true;
+  }
+  WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code) {
+    memory_.bytes[row_ + static_cast<std::uint32_t>(k)] = static_cast<std::uint8_t>(code);
+  }
+
+  // Where the steps of a path of score s end.
+  WFACLI_DEVICE std::uint32_t* end(std::int32_t s) const { return row_of(s); }
+  // The way back from M at (s, k), by one thread, written so that it ends at end(s); how many words.
+  template <int Pieces>
+  WFACLI_DEVICE std::int32_t steps(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p) const {
+    StepsBack back(end(s));
+    while (s > 0) {
+      const std::uint32_t source = at(s, k) & kSource;
+      if (source == kFromMismatch) {
+        back.add(kStepMismatch);
+        s -= p.costs.mismatch;
+        continue;
+      }
+      const bool insertion = source >= from_insertion(1);
+      const int g = Pieces == 2 && (source == from_insertion(1) || source == from_deletion(1));
+      const std::uint32_t opens = insertion ? insertion_opens(g) : deletion_opens(g);
+      if (Pieces > 0) back.add(kLeaveGap);
+      for (bool opened = false; !opened;) {
+        opened = Pieces == 0 || (at(s, k) & opens) != 0;
+        back.add(insertion ? kStepInsertion : kStepDeletion);
+        k += insertion ? 1 : -1;
+        s -= opened ? p.opened(g) : p.costs.extend[g];
+      }
+    }
+    return back.finish();
+  }
+
+ private:
+  WFACLI_DEVICE std::uint32_t* row_of(std::int32_t s) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size) - (s + 1);
+  }
+  WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
+    return memory_.bytes[*row_of(s) + static_cast<std::uint32_t>(k)];
+  }
+
+  TraceMemory memory_;
+  std::uint64_t used_ = 0;
+  std::uint32_t row_ = 0;
+};
+
+}  // namespace wfacli

@@ -1,0 +1,57 @@
+"""The band of the wavefront kernels beside the CPU engine's: same answers, same word that something was left out."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.emulation.wavefronts import AFFINE, EDIT, TWO_NEAR, align
+from tests.pairgen import mutated, random_pairs, sequence
+from wfacli import Heuristics, api
+from wfacli.batch import Status
+from wfacli.gpu.wfa import BLOCKS, CODES, NO_TRACE, Variant
+
+KINDS = {
+    0: (EDIT, {"metric": "edit"}),
+    1: (AFFINE, {"penalties": (4, 6, 2)}),
+    2: (TWO_NEAR, {"metric": "affine2p", "penalties": (4, 4, 2, 8, 1)}),
+}
+
+
+def by_cpu(pairs, kind, band):
+    """(status, score, CIGAR, cut) of each pair."""
+    queries, targets = zip(*pairs, strict=True)
+    with api.Aligner(heuristics=Heuristics(band=band[0], band_step=band[1]), threads=1, **KINDS[kind][1]) as aligner:
+        found = aligner.align_batch(queries, targets)
+    return [(a.status, a.score, a.cigar, not a.exact) for a in found]
+
+
+@pytest.mark.parametrize("trace", [CODES, BLOCKS])
+@pytest.mark.parametrize("band", [(3, 2), (5, 7), (10, 0), (2, 1)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_band_is_the_cpus(kind, band, trace):
+    rng = random.Random(21)
+    pairs = [pair for pair in random_pairs(21, 60, 150, b"ACGT") if all(pair)]
+    for error in (0.05, 0.2):
+        target = sequence(rng, 400, b"ACGT")
+        pairs.append((mutated(rng, target, b"ACGT", error), target))
+    scheme, _ = KINDS[kind]
+    unit = 2 if kind == 1 else 1
+    expected = by_cpu(pairs, kind, band)
+    kernel = Variant(32, 8, kind, trace, 1024, banded=True)
+    for order in (0, 1):
+        got = align(kernel, pairs, scheme, band=band, order=order, op_capacity=800, max_cost=2000, trace_cost=1500)
+        for p, pair in enumerate(pairs):
+            status, score, cigar, cut = expected[p]
+            if status is Status.OK:
+                answer = (got.status[p], -unit * got.cost[p], got.cigar[p], bool(got.cut[p]))
+                assert answer == (status, score, cigar, cut), f"pair {p} of seed 21, {pair!r}"
+            else:
+                assert got.status[p] is status, f"pair {p} of seed 21, {pair!r}"
+
+
+def test_band_wider_than_shared_memory_is_told():
+    pairs = [(b"ACGT" * 20, b"TTGC" * 40), (b"ACGTA", b"ACGTA")]
+    found = align(Variant(32, 8, 1, NO_TRACE, 16, banded=True), pairs, AFFINE, band=(30, 5), max_cost=2000)
+    assert found.status == [Status.MEMORY_LIMIT, Status.OK]

@@ -1,0 +1,135 @@
+"""The wavefront kernels (cuda/wfa.cu): what a launch of each needs, as the source lays its memory out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+NO_TRACE, CARRIED, BLOCKS, CODES = range(4)  # WFACLI_TRACE
+Gaps = Sequence[tuple[int, int]]  # (open, extend), one or two
+
+_STATE = 16  # bytes of GroupState
+_LONGEST = {16: (1 << 15) - 1, 32: (1 << 27) - 1}  # letters, by WFACLI_OFFSET
+_HIGHEST = {16: (1 << 14) - 2, 32: (1 << 27) - 2}  # scores
+_STEPS = 16  # of a word
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What wfa.cu is compiled for; see its beginning.
+
+    Attributes:
+        threads: a block's, WFACLI_BLOCK.
+        group: a pair's, WFACLI_GROUP.
+        pieces: of a gap's cost, WFACLI_PIECES.
+        trace: one of NO_TRACE, CARRIED, BLOCKS, CODES, WFACLI_TRACE.
+        words: of steps that a cell carries, WFACLI_WORDS; for CARRIED and BLOCKS.
+        offset: bits, WFACLI_OFFSET.
+        width: diagonals in shared memory, WFACLI_WIDTH.
+        coded: whether letters are codes, WFACLI_CODED.
+        banded: WFACLI_BANDED.
+    """
+
+    threads: int
+    group: int
+    pieces: int
+    trace: int
+    width: int
+    words: int = 1
+    offset: int = 16
+    coded: bool = False
+    banded: bool = False
+
+    @property
+    def macros(self) -> tuple[tuple[str, int], ...]:
+        """For the catalogue; WFACLI_BLOCK is its own column."""
+        return (
+            ("WFACLI_GROUP", self.group),
+            ("WFACLI_PIECES", self.pieces),
+            ("WFACLI_CODED", int(self.coded)),
+            ("WFACLI_TRACE", self.trace),
+            ("WFACLI_WORDS", self.words),
+            ("WFACLI_OFFSET", self.offset),
+            ("WFACLI_WIDTH", self.width),
+            ("WFACLI_BANDED", int(self.banded)),
+        )
+
+    @property
+    def pairs(self) -> int:
+        """That a block works on at a time; each has its own piece of the workspace."""
+        return self.threads // self.group
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest sequence that it serves."""
+        return _LONGEST[self.offset]
+
+    def most_cost(self, mismatch: int, gaps: Gaps, max_cost: int) -> int:
+        """The highest score that it finds, in units of costs: what the offsets and the carried steps allow."""
+        most = min(max_cost, _HIGHEST[self.offset])
+        return min(most, self.words * _STEPS * _twice_step(self.pieces, mismatch, gaps) // 2) if self._alone else most
+
+    def shared_bytes(self, mismatch: int, gaps: Gaps) -> int:
+        """Dynamic shared memory of a block."""
+        rows = _rows(self.pieces, mismatch, gaps)
+        one = _STATE + _padded(rows * self.width * self.offset // 8) + 4 * rows * self.width * self._cell_words
+        one += _padded(8 * (_depth(mismatch, gaps) + 1)) if self.banded else 0
+        one += _padded(4 * self.words) if self._alone else 0
+        return self.pairs * _padded(one)
+
+    def spilled_bytes(self, mismatch: int, gaps: Gaps, max_cost: int, longest: int) -> int:
+        """Workspace of a pair for the diagonals that are not in shared memory."""
+        half = min(_letters(gaps, self.most_cost(mismatch, gaps, max_cost)), longest) + 1
+        if self.banded or half <= self.width // 2 - 1:
+            return 0
+        cells = _rows(self.pieces, mismatch, gaps) * (2 * half + 1)
+        return _padded(cells * self.offset // 8) + _padded(4 * cells * self._cell_words)
+
+    def trace_bytes(self, mismatch: int, gaps: Gaps, cost: int) -> int:
+        """Workspace of a pair for the trace of paths of up to such a cost; what suffices for any sequences."""
+        if self.trace not in (BLOCKS, CODES):
+            return 0
+        words = cost // (_STEPS // 2) + 2
+        cells = (cost + 1) * (2 * _letters(gaps, cost) + 1)  # twice what the rows have at least, for large costs
+        cells = sum(2 * _letters(gaps, s) + 1 for s in range(1, cost + 1)) if cost <= 256 else cells // 2 + cost
+        if self.trace == CODES:
+            return _padded(cells + 4 * (cost + 1 + words))
+        # Each component puts aside a block every `words` * 16 steps at most; neighbours along a path are that far apart.
+        blocks = cells * (1 + 2 * self.pieces) // (_STEPS * self.words) + cost
+        return _padded(4 * (self.words + 1) * blocks + 4 * words)
+
+    def stride(self, mismatch: int, gaps: Gaps, max_cost: int, longest: int, cost: int | None = None) -> int:
+        """Workspace of a pair, 256-byte aligned. `cost`: up to which the trace has room, max_cost unless told."""
+        most = self.most_cost(mismatch, gaps, max_cost)
+        trace = self.trace_bytes(mismatch, gaps, most if cost is None else min(cost, most))
+        return -(-(self.spilled_bytes(mismatch, gaps, max_cost, longest) + trace) // 256) * 256
+
+    @property
+    def _alone(self) -> bool:
+        return self.trace == CARRIED
+
+    @property
+    def _cell_words(self) -> int:
+        return {CARRIED: self.words, BLOCKS: self.words + 1}.get(self.trace, 0)
+
+
+def _padded(size: int) -> int:
+    return -(-size // 16) * 16
+
+
+def _depth(mismatch: int, gaps: Gaps) -> int:
+    return max(mismatch, *(o + e for o, e in gaps))
+
+
+def _rows(pieces: int, mismatch: int, gaps: Gaps) -> int:
+    return _depth(mismatch, gaps) + 1 + sum(2 * (e + 1) for _, e in gaps[:pieces])
+
+
+def _letters(gaps: Gaps, cost: int) -> int:
+    """Of the longest gap."""
+    return max(0, *((cost - o) // e for o, e in gaps if cost >= o + e), 0)
+
+
+def _twice_step(pieces: int, mismatch: int, gaps: Gaps) -> int:
+    least = min(2 * mismatch, *(2 * e for _, e in gaps))
+    return min(least, *(o + e for o, e in gaps)) if pieces else least
