@@ -56,6 +56,21 @@ class AlignOptions:
         checkpoint_bytes: int,
     ) -> None: ...
 
+class AlignJob:
+    def __init__(
+        self,
+        batch: PairBatch,
+        rows: I32,
+        options: AlignOptions,
+        cancelled: CancelFlag,
+        letters: int,
+        least_rows: int,
+    ) -> None: ...
+    @property
+    def parts(self) -> int: ...
+    def work(self, aligner: Aligner) -> None: ...
+    def joined(self) -> tuple[U8, U8, I32, I32, U32, I64]: ...
+
 class Aligner:
     def __init__(self, isa: str = "") -> None: ...
     @property

@@ -201,7 +201,7 @@ def gather(
         kernels: names of kernels.
     """
     n = len(pairs)
-    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n)):
+    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n, dtype=np.int32)):
         only = parts[0]
         origin = np.full(n, origins[0], np.uint8)
         return AlignmentBatch(

@@ -41,9 +41,6 @@ class Watch:
     stats: Stats
 
 
-_SLICE = 20_000.0  # microseconds
-
-
 @dataclass(frozen=True)
 class _Text:
     text: U8
@@ -81,8 +78,7 @@ class AlignRun:
         self._check_options = native_options(config.spec, config.limits, TABLE)
         self.report = Output(report) if report else None
         self.output = Output(output)
-        # Several batches are on their way at once: whole ones keep the threads busy, and cost the fewest hand-overs.
-        cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats, _SLICE)
+        cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
         self.engine = with_gpu(config, cpu, self.stats)
         self.on_gpu = self.engine is not cpu
         self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
