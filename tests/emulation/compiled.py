@@ -8,7 +8,6 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -67,8 +66,7 @@ def build(source: Path, definitions: tuple[str, ...] = ()) -> bytes:
 
 def library(row: Row, folder: Path = SOURCES) -> ctypes.CDLL:
     """A row of the catalogue as a library that has its kernel."""
-    # One library has all kernels of a source.
-    key = row_key(replace(row, entry=""), folder, [*flags(), _own_key()])
+    key = row_key(row, folder, [*flags(), _own_key()])
     name = f"{Path(row.source).stem}.{key}.so"
     CACHE.make(name, lambda: build(folder / row.source, row.definitions))
     return ctypes.CDLL(str(CACHE.path(name)))

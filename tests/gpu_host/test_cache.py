@@ -85,7 +85,7 @@ def test_changed_sources_are_compiled_again(make, sources, tmp_path, change):
 def test_only_what_matters_is_compiled_again(make, sources, tmp_path):
     make().image(ROW, "sm_90")
     (sources / "common/unused.cuh").write_text("// changed\n")
-    make().image(Row("row", "row.cu", "entry", (("CAP", 32),), 64, hot=False, measured="long ago"), "sm_90")
+    make().image(Row("again", "row.cu", "other", (("CAP", 32),), 64, hot=False, measured="long ago"), "sm_90")
     assert runs(tmp_path) == 1
     for other in (
         Row("row", "row.cu", "entry", (("CAP", 64),), 64),

@@ -57,6 +57,13 @@ def build_rows(
         yield from pool.map(lambda each: build(*each), wanted)
 
 
+def prepare(compiler: Compiler, rows: Iterable[Row], arch: str, jobs: int) -> None:
+    """Compiles what is not compiled yet, several at a time, for who will need it all."""
+    with ThreadPoolExecutor(max(jobs, 1)) as pool:
+        for _ in pool.map(lambda row: compiler.image(row, arch), rows):
+            pass
+
+
 def report(built: Iterable[Built]) -> Iterator[str]:
     """A plain table, line by line; a star marks hot rows that leave their registers."""
     yield f"{'row':32} {'arch':12} {'registers':>9} {'shared':>7} {'stack':>6} {'spills':>6} {'bytes':>8}"

@@ -130,7 +130,7 @@ class Compiler:
         return self.cache.make(self._name(row, arch, key), build)
 
     def _file(self, row: Row, arch: str, key: str) -> str:
-        return f"{row.name}.{arch}.{key}.{'ptx' if arch.startswith('compute_') else 'cubin'}"
+        return f"{Path(row.source).stem}.{arch}.{key}.{'ptx' if arch.startswith('compute_') else 'cubin'}"
 
     def _name(self, row: Row, arch: str, key: str, suffix: str = "") -> str:
         tool = hashlib.sha256(nvcc_version(self._compiler(row)).encode()).hexdigest()[:8]
@@ -150,7 +150,7 @@ class Compiler:
 
     def _without_nvcc(self, row: Row, arch: str, key: str) -> bytes:
         # Whichever nvcc made it; then what the driver compiles for newer cards.
-        for name in self.cache.names(f"{row.name}.{arch}.{key}.*.cubin"):
+        for name in self.cache.names(f"{Path(row.source).stem}.{arch}.{key}.*.cubin"):
             content = self.cache.find(name)
             if content is not None:
                 return content

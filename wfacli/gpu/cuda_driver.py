@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..errors import DeviceError, OutOfDeviceMemory
 from .catalogue import Row
 from .compiler import OLDEST, Compiler
-from .driver import Bytes, Card, Driver, Event, Kernel, Memory, Stream
+from .driver import Bytes, Card, Event, Kernel, Memory, Stream
 from .occupancy import capability, resident_blocks
 
 _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
@@ -278,8 +278,3 @@ class CudaDriver:
     def _free_pin(array: Bytes) -> None:
         allocation: Any = array.base
         allocation.free()
-
-
-def open_cuda(index: int = 0) -> Driver:
-    """The driver of a card, for the thread that calls."""
-    return CudaDriver(index)

@@ -7,7 +7,9 @@ import os
 from importlib import metadata
 from typing import Any
 
+from ..cores import usable_cores
 from ..errors import DeviceError
+from .build import prepare
 from .cache import Cache
 from .catalogue import ROWS
 from .compiler import GET_NVCC, Compiler, Progress, find_nvcc, nvcc_version
@@ -61,6 +63,7 @@ def _try_card(index: int, compiler: Compiler) -> dict[str, Any]:
     driver = CudaDriver(index, compiler)
     try:
         card = driver.card
+        prepare(compiler, ROWS.values(), card.arch, usable_cores())
         checks = {check.name: check.problem or "ok" for check in check_card(driver, ROWS.values())}
         broken = [f"{name}: {outcome}" for name, outcome in checks.items() if outcome != "ok"]
         return {

@@ -42,9 +42,12 @@ def included_files(source: Path, folder: Path) -> list[Path]:
 
 
 def row_key(row: Row, folder: Path, options: Iterable[str]) -> str:
-    """32 hexadecimal digits that change with the sources of a row, its macros and the compiler's options."""
+    """32 hexadecimal digits that change with the sources of a row, its macros and the compiler's options.
+
+    Rows that differ in their entry only share one: they are compiled together.
+    """
     digest = hashlib.sha256()
-    for part in ("1", row.entry, *row.definitions, *options):
+    for part in ("1", *row.definitions, *options):
         digest.update(part.encode() + b"\0")
     root = folder.resolve()
     for file in included_files(folder / row.source, folder):
