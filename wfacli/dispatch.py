@@ -65,6 +65,9 @@ def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None 
     if only:
         return [Route(np.arange(len(pairs), dtype=np.int32), only)]
     names, choice = candidates(spec), np.argmin(promised(pairs, spec, limits), axis=0)
+    first = int(choice[0])
+    if (choice == first).all():
+        return [Route(np.arange(len(pairs), dtype=np.int32), names[first])]
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
 
 
@@ -167,7 +170,7 @@ class Forecast:
         """What a kernel will take for each pair (f64[n]); infinite where it cannot align it, or is not needed."""
         if self._needless(kernel):
             return np.full(len(self._longest), np.inf)
-        time = self._share(kernel) * self._model(kernel).of(*self.features(kernel))
+        time = self._model(kernel).of(*self.features(kernel), self._share(kernel))
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
             return time if self._all_plain else np.where(self._other_letters, np.inf, time)
