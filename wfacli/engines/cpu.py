@@ -15,13 +15,13 @@ from .. import tuning
 from .._native import Aligner, AlignOptions, CancelFlag
 from ..batch import I32, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Forecast, Route
+from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, Forecast, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
 _SLICES_A_THREAD = 4
 _SLICE = 500.0  # microseconds; smaller slices cost more in hand-over than they gain in balance
-_ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference"}
+_ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference", READS: "reads"}
 
 
 @dataclass(frozen=True)

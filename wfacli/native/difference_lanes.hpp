@@ -1,7 +1,7 @@
 // Vectors of small integers in the machine's natural width, for difference_*.hpp.
 #pragma once
 
-#if defined(__AVX2__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -10,17 +10,10 @@
 #include <type_traits>
 
 #include "buffer.hpp"
+#include "vector_width.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
-
-#if defined(__AVX512BW__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
 
 // Lane: std::int8_t or std::int16_t. Sums are unsigned, so that lanes which hold no cell may wrap around.
 template <class Lane_, int Bytes_ = kVectorBytes>
