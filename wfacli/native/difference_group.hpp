@@ -142,14 +142,16 @@ class Group {
     q_ = aligned_bytes(memory_.text, static_cast<std::size_t>(q_count + t_count) * kLanes);
     t_ = q_ + static_cast<std::size_t>(q_count) * kLanes;
     Strand query[kLanes], target[kLanes];
+    LettersV masks;
     for (int l = 0; l < kLanes; ++l) {
       const std::int32_t pair = reads[l < count ? l : 0].pair;
       const PairView& p = task_.pairs[pair];
-      query[l] = {p.query, n_[l], origin_[l], task_.masks[pair]};
-      target[l] = {p.target, m_[l], 0, task_.masks[pair]};
+      query[l] = {p.query, n_[l], origin_[l]};
+      target[l] = {p.target, m_[l], 0};
+      masks[l] = task_.masks[pair];
     }
-    lay_out(query, kLanes, q_count, q_);
-    lay_out(target, kLanes, t_count, t_);
+    lay_out(query, masks, q_count, q_);
+    lay_out(target, masks, t_count, t_);
   }
 
   // Column 0, and what lies beside the band.
@@ -208,60 +210,78 @@ class Group {
   // Returns by how much the cost rises along the last diagonal.
   template <bool Path, bool Corner>
   WFACLI_INLINE Vector column(std::int32_t j) {
-    const std::uint8_t* q = q_ + static_cast<std::size_t>(j - 1) * kLanes;
-    const std::uint8_t* t = t_ + static_cast<std::size_t>(j - 1) * kLanes;
-    std::uint8_t* table = Path ? table_ + static_cast<std::size_t>(j - 1) * width_ * kLanes : nullptr;
+    // Local, since a store of bytes might change them for all that the compiler knows.
     const Step<S> step = step_;
+    const std::uint8_t* q = q_ + static_cast<std::size_t>(j - 1) * kLanes;
+    const std::uint8_t* const t = t_ + static_cast<std::size_t>(j - 1) * kLanes;
+    std::uint8_t* table = Path ? table_ + static_cast<std::size_t>(j - 1) * width_ * kLanes : nullptr;
+    Lane *us = slot(kU, 0), *runs = slot(kRun, 0), *bs[P + 1];
+    for (int g = 0; g < P; ++g) bs[g] = slot(kB + g, 0);
     Vector v = step.rise, a[P + 1];
     for (int g = 0; g < P; ++g) a[g] = step.full[g];
-    const auto cells = [&](std::int32_t k, std::int32_t end) __attribute__((always_inline)) {
+    std::int32_t row = j;  // less the origin
+    const auto cells = [&](std::int32_t count) __attribute__((always_inline)) {
       Vector z{};
-      for (; k < end; ++k) {
-        Vector u = L::load(slot(kU, k + 1)), b[P + 1];
-        for (int g = 0; g < P; ++g) b[g] = L::load(slot(kB + g, k + 1));
-        z = step(q + k * kLanes, t, u, v, a, b);
+      for (; count > 0; --count, ++row) {
+        Vector u = L::load(us + kLanes), b[P + 1];
+        for (int g = 0; g < P; ++g) b[g] = L::load(bs[g] + kLanes);
+        z = step(q, t, u, v, a, b);
         Vector run{};
-        if constexpr (Path) run = source(q + k * kLanes, t, u, v, a, b, k, table + k * kLanes);
-        if (Corner && j + k <= last_origin_) {
-          const Vector edge = (Vector)(origins_ == L::all(j + k));
-          v = edge != 0 ? L::all(s_.edge(j)) : v;
-          for (int g = 0; g < P; ++g) a[g] = edge != 0 ? step.full[g] : a[g];
-          if constexpr (Path) run = edge != 0 ? L::all(kNoRun) : run;
+        if constexpr (Path) run = source(step, q, t, L::load(runs), u, v, a, b, table);
+        if (Corner && row <= last_origin_) first_row<Path>(step, j, row, v, a, run);
+        L::store(us, u);
+        us += kLanes;
+        for (int g = 0; g < P; ++g) {
+          L::store(bs[g], b[g]);
+          bs[g] += kLanes;
         }
-        L::store(slot(kU, k), u);
-        for (int g = 0; g < P; ++g) L::store(slot(kB + g, k), b[g]);
-        if constexpr (Path) L::store(slot(kRun, k), run);
+        if constexpr (Path) {
+          L::store(runs, run);
+          runs += kLanes;
+          table += kLanes;
+        }
+        q += kLanes;
       }
       return z;
     };
-    const Vector z = cells(0, end_ + 1);
-    cells(end_ + 1, width_);
+    const Vector z = cells(end_ + 1);
+    cells(width_ - end_ - 1);
     return z - step.same;
   }
 
-  // Keeps where the cell's path comes from. Returns its run, with the upper bits set.
-  WFACLI_INLINE Vector source(const std::uint8_t* q, const std::uint8_t* t, Vector u, Vector v, const Vector* a,
-                              const Vector* b, std::int32_t k, std::uint8_t* to) const {
-    const Vector before = L::load(slot(kRun, k)), least = L::all(kNoRun);
-    Vector run = before > least ? before : least;
-    run = run == L::all(255) ? run : run + 1;
+  // Cells (0, j), in the lanes that have them in this slot.
+  template <bool Path>
+  WFACLI_INLINE void first_row(const Step<S>& step, std::int32_t j, std::int32_t row, Vector& v, Vector* a,
+                               Vector& run) const {
+    const Vector edge = (Vector)(origins_ == L::all(row));
+    v = edge != 0 ? L::all(s_.edge(j)) : v;
+    for (int g = 0; g < P; ++g) a[g] = edge != 0 ? step.full[g] : a[g];
+    if constexpr (Path) run = edge != 0 ? L::all(kNoRun) : run;
+  }
+
+  // Keeps where the cell's path comes from. Returns its run, with the upper bits set; `run` is that of the cell before
+  // it on the diagonal.
+  WFACLI_INLINE static Vector source(const Step<S>& step, const std::uint8_t* q, const std::uint8_t* t, Vector run,
+                                     Vector u, Vector v, const Vector* a, const Vector* b, std::uint8_t* to) {
+    const Vector least = L::all(kNoRun);
+    run = L::one_more(run > least ? run : least);
     run = L::compared(q, t, run, L::all(kUpper), false);
     if constexpr (P == 0) {
       run = v == 0 ? L::all(kUpper + 2) : run;
       run = u == 0 ? L::all(kUpper + 1) : run;
-      L::store(reinterpret_cast<Lane*>(to), run);
-      return run;
     }
-    for (int g = P - 1; g >= 0; --g) run = b[g] == L::all(s_.none[g]) ? L::all(kUpper + P + 1 + g) : run;
-    for (int g = P - 1; g >= 0; --g) run = a[g] == L::all(s_.none[g]) ? L::all(kUpper + 1 + g) : run;
+    for (int g = P - 1; g >= 0; --g) run = b[g] == none(step, g) ? L::all(kUpper + P + 1 + g) : run;
+    for (int g = P - 1; g >= 0; --g) run = a[g] == none(step, g) ? L::all(kUpper + 1 + g) : run;
+    // What is less than full has its top bit set once full is taken away.
     Vector kept = run;
     for (int g = 0; g < P; ++g) {
-      kept = a[g] == step_.full[g] ? kept & L::all(~(0x80 >> g)) : kept;
-      kept = b[g] == step_.full[g] ? kept & L::all(~(0x80 >> (P + g))) : kept;
+      kept = L::choose(kept, L::shifted(a[g] - step.full[g], g), L::all(0x80 >> g));
+      kept = L::choose(kept, L::shifted(b[g] - step.full[g], P + g), L::all(0x80 >> (P + g)));
     }
     L::store(reinterpret_cast<Lane*>(to), kept);
     return run;
   }
+  WFACLI_INLINE static Vector none(const Step<S>& step, int g) { return g ? step.between : Vector{}; }
 
   const ReadsTask& task_;
   DifferenceMemory& memory_;

@@ -32,6 +32,31 @@ struct Lanes {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x < y ? x : y);
   }
+  // b's bits where `mask` has ones, else a's.
+  static WFACLI_INLINE Vector choose(Vector a, Vector b, Vector mask) {
+#if defined(__AVX512BW__)
+    if constexpr (kBytes == 64) return (Vector)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)mask, 0xd8);
+#endif
+    return a ^ ((a ^ b) & mask);
+  }
+  // Each lane's top bit `by` bits lower; the bits above it are any.
+  static WFACLI_INLINE Vector shifted(Vector v, int by) {
+    typedef std::uint64_t Words __attribute__((vector_size(kBytes)));
+    return (Vector)((Words)v >> by);
+  }
+  // One more, but never more than 255. Lanes of 8 bits.
+  static WFACLI_INLINE Vector one_more(Vector v) {
+#if defined(__AVX512BW__)
+    if constexpr (kBytes == 64) return (Vector)_mm512_adds_epu8((__m512i)v, (__m512i)all(1));
+#endif
+#if defined(__AVX2__)
+    if constexpr (kBytes == 32) return (Vector)_mm256_adds_epu8((__m256i)v, (__m256i)all(1));
+#endif
+#if defined(__SSE2__)
+    if constexpr (kBytes == 16) return (Vector)_mm_adds_epu8((__m128i)v, (__m128i)all(1));
+#endif
+    return v - (Vector)(v != all(255));
+  }
   static WFACLI_INLINE Vector load(const Lane* from) {
     Vector v;
     std::memcpy(&v, from, sizeof v);
