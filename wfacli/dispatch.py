@@ -207,9 +207,7 @@ class Forecast:
         return longest, rows * (rows * (costs.components / costs.extend) + tuning.ROW)
 
     def _share(self, kernel: str) -> float:
-        if kernel == READS:
-            return 1.0  # it has a model for each
-        family = "bits" if kernel in BITS else kernel.split("-")[0]
+        family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
         return tuning.SCORE_ONLY[family] if self._score_only else 1.0
 
     def _model(self, kernel: str) -> tuning.Model:
@@ -220,7 +218,7 @@ class Forecast:
         if kernel == DIFFERENCE:
             return tuning.DIFFERENCE
         if kernel == READS:
-            return tuning.READS_SCORE if self._score_only else tuning.READS
+            return tuning.READS
         return tuning.WAVEFRONT_LINEAR if self._costs.components == 1 else tuning.WAVEFRONT
 
 

@@ -34,15 +34,14 @@ BITS_64 = Model(0.03, 0.00165, 0.0)  # paths of a band of one word are found for
 BITS = Model(0.0604, 0.000626, 0.00101)  # work: letters * words
 STRIPES = Model(2.28, 0.0114, 1.25e-05)  # work: letters * edits
 DIFFERENCE = Model(0.00182, 0.0102, 4.35e-05)  # work: letters * diagonals of the band
-READS = Model(0.12, 0.0005, 6e-05)  # the same
-READS_SCORE = Model(0.08, 0.0003, 3e-05)
+READS = Model(0.0282, 0.0, 0.000152)  # the same; up to 1,000 letters and errors of 15%
 READS_LONGEST = 2000  # letters (native/difference.hpp)
 WAVEFRONT = Model(0.158, 0.00038, 0.000392)  # work: cells of all components, and ROW a row
 WAVEFRONT_LINEAR = Model(0.107, 0.000164, 0.0011)  # the same for gaps without opening
 ROW = 48.0
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
-SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "wavefront": 1.0}
+SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "difference-reads": 0.55, "wavefront": 1.0}
 SAFETY = 1.3  # estimates of edits are trusted to this factor
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own

@@ -27,7 +27,8 @@ class Reads {
     // Some from all over, each as long as it takes, show how wide a band is best for the others.
     const std::int32_t count = static_cast<std::int32_t>(m_.reads.size());
     if (count > 4 * kLanes) {
-      for (int l = 0; l < kLanes; ++l) std::swap(m_.reads[l], m_.reads[l + static_cast<std::int64_t>(l) * (count - kLanes) / kLanes]);
+      for (int l = 0; l < kLanes; ++l)
+        std::swap(m_.reads[l], m_.reads[l + static_cast<std::int64_t>(l) * (count - kLanes) / kLanes]);
       align(m_.reads, 0, kLanes);
       repeat();
       const std::int32_t best = best_room();
@@ -40,7 +41,10 @@ class Reads {
   }
 
  private:
-  static std::int32_t roomy(const Read& r, std::int32_t room) { return smaller(room, smaller(r.query_len, r.target_len)); }
+  // No read needs more room than the shorter of its sequences has letters.
+  static std::int32_t roomy(const Read& r, std::int32_t room) {
+    return smaller(room, smaller(r.query_len, r.target_len));
+  }
 
   // Answers what needs no band, and puts the others where they wait for one.
   void admit(std::int32_t p) {
@@ -133,7 +137,8 @@ class Reads {
         if (aligned)
           answer(reads[static_cast<std::size_t>(from + l)], l);
         else
-          answers_[reads[static_cast<std::size_t>(from + l)].pair].status = stop ? Status::Dropped : Status::MemoryLimit;
+          answers_[reads[static_cast<std::size_t>(from + l)].pair].status =
+              stop ? Status::Dropped : Status::MemoryLimit;
       }
     }
   }
@@ -141,8 +146,9 @@ class Reads {
   void answer(Read read, int lane) {
     const std::int32_t cost = group_.cost(lane), room = group_.room(lane);
     if (!proved(read, cost, room)) {
-      const std::int32_t had = read.room;
-      while (read.room < kMostRoom && !proved(read, cost, read.room)) ++read.room;
+      // The cost may be far too high where a narrow band has lost the path.
+      const std::int32_t had = read.room, most = smaller(2 * had + kFirstRoom, kMostRoom);
+      while (read.room < most && !proved(read, cost, read.room)) ++read.room;
       if (read.room > had)
         m_.again.push(read);
       else
