@@ -12,6 +12,7 @@ class Reads {
   static constexpr int kLanes = Group<P>::kLanes;
   static constexpr std::int32_t kMostRoom = 96, kMostSkew = 48;  // slots and their origins are kept in bytes
   static constexpr std::int32_t kFirstRoom = 4;
+  static constexpr std::int32_t kAhead = 8;  // pairs
   static constexpr std::int32_t kSetUp = 6;  // slots that take as long as all that does not depend on their number
 
  public:
@@ -22,7 +23,10 @@ class Reads {
     m_.reads.clear();
     m_.again.clear();
     m_.cigars.clear();
-    for (std::int32_t p = 0; p < task_.count; ++p) admit(p);
+    for (std::int32_t p = 0; p < task_.count; ++p) {
+      if (p + kAhead < task_.count) fetch(p + kAhead);
+      admit(p);
+    }
     sort(m_.reads);
     // Some from all over, each as long as it takes, show how wide a band is best for the others.
     const std::int32_t count = static_cast<std::int32_t>(m_.reads.size());
@@ -41,6 +45,16 @@ class Reads {
   }
 
  private:
+  // A pair's letters come while others are aligned.
+  WFACLI_INLINE void fetch(std::int32_t p) const {
+    const PairView& pair = task_.pairs[p];
+    const std::int32_t most = larger(pair.query_len, pair.target_len);
+    for (std::int32_t at = 0; at < most && at <= kReadsLongest; at += 64) {
+      __builtin_prefetch(pair.query + smaller(at, pair.query_len));
+      __builtin_prefetch(pair.target + smaller(at, pair.target_len));
+    }
+  }
+
   // No read needs more room than the shorter of its sequences has letters.
   static std::int32_t roomy(const Read& r, std::int32_t room) {
     return smaller(room, smaller(r.query_len, r.target_len));
@@ -133,6 +147,8 @@ class Reads {
       const std::int32_t count = smaller(kLanes, to - from);
       const bool stop = task_.cancelled && task_.cancelled->is_set();
       const bool aligned = !stop && group_.run(reads.data() + from, count);
+      for (std::int32_t x = from + kLanes; x < to && x < from + 2 * kLanes; ++x)
+        fetch(reads[static_cast<std::size_t>(x)].pair);
       for (int l = 0; l < count; ++l) {
         if (aligned)
           answer(reads[static_cast<std::size_t>(from + l)], l);
