@@ -36,6 +36,7 @@ MODELS = {
     "STRIPES": (Metric.EDIT, (dispatch.STRIPES,)),
     "WAVEFRONT_LINEAR": (Metric.EDIT, (dispatch.TABLE,)),
     "DIFFERENCE": (Metric.AFFINE, (dispatch.DIFFERENCE,)),
+    "READS": (Metric.AFFINE, (dispatch.READS,)),
     "WAVEFRONT": (Metric.AFFINE, (dispatch.TABLE,)),
 }
 

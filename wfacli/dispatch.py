@@ -20,11 +20,12 @@ from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
 STRIPES = "stripes"  # bit-parallel, one pair over all lanes
 DIFFERENCE = "difference"  # dynamic programming in differences, in a band
+READS = "difference-reads"  # the same for short pairs, several a vector
 CAPPED = "wavefront-capped"  # a table that gives up where another kernel will be faster
 TABLE = "wavefront-table"  # every row of the wavefront in memory
 LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
 SAMPLE = 64  # pairs that speak for a batch
-CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, CAPPED, TABLE, LINEAR)
+CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, READS, CAPPED, TABLE, LINEAR)
 
 F64 = npt.NDArray[np.float64]
 
@@ -117,7 +118,7 @@ def candidates(spec: AlignSpec) -> tuple[str, ...]:
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
         return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
-    return (DIFFERENCE, TABLE, LINEAR) if spec.max_cost is not None else (DIFFERENCE, CAPPED, LINEAR)
+    return (DIFFERENCE, TABLE, LINEAR) if spec.max_cost is not None else (DIFFERENCE, READS, CAPPED, LINEAR)
 
 
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
@@ -137,6 +138,8 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         if status is Status.UNSUPPORTED:
             return CAPPED
         return None if status in (Status.OK, Status.DROPPED) else STRIPES
+    if kernel == READS:
+        return None if status in (Status.OK, Status.DROPPED) else dense
     if kernel == CAPPED:
         return dense if status in (Status.SCORE_LIMIT, Status.MEMORY_LIMIT) else None
     if kernel in (STRIPES, DIFFERENCE) and status is Status.UNSUPPORTED:
@@ -174,6 +177,9 @@ class Forecast:
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
             return time if self._all_plain else np.where(self._other_letters, np.inf, time)
+        if kernel == READS:
+            unable = (self._longest > tuning.READS_LONGEST) | (self._other_letters & self._wildcard)
+            return np.where(unable, np.inf, time) if self._costs.in_bytes else np.full(len(time), np.inf)
         if kernel == STRIPES and self._wildcard:
             return np.where(self._other_letters, np.inf, time)
         if kernel == LINEAR:
@@ -200,7 +206,7 @@ class Forecast:
             return longest, longest * BITS[kernel]
         if kernel == STRIPES:
             return longest, longest * self._edits
-        if kernel == DIFFERENCE:  # letters by the diagonals that the band needs
+        if kernel in (DIFFERENCE, READS):  # letters by the diagonals that the band needs
             return longest, longest * self._edits * (costs.edit / costs.extend)
         rows = self._edits * costs.edit
         return longest, rows * (rows / costs.extend + tuning.ROW) * (
@@ -208,7 +214,7 @@ class Forecast:
         )
 
     def _share(self, kernel: str) -> float:
-        family = "bits" if kernel in BITS else kernel.split("-")[0]
+        family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
         return tuning.SCORE_ONLY[family] if self._score_only else 1.0
 
     def _model(self, kernel: str) -> tuning.Model:
@@ -218,6 +224,8 @@ class Forecast:
             return tuning.STRIPES
         if kernel == DIFFERENCE:
             return tuning.DIFFERENCE
+        if kernel == READS:
+            return tuning.READS
         return tuning.WAVEFRONT_LINEAR if self._costs.components == 1 else tuning.WAVEFRONT
 
 
@@ -229,6 +237,7 @@ class _Units:
     extend: int  # the least that a step to the next diagonal costs
     components: int
     meet: bool  # whether two wavefronts share the work
+    in_bytes: bool  # whether differences of neighbouring cells fit 8 bits (native/difference_costs.hpp, lane_need)
 
     @classmethod
     @functools.cache
@@ -238,10 +247,12 @@ class _Units:
         mismatch = twice * (p.mismatch + p.match)
         gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
         unit = math.gcd(mismatch, p.match, *(v for gap in gaps for v in gap))
+        sums = [o + e for o, e in gaps]  # of the first letter
         linear = len(gaps) == 1 and gaps[0][0] == 0
         return cls(
             edit=(mismatch + 2 * sum(gaps[0])) / 3 / unit,
             extend=min(e for _, e in gaps) // unit,
             components=1 if linear else 1 + 2 * len(gaps),
-            meet=max(mismatch, *(o + e for o, e in gaps)) <= tuning.MEETING_DEPTH * unit,
+            meet=max(mismatch, *sums) <= tuning.MEETING_DEPTH * unit,
+            in_bytes=(max(sums) + 2 * min(sums) + 2 * max(e for _, e in gaps)) // unit < 127,
         )

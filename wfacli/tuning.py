@@ -34,13 +34,15 @@ BITS_64 = Model(0.03, 0.00165, 0.0)  # paths of a band of one word are found for
 BITS = Model(0.0604, 0.000626, 0.00101)  # work: letters * words
 STRIPES = Model(2.28, 0.0114, 1.25e-05)  # work: letters * edits
 DIFFERENCE = Model(0.00182, 0.0102, 4.35e-05)  # work: letters * diagonals of the band
+READS = Model(0.0282, 0.0, 0.000152)  # the same; up to 1,000 letters and errors of 15%
+READS_LONGEST = 2000  # letters (native/difference.hpp)
 WAVEFRONT = Model(0.118, 0.00027, 0.00021)  # work: cells of all components of a wavefront to the end, and ROW for each
 WAVEFRONT_LINEAR = Model(0.109, 0.000213, 0.0009)  # the same for gaps without opening
 ROW = 80.0
 MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/wavefront_front.hpp)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
-SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "wavefront": 0.7}
+SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "difference-reads": 0.55, "wavefront": 0.7}
 SAFETY = 1.3  # estimates of edits are trusted to this factor
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own

@@ -13,7 +13,7 @@ from tests.oracles import Pair
 from wfacli import cigar
 from wfacli.batch import AlignmentBatch, Status
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import BITS, CAPPED, DIFFERENCE, LINEAR, STRIPES, TABLE, is_edit
+from wfacli.dispatch import BITS, CAPPED, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, is_edit
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
@@ -66,7 +66,7 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
     yield from ((TABLE, AMPLE), (LINEAR, TIGHT), (LINEAR, NARROW))
     if spec.mode is not Mode.GLOBAL or spec.heuristics:
         return
-    yield from ((CAPPED, AMPLE), (DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT))
+    yield from ((CAPPED, AMPLE), (DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT), (READS, AMPLE), (READS, TIGHT))
     if is_edit(spec):
         yield from ((name, AMPLE) for name in BITS)
         yield from ((STRIPES, AMPLE), (STRIPES, TIGHT))

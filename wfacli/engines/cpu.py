@@ -15,7 +15,7 @@ from .. import tuning
 from .._native import Aligner, AlignJob, AlignOptions, CancelFlag
 from ..batch import I32, I64, U8, U32, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Route
+from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
@@ -23,7 +23,7 @@ _SHARED = 500_000  # letters of a route from which on it is shared: fewer take l
 # Letters of a part of a shared route, which one thread aligns without a pause: few enough for all to end together, and
 # enough for kernels that take many short pairs at a time.
 _PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
-_ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference"}
+_ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference", READS: "reads"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ class CpuEngine:
             return _Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         # A kernel that takes a pair a lane loses with lanes that stay empty.
-        rows = 8 * min(-(-len(route.rows) // (16 * self._threads)), 8) if route.kernel in BITS else 1
+        lanes = 8 if route.kernel in BITS else 64 if route.kernel == READS else 1
+        rows = lanes * min(-(-len(route.rows) // (2 * lanes * self._threads)), 8) if lanes > 1 else 1
         job = AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
         helpers = min(self._threads, job.parts) - 1  # who collects the route takes part
         try:

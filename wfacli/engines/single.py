@@ -13,7 +13,7 @@ import numpy as np
 from .._native import Aligner, CancelFlag, OnePair
 from ..batch import PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CPU_KERNELS, Forecast, candidates, next_rung
+from ..dispatch import BITS, CPU_KERNELS, READS, Forecast, candidates, next_rung
 from .cpu import native_options
 
 Answer = tuple[int, bool, int, tuple[int, int, int, int], str, int]
@@ -51,7 +51,7 @@ class SingleEngine:
     def _first_kernel(self, longest: int, edits: int, flags: int) -> str:
         forecast = Forecast(_like(longest, edits, flags), self._spec, self._limits)
         # Kernels that take several pairs at a time lose with one what their models promise.
-        names = [name for name in candidates(self._spec) if name not in BITS]
+        names = [name for name in candidates(self._spec) if name not in (*BITS, READS)]
         return min(names, key=lambda name: float(forecast.microseconds(name)[0]))
 
 

@@ -1,8 +1,7 @@
 // A CIGAR written run by run without branches: which operation comes next is not predictable, so a branch
-// for each would cost more than all the rest. Included by bits_isa.cpp only.
+// for each would cost more than all the rest. Everything here exists once per instruction set.
 #pragma once
 
-#include "bits_vector.hpp"
 #include "types.hpp"
 
 namespace wfacli {

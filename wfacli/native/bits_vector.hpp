@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "buffer.hpp"
+#include "vector_width.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -16,13 +17,6 @@ namespace WFACLI_ISA {
 
 using Word = std::uint64_t;
 
-#if defined(__AVX512BW__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
 constexpr int kLanes = kVectorBytes / 8;
 
 typedef Word V __attribute__((vector_size(kVectorBytes), may_alias));

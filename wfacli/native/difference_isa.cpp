@@ -1,9 +1,9 @@
 // The difference kernel for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+#include "difference_reads.hpp"
 #include "difference_solve.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
-
 
 template <int Pieces>
 static KernelAnswer by_costs(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
@@ -33,6 +33,18 @@ KernelAnswer difference(const KernelTask& task, DifferenceMemory& memory, Cigar&
   if (task.query_len == 0 || task.target_len == 0) return one_gap(task, cigar);
   if (task.costs.pieces == 2) return by_costs<2>(task, memory, cigar);
   return task.costs.linear() ? by_costs<0>(task, memory, cigar) : by_costs<1>(task, memory, cigar);
+}
+
+void difference_reads(const ReadsTask& task, DifferenceMemory& memory, ReadsAnswer* answers) {
+  if (lane_need(task.costs) > INT8_MAX) {
+    for (std::int32_t p = 0; p < task.count; ++p) answers[p] = {.status = Status::Unsupported};
+  } else if (task.costs.pieces == 2) {
+    Reads<2>(task, memory, answers).run();
+  } else if (task.costs.linear()) {
+    Reads<0>(task, memory, answers).run();
+  } else {
+    Reads<1>(task, memory, answers).run();
+  }
 }
 
 }  // namespace WFACLI_ISA

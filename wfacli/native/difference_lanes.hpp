@@ -1,7 +1,7 @@
 // Vectors of small integers in the machine's natural width, for difference_*.hpp.
 #pragma once
 
-#if defined(__AVX2__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -10,17 +10,10 @@
 #include <type_traits>
 
 #include "buffer.hpp"
+#include "vector_width.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
-
-#if defined(__AVX512BW__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
 
 // Lane: std::int8_t or std::int16_t. Sums are unsigned, so that lanes which hold no cell may wrap around.
 template <class Lane_, int Bytes_ = kVectorBytes>
@@ -38,6 +31,31 @@ struct Lanes {
   static WFACLI_INLINE Vector least(Vector a, Vector b) {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x < y ? x : y);
+  }
+  // b's bits where `mask` has ones, else a's.
+  static WFACLI_INLINE Vector choose(Vector a, Vector b, Vector mask) {
+#if defined(__AVX512BW__)
+    if constexpr (kBytes == 64) return (Vector)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)mask, 0xd8);
+#endif
+    return a ^ ((a ^ b) & mask);
+  }
+  // Each lane's top bit `by` bits lower; the bits above it are any.
+  static WFACLI_INLINE Vector shifted(Vector v, int by) {
+    typedef std::uint64_t Words __attribute__((vector_size(kBytes)));
+    return (Vector)((Words)v >> by);
+  }
+  // One more, but never more than 255. Lanes of 8 bits.
+  static WFACLI_INLINE Vector one_more(Vector v) {
+#if defined(__AVX512BW__)
+    if constexpr (kBytes == 64) return (Vector)_mm512_adds_epu8((__m512i)v, (__m512i)all(1));
+#endif
+#if defined(__AVX2__)
+    if constexpr (kBytes == 32) return (Vector)_mm256_adds_epu8((__m256i)v, (__m256i)all(1));
+#endif
+#if defined(__SSE2__)
+    if constexpr (kBytes == 16) return (Vector)_mm_adds_epu8((__m128i)v, (__m128i)all(1));
+#endif
+    return v - (Vector)(v != all(255));
   }
   static WFACLI_INLINE Vector load(const Lane* from) {
     Vector v;

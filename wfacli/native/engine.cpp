@@ -54,6 +54,18 @@ Costs divided(Costs c, std::int32_t unit) {
   return c;
 }
 
+// A cost in the user's scheme.
+std::int32_t users_score(std::int32_t units, const PairView& pair, const AlignOptions& options, std::int32_t unit) {
+  const std::int64_t cost = std::int64_t{units} * unit;
+  const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
+  return static_cast<std::int32_t>(options.match ? (earned - cost) / 2 : -cost);
+}
+
+// Whether a pair's letters match where codes share a bit, not where they are equal.
+bool by_bits(std::uint8_t flags, const AlignOptions& options) {
+  return options.ambiguous == Ambiguous::Wildcard && (flags & kNonAcgt);
+}
+
 bool is_edit_distance(const AlignOptions& o) {
   const Costs& c = o.costs;
   const bool unit = c.mismatch == 1 && c.pieces == 1 && c.gap[0].open == 0 && c.gap[0].extend == 1;
@@ -108,6 +120,8 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
   if (out.cigar_start.empty()) out.cigar_start.push(0);
   if (options.algorithm == Algorithm::Lanes) {
     align_lanes(batch, rows, count, options, cancelled, out);
+  } else if (options.algorithm == Algorithm::Reads) {
+    align_reads(batch, rows, count, options, cancelled, out);
   } else {
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int32_t i = rows[r];
@@ -153,6 +167,67 @@ void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std:
   }
 }
 
+// Short pairs many at a time.
+void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
+                          const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
+  constexpr std::int64_t kChunk = 8192;
+  const bool served = !options.extension && !options.free.any() && !options.heuristics.any();
+  const Costs user = without_bonus(options.costs, options.match);
+  const std::int32_t unit = unit_of(user), most = options.max_cost < 0 ? INT32_MAX / 2 / unit : options.max_cost / unit;
+  for (std::int64_t first = 0; first < count; first += kChunk) {
+    const std::int64_t chunk = std::min(kChunk, count - first);
+    take_reads(batch, rows + first, served ? chunk : 0, options);
+    reads_.resize(pairs_.size());
+    const ReadsTask task{pairs_.data(), masks_.data(), static_cast<std::int32_t>(pairs_.size()), divided(user, unit),
+                         options.path,  most,          options.table_bytes,                      &cancelled};
+    entry_.difference_reads(task, memory_.difference, reads_.data());
+    std::size_t next = 0;
+    for (std::int64_t r = first; r < first + chunk; ++r) {
+      const std::int32_t i = rows[r];
+      KernelAnswer answer{.status = Status::Unsupported};
+      if (served && !by_bits(batch.flags[i], options)) {
+        const ReadsAnswer& found = reads_[next++];
+        answer.status = found.status;
+        if (found.status == Status::Ok) {
+          answer.score = users_score(found.score, batch.pair(i), options, unit);
+          out.cigar.runs().append(memory_.difference.cigars.data() + found.cigar, static_cast<std::size_t>(found.runs));
+        }
+      }
+      add_row(batch.pair(i), answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
+    }
+  }
+}
+
+// Fills pairs_ and masks_, and codes_ for letters other than A C G T; leaves out what only shared bits can compare.
+void Aligner::take_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
+                         const AlignOptions& options) {
+  pairs_.clear();
+  masks_.clear();
+  const Codes& codes = codes_of(options.ambiguous);
+  std::size_t letters = 0;
+  const auto coded = [&](std::int32_t i) {
+    return (batch.flags[i] & kNonAcgt) && batch.q_len[i] <= kReadsLongest && batch.t_len[i] <= kReadsLongest;
+  };
+  for (std::int64_t r = 0; r < count; ++r)
+    if (coded(rows[r])) letters += static_cast<std::size_t>(batch.q_len[rows[r]] + batch.t_len[rows[r]]);
+  codes_.resize(letters + 64);
+  std::memset(codes_.data() + letters, 0, 64);
+  std::uint8_t* to = codes_.data();
+  for (std::int64_t r = 0; r < count; ++r) {
+    if (by_bits(batch.flags[rows[r]], options)) continue;
+    PairView pair = batch.pair(rows[r]);
+    masks_.push(coded(rows[r]) ? 0xff : 0xdf);  // the case of A C G T, or no bit of a code
+    if (coded(rows[r])) {
+      encode_letters(pair.query, pair.query_len, codes.query, false, to);
+      encode_letters(pair.target, pair.target_len, codes.target, false, to + pair.query_len);
+      pair.query = to;
+      pair.target = to + pair.query_len;
+      to += pair.query_len + pair.target_len;
+    }
+    pairs_.push(pair);
+  }
+}
+
 // The kernel's answer with the score in the user's scheme.
 KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   const AlignOptions& options = whole.options;
@@ -173,9 +248,7 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   if (options.extension) task.heuristics = {};
   KernelAnswer answer = solve(task, options.algorithm, cigar);
   if (answer.status != Status::Ok) return answer;
-  const std::int64_t cost = std::int64_t{answer.score} * unit_of(without_bonus(options.costs, options.match));
-  const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
-  answer.score = static_cast<std::int32_t>(options.match ? (earned - cost) / 2 : -cost);
+  answer.score = users_score(answer.score, pair, options, unit_of(without_bonus(options.costs, options.match)));
   answer.query_skip_end += end.query_skip_end;
   answer.target_skip_end += end.target_skip_end;
   answer.cut |= end.cut;
@@ -243,7 +316,7 @@ void Aligner::release_excess() {
   BitsMemory& b = memory_.bits;
   trim(b.letters, b.trace, b.state, b.events);
   DifferenceMemory& d = memory_.difference;
-  trim(d.text, d.rows, d.table, d.saved);
+  trim(d.text, d.rows, d.table, d.saved, d.cigars, codes_);
 }
 
 }  // namespace wfacli

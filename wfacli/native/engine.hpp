@@ -8,7 +8,7 @@
 
 namespace wfacli {
 
-enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Difference };
+enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Difference, Reads };
 
 // What to compute and within which bounds; wfacli.engines.cpu fills it.
 struct AlignOptions {
@@ -69,6 +69,9 @@ class Aligner {
 
   void align_lanes(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
                    const CancelFlag& cancelled, AlignedRows& out);
+  void align_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
+                   const CancelFlag& cancelled, AlignedRows& out);
+  void take_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options);
   KernelAnswer align_pair(const Work& work, Cigar& cigar);
   KernelAnswer solve(const KernelTask& task, Algorithm algorithm, Cigar& cigar);
   KernelTask task_of(const Work& work);
@@ -80,6 +83,8 @@ class Aligner {
   Coded query_, target_;
   Buffer<PairView> pairs_;
   Buffer<LanesAnswer> lanes_;
+  Buffer<ReadsAnswer> reads_;
+  Buffer<std::uint8_t> codes_, masks_;  // of pairs with other letters; of all pairs
 };
 
 }  // namespace wfacli

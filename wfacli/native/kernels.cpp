@@ -9,8 +9,10 @@ namespace wfacli {
   void lanes(const LanesTask&, BitsMemory&, Cigar&, LanesAnswer*);               \
   KernelAnswer stripes(const KernelTask&, BitsMemory&, Cigar&);                  \
   KernelAnswer difference(const KernelTask&, DifferenceMemory&, Cigar&);         \
+  void difference_reads(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);      \
   constexpr KernelEntry entry(const char* name) {                                \
-    return {name, wavefront, wavefront_extension, lanes, stripes, difference};   \
+    return {name,    wavefront,  wavefront_extension, lanes,                     \
+            stripes, difference, difference_reads};                              \
   }                                                                              \
   }
 

@@ -21,6 +21,7 @@ struct KernelEntry {
   LanesKernel lanes = nullptr;
   Kernel<BitsMemory> stripes = nullptr;
   Kernel<DifferenceMemory> difference = nullptr;
+  ReadsKernel difference_reads = nullptr;
 };
 
 // The builds that this machine can run, slowest first; `count` receives how many.

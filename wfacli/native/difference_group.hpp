@@ -1,0 +1,301 @@
+// Short pairs, one in each lane of a vector: all lanes take the same cell of their own band in a step.
+//
+// Columns j (letters of the reversed target) come one after another, in each of them slots k, which are diagonals: row
+// i = j + k - origin, where the origin is the lane's own, so that the diagonal that ends in the lane's last cell is
+// the same slot in all. What the band leaves out counts as one gap from the cell before it (difference_costs.hpp), so
+// that all values are costs of real paths, never too low. A path that leaves the band takes gaps of at least room + 1
+// letters, and of as many more as the lengths differ by: a cost below theirs is true, as are all cells of all paths
+// of that cost, which makes the path canonical as well.
+//
+// For the way back each cell keeps one byte. Its lower bits are 0 where the path comes from a mismatch, x + 1 where it
+// comes from gap x (insertions first), and otherwise tell how many cells in a row, up to this one, come from matches
+// alone; so the way back takes a run of matches in one step. Its upper bits, one a gap: the gap must go on.
+#pragma once
+
+#include "bits_runs.hpp"
+#include "difference_letters.hpp"
+#include "difference_rows.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// Bytes from a line's begin on; what was there is lost.
+WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
+  buffer.clear();
+  buffer.reserve(bytes + 64);
+  return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
+}
+
+template <int P>
+class Group {
+  using S = Scheme<P, std::int8_t, false>;
+  using L = Lanes<std::int8_t>;
+  using Lane = std::int8_t;
+  using Vector = L::Vector;
+  using Read = DifferenceMemory::Read;
+
+ public:
+  static constexpr int kLanes = L::kCount;
+
+  Group(const ReadsTask& task, DifferenceMemory& memory) : task_(task), memory_(memory), s_(task.costs, false), step_(s_) {
+    const std::int32_t most = s_.different - s_.same;
+    spill_ = 255 / (most > 0 ? most : 1);
+  }
+
+  // Aligns `count` (kLanes at most) reads, none with an empty sequence. Returns false if that takes too much memory.
+  bool run(const Read* reads, std::int32_t count) {
+    admit(reads, count);
+    if (task_.path && cells() * kLanes > task_.table_bytes) return false;
+    lay_out_letters(reads, count);
+    lay_out_state();
+    if (task_.path)
+      sweep<true>();
+    else
+      sweep<false>();
+    return true;
+  }
+
+  std::int32_t cost(int lane) const { return score_[lane]; }
+  // Diagonals around those of both ends that the band has.
+  std::int32_t room(int lane) const {
+    const std::int32_t begin = origin_[lane], low = smaller(begin, end_), high = larger(begin, end_);
+    return smaller(low, width_ - 1 - high);
+  }
+
+  // Writes the lane's CIGAR.
+  void walk(int lane, RunWriter& runs) const {
+    std::int32_t i = n_[lane], j = m_[lane], matches = 0;
+    while (i > 0 && j > 0) {
+      const unsigned source = at(lane, i, j) & kSources;
+      if (source > kGaps) {
+        const auto more = static_cast<std::int32_t>(source - kGaps);
+        matches += more;
+        i -= more;
+        j -= more;
+        continue;
+      }
+      runs.matches(matches);
+      matches = 0;
+      if (source == 0) {
+        runs.add(kDifferent, 1);
+        --i;
+        --j;
+      } else {
+        const bool insertion = source <= kGaps / 2;
+        const std::int32_t letters = gap(lane, i, j, static_cast<int>(source) - 1);
+        runs.add(insertion ? kInsertion : kDeletion, letters);
+        (insertion ? i : j) -= letters;
+      }
+    }
+    runs.matches(matches);
+    if (i > 0) runs.add(kInsertion, i);
+    if (j > 0) runs.add(kDeletion, j);
+  }
+
+ private:
+  static constexpr unsigned kGaps = S::kPlanes;  // ways that gaps can come from
+  static constexpr int kFlags = 2 * P;           // upper bits: which of them must go on
+  static constexpr unsigned kSources = 255u >> kFlags;
+  static constexpr unsigned kUpper = 255u - kSources;
+
+  std::size_t cells() const { return static_cast<std::size_t>(columns_) * width_; }
+  WFACLI_INLINE unsigned at(int lane, std::int32_t i, std::int32_t j) const {
+    const std::size_t cell = static_cast<std::size_t>(j - 1) * width_ + (i - j + origin_[lane]);
+    return table_[cell * kLanes + lane];
+  }
+  // Letters of gap x that ends in cell (i, j); without opening costs each is a gap of its own.
+  WFACLI_INLINE std::int32_t gap(int lane, std::int32_t i, std::int32_t j, int x) const {
+    std::int32_t letters = 1;
+    if constexpr (P > 0) {
+      const bool insertion = x < P;
+      for (;; ++letters) {
+        (insertion ? i : j) -= 1;
+        if (i == 0 || j == 0 || !(at(lane, i, j) & (0x80u >> x))) break;
+      }
+    }
+    return letters;
+  }
+
+  // Lengths and the band: wide enough for what each read asks for.
+  void admit(const Read* reads, std::int32_t count) {
+    std::int32_t below = 0, above = 0;
+    columns_ = 0;
+    for (int l = 0; l < kLanes; ++l) {
+      const Read& r = reads[l < count ? l : 0];  // lanes without a read do as the first
+      n_[l] = r.query_len;
+      m_[l] = r.target_len;
+      columns_ = larger(columns_, m_[l]);
+      below = larger(below, r.room + larger(n_[l] - m_[l], 0));
+      above = larger(above, r.room + larger(m_[l] - n_[l], 0));
+    }
+    end_ = below;
+    width_ = below + above + 1;
+    last_origin_ = 0;
+    for (int l = 0; l < kLanes; ++l) {
+      origin_[l] = end_ - (n_[l] - m_[l]);
+      last_origin_ = larger(last_origin_, origin_[l]);
+    }
+  }
+
+  void lay_out_letters(const Read* reads, std::int32_t count) {
+    const std::int32_t q_count = (columns_ + width_ + 15) / 16 * 16, t_count = (columns_ + 15) / 16 * 16;
+    q_ = aligned_bytes(memory_.text, static_cast<std::size_t>(q_count + t_count) * kLanes);
+    t_ = q_ + static_cast<std::size_t>(q_count) * kLanes;
+    Strand query[kLanes], target[kLanes];
+    LettersV masks;
+    for (int l = 0; l < kLanes; ++l) {
+      const std::int32_t pair = reads[l < count ? l : 0].pair;
+      const PairView& p = task_.pairs[pair];
+      query[l] = {p.query, n_[l], origin_[l]};
+      target[l] = {p.target, m_[l], 0};
+      masks[l] = task_.masks[pair];
+    }
+    lay_out(query, masks, q_count, q_);
+    lay_out(target, masks, t_count, t_);
+  }
+
+  // Column 0, and what lies beside the band.
+  void lay_out_state() {
+    const std::size_t row = static_cast<std::size_t>(width_ + 1) * kLanes;
+    state_ = reinterpret_cast<Lane*>(aligned_bytes(memory_.rows, row * (2 + P)));
+    for (int l = 0; l < kLanes; ++l) {
+      origins_[l] = static_cast<std::uint8_t>(origin_[l]);
+      score_[l] = static_cast<std::int32_t>(gap_cost(task_.costs, n_[l] > m_[l] ? n_[l] - m_[l] : m_[l] - n_[l]));
+      sums_[l] = 0;
+    }
+    for (std::int32_t k = 0; k <= width_; ++k) {
+      Vector u = step_.rise;
+      for (std::int32_t i = 1; i <= k && k < width_; ++i)
+        u = origins_ == L::all(k - i) ? L::all(s_.edge(i)) : u;
+      L::store(slot(kU, k), u);
+      L::store(slot(kRun, k), L::all(kNoRun));
+      for (int g = 0; g < P; ++g) L::store(slot(kB + g, k), step_.full[g]);
+    }
+    if (task_.path) table_ = aligned_bytes(memory_.table, cells() * kLanes);
+  }
+
+  enum { kU, kRun, kB };
+  static constexpr std::int32_t kNoRun = kUpper + kGaps;  // one more is a run of one match
+  WFACLI_INLINE Lane* slot(int array, std::int32_t k) const {
+    return state_ + (static_cast<std::size_t>(array) * (width_ + 1) + k) * kLanes;
+  }
+
+  // All columns; a lane's cost is taken when its last column is done.
+  template <bool Path>
+  void sweep() {
+    for (std::int32_t j = 0; j < columns_;) {
+      std::int32_t stop = smaller(columns_, j + spill_);
+      for (int l = 0; l < kLanes; ++l)
+        if (m_[l] > j) stop = smaller(stop, m_[l]);
+      columns<Path>(j, stop);
+      j = stop;
+      for (int l = 0; l < kLanes; ++l)
+        if (m_[l] == j) score_[l] += sums_[l];
+    }
+  }
+
+  // Columns from + 1 .. to, of which the costs along the last diagonal fit a byte.
+  template <bool Path>
+  void columns(std::int32_t from, std::int32_t to) {
+    Vector rises{};
+    std::int32_t j = from + 1;
+    for (; j <= to && j <= last_origin_; ++j) {
+      const Vector rise = column<Path, true>(j);
+      rises += end_ + j < 256 ? (origins_ >= L::all(end_ + j) ? Vector{} : rise) : rise;
+    }
+    for (; j <= to; ++j) rises += column<Path, false>(j);
+    for (int l = 0; l < kLanes; ++l) sums_[l] += rises[l];
+  }
+
+  // Returns by how much the cost rises along the last diagonal.
+  template <bool Path, bool Corner>
+  WFACLI_INLINE Vector column(std::int32_t j) {
+    // Local, since a store of bytes might change them for all that the compiler knows.
+    const Step<S> step = step_;
+    const std::uint8_t* q = q_ + static_cast<std::size_t>(j - 1) * kLanes;
+    const std::uint8_t* const t = t_ + static_cast<std::size_t>(j - 1) * kLanes;
+    std::uint8_t* table = Path ? table_ + static_cast<std::size_t>(j - 1) * width_ * kLanes : nullptr;
+    Lane *us = slot(kU, 0), *runs = slot(kRun, 0), *bs[P + 1];
+    for (int g = 0; g < P; ++g) bs[g] = slot(kB + g, 0);
+    Vector v = step.rise, a[P + 1];
+    for (int g = 0; g < P; ++g) a[g] = step.full[g];
+    std::int32_t row = j;  // less the origin
+    const auto cells = [&](std::int32_t count) __attribute__((always_inline)) {
+      Vector z{};
+      for (; count > 0; --count, ++row) {
+        Vector u = L::load(us + kLanes), b[P + 1];
+        for (int g = 0; g < P; ++g) b[g] = L::load(bs[g] + kLanes);
+        z = step(q, t, u, v, a, b);
+        Vector run{};
+        if constexpr (Path) run = source(step, q, t, L::load(runs), u, v, a, b, table);
+        if (Corner && row <= last_origin_) first_row<Path>(step, j, row, v, a, run);
+        L::store(us, u);
+        us += kLanes;
+        for (int g = 0; g < P; ++g) {
+          L::store(bs[g], b[g]);
+          bs[g] += kLanes;
+        }
+        if constexpr (Path) {
+          L::store(runs, run);
+          runs += kLanes;
+          table += kLanes;
+        }
+        q += kLanes;
+      }
+      return z;
+    };
+    const Vector z = cells(end_ + 1);
+    cells(width_ - end_ - 1);
+    return z - step.same;
+  }
+
+  // Cells (0, j), in the lanes that have them in this slot.
+  template <bool Path>
+  WFACLI_INLINE void first_row(const Step<S>& step, std::int32_t j, std::int32_t row, Vector& v, Vector* a,
+                               Vector& run) const {
+    const Vector edge = (Vector)(origins_ == L::all(row));
+    v = edge != 0 ? L::all(s_.edge(j)) : v;
+    for (int g = 0; g < P; ++g) a[g] = edge != 0 ? step.full[g] : a[g];
+    if constexpr (Path) run = edge != 0 ? L::all(kNoRun) : run;
+  }
+
+  // Keeps where the cell's path comes from. Returns its run, with the upper bits set; `run` is that of the cell before
+  // it on the diagonal.
+  WFACLI_INLINE static Vector source(const Step<S>& step, const std::uint8_t* q, const std::uint8_t* t, Vector run,
+                                     Vector u, Vector v, const Vector* a, const Vector* b, std::uint8_t* to) {
+    const Vector least = L::all(kNoRun);
+    run = L::one_more(run > least ? run : least);
+    run = L::compared(q, t, run, L::all(kUpper), false);
+    if constexpr (P == 0) {
+      run = v == 0 ? L::all(kUpper + 2) : run;
+      run = u == 0 ? L::all(kUpper + 1) : run;
+    }
+    for (int g = P - 1; g >= 0; --g) run = b[g] == none(step, g) ? L::all(kUpper + P + 1 + g) : run;
+    for (int g = P - 1; g >= 0; --g) run = a[g] == none(step, g) ? L::all(kUpper + 1 + g) : run;
+    // What is less than full has its top bit set once full is taken away.
+    Vector kept = run;
+    for (int g = 0; g < P; ++g) {
+      kept = L::choose(kept, L::shifted(a[g] - step.full[g], g), L::all(0x80 >> g));
+      kept = L::choose(kept, L::shifted(b[g] - step.full[g], P + g), L::all(0x80 >> (P + g)));
+    }
+    L::store(reinterpret_cast<Lane*>(to), kept);
+    return run;
+  }
+  WFACLI_INLINE static Vector none(const Step<S>& step, int g) { return g ? step.between : Vector{}; }
+
+  const ReadsTask& task_;
+  DifferenceMemory& memory_;
+  const S s_;
+  const Step<S> step_;
+  Vector origins_;
+  std::int32_t spill_;  // columns after which a byte may not hold what the costs have risen by
+  std::int32_t n_[kLanes], m_[kLanes];
+  std::int32_t origin_[kLanes];  // the slot of the diagonal that begins in (0, 0)
+  std::int32_t score_[kLanes], sums_[kLanes];
+  std::int32_t columns_, width_, end_, last_origin_;  // end_: the slot of the diagonal that ends in a lane's last cell
+  std::uint8_t *q_ = nullptr, *t_ = nullptr, *table_ = nullptr;
+  Lane* state_ = nullptr;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,16 @@
+// How many bytes a vector has, in the instruction set that a unit is compiled for.
+#pragma once
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+#if defined(__AVX512BW__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli
