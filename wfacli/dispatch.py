@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import tuning
 from .batch import I32, U8, Flag, PairBatch, Status
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
+from .gpu import rungs
 
 BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
 STRIPES = "stripes"  # bit-parallel, one pair over all lanes
@@ -26,6 +27,8 @@ TABLE = "wavefront-table"  # every row of the wavefront in memory
 LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
 SAMPLE = 64  # pairs that speak for a batch
 CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, READS, CAPPED, TABLE, LINEAR)
+GPU_KERNELS = rungs.KERNELS
+KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
 
 F64 = npt.NDArray[np.float64]
 
@@ -58,52 +61,69 @@ def _plainly_global(spec: AlignSpec) -> bool:
     return spec.mode is Mode.GLOBAL and not spec.heuristics
 
 
-def route(pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None = None) -> list[Route]:
-    """First routes of a batch: together they hold every row once; `forced` is a kernel that gets every pair."""
+def on_gpu(kernel: str) -> bool:
+    """Whether a kernel runs on a card."""
+    return kernel in GPU_KERNELS
+
+
+def route(
+    pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None = None, gpu: bool = False
+) -> list[Route]:
+    """First routes of a batch: together they hold every row once.
+
+    Args:
+        pairs: the batch.
+        spec: what to compute.
+        limits: bounds on memory.
+        forced: a kernel that gets every pair.
+        gpu: whether there is a card.
+    """
     if not len(pairs):
         return []
-    only = forced or _one_for_all(pairs, spec, limits)
+    only = forced or _one_for_all(pairs, spec, limits, gpu)
     if only:
         return [Route(np.arange(len(pairs), dtype=np.int32), only)]
-    names, choice = candidates(spec), np.argmin(promised(pairs, spec, limits), axis=0)
+    names, choice = candidates(spec, gpu), np.argmin(promised(pairs, spec, limits, gpu), axis=0)
     first = int(choice[0])
     if (choice == first).all():
         return [Route(np.arange(len(pairs), dtype=np.int32), names[first])]
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
 
 
-def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> F64:
+def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
     """Microseconds (f64[candidates, n]); infinite where a kernel cannot align a pair."""
     forecast = Forecast(pairs, spec, limits)
-    return np.array([forecast.microseconds(name) for name in candidates(spec)])
+    return np.array([forecast.microseconds(name) for name in candidates(spec, gpu)])
 
 
-def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
+def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> str | None:
     """The kernel that had best be every pair's first, going by some pairs; None where choosing for each is worth it.
 
     Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
     """
-    times = promised(sample, spec, limits)
+    names, times = candidates(spec, gpu), promised(sample, spec, limits, gpu)
     best = times.min(axis=0)
-    tried = np.where(np.isfinite(times), times, Forecast(sample, spec, limits).tries(candidates(spec)) + best)
+    tried = np.where(np.isfinite(times), times, Forecast(sample, spec, limits).tries(names) + best)
     total = tried.sum(axis=1)
     choosing = best.sum() + len(sample) * tuning.CHOOSING
-    return candidates(spec)[int(total.argmin())] if total.min() <= choosing else None
+    return names[int(total.argmin())] if total.min() <= choosing else None
 
 
-def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
+def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
     """best_for_all of a batch of which most pairs have no estimate."""
     known = np.flatnonzero(pairs.est_edits >= 0)
     if len(known) > len(pairs) / 2:
         return None
     rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1))
-    return best_for_all(pairs.part(rows), spec, limits)
+    return best_for_all(pairs.part(rows), spec, limits, gpu)
 
 
-def reasons(pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route]) -> dict[tuple[str, str], Promise]:
+def reasons(
+    pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route], gpu: bool = False
+) -> dict[tuple[str, str], Promise]:
     """For each route's kernel and each that might have had its pairs: what the model promises."""
     found, forecast = {}, Forecast(pairs, spec, limits)
-    for name in dict.fromkeys([*candidates(spec), *(r.kernel for r in routes)]):
+    for name in dict.fromkeys([*candidates(spec, gpu), *(r.kernel for r in routes)]):
         time = forecast.microseconds(name)
         for r in routes:
             able = np.isfinite(time[r.rows])
@@ -111,8 +131,10 @@ def reasons(pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Rout
     return found
 
 
-def candidates(spec: AlignSpec) -> tuple[str, ...]:
+def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
+    if gpu and _plainly_global(spec):
+        return (*(rung.name for rung in rungs.rungs_of(is_edit(spec))), *candidates(spec))
     if not _plainly_global(spec):
         return (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
@@ -131,6 +153,10 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
 
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     dense = STRIPES if is_edit(spec) else DIFFERENCE
+    if on_gpu(kernel):
+        if status is Status.SCORE_LIMIT and (wider := rungs.wider(kernel)):
+            return wider
+        return {Status.OK: None, Status.DROPPED: None, Status.UNSUPPORTED: TABLE}.get(status, dense)
     if kernel in BITS:
         wider = f"bits-{2 * 64 * BITS[kernel]}"
         if status is Status.SCORE_LIMIT and wider in BITS:
@@ -153,6 +179,7 @@ class Forecast:
     """How long kernels will take for the pairs of a batch, by their models."""
 
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits) -> None:
+        self._pairs = pairs
         self._longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
         self._edits = pairs.est_edits.astype(np.float64)
         unknown = pairs.est_edits < 0
@@ -173,6 +200,8 @@ class Forecast:
         """What a kernel will take for each pair (f64[n]); infinite where it cannot align it, or is not needed."""
         if self._needless(kernel):
             return np.full(len(self._longest), np.inf)
+        if on_gpu(kernel):
+            return np.where(self._other_letters, np.inf, rungs.RUNGS[kernel].microseconds(self._for_gpu))
         time = self._model(kernel).of(*self.features(kernel), self._share(kernel))
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
@@ -195,9 +224,19 @@ class Forecast:
             return bool(self._edits.max() * tuning.SAFETY < 32 * BITS[kernel])
         return kernel == LINEAR and self._global and not self._hopeless.any()
 
+    @functools.cached_property
+    def _for_gpu(self) -> rungs.Pairs:
+        costs, pairs = self._costs, self._pairs
+        return rungs.Pairs(pairs.q_len, pairs.t_len, self._edits * costs.edit, costs.mismatch, costs.gaps)
+
     def tries(self, kernels: tuple[str, ...]) -> F64:
         """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
-        return np.array([self._model(name).of(*self.features(name)) for name in kernels])
+        return np.array([self._tried(name) for name in kernels])
+
+    def _tried(self, kernel: str) -> F64:
+        if on_gpu(kernel):
+            return rungs.RUNGS[kernel].tried(self._for_gpu)
+        return self._model(kernel).of(*self.features(kernel))
 
     def features(self, kernel: str) -> tuple[F64, F64]:
         """What a kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
@@ -236,6 +275,8 @@ class _Units:
     edit: float  # of an average edit: a third each are mismatches, insertions and deletions
     extend: int  # the least that a step to the next diagonal costs
     components: int
+    mismatch: int
+    gaps: tuple[tuple[int, int], ...]
     meet: bool  # whether two wavefronts share the work
     in_bytes: bool  # whether differences of neighbouring cells fit 8 bits (native/difference_costs.hpp, lane_need)
 
@@ -253,6 +294,8 @@ class _Units:
             edit=(mismatch + 2 * sum(gaps[0])) / 3 / unit,
             extend=min(e for _, e in gaps) // unit,
             components=1 if linear else 1 + 2 * len(gaps),
+            mismatch=mismatch // unit,
+            gaps=tuple((o // unit, e // unit) for o, e in gaps),
             meet=max(mismatch, *sums) <= tuning.MEETING_DEPTH * unit,
             in_bytes=(max(sums) + 2 * min(sums) + 2 * max(e for _, e in gaps)) // unit < 127,
         )

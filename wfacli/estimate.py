@@ -15,7 +15,7 @@ _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an e
 _MEDIUM = 2000  # letters: below, choosing for each pair may cost more than it gains
 
 
-def with_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
+def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> PairBatch:
     """The batch with est_edits filled in, from samples of each pair (native/estimate.hpp); -1 stays for unknown.
 
     Where estimates would cost more than they gain, few or none are made: for spans that only one kernel serves, for
@@ -24,12 +24,12 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     if spec.mode is not Mode.GLOBAL or not len(pairs):
         return pairs
     longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    if longest <= _SHORT and is_edit(spec):
+    if longest <= _SHORT and is_edit(spec) and not gpu:
         return pairs
     if longest <= _MEDIUM and len(pairs) > 4 * SAMPLE:
         rows = np.arange(0, len(pairs), len(pairs) // SAMPLE)
         some = _estimated(pairs.part(rows))
-        if best_for_all(some, spec, Limits()):
+        if best_for_all(some, spec, Limits(), gpu):
             known: I32 = np.full(len(pairs), -1, np.int32)
             known[rows] = some.est_edits
             return dataclasses.replace(pairs, est_edits=known)

@@ -142,7 +142,7 @@ class AlignRun:
 
     def _work(self, pairs: PairBatch) -> _Text:
         config = self.config
-        pairs = with_estimates(pairs, self.config.spec)
+        pairs = with_estimates(pairs, self.config.spec, self.on_gpu)
         alignments = align_batch(self.engine, pairs, config.spec, config.limits, self.stats, config.kernel)
         if config.check:
             with self.stats.timed("check"):

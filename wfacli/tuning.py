@@ -47,3 +47,6 @@ SAFETY = 1.3  # estimates of edits are trusted to this factor
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
+# NVIDIA H200; work: letters * diagonals. A card full of such pairs, so these are times of the whole card.
+GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
+GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)

@@ -47,14 +47,18 @@ def test_random_pairs(pieces, scheme, trace):
 
 
 @pytest.mark.parametrize("group", [1, 4, 16, 32, 64])
-@pytest.mark.parametrize(("pieces", "scheme", "trace"), [(0, EDIT, CARRIED), (1, AFFINE, CODES), (2, TWO_NEAR, BLOCKS)])
+@pytest.mark.parametrize(
+    ("pieces", "scheme", "trace"), [(0, EDIT, CARRIED), (1, AFFINE, CODES), (2, TWO_NEAR, BLOCKS)]
+)
 def test_groups(group, pieces, scheme, trace):
     check(variant(pieces, trace, group), random_pairs(group, 50, 150, ALPHABETS["AC"]), scheme, label=f"seed {group}")
 
 
 @pytest.mark.parametrize("group", [8, 32])
 def test_lengths_at_the_edges_of_words(group):
-    check(variant(1, CODES, group), list(edge_pairs(3, b"ACGT")), AFFINE, max_cost=900, trace_cost=900, op_capacity=700)
+    check(
+        variant(1, CODES, group), list(edge_pairs(3, b"ACGT")), AFFINE, max_cost=900, trace_cost=900, op_capacity=700
+    )
 
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard"])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, gather
 from ..config import AlignSpec, Limits
-from ..dispatch import CPU_KERNELS, next_rung, reasons, route
+from ..dispatch import KERNELS, next_rung, reasons, route
 from ..stats import Stats
 from .base import Engine
 
@@ -17,9 +17,10 @@ def align_batch(
     engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats, forced: str | None = None
 ) -> AlignmentBatch:
     """Aligns every pair of a batch, or gives it the status of its last rung; see dispatch.route. Raises Cancelled."""
-    routes = route(pairs, spec, limits, forced)
+    gpu = engine.name == "gpu"
+    routes = route(pairs, spec, limits, forced, gpu)
     if stats.promises is not None:
-        for pair, promise in reasons(pairs, spec, limits, routes).items():
+        for pair, promise in reasons(pairs, spec, limits, routes, gpu).items():
             stats.add_promise(pair, promise)
     waiting = [(r, engine.submit(pairs, r)) for r in routes]
     stats.add("routed", {r.kernel: len(r.rows) for r, _ in waiting})
@@ -29,20 +30,20 @@ def align_batch(
         done, ticket = waiting.pop(0)
         part = engine.collect(ticket)
         parts.append(part)
-        origins.append(CPU_KERNELS.index(done.kernel))
+        origins.append(KERNELS.index(done.kernel))
         for further in next_rung(done.kernel, part.status, part.rows, spec):
             reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
             stats.add("retried", {reason: len(further.rows)})
             stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
             waiting.append((further, engine.submit(pairs, further)))
-    result = gather(parts, origins, pairs, CPU_KERNELS)
+    result = gather(parts, origins, pairs, KERNELS)
     aligned = result.status == Status.OK
     every = bool(aligned.all())
     if every and len(parts) == 1:  # as most batches are: no need to count
-        stats.add("kernels", {CPU_KERNELS[origins[0]]: len(pairs)})
+        stats.add("kernels", {KERNELS[origins[0]]: len(pairs)})
     else:
-        kernels = np.bincount(result.origin[aligned], minlength=len(CPU_KERNELS))
-        stats.add("kernels", {name: int(n) for name, n in zip(CPU_KERNELS, kernels, strict=True) if n})
+        kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
+        stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
     if not every:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result

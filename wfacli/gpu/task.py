@@ -19,26 +19,8 @@ ALIGN_TASK = np.dtype(
         *((name, _ADDRESS) for name in ("rows", "status", "cost", "op_count", "ops", "workspace", "stride", "next")),
         ("costs", COSTS),
         *((name, np.int32) for name in ("count", "op_capacity", "max_cost", "longest", "path", "wildcard")),
-        ("band", np.int32),
-        ("band_step", np.int32),
+        *((name, np.int32) for name in ("band", "band_step")),
         ("cut", _ADDRESS),
-    ],
-    align=True,
-)
-PACK_TASK = np.dtype([("bases", _ADDRESS), ("packed", _ADDRESS), ("letters", np.uint64)], align=True)
-ENCODE_TASK = np.dtype(
-    [
-        *((name, _ADDRESS) for name in ("bases", "codes", "tables", "rows")),
-        *((name, _ADDRESS) for name in ("query_start", "target_start", "query_len", "target_len")),
-        ("count", np.int32),
-    ],
-    align=True,
-)
-GATHER_TASK = np.dtype(
-    [
-        *((name, _ADDRESS) for name in ("op_count", "ops", "start", "sums", "cigar")),
-        ("chunk", np.int64),
-        *((name, np.int32) for name in ("chunks", "count", "op_capacity", "lanes_log2")),
     ],
     align=True,
 )

@@ -94,7 +94,7 @@ class Variant:
         cells = sum(2 * _letters(gaps, s) + 1 for s in range(1, cost + 1)) if cost <= 256 else cells // 2 + cost
         if self.trace == CODES:
             return _padded(cells + 4 * (cost + 1 + words))
-        # Each component puts aside a block every `words` * 16 steps at most; neighbours along a path are that far apart.
+        # A component puts aside a block every `words` * 16 steps at most; neighbours along a path are as far apart.
         blocks = cells * (1 + 2 * self.pieces) // (_STEPS * self.words) + cost
         return _padded(4 * (self.words + 1) * blocks + 4 * words)
 
