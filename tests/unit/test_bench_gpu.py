@@ -190,7 +190,7 @@ def test_files_hold_the_same_pairs(tmp_path, monkeypatch):
     monkeypatch.setattr(gpu_work, "_CHUNK", 100)
     files = gpu_work.write(Row("row", 100, 20, 0.1), None, 0.07, tmp_path, fasta=True)
     pairs = gpu_work.read(files, 100)
-    assert len(pairs) == 7 and len(pairs.batches) == 3
+    assert len(pairs) == 7 and len(pairs.batches) == 4
     assert pairs.letters == sum(b.total_bases for b in pairs.batches) and 20 <= pairs.longest <= 22
     lines = files.seq.read_bytes().split(b"\n")[:-1]
     for side in range(2):
