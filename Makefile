@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu cross golden wheel clean
+.PHONY: build demo test test-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -41,6 +41,14 @@ sanitize: .venv/dev
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
 	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py
+
+# What needs an NVIDIA card; on a machine that has one, being skipped is a failure.
+test-gpu: .venv/dev
+	$(BIN)/python -m pytest -m gpu tests
+
+# All GPU kernels for all architectures, into build/cubins, whence make wheel takes them; shows what they use.
+kernels: .venv/built
+	rm -rf build/cubins && WFACLI_CACHE_DIR=build/kernels $(BIN)/wfacli kernels --into build/cubins
 
 # Longer random tests than make test has time for.
 fuzz: .venv/dev

@@ -16,7 +16,7 @@ from pathlib import Path
 import harness
 from pairs import write_pairs
 
-from wfacli.config import AlignSpec, Config, Limits
+from wfacli.config import CPU_BATCH, AlignSpec, Limits
 from wfacli.dispatch import route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.estimate import with_estimates
@@ -55,9 +55,7 @@ def main() -> None:
         query, target, out = (Path(folder) / name for name in ("query.fa", "target.fa", "out.paf"))
         write_pairs(query, target, a.pairs, a.length, a.error, seed=1)
         sources = PairFiles(str(query), str(target)).open()
-        batches = [
-            with_estimates(b, AlignSpec()) for b in read_batches(sources, layout_of(sources), Config.batch_bases)
-        ]
+        batches = [with_estimates(b, AlignSpec()) for b in read_batches(sources, layout_of(sources), CPU_BATCH)]
         arguments = ["align", str(query), str(target), "-o", str(out), "-t", str(a.threads)]
         for _ in range(a.repeats):
             seconds["engine"].append(engine_seconds(batches, a.threads))

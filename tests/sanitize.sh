@@ -22,9 +22,10 @@ PATH="$PWD/.venv/bin:$PATH" "$home/venv/bin/python" -m pip install -q --no-build
     -C install.strip=false --editable .
 rm -f "$home"/report.*
 # What Python itself leaves behind at its end is not ours to report. Reports go to files, past pytest's capture.
-export ASAN_OPTIONS="detect_leaks=0:log_path=$PWD/$home/report" \
+export ASAN_OPTIONS="detect_leaks=0:detect_odr_violation=0:log_path=$PWD/$home/report" \
     UBSAN_OPTIONS="print_stacktrace=1:log_path=$PWD/$home/report" \
     TSAN_OPTIONS="log_path=$PWD/$home/report"
+export WFACLI_SANITIZE="$flags"  # tests/emulation compiles the kernels with it
 preload=""
 for library in $libraries; do
     preload="$preload $("${CXX:-g++}" -print-file-name="$library")"

@@ -1,6 +1,8 @@
 """The order of the modules, and what only some of them may do, read from their source."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,13 @@ STAGES = [
     {"config"},
     {"batch"},
     {"_native"},
-    {"cigar", "stats", "cores", "tuning"},
+    {"cigar", "stats", "cores", "tuning", "gpu.catalogue"},
     {"dispatch", "io"},
     {"estimate"},
+    {"gpu"},
     {"engines.base"},
-    {"engines.cpu", "gpu"},
-    {"engines.rescue", "engines.single"},
+    {"engines.cpu", "engines.gpu", "engines.both"},
+    {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
     {"run"},
     {"results"},
@@ -29,6 +32,7 @@ STAGES = [
 MODULES = {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in sorted(PACKAGE.rglob("*.py"))}
 FREE = {"__init__", "__main__", "engines.__init__"}  # doors: they only hand on
 MOST_LINES = 450
+KERNELS = (".cu", ".cuh", ".hpp")
 
 
 def stage(module):
@@ -85,6 +89,12 @@ def test_pycuda_only_under_gpu(module):
     assert not uses or module.startswith("gpu.")
 
 
+def test_pycuda_is_imported_only_when_a_card_is_opened():
+    modules = sorted(m for m in MODULES if m.startswith("gpu.") and not m.endswith("__init__"))
+    code = f"import sys, {', '.join('wfacli.' + m for m in modules)}; print([m for m in sys.modules if 'pycuda' in m])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
 @pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith("cli.")])
 def test_only_the_command_line_prints_and_exits(module):
     forbidden = {"print", "exit", "quit", "sys.exit", "os._exit", "sys.stderr.write", "sys.stdout.write"}
@@ -95,6 +105,7 @@ def test_only_the_command_line_prints_and_exits(module):
 def test_files_are_short():
     files = [p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyi", ".cpp", ".hpp", ".cu", ".cuh")]
     files += Path(__file__).parent.rglob("*.py")
+    files += [p for folder in ("cuda", "tests") for p in (PACKAGE.parent / folder).rglob("*") if p.suffix in KERNELS]
     assert len(files) > 40
     long = {str(p): n for p in files if (n := len(p.read_text().splitlines())) > MOST_LINES}
     assert not long

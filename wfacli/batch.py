@@ -172,6 +172,23 @@ class AlignmentBatch:
     kernels: tuple[str, ...]
 
 
+def join(rows: I32, parts: Sequence[PartialResult]) -> PartialResult:
+    """Results of parts of a route, one after another, as those of all its rows."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0] + [len(p.cigar) for p in parts])
+    starts = [p.cigar_start[:-1] + b for p, b in zip(parts, before[:-1], strict=True)]
+    return PartialResult(
+        rows,
+        np.concatenate([p.status for p in parts] or [np.zeros(0, np.uint8)]),
+        np.concatenate([p.cut for p in parts] or [np.zeros(0, np.uint8)]),
+        np.concatenate([p.score for p in parts] or [np.zeros(0, np.int32)]),
+        np.concatenate([p.span for p in parts] or [np.zeros((0, 4), np.int32)]),
+        np.concatenate([p.cigar for p in parts] or [np.zeros(0, np.uint32)]),
+        np.concatenate([*starts, before[-1:]]).astype(np.int64),
+    )
+
+
 def gather(
     parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBatch, kernels: tuple[str, ...]
 ) -> AlignmentBatch:
@@ -184,7 +201,7 @@ def gather(
         kernels: names of kernels.
     """
     n = len(pairs)
-    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n)):
+    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n, dtype=np.int32)):
         only = parts[0]
         origin = np.full(n, origins[0], np.uint8)
         return AlignmentBatch(

@@ -12,6 +12,7 @@ MAX_PENALTY = 10_000  # keeps every score of sequences of up to 10^5 letters, an
 MIB = 1 << 20
 WHOLE = (1 << 31) - 1  # of FreeEnds: the whole sequence may stay unaligned
 MAX_SCORE = (1 << 31) - 1
+CPU_BATCH, GPU_BATCH = 2_800_000, 64_000_000  # bases of queries and targets together
 MAX_HEURISTIC = 1_000_000_000  # twice as much, and a sequence's length more, fit 32 bits
 
 
@@ -259,6 +260,14 @@ class Limits:
     checkpoints: int = 768 * MIB
 
 
+class EngineName(enum.StrEnum):
+    """Where to align."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    GPU = "gpu"
+
+
 @dataclass(frozen=True)
 class Config:
     """Everything that a run needs beside its files."""
@@ -267,7 +276,9 @@ class Config:
     output: OutputSpec = field(default_factory=OutputSpec)
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
-    batch_bases: int = 2_800_000  # bases of queries and targets together that a batch holds
+    batch_bases: int | None = None  # bases of queries and targets together in a batch; None for what suits the engine
+    engine: EngineName = EngineName.CPU
+    gpu_memory: float | None = None  # bytes of the card that may be used, or below 1 a share of what is free
     kernel: str | None = None  # one of dispatch.CPU_KERNELS that gets every pair first
     isa: str = ""  # build of the CPU kernel; "" takes the fastest that the machine runs
     check: bool = False

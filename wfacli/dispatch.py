@@ -119,6 +119,8 @@ def candidates(spec: AlignSpec) -> tuple[str, ...]:
 
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
     """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out."""
+    if not status.any():
+        return []
     ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
@@ -198,7 +200,9 @@ class Forecast:
         if kernel == DIFFERENCE:  # letters by the diagonals that the band needs
             return longest, longest * self._edits * (costs.edit / costs.extend)
         rows = self._edits * costs.edit
-        return longest, rows * (rows * (costs.components / costs.extend) + tuning.ROW)
+        return longest, rows * (rows / costs.extend + tuning.ROW) * (
+            costs.components if costs.meet else 2 * costs.components
+        )
 
     def _share(self, kernel: str) -> float:
         family = "bits" if kernel in BITS else kernel.split("-")[0]
@@ -221,6 +225,7 @@ class _Units:
     edit: float  # of an average edit: a third each are mismatches, insertions and deletions
     extend: int  # the least that a step to the next diagonal costs
     components: int
+    meet: bool  # whether two wavefronts share the work
 
     @classmethod
     @functools.cache
@@ -235,4 +240,5 @@ class _Units:
             edit=(mismatch + 2 * sum(gaps[0])) / 3 / unit,
             extend=min(e for _, e in gaps) // unit,
             components=1 if linear else 1 + 2 * len(gaps),
+            meet=max(mismatch, *(o + e for o, e in gaps)) <= tuning.MEETING_DEPTH * unit,
         )

@@ -44,3 +44,11 @@ class InternalError(WfacliError):
 
 class Cancelled(WfacliError):
     """The work was stopped from outside before it was complete."""
+
+
+class DeviceError(WfacliError):
+    """The GPU cannot be used, or failed: no driver, card or compiler, a kernel that faulted, a card that is gone."""
+
+
+class OutOfDeviceMemory(DeviceError):
+    """The card has less memory left than was asked for; less work at a time may still fit."""

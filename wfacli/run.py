@@ -9,8 +9,9 @@ from typing import Any
 
 from ._native import check_batch
 from .batch import U8, AlignmentBatch, PairBatch
-from .config import Config, Format
+from .config import CPU_BATCH, GPU_BATCH, Config, Format
 from .dispatch import TABLE
+from .engines.choice import with_gpu
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_batch
 from .errors import InternalError, UsageError
@@ -38,9 +39,6 @@ class Watch:
     bytes_total: int | None
     bytes_read: Callable[[], int]
     stats: Stats
-
-
-_SLICE = 20_000.0  # microseconds
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,10 @@ class AlignRun:
         self._check_options = native_options(config.spec, config.limits, TABLE)
         self.report = Output(report) if report else None
         self.output = Output(output)
-        # Several batches are on their way at once: whole ones keep the threads busy, and cost the fewest hand-overs.
-        self.engine = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats, _SLICE)
+        cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        self.engine = with_gpu(config, cpu, self.stats)
+        self.on_gpu = self.engine is not cpu
+        self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
 
     @property
     def watch(self) -> Watch:
@@ -100,7 +100,7 @@ class AlignRun:
         try:
             with self.stats.timed("header"):
                 self._write_header()
-            batches = read_batches(self._sources, layout_of(self._sources), self.config.batch_bases)
+            batches = read_batches(self._sources, layout_of(self._sources), self.batch_bases)
             if self.config.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query)
             run_ordered(

@@ -34,9 +34,10 @@ BITS_64 = Model(0.03, 0.00165, 0.0)  # paths of a band of one word are found for
 BITS = Model(0.0604, 0.000626, 0.00101)  # work: letters * words
 STRIPES = Model(2.28, 0.0114, 1.25e-05)  # work: letters * edits
 DIFFERENCE = Model(0.00182, 0.0102, 4.35e-05)  # work: letters * diagonals of the band
-WAVEFRONT = Model(0.158, 0.00038, 0.000392)  # work: cells of all components, and ROW a row
-WAVEFRONT_LINEAR = Model(0.107, 0.000164, 0.0011)  # the same for gaps without opening
-ROW = 48.0
+WAVEFRONT = Model(0.118, 0.00027, 0.00021)  # work: cells of all components of a wavefront to the end, and ROW for each
+WAVEFRONT_LINEAR = Model(0.109, 0.000213, 0.0008)  # the same for gaps without opening
+ROW = 80.0
+MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/wavefront_front.hpp)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
 SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "wavefront": 1.0}

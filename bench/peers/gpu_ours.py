@@ -10,9 +10,9 @@ import numpy as np
 
 from wfacli._native import check_batch
 from wfacli.batch import PairBatch, Status
-from wfacli.config import AlignSpec, Config, Limits, Metric, Penalties
+from wfacli.config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, Limits, Metric, Penalties
 from wfacli.dispatch import TABLE
-from wfacli.engines.base import Engine as Aligns
+from wfacli.engines.choice import with_gpu
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
@@ -21,8 +21,7 @@ from wfacli.stats import Stats
 from .gpu_work import Pairs
 from .verdict import Costs
 
-BATCH = {"gpu": 64_000_000, "cpu": 2_800_000}  # letters a batch, as the command has it
-_SLICE = 20_000.0  # microseconds, as the command has it
+BATCH = {EngineName.GPU: GPU_BATCH, EngineName.CPU: CPU_BATCH}  # letters
 
 
 class Engine:
@@ -42,18 +41,9 @@ class Engine:
         self._spec, self._limits = AlignSpec(kind, Penalties.of(kind), score_only=score_only), Limits()
         self._stats, self._threads = Stats(), threads
         self._checks = native_options(self._spec, self._limits, TABLE)
-        cpu = CpuEngine(self._spec, self._limits, threads, stats=self._stats, slice_microseconds=_SLICE)
-        self._engine = cpu if where == "cpu" else self._with_card(cpu, memory)
-
-    def _with_card(self, cpu: CpuEngine, memory: float | None) -> Aligns:
-        from wfacli.engines.choice import with_gpu
-
-        from wfacli.config import EngineName
-
-        config = Config(
-            self._spec, limits=self._limits, threads=self._threads, engine=EngineName.GPU, gpu_memory=memory
-        )
-        return with_gpu(config, cpu, self._stats)
+        config = Config(self._spec, limits=self._limits, threads=threads, engine=EngineName(where), gpu_memory=memory)
+        cpu = CpuEngine(self._spec, self._limits, threads, stats=self._stats)
+        self._engine = with_gpu(config, cpu, self._stats)
 
     def run(self, pairs: Pairs, check: bool = False) -> tuple[float, Costs]:
         """Aligns every batch, several at a time; returns seconds, and costs (i32[n], -1 where there is none).

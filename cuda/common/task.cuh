@@ -65,4 +65,38 @@ struct AlignTask {
   std::int32_t wildcard;     // codes match when they share a bit, else when they are equal
 };
 
+// A launch of pack_letters (pack.cu).
+struct PackTask {
+  const std::uint8_t* bases;  // [letters], 16-byte aligned
+  std::uint32_t* packed;      // [letters / 16], what Sequences::packed is to be
+  std::uint64_t letters;      // a multiple of 16
+};
+
+// A launch of encode_letters (pack.cu).
+struct EncodeTask {
+  const std::uint8_t* bases;   // 16-byte aligned, as are all sequences in it; padded to a multiple of 16 letters
+  std::uint8_t* codes;         // what Sequences::codes is to be
+  const std::uint8_t* tables;  // [2][256], codes of the query's letters and of the target's, 16-byte aligned
+  const std::int32_t* rows;    // [count], of the batch
+  const std::uint32_t* query_start;
+  const std::uint32_t* target_start;
+  const std::int32_t* query_len;
+  const std::int32_t* target_len;
+  std::int32_t count;
+};
+
+// A launch of the kernels in cigar.cu, which lay the operations of an AlignTask end to end.
+struct GatherTask {
+  const std::int32_t* op_count;  // [count], of the AlignTask; 16-byte aligned
+  const std::uint32_t* ops;      // of the AlignTask
+  std::int64_t* start;           // [count + 1], where each slot's operations start in cigar, and their total
+  std::int64_t* sums;            // [chunks], memory of the kernels' own
+  std::uint32_t* cigar;          // [start[count]]
+  std::int64_t chunk;            // slots that a block takes in one piece; a multiple of 4
+  std::int32_t chunks;           // pieces of `count`, at least 1
+  std::int32_t count;
+  std::int32_t op_capacity;  // elements a slot in ops
+  std::int32_t lanes_log2;   // 2^lanes_log2 threads copy a slot's operations
+};
+
 }  // namespace wfacli

@@ -252,10 +252,7 @@ inline std::uint32_t __byte_perm(std::uint32_t low, std::uint32_t high, std::uin
   const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
   std::uint32_t result = 0;
   for (int i = 0; i < 4; ++i) {
-    const std::uint32_t pick = selector >> 4 * i & 15;
-    std::uint32_t byte = static_cast<std::uint32_t>(both >> 8 * (pick & 7)) & 255;
-    if (pick & 8) byte = byte & 128 ? 255 : 0;
-    result |= byte << 8 * i;
+    result |= (static_cast<std::uint32_t>(both >> 8 * (selector >> 4 * i & 7)) & 255) << 8 * i;
   }
   return result;
 }

@@ -25,7 +25,7 @@ struct Dim {
 };
 
 constexpr std::size_t kStack = 256 << 10;
-constexpr std::uint8_t kPattern = 0xb5;  // of shared memory that nobody has written
+constexpr std::uint8_t kPattern = 0xb5;  // of memory that nobody has written
 
 struct Fiber {
   Dim thread{0, 0, 0};
@@ -39,7 +39,25 @@ struct Fiber {
   void* fake_stack = nullptr;  // AddressSanitizer's
 };
 
+// Stacks by thread of a block; kept from launch to launch, whatever their numbers of threads.
+struct Stacks {
+  std::vector<char*> all;
+
+  char* of(std::size_t thread) {
+    while (all.size() <= thread) {
+      void* memory = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED) std::abort();
+      all.push_back(static_cast<char*>(memory));
+    }
+    return all[thread];
+  }
+  ~Stacks() {
+    for (char* stack : all) munmap(stack, kStack);
+  }
+};
+
 struct Block {
+  Stacks stacks;
   Dim index{0, 0, 0}, size, grid;
   std::vector<Fiber> fibers;
   std::vector<std::unique_ptr<char[]>> states;  // of block_state
@@ -129,11 +147,7 @@ inline void fiber_main() {
 }
 
 inline void prepare(Fiber& f, std::uint32_t thread) {
-  if (!f.stack) {
-    void* memory = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) std::abort();
-    f.stack = static_cast<char*>(memory);
-  }
+  f.stack = block().stacks.of(thread);
   f.thread = {thread, 0, 0};
   f.ended = false;
   f.ready = nullptr;
@@ -181,7 +195,6 @@ inline void run_grid(void (*kernel)(const void*), const void* task, std::uint32_
   b.task = task;
   b.size = {threads, 1, 1};
   b.grid = {grid, 1, 1};
-  if (b.fibers.size() < threads) b.fibers.reserve(1024);
   b.fibers.resize(threads);
   for (std::uint32_t i = 0; i < grid; ++i) {
     b.index = {order ? grid - 1 - i : i, 0, 0};
@@ -196,9 +209,11 @@ inline void run_grid(void (*kernel)(const void*), const void* task, std::uint32_
 
 }  // namespace wfacli_emulation
 
-// Memory as the driver hands it out: of its own, so that a sanitizer sees what lies beyond it.
+// Memory as the driver hands it out: of its own and no larger, so that a sanitizer sees what lies beyond it.
 extern "C" __attribute__((used)) void* emulation_allocate(std::size_t bytes) {
-  return std::aligned_alloc(256, (bytes + 255) & ~std::size_t{255});
+  void* memory = nullptr;
+  if (posix_memalign(&memory, 256, bytes)) return nullptr;
+  return std::memset(memory, wfacli_emulation::kPattern, bytes);
 }
 extern "C" __attribute__((used)) void emulation_free(void* memory) { std::free(memory); }
 

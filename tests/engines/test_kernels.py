@@ -1,4 +1,4 @@
-"""All kernels, instruction sets, limits, threads and slices give one answer, or a status that leads to it."""
+"""All kernels, instruction sets, limits, threads and parts give one answer, or a status that leads to it."""
 
 import random
 
@@ -12,6 +12,7 @@ from wfacli._native import Aligner, CancelFlag, instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Limits
 from wfacli.dispatch import LINEAR, TABLE, Route
+from wfacli.engines import cpu as cpu_engine
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
@@ -130,8 +131,10 @@ def test_long_pairs_cost_what_other_aligners_say(length, error, kernel):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_and_slices_change_nothing(pairs, threads):
-    many = pairs * 6  # enough letters for several slices
+def test_threads_and_parts_change_nothing(pairs, threads, monkeypatch):
+    monkeypatch.setattr(cpu_engine, "_SHARED", 0)
+    monkeypatch.setattr(cpu_engine, "_PART_LEAST", 300)
+    many = pairs * 6  # enough letters for several parts
     with engine(cost_spec((4, 6, 2))) as cpu:
         expected = answers(through(cpu, pairs, TABLE)) * 6
     with engine(cost_spec((4, 6, 2)), threads=threads) as cpu:

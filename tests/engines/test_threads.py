@@ -7,12 +7,20 @@ import pytest
 
 from tests.engines.agreement import AMPLE, SCHEMES, aligned, mixed_pairs, optimum, spec_for
 from wfacli.config import Limits, Mode
-from wfacli.dispatch import CPU_KERNELS
+from wfacli.dispatch import CPU_KERNELS, TABLE, Route
+from wfacli.engines import cpu
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """Even short routes are shared, in many parts."""
+    monkeypatch.setattr(cpu, "_SHARED", 0)
+    monkeypatch.setattr(cpu, "_PART_LEAST", 300)
 
 
 def answers(result):
@@ -42,14 +50,31 @@ def test_one_engine_used_by_several_threads(scheme):
     assert [found[number] for number in range(len(batches))] == expected
 
 
-def test_slices_of_one_batch_over_threads():
-    spec = spec_for(SCHEMES[9], Mode.OVERLAP)
+@pytest.mark.parametrize("kernel", [None, TABLE])
+@pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.OVERLAP])
+def test_parts_of_one_batch_over_threads(mode, kernel):
+    spec = spec_for(SCHEMES[9], mode)
     pairs = mixed_pairs(1, 3000, 60, b"ACGT")
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
     results = []
-    for threads in (1, 4):
+    for threads in (1, 2, 4):
         engine = CpuEngine(spec, Limits(), threads)
-        results.append(align_batch(engine, batch, spec, Limits(), Stats()))
+        results.append(align_batch(engine, batch, spec, Limits(), Stats(), kernel))
         engine.close()
-    assert np.array_equal(results[0].score, results[1].score)
-    assert np.array_equal(results[0].cigar, results[1].cigar)
+    for other in results[1:]:
+        for column in ("status", "cut", "score", "span", "cigar", "cigar_start"):
+            assert np.array_equal(getattr(results[0], column), getattr(other, column)), column
+
+
+def test_rows_are_answered_in_the_order_asked_for():
+    spec = spec_for(SCHEMES[6])
+    batch = pairs_of(*zip(*mixed_pairs(2, 500, 60, b"ACGT"), strict=True))
+    rows = np.random.default_rng(1).permutation(500).astype(np.int32)
+    found = []
+    for threads in (1, 3):
+        engine = CpuEngine(spec, Limits(), threads)
+        found.append(engine.collect(engine.submit(batch, Route(rows, TABLE))))
+        engine.close()
+    assert np.array_equal(found[1].rows, rows) and np.array_equal(found[0].score, found[1].score)
+    assert np.array_equal(found[0].cigar, found[1].cigar)
+    assert np.array_equal(found[0].cigar_start, found[1].cigar_start)

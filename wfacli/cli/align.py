@@ -13,6 +13,7 @@ from ..config import (
     Ambiguous,
     CigarStyle,
     Config,
+    EngineName,
     Format,
     Metric,
     Mode,
@@ -33,11 +34,11 @@ from .options import (
     CigarOption,
     CsOption,
     DebugOption,
-    Engine,
     EngineOption,
     ExplainOption,
     FormatOption,
     FreeOption,
+    GpuMemoryOption,
     HeaderOption,
     KernelOption,
     MatchOption,
@@ -61,7 +62,7 @@ from .options import (
 )
 from .progress import shown
 from .report import summary, write_stats
-from .scoring import limits_of, spec_of
+from .scoring import gpu_memory_of, limits_of, spec_of
 
 
 def align(
@@ -86,8 +87,9 @@ def align(
     read_group: ReadGroupOption = None,
     header: HeaderOption = True,
     threads: ThreadsOption = None,
-    engine: EngineOption = Engine.AUTO,
-    batch_bases: BatchBasesOption = Config.batch_bases,
+    engine: EngineOption = EngineName.AUTO,
+    gpu_memory: GpuMemoryOption = None,
+    batch_bases: BatchBasesOption = None,
     max_memory: MaxMemoryOption = "784M",
     kernel: KernelOption = None,
     check: CheckOption = False,
@@ -98,8 +100,6 @@ def align(
     debug: DebugOption = False,
 ) -> None:
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
-    if engine is Engine.GPU:
-        raise UsageError("this version has no GPU engine; --engine cpu (or auto) aligns on the CPU")
     config = Config(
         spec=spec_of(
             metric=metric,
@@ -116,6 +116,8 @@ def align(
         ),
         output=_output_spec(output, format_, score_only, cigar, md, cs, header, read_group),
         limits=limits_of(max_memory),
+        engine=engine,
+        gpu_memory=gpu_memory_of(gpu_memory),
         threads=threads or usable_cores(),
         batch_bases=batch_bases,
         check=check,

@@ -8,6 +8,8 @@ import typer
 
 from .. import __version__
 from .align import align
+from .doctor import DOCTOR_HELP, doctor
+from .kernels import KERNELS_HELP, kernels
 from .options import ALIGN_HELP
 
 app = typer.Typer(
@@ -36,3 +38,5 @@ def main(
 
 
 app.command(no_args_is_help=True, help=ALIGN_HELP)(align)
+app.command(help=DOCTOR_HELP)(doctor)
+app.command(help=KERNELS_HELP, hidden=True)(kernels)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..config import Ambiguous, CigarStyle, Format, Metric, Mode
+from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Format, Metric, Mode
 from ..dispatch import CPU_KERNELS
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
@@ -30,14 +30,6 @@ for every number of threads and every batch size.
 
 _INPUT, _SCORING, _SPAN, _HEURISTICS = "Input", "Scoring", "Span", "Heuristics (may miss the best alignment)"
 _OUTPUT, _ENGINE, _REPORTING = "Output", "Engine", "Reporting"
-
-
-class Engine(enum.StrEnum):
-    """Where to align."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
 
 
 # Kernels by name, as typer wants choices.
@@ -225,13 +217,29 @@ ThreadsOption = Annotated[
     ),
 ]
 EngineOption = Annotated[
-    Engine, typer.Option("--engine", help="Where to align; auto takes the CPU.", rich_help_panel=_ENGINE)
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="Where to align; auto takes a GPU where there is one. The output does not depend on it.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+GpuMemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu-memory",
+        metavar="SIZE",
+        show_default="half of what is free, 24G at most",
+        help="Memory of the GPU that may be used, like 4G, or a share of what is free, like 0.8.",
+        rich_help_panel=_ENGINE,
+    ),
 ]
 BatchBasesOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--batch-bases",
         min=1,
+        show_default=f"{CPU_BATCH:,} on the CPU, {GPU_BATCH:,} on a GPU",
         help="Bases that are worked on at once; a few such batches are in memory. The output does not depend on it.",
         rich_help_panel=_ENGINE,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from .. import __version__
 from ..io.output import Output
@@ -19,8 +20,14 @@ def summary(run: AlignRun) -> str:
     return (
         f"{_counted(c['pairs'], 'pair')}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
-        f"({engine['engine']} {engine['instruction_set']}, {_counted(engine['threads'], 'thread')})"
+        f"({_where(engine)})"
     )
+
+
+def _where(engine: dict[str, Any]) -> str:
+    if "cpu" in engine:
+        return f"{engine['engine']} {engine['card']}, {_where(engine['cpu'])}"
+    return f"{engine['engine']} {engine['instruction_set']}, {_counted(engine['threads'], 'thread')}"
 
 
 def _left_out(run: AlignRun) -> str:
@@ -63,7 +70,7 @@ def write_stats(out: Output, run: AlignRun, complete: bool) -> None:
             "output": asdict(config.output),
             "limits": asdict(config.limits),
             "threads": config.threads,
-            "batch_bases": config.batch_bases,
+            "batch_bases": run.batch_bases,
             "check": config.check,
         },
         "engine": run.engine.stats(),

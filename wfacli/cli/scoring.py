@@ -19,7 +19,7 @@ from ..config import (
 from ..errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_LEAST_MEMORY = 1 * MIB
+_LEAST_MEMORY, _LEAST_GPU_MEMORY = 1 * MIB, 64 * MIB
 
 
 def spec_of(
@@ -57,14 +57,30 @@ def spec_of(
 
 def limits_of(max_memory: str) -> Limits:
     """Bounds for a thread that may use so much memory for a pair. Raises UsageError."""
-    size = _SIZE.fullmatch(max_memory.strip())
-    if not size:
-        raise UsageError(f"--max-memory takes a size like 500M or 2G, not {max_memory!r}")
-    most = int(float(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " "))
+    most = _bytes("--max-memory", max_memory)
     if most < _LEAST_MEMORY:
         raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
     table = min(Limits.table, most // 8)
     return Limits(table=table, checkpoints=most - table)
+
+
+def gpu_memory_of(text: str | None) -> float | None:
+    """Bytes, or below 1 a share of what is free. Raises UsageError."""
+    if text is None:
+        return None
+    if re.fullmatch(r"0?\.\d+|1(\.0*)?", text.strip()) and float(text) > 0:
+        return min(float(text), 0.95)
+    most = _bytes("--gpu-memory", text)
+    if most < _LEAST_GPU_MEMORY:
+        raise UsageError(f"--gpu-memory is {text}; it must be 64M at least, or a share like 0.5")
+    return float(most)
+
+
+def _bytes(option: str, text: str) -> int:
+    size = _SIZE.fullmatch(text.strip())
+    if not size:
+        raise UsageError(f"{option} takes a size like 500M or 2G, not {text!r}")
+    return int(float(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " "))
 
 
 def _free(text: str) -> FreeEnds:

@@ -1,33 +1,37 @@
-"""The CPU engine: slices of routes over threads, each with its own native kernel and memory."""
+"""The CPU engine: routes shared out among threads, each with its own native kernel and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from .. import tuning
-from .._native import Aligner, AlignOptions, CancelFlag
-from ..batch import I32, PairBatch, PartialResult, Status
+from .._native import Aligner, AlignJob, AlignOptions, CancelFlag
+from ..batch import I32, I64, U8, U32, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Forecast, Route
+from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, Route
 from ..errors import Cancelled
 from ..stats import Stats
 
-_SLICES_A_THREAD = 4
-_SLICE = 500.0  # microseconds; smaller slices cost more in hand-over than they gain in balance
+_SHARED = 500_000  # letters of a route from which on it is shared: fewer take less time than to wake a thread
+# Letters of a part of a shared route, which one thread aligns without a pause: few enough for all to end together, and
+# enough for kernels that take many short pairs at a time.
+_PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
 _ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference"}
 
 
 @dataclass(frozen=True)
 class _Ticket:
-    rows: I32
-    slices: list[Callable[[], PartialResult]]  # wait for a slice, or align it
+    pairs: PairBatch
+    route: Route
+    job: AlignJob | None  # none where who collects the route aligns it alone
+    helpers: list[Future[None]]
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
@@ -64,17 +68,14 @@ class CpuEngine:
         threads: int,
         isa: str = "",
         stats: Stats | None = None,
-        slice_microseconds: float = _SLICE,
     ) -> None:
         """Starts the threads lazily; isa "" takes the fastest build that the machine runs.
-
-        Routes are cut into slices that take about slice_microseconds, by the models of wfacli.tuning.
 
         Raises:
             ValueError: an unknown instruction set.
         """
         self.isa = Aligner(isa).isa
-        self._spec, self._limits, self._threads, self._slice = spec, limits, threads, slice_microseconds
+        self._threads = threads
         self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
         self._cancel = CancelFlag()
         # As many may run as there are threads, whoever runs them; each with memory of its own.
@@ -89,79 +90,73 @@ class CpuEngine:
         """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
         if self._closed:
             raise RuntimeError("the engine is closed")
-        options = self._options[route.kernel]
-        slices = self._slices(pairs, route)
-        if len(slices) == 1:  # no hand-over to another thread: who collects it aligns it
-            return _Ticket(route.rows, [partial(self._align, pairs, slices[0], options)])
+        letters = _letters(pairs, route) if self._threads > 1 and len(route.rows) > 1 else 0
+        if letters < _SHARED:
+            return _Ticket(pairs, route, None, [])
+        part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
+        # A kernel that takes a pair a lane loses with lanes that stay empty.
+        rows = 8 * min(-(-len(route.rows) // (16 * self._threads)), 8) if route.kernel in BITS else 1
+        job = AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
+        helpers = min(self._threads, job.parts) - 1  # who collects the route takes part
         try:
-            return _Ticket(
-                route.rows, [self._pool.submit(self._align, pairs, rows, options).result for rows in slices]
-            )
+            return _Ticket(pairs, route, job, [self._pool.submit(self._work, job) for _ in range(helpers)])
         except RuntimeError:
             if not self._cancel.is_set:
                 raise
             raise Cancelled("stopped") from None  # the pool takes nothing more
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results, rows in the route's order. Raises Cancelled."""
-        try:
-            parts = [result() for result in ticket.slices]
-        except CancelledError:
-            raise Cancelled("stopped") from None
-        if self._cancel.is_set and any((p.status == Status.DROPPED).any() for p in parts):
+        """Takes part in a route, or aligns it; results have rows in the route's order. Raises Cancelled."""
+        if ticket.job is None:
+            found = self._align(ticket.pairs, ticket.route)
+        else:
+            self._work(ticket.job)
+            for helper in ticket.helpers:
+                helper.cancel()  # one that has not begun would find nothing left
+            found = ticket.job.joined()
+        status, cut, score, span, cigar, start = found
+        if self._cancel.is_set and (status == Status.DROPPED).any():
             raise Cancelled("stopped")
-        return _joined(ticket.rows, parts)
+        return PartialResult(ticket.route.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
     def stats(self) -> dict[str, Any]:
         """Name, instruction set and threads."""
         return {"engine": self.name, "instruction_set": self.isa, "threads": self._threads}
 
     def cancel(self) -> None:
-        """Stops running kernels at their next row, and forgets slices that wait."""
+        """Stops running kernels at their next row."""
         self._cancel.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Waits for running slices; nothing is aligned any more."""
+        """Waits for running threads; nothing is aligned any more."""
         self._closed = True
         self._pool.shutdown(wait=True)
 
-    def _align(self, pairs: PairBatch, rows: I32, options: AlignOptions) -> PartialResult:
+    def _align(self, pairs: PairBatch, route: Route) -> tuple[U8, U8, I32, I32, U32, I64]:
+        with self._aligner() as aligner:
+            return aligner.align(pairs, route.rows, self._options[route.kernel], self._cancel)
+
+    def _work(self, job: AlignJob) -> None:
+        with self._aligner() as aligner:
+            job.work(aligner)
+
+    @contextmanager
+    def _aligner(self) -> Iterator[Aligner]:
         if self._cancel.is_set:
             raise Cancelled("stopped")
         aligner = self._aligners.get()
         try:
             with self._stats.timed("align"):
-                status, cut, score, span, cigar, start = aligner.align(pairs, rows, options, self._cancel)
+                yield aligner
         finally:
             self._aligners.put(aligner)
-        return PartialResult(rows, status, cut, score, span.reshape(-1, 4), cigar, start)
-
-    def _slices(self, pairs: PairBatch, route: Route) -> list[I32]:
-        """Cuts rows into parts of about equal time, enough of them to keep the threads busy to the end."""
-        rows = route.rows
-        if len(rows) < 2 or self._threads == 1:
-            return [rows] if len(rows) else []
-        each = Forecast(pairs, self._spec, self._limits).tries((route.kernel,))[0][rows]
-        total = float(each.sum())
-        count = min(max(round(total / self._slice), 1), _SLICES_A_THREAD * self._threads, len(rows))
-        if count == 1:
-            return [rows]
-        cuts = np.searchsorted(np.cumsum(each), np.arange(1, count) * (total / count))
-        return [part for part in np.split(rows, cuts) if len(part)]
 
 
-def _joined(rows: I32, parts: list[PartialResult]) -> PartialResult:
-    if len(parts) == 1:
-        return parts[0]
-    before = np.cumsum([0] + [len(p.cigar) for p in parts])
-    starts = [p.cigar_start[:-1] + b for p, b in zip(parts, before[:-1], strict=True)]
-    return PartialResult(
-        rows,
-        np.concatenate([p.status for p in parts] or [np.zeros(0, np.uint8)]),
-        np.concatenate([p.cut for p in parts] or [np.zeros(0, np.uint8)]),
-        np.concatenate([p.score for p in parts] or [np.zeros(0, np.int32)]),
-        np.concatenate([p.span for p in parts] or [np.zeros((0, 4), np.int32)]),
-        np.concatenate([p.cigar for p in parts] or [np.zeros(0, np.uint32)]),
-        np.concatenate([*starts, before[-1:]]).astype(np.int64),
+def _letters(pairs: PairBatch, route: Route) -> int:
+    q_len, t_len = (
+        (pairs.q_len, pairs.t_len)
+        if len(route.rows) == len(pairs)
+        else (pairs.q_len[route.rows], pairs.t_len[route.rows])
     )
+    return int(q_len.sum(dtype=np.int64) + t_len.sum(dtype=np.int64))

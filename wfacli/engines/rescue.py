@@ -38,8 +38,11 @@ def align_batch(
     result = gather(parts, origins, pairs, CPU_KERNELS)
     aligned = result.status == Status.OK
     every = bool(aligned.all())
-    kernels = np.bincount(result.origin if every else result.origin[aligned], minlength=len(CPU_KERNELS))
-    stats.add("kernels", {name: int(n) for name, n in zip(CPU_KERNELS, kernels, strict=True) if n})
+    if every and len(parts) == 1:  # as most batches are: no need to count
+        stats.add("kernels", {CPU_KERNELS[origins[0]]: len(pairs)})
+    else:
+        kernels = np.bincount(result.origin[aligned], minlength=len(CPU_KERNELS))
+        stats.add("kernels", {name: int(n) for name, n in zip(CPU_KERNELS, kernels, strict=True) if n})
     if not every:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result

@@ -22,4 +22,21 @@ ALIGN_TASK = np.dtype(
     ],
     align=True,
 )
+PACK_TASK = np.dtype([("bases", _ADDRESS), ("packed", _ADDRESS), ("letters", np.uint64)], align=True)
+ENCODE_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("bases", "codes", "tables", "rows")),
+        *((name, _ADDRESS) for name in ("query_start", "target_start", "query_len", "target_len")),
+        ("count", np.int32),
+    ],
+    align=True,
+)
+GATHER_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("op_count", "ops", "start", "sums", "cigar")),
+        ("chunk", np.int64),
+        *((name, np.int32) for name in ("chunks", "count", "op_capacity", "lanes_log2")),
+    ],
+    align=True,
+)
 GUARD = 8  # words of packed letters that can be read before and after

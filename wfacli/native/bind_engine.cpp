@@ -1,6 +1,8 @@
 #include "bind.hpp"
 #include "engine.hpp"
 #include "estimate.hpp"
+#include "job.hpp"
+#include "staging.hpp"
 
 namespace wfacli {
 namespace {
@@ -50,19 +52,80 @@ OutColumn<std::int32_t> estimates(nb::handle batch) {
   return to_numpy(edits);
 }
 
+nb::tuple columns_of(AlignedRows& rows) {
+  return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
+                        to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));
+}
+
+void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs) {
+  for (std::size_t r = 0; r < rows.shape(0); ++r)
+    if (rows.data()[r] < 0 || rows.data()[r] >= pairs) throw nb::index_error("a row lies outside the batch");
+}
+
 nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
                 const CancelFlag& cancelled) {
   const BatchView view = batch_view(batch);
-  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  for (std::int64_t r = 0; r < count; ++r)
-    if (rows.data()[r] < 0 || rows.data()[r] >= view.n) throw nb::index_error("a row lies outside the batch");
+  check_rows(rows, view.n);
   AlignedRows out;
   {
     nb::gil_scoped_release release;
-    self.align(view, rows.data(), count, options, cancelled, out);
+    self.align(view, rows.data(), static_cast<std::int64_t>(rows.shape(0)), options, cancelled, out);
   }
-  return nb::make_tuple(to_numpy(out.status), to_numpy(out.cut), to_numpy(out.score), to_numpy(out.span),
-                        to_numpy(out.cigar.runs()), to_numpy(out.cigar_start));
+  return columns_of(out);
+}
+
+// A job with its rows; the batch, the options and the flag are kept alive by the binding.
+struct BoundJob {
+  InColumn<std::int32_t> rows;
+  AlignJob job;
+};
+
+void make_job(BoundJob* self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
+              const CancelFlag& cancelled, std::int64_t letters, std::int64_t least_rows) {
+  const BatchView view = batch_view(batch);
+  check_rows(rows, view.n);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
+}
+
+nb::tuple joined(BoundJob& self) {
+  AlignedRows rows;
+  {
+    nb::gil_scoped_release release;
+    rows = self.job.joined();
+  }
+  return columns_of(rows);
+}
+
+using Staging = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A column of `count` values inside a staging buffer; moves `at` behind it.
+template <class T>
+T* staged_column(std::uint8_t*& at, std::int64_t count) {
+  T* column = reinterpret_cast<T*>(at);
+  at += sizeof(T) * static_cast<std::size_t>(count);
+  return column;
+}
+
+void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, std::size_t letters) {
+  const BatchView view = batch_view(batch);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  const std::size_t bases = nb::cast<InColumn<std::uint8_t>>(batch.attr("bases"), false).shape(0);
+  check_rows(rows, view.n);
+  std::uint8_t* at = buffer.data() + letters;
+  StagedColumns columns;
+  columns.query_start = staged_column<std::uint32_t>(at, count);
+  columns.target_start = staged_column<std::uint32_t>(at, count);
+  columns.query_len = staged_column<std::int32_t>(at, count);
+  columns.target_len = staged_column<std::int32_t>(at, count);
+  columns.order = staged_column<std::int32_t>(at, count);
+  if (letters % 16 != 0 || at > buffer.data() + buffer.shape(0)) throw nb::value_error("the buffer does not fit");
+  bool fits = false;
+  {
+    nb::gil_scoped_release release;
+    fits = stage(view, bases, rows.data(), count, buffer.data(), letters, columns);
+  }
+  if (!fits) throw nb::value_error("the buffer is too small for these rows");
 }
 
 }  // namespace
@@ -102,7 +165,17 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("isa", &Aligner::isa)
       .def("align", &align, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
            "(status u8[m], cut u8[m], score i32[m], span i32[4m], cigar u32[C], cigar_start i64[m+1])");
+  nb::class_<BoundJob>(m, "AlignJob", "Rows of a batch that several threads share")
+      .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
+           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+      .def_prop_ro("parts", [](const BoundJob& self) { return self.job.parts(); })
+      .def("work", [](BoundJob& self, Aligner& aligner) { self.job.work(aligner); }, nb::arg("aligner"),
+           nb::call_guard<nb::gil_scoped_release>(), "Aligns parts until all are taken")
+      .def("joined", &joined, "Waits for parts that others have taken; as Aligner.align");
   m.def("estimate_edits", &estimates, nb::arg("batch"), "Estimated edits of each pair, i32[n]");
+  m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
+        "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
+        "query_len, target_len and 0..m-1 (i32[m])");
   m.def(
       "instruction_sets",
       [] {

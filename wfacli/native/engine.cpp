@@ -74,19 +74,9 @@ void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end
 }
 
 // What operations score. A heuristic's rows may open a gap anew beside another, where one gap is cheaper.
-std::int32_t score_of(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& o) {
+std::int32_t score_of_path(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& options) {
   std::int64_t score = 0;
-  for (; run < end; ++run) {
-    const std::int64_t letters = *run >> 4;
-    const std::uint32_t op = *run & 15;
-    if (op == kEqual) score += letters * o.match;
-    if (op == kDifferent) score -= letters * o.costs.mismatch;
-    if (op != kInsertion && op != kDeletion) continue;
-    std::int64_t least = INT64_MAX;
-    for (int g = 0; g < o.costs.pieces; ++g)
-      least = std::min(least, o.costs.gap[g].open + letters * o.costs.gap[g].extend);
-    score -= least;
-  }
+  for (; run < end; ++run) score += score_of(*run & 15, *run >> 4, options);
   return static_cast<std::int32_t>(score);
 }
 
@@ -96,6 +86,14 @@ void drop_if_large(Buffer<T>& buffer, std::size_t bytes) {
 }
 
 }  // namespace
+
+std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options) {
+  const Costs& c = options.costs;
+  if (op == kEqual) return letters * options.match;
+  if (op == kDifferent) return -letters * c.mismatch;
+  const auto by = [&](const GapPiece& gap) { return gap.open + letters * gap.extend; };
+  return -(c.pieces == 1 ? by(c.gap[0]) : std::min(by(c.gap[0]), by(c.gap[1])));
+}
 
 Aligner::Aligner(const std::string& isa) {
   int count = 0;
@@ -107,7 +105,7 @@ Aligner::Aligner(const std::string& isa) {
 
 void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                     const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
-  out.cigar_start.push(0);
+  if (out.cigar_start.empty()) out.cigar_start.push(0);
   if (options.algorithm == Algorithm::Lanes) {
     align_lanes(batch, rows, count, options, cancelled, out);
   } else {
@@ -119,7 +117,7 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
       KernelAnswer answer = align_pair(work, out.cigar);
       const Buffer<std::uint32_t>& runs = out.cigar.runs();
       if (answer.cut && runs.size() > first)
-        answer.score = score_of(runs.data() + first, runs.data() + runs.size(), options);
+        answer.score = score_of_path(runs.data() + first, runs.data() + runs.size(), options);
       if (answer.status != Status::Ok || !options.path) out.cigar.drop();
       add_row(work.pair, answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
     }
@@ -239,8 +237,9 @@ void Aligner::encode(const PairView& pair, bool plain, Ambiguous rule, bool reve
 
 void Aligner::release_excess() {
   const auto trim = [](auto&... buffers) { (drop_if_large(buffers, kKeptBytes), ...); };
-  for (RowMemory* rows : {&memory_.wavefront.table, &memory_.wavefront.ring}) trim(rows->offsets, rows->rows);
-  trim(memory_.wavefront.ranges, query_.codes, target_.codes);
+  WavefrontMemory& w = memory_.wavefront;
+  for (RowMemory* rows : {&w.table, &w.ring, &w.behind}) trim(rows->offsets, rows->rows);
+  trim(w.ranges, query_.codes, target_.codes);
   BitsMemory& b = memory_.bits;
   trim(b.letters, b.trace, b.state, b.events);
   DifferenceMemory& d = memory_.difference;

@@ -29,6 +29,9 @@ struct AlignOptions {
   std::size_t table_bytes = 0, checkpoint_bytes = 0;
 };
 
+// What an operation (=, X, I or D) on so many letters scores in the user's scheme.
+std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options);
+
 // Columns of a PartialResult.
 struct AlignedRows {
   Buffer<std::uint8_t> status, cut;
@@ -44,6 +47,7 @@ class Aligner {
   explicit Aligner(const std::string& isa);
 
   const char* isa() const { return entry_.name; }
+  // Adds the rows' answers to `out`.
   void align(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
              const CancelFlag& cancelled, AlignedRows& out);
 

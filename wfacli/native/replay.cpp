@@ -1,14 +1,7 @@
 #include "replay.hpp"
 
-#include <algorithm>
-
 namespace wfacli {
 namespace {
-
-std::int64_t gap_cost(const Costs& costs, std::int64_t letters) {
-  const auto by = [&](const GapPiece& gap) { return gap.open + letters * gap.extend; };
-  return costs.pieces == 1 ? by(costs.gap[0]) : std::min(by(costs.gap[0]), by(costs.gap[1]));
-}
 
 std::string span_fault(const PairView& pair, const std::int32_t* span) {
   const bool query = 0 <= span[0] && span[0] <= span[1] && span[1] <= pair.query_len;
@@ -33,10 +26,8 @@ std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::in
       for (std::int64_t j = 0; j < len; ++j)
         if (letters_match(options.ambiguous, pair.query[q + j], pair.target[t + j]) != (op == kEqual))
           return std::string(op == kEqual ? "'='" : "'X'") + " does not fit the letters" + place;
-      score += op == kEqual ? len * options.match : -len * options.costs.mismatch;
-    } else {
-      score -= gap_cost(options.costs, len);
     }
+    score += score_of(op, len, options);
     q += op != kDeletion ? len : 0;
     t += op != kInsertion ? len : 0;
   }

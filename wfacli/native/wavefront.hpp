@@ -25,7 +25,7 @@ struct RowMemory {
 
 // Memory that a thread keeps between pairs, so that none is allocated for a pair.
 struct WavefrontMemory {
-  RowMemory table, ring;
+  RowMemory table, ring, behind;
   Buffer<RowSpan> ranges;
 };
 

@@ -22,13 +22,15 @@ WFACLI_INLINE std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < 
 WFACLI_INLINE Range common(Range a, Range b) { return {larger(a.lo, b.lo), smaller(a.hi, b.hi)}; }
 
 // Pieces: how many (open, extend) pairs price a gap; 0 is a gap cost without opening, kept in M alone.
-template <int Pieces, class Match>
+// FromEnd: offsets and diagonals count from the sequences' ends, and letters are read backward.
+template <int Pieces, class Match, bool FromEnd = false>
 class Front {
  public:
   static constexpr int kComponents = 1 + 2 * Pieces;
+  static constexpr std::int32_t kMeetingDepth = 8;  // the greatest depth with which two wavefronts meet (Meeting)
 
   explicit Front(const KernelTask& task)
-      : t_(task), c_(task.costs), n_(task.query_len), m_(task.target_len),
+      : c_(task.costs), query_(task.query), target_(task.target), n_(task.query_len), m_(task.target_len),
         starts_{-smaller(task.free.query_end, n_), smaller(task.free.target_end, m_)},
         ends_{m_ - n_ - smaller(task.free.target_begin, m_), m_ - n_ + smaller(task.free.query_begin, n_)} {}
 
@@ -46,8 +48,9 @@ class Front {
     return Pieces == 2 ? smaller(c_.gap[0].extend, c_.gap[1].extend) : c_.gap[0].extend;
   }
   // How many diagonals a row may lack that a later row reads: what is gained in `depth` scores, and no more
-  // than the matrix has.
+  // than the matrix has. Where wavefronts meet, rows follow the best paths, up to a diagonal a score.
   std::int32_t pad() const {
+    if (depth() <= kMeetingDepth) return depth() + 4;
     const std::int32_t step = c_.skip > 0 ? smaller(c_.skip, sideways()) : sideways();
     return smaller(depth() / step, larger(n_, m_)) + 4;
   }
@@ -64,7 +67,8 @@ class Front {
     rows.open_blanks(first, -1, at0.lo, at0.hi);
     rows.open_blank(0, at0.lo, at0.hi);
     Offset* m = rows.component(0, 0);
-    for (std::int32_t k = at0.lo; k <= at0.hi; ++k) m[k] = matched(k, larger(k, 0));
+    for (std::int32_t k = at0.lo; k <= at0.hi; ++k) m[k] = larger(k, 0);
+    extend(m, at0);
   }
 
   // The diagonals that can be reached at score s.
@@ -80,8 +84,7 @@ class Front {
     rows.close(s);
     Offset* m = rows.component(s, 0);
     if (c_.skip > 0 && s % c_.skip == 0) enter(m, s / c_.skip, at);
-    for (std::int32_t k = at.lo; k <= at.hi; ++k)
-      if (m[k] >= 0) m[k] = matched(k, m[k]);
+    extend(m, at);
   }
 
   // The furthest offset inside the matrix on diagonal k.
@@ -130,9 +133,16 @@ class Front {
 
   static WFACLI_INLINE Offset bounded(Offset v, Offset limit) { return v > limit ? kNone : v; }
 
-  // Offset after the run of matches from `off` on; the sentinels end it at the sequences' ends.
-  WFACLI_INLINE Offset matched(std::int32_t k, Offset off) const {
-    return off + matching<Match>(t_.query + (off - k), t_.target + off);
+  // Goes on along each diagonal as long as letters match; sentinels end a run at the sequences' ends.
+  void extend(Offset* m, Range at) const {
+    const std::uint8_t* const query = FromEnd ? query_ + n_ : query_;
+    const std::uint8_t* const target = FromEnd ? target_ + m_ : target_;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k) {
+      const Offset off = m[k];
+      if (off < 0) continue;
+      m[k] = off + (FromEnd ? matching<Match, true>(query - (off - k), target - off)
+                            : matching<Match, false>(query + (off - k), target + off));
+    }
   }
 
   void step_linear(Rows& rows, std::int32_t s, Range at) const {
@@ -177,8 +187,8 @@ class Front {
     });
   }
 
-  const KernelTask& t_;
   const Costs c_;
+  const std::uint8_t *const query_, *const target_;
   const std::int32_t n_, m_;
   const Range starts_, ends_;  // diagonals on which an alignment may begin (reversed) and end
 };

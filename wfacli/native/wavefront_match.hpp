@@ -46,24 +46,35 @@ WFACLI_INLINE T load(const std::uint8_t* from) {
   return value;
 }
 
+// Letters from `run` letters behind p on; with FromEnd those before p, the next one last.
+template <class T, bool FromEnd>
+WFACLI_INLINE T letters_at(const std::uint8_t* p, std::int32_t run) {
+  return load<T>(FromEnd ? p - run - sizeof(T) : p + run);
+}
+
 // How many letters match from q and t on; sentinels end the run. Most runs on most diagonals are short: one word
 // decides them.
-template <class Match>
+template <class Match, bool FromEnd>
 WFACLI_INLINE std::int32_t matching(const std::uint8_t* q, const std::uint8_t* t) {
-  const std::uint64_t first = Match::differ(load<std::uint64_t>(q), load<std::uint64_t>(t));
-  if (first) return __builtin_ctzll(first) >> 3;
+  const auto word = [=](std::int32_t run) {
+    return Match::differ(letters_at<std::uint64_t, FromEnd>(q, run), letters_at<std::uint64_t, FromEnd>(t, run));
+  };
+  const std::uint64_t first = word(0);
+  if (first) return (FromEnd ? __builtin_clzll(first) : __builtin_ctzll(first)) >> 3;
   for (std::int32_t run = 8;;) {
 #if defined(__AVX512BW__)
-    const std::uint64_t d = Match::differ_mask(load<__m512i>(q + run), load<__m512i>(t + run));
-    if (d) return run + __builtin_ctzll(d);
+    const std::uint64_t d =
+        Match::differ_mask(letters_at<__m512i, FromEnd>(q, run), letters_at<__m512i, FromEnd>(t, run));
+    if (d) return run + (FromEnd ? __builtin_clzll(d) : __builtin_ctzll(d));
     run += 64;
 #elif defined(__AVX2__)
-    const std::uint32_t d = Match::differ_mask(load<__m256i>(q + run), load<__m256i>(t + run));
-    if (d) return run + __builtin_ctz(d);
+    const std::uint32_t d =
+        Match::differ_mask(letters_at<__m256i, FromEnd>(q, run), letters_at<__m256i, FromEnd>(t, run));
+    if (d) return run + (FromEnd ? __builtin_clz(d) : __builtin_ctz(d));
     run += 32;
 #else
-    const std::uint64_t d = Match::differ(load<std::uint64_t>(q + run), load<std::uint64_t>(t + run));
-    if (d) return run + (__builtin_ctzll(d) >> 3);
+    const std::uint64_t d = word(run);
+    if (d) return run + ((FromEnd ? __builtin_clzll(d) : __builtin_ctzll(d)) >> 3);
     run += 8;
 #endif
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "wavefront_back.hpp"
+#include "wavefront_meet.hpp"
 #include "wavefront_narrow.hpp"
 
 namespace wfacli {
@@ -16,7 +17,9 @@ class Solver {
  public:
   Solver(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar)
       : t_(task), front_(task), table_(memory.table, F::kComponents, front_.pad()),
-        ring_(memory.ring, F::kComponents, front_.pad()), narrow_(task, front_, memory.ranges), cigar_(cigar),
+        ring_(memory.ring, F::kComponents, front_.pad()), behind_(memory.behind),
+        alone_(!Meeting<Pieces, Match>::suits(task, front_) ? INT32_MAX : task.path ? kAloneWithPath : kAlone),
+        narrow_(task, front_, memory.ranges), cigar_(cigar),
         saved_(F::kComponents, front_.depth(), front_.gap_depth()) {}
 
   KernelAnswer run() {
@@ -68,6 +71,11 @@ class Solver {
     narrow_.begin();
     End end = end_at(table_, 0, front_.reached(0), End{});
     for (std::int32_t s = 0; s < end.total;) {
+      if (s == alone_) {
+        const Status status = meet(table_, s, 0, t_.table_bytes, end);
+        if (status != Status::Ok) return failed(status);
+        break;
+      }
       if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
       if (table_.bytes() > t_.table_bytes) return failed(Status::MemoryLimit);
       const Range at = forward(table_, ++s);
@@ -106,6 +114,7 @@ class Solver {
     if (keep) saved_.save(ring_, 0);
     end = end_at(ring_, 0, front_.reached(0), end);
     for (std::int32_t s = 0; s < end.total;) {
+      if (!keep && s == alone_) return meet(ring_, s, ring_depth(), t_.checkpoint_bytes, end);
       if (const Status halt = halted(s); halt != Status::Ok) return halt;
       const Range at = forward(ring_, ++s);
       if (at.empty()) return Status::Dropped;
@@ -113,6 +122,15 @@ class Solver {
       if (keep && s % spacing == 0 && !checkpoint(s, 1, 0, spacing)) return Status::MemoryLimit;
       if (!keep && ring_.bytes() > t_.checkpoint_bytes) return Status::MemoryLimit;
     }
+    return Status::Ok;
+  }
+
+  // Goes on from score s with a second wavefront from the other end; `rows` are completed if they are all kept.
+  Status meet(Rows& rows, std::int32_t s, std::int32_t ring_depth, std::size_t most, End& end) {
+    Meeting<Pieces, Match> meeting(t_, front_, rows, behind_);
+    if (const Status status = meeting.run(s, ring_depth, most); status != Status::Ok) return status;
+    if (!ring_depth) meeting.finish();
+    end = {meeting.cost(), meeting.cost(), front_.last_diagonal()};
     return Status::Ok;
   }
 
@@ -243,6 +261,8 @@ class Solver {
   const KernelTask& t_;
   const F front_;
   Rows table_, ring_;
+  RowMemory& behind_;  // of the wavefront from the other end
+  const std::int32_t alone_;  // the score from which on there is one
   Narrow<F> narrow_;
   Cigar& cigar_;
   Checkpoints saved_;

@@ -1,0 +1,59 @@
+// Letters as the kernels read them, made from the batch's bases as they came over the bus.
+//
+// WFACLI_BLOCK: threads a block, a multiple of 32. Any grid will do.
+#include "common/letters.cuh"
+#include "common/task.cuh"
+
+namespace wfacli {
+
+// two_bits of four letters, the first one's lowest. The multiplication moves bits 8 k to 24 + 2 k; no two partial
+// products meet.
+WFACLI_DEVICE std::uint32_t pack_four(std::uint32_t letters) {
+  return (letters >> 1 & 0x03030303u) * 0x01041040u >> 24;
+}
+
+WFACLI_DEVICE std::uint32_t pack_sixteen(uint4 letters) {
+  return pack_four(letters.x) | pack_four(letters.y) << 8 | pack_four(letters.z) << 16 | pack_four(letters.w) << 24;
+}
+
+WFACLI_DEVICE std::uint32_t encode_four(std::uint32_t letters, const std::uint8_t* table) {
+  std::uint32_t codes = 0;
+  for (int k = 0; k < 4; ++k) codes |= static_cast<std::uint32_t>(table[letters >> 8 * k & 255]) << 8 * k;
+  return codes;
+}
+
+// A warp writes the codes of one sequence, and of the letters that pad it.
+WFACLI_DEVICE void encode(const EncodeTask& task, std::uint64_t start, std::int32_t length, const std::uint8_t* table) {
+  const uint4* from = reinterpret_cast<const uint4*>(task.bases) + start;
+  uint4* to = reinterpret_cast<uint4*>(task.codes) + start;
+  const std::int32_t groups = (length >> 4) + ((length & 15) != 0);
+  for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x & 31); k < groups; k += 32) {
+    const uint4 letters = from[k];
+    to[k] = make_uint4(encode_four(letters.x, table), encode_four(letters.y, table), encode_four(letters.z, table),
+                       encode_four(letters.w, table));
+  }
+}
+
+}  // namespace wfacli
+
+// Packs all letters of a batch.
+WFACLI_KERNEL(pack_letters, wfacli::PackTask) {
+  const uint4* from = reinterpret_cast<const uint4*>(task.bases);
+  const std::uint64_t step = static_cast<std::uint64_t>(gridDim.x) * WFACLI_BLOCK, words = task.letters / 16;
+  for (std::uint64_t w = static_cast<std::uint64_t>(blockIdx.x) * WFACLI_BLOCK + threadIdx.x; w < words; w += step)
+    task.packed[w] = wfacli::pack_sixteen(from[w]);
+}
+
+// Writes the codes of some rows' sequences. A sequence that several rows share is written by each of them, alike.
+WFACLI_KERNEL(encode_letters, wfacli::EncodeTask) {
+  __shared__ std::uint8_t tables[512];
+  for (int k = static_cast<int>(threadIdx.x); k < 512; k += WFACLI_BLOCK) tables[k] = task.tables[k];
+  __syncthreads();
+  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (WFACLI_BLOCK / 32);
+  for (std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32; w < task.count;
+       w += warps) {
+    const std::int32_t row = task.rows[w];
+    wfacli::encode(task, task.query_start[row], task.query_len[row], tables);
+    wfacli::encode(task, task.target_start[row], task.target_len[row], tables + 256);
+  }
+}

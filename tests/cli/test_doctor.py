@@ -1,0 +1,75 @@
+"""wfacli doctor, on a machine that has a card or has none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .support import Result, assert_success, environment
+
+Wfacli = Callable[..., Result]
+
+
+@pytest.fixture
+def found(wfacli: Wfacli, tmp_path: Path) -> dict:
+    result = wfacli("doctor", "--json", env=environment(WFACLI_CACHE_DIR=str(tmp_path / "cache")), timeout=120)
+    assert_success(result)
+    return json.loads(result.text)
+
+
+def test_json_has_everything(found: dict, tmp_path: Path) -> None:
+    assert set(found) == {"wfacli", "packages", "cpu", "gpu"}
+    assert found["packages"]["numpy"]
+    assert found["cpu"]["usable"]
+    assert found["cpu"]["threads"] > 0
+    assert found["cpu"]["instruction_set"]
+    gpu = found["gpu"]
+    assert {"driver", "cards", "pycuda", "nvcc", "cache", "kernels", "missing", "usable", "problem"} <= set(gpu)
+    assert gpu["cache"]["folder"] == str(tmp_path / "cache")
+    assert gpu["cache"]["writable"]
+
+
+def test_a_missing_gpu_is_no_failure_but_said(found: dict) -> None:
+    gpu = found["gpu"]
+    assert gpu["usable"] == (gpu["problem"] == "")
+    if gpu["cards"] == 0 or gpu["pycuda"] is None:
+        assert not gpu["usable"]
+        assert gpu["missing"] or gpu["problem"]
+
+
+@pytest.mark.gpu
+def test_the_card_works(found: dict) -> None:
+    if found["gpu"]["cards"] == 0:
+        pytest.skip("no NVIDIA card")
+    assert found["gpu"]["usable"], found["gpu"]
+    assert found["gpu"]["card"]["memory_free_bytes"] > 0
+    assert set(found["gpu"]["checks"].values()) == {"ok"}
+
+
+def test_text_says_what_is_missing_and_how_to_get_it(wfacli: Wfacli, found: dict) -> None:
+    result = wfacli("doctor", timeout=120)
+    assert_success(result)
+    for word in ("CPU engine", "GPU engine", "instruction set", "works", "PyCUDA", "nvcc", "cache", "kernels"):
+        assert word in result.text
+    assert result.text.count("missing: ") == len(found["gpu"]["missing"])
+    if found["gpu"]["pycuda"] is None:
+        assert "pip install wfacli[gpu]" in result.text
+
+
+def test_help(wfacli: Wfacli) -> None:
+    assert "doctor" in wfacli("--help").text
+    assert "--json" in wfacli("doctor", "--help").text
+
+
+def test_no_such_gpu(wfacli: Wfacli) -> None:
+    result = wfacli("doctor", "--json", "--gpu", "99", timeout=120)
+    assert_success(result)
+    assert not json.loads(result.text)["gpu"]["usable"]
+
+
+def test_kernels_is_there_but_not_in_the_help(wfacli: Wfacli) -> None:
+    assert "kernels " not in wfacli("--help").text
+    assert "--into" in wfacli("kernels", "--help", env=environment(NO_COLOR="1")).text

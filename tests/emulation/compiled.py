@@ -1,0 +1,93 @@
+"""The kernels' sources, and the emulation's own, compiled for this machine; kept in build/emulation."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from wfacli.gpu.cache import Cache
+from wfacli.gpu.catalogue import Row
+from wfacli.gpu.sources import row_key
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+SOURCES = ROOT / "cuda"
+CACHE = Cache(ROOT / "build" / "emulation")
+
+
+def compiler() -> str:
+    return os.environ.get("CXX", "g++")
+
+
+def flags() -> list[str]:
+    """As tests/sanitize.sh wants them. Without gnu-unique, so that rows do not share objects that are named alike."""
+    sanitizers = ["undefined"]
+    if "address" in os.environ.get("WFACLI_SANITIZE", "").split(","):
+        sanitizers.append("address")
+    own = [
+        "-std=c++20",
+        "-O1",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unknown-pragmas",
+        "-shared",
+        "-fPIC",
+        "-fno-gnu-unique",
+    ]
+    own += ["-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
+    return own + [f"-fsanitize={name}" for name in sanitizers]
+
+
+@lru_cache
+def _own_key() -> str:
+    digest = hashlib.sha256(subprocess.check_output([compiler(), "--version"]))
+    for file in sorted([*HERE.glob("*.hpp"), *HERE.glob("*.cpp")]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def build(source: Path, definitions: tuple[str, ...] = ()) -> bytes:
+    """A shared library of one source; the compiler's message where it fails."""
+    with tempfile.TemporaryDirectory() as made:
+        out = Path(made) / "library.so"
+        includes = ["-I", str(SOURCES), "-I", str(HERE)]
+        command = [compiler(), *flags(), *definitions, *includes, "-x", "c++", str(source), "-o", str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+        return out.read_bytes()
+
+
+def library(row: Row, folder: Path = SOURCES) -> ctypes.CDLL:
+    """A row of the catalogue as a library that has its kernel."""
+    # One library has all kernels of a source.
+    key = row_key(replace(row, entry=""), folder, [*flags(), _own_key()])
+    name = f"{Path(row.source).stem}.{key}.so"
+    CACHE.make(name, lambda: build(folder / row.source, row.definitions))
+    return ctypes.CDLL(str(CACHE.path(name)))
+
+
+@lru_cache
+def launcher(row: Row, folder: Path = SOURCES) -> Callable[[int, int, int, int, int], None]:
+    """The kernel of a row: address of its argument, blocks, threads of a block, bytes shared, order."""
+    launch: Callable[..., None] = getattr(library(row, folder), row.entry)
+    launch.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_size_t, ctypes.c_int]
+    launch.restype = None
+    return launch
+
+
+def allocator() -> ctypes.CDLL:
+    row = Row("allocator", str(HERE / "allocator.cpp"), "emulation_allocate", (), 1)
+    loaded = library(row)
+    loaded.emulation_allocate.argtypes = [ctypes.c_size_t]
+    loaded.emulation_allocate.restype = ctypes.c_void_p
+    loaded.emulation_free.argtypes = [ctypes.c_void_p]
+    loaded.emulation_free.restype = None
+    return loaded

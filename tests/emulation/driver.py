@@ -1,0 +1,284 @@
+"""A driver (wfacli/gpu/driver.py) without a card: the kernels' own sources as host code, on the host's memory.
+
+Streams are lazy: nothing that is put on one happens before somebody waits for an event after it, or asks whether it is
+done, which runs one thing at a time. So an engine that reads an answer too early, or changes what a copy still needs,
+gets wrong data every time and not once a month. What the protocol forbids is an AssertionError.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wfacli.errors import DeviceError, OutOfDeviceMemory
+from wfacli.gpu.catalogue import Row
+from wfacli.gpu.driver import Card, Memory
+from wfacli.gpu.occupancy import resident_blocks
+
+from . import compiled
+
+ALIGNMENT = 256
+
+
+@dataclass
+class EmulatedStream:
+    queue: deque[Callable[[], None] | EmulatedEvent] = field(default_factory=deque)
+
+
+@dataclass(eq=False)
+class EmulatedEvent:
+    stream: EmulatedStream
+    passed_at: float | None = None
+
+
+@dataclass(frozen=True)
+class EmulatedKernel:
+    row: Row
+    card: Card
+    run: Callable[..., None]
+    registers: int
+    static_shared: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+    @property
+    def threads(self) -> int:
+        return self.row.threads
+
+    def resident(self, shared_bytes: int = 0) -> int:
+        return resident_blocks(self.card, self.threads, self.registers, self.static_shared + shared_bytes)
+
+
+@dataclass
+class _Fault:
+    call: str
+    after: int  # calls that still go well
+    times: int | None  # calls that fail then; None: all
+    error: type[Exception]
+
+
+class EmulatedDriver:
+    """Runs kernels on the thread that waits.
+
+    Attributes:
+        order: of a block's threads and of blocks: 0 first to last, 1 last to first.
+        taken: bytes of the card that another process has.
+        calls: how often each method was called.
+        allocations, pins: live ones, address to bytes; what is left in them after a test has leaked.
+        most_allocated: most bytes allocated at a time.
+    """
+
+    def __init__(
+        self,
+        *,
+        order: int = 0,
+        memory_total: int = 1 << 30,
+        multiprocessors: int = 2,
+        shared_per_block: int = 227 << 10,
+        shared_per_multiprocessor: int = 228 << 10,
+        arch: str = "sm_90",
+        registers: int = 32,
+        folder: Path = compiled.SOURCES,
+    ) -> None:
+        self.card = Card(
+            "emulated card", arch, multiprocessors, shared_per_block, shared_per_multiprocessor, memory_total, "13.0"
+        )
+        self.order = order
+        self.taken = 0
+        self.calls: Counter[str] = Counter()
+        self.allocations: dict[int, int] = {}
+        self.pins: dict[int, int] = {}
+        self.most_allocated = 0
+        self._registers, self._folder = registers, folder
+        self._kernels: dict[Row, EmulatedKernel] = {}
+        self._streams: list[EmulatedStream] = []
+        self._faults: list[_Fault] = []
+        self._library = compiled.allocator()
+        self._thread = threading.get_ident()
+        self._closed = False
+
+    # Faults
+
+    def fail(self, *, call: str, after: int = 0, error: type[Exception] = DeviceError, times: int | None = 1) -> None:
+        """Makes calls of a method fail: after so many that go well, so many (None: all from then on)."""
+        assert hasattr(self, call) or call == "*", call
+        self._faults.append(_Fault(call, after, times, error))
+
+    def lose_card(self, *, after: int = 0) -> None:
+        """After so many calls of any method, every one fails, as when a card falls off the bus."""
+        self.fail(call="*", after=after, times=None)
+
+    def _called(self, call: str) -> None:
+        assert threading.get_ident() == self._thread, f"{call} from another thread than the one that made the driver"
+        assert not self._closed, f"{call} after close"
+        self.calls[call] += 1
+        for fault in self._faults:
+            if fault.call not in (call, "*"):
+                continue
+            if fault.after:
+                fault.after -= 1
+            elif fault.times is None or fault.times > 0:
+                fault.times = fault.times and fault.times - 1
+                raise fault.error(f"injected: {call} failed")
+
+    # Memory
+
+    def free_memory(self) -> int:
+        self._called("free_memory")
+        return max(self.card.memory_total - self.taken - sum(self.allocations.values()), 0)
+
+    def allocate(self, nbytes: int) -> Memory:
+        self._called("allocate")
+        assert nbytes > 0, "allocate takes at least a byte"
+        if nbytes > self.card.memory_total - self.taken - sum(self.allocations.values()):
+            raise OutOfDeviceMemory(f"emulated card: no {nbytes} bytes left")
+        address = self._memory(nbytes)
+        self.allocations[address] = nbytes
+        self.most_allocated = max(self.most_allocated, sum(self.allocations.values()))
+        return Memory(address, nbytes)
+
+    def free(self, memory: Memory) -> None:
+        self._called("free")
+        assert self.allocations.get(memory.address) == memory.nbytes, "free of what is not allocated"
+        del self.allocations[memory.address]
+        self._library.emulation_free(memory.address)
+
+    def pinned(self, nbytes: int) -> np.ndarray:
+        self._called("pinned")
+        address = self._memory(nbytes)
+        self.pins[address] = nbytes
+        return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))
+
+    def unpin(self, array: np.ndarray) -> None:
+        self._called("unpin")
+        assert self.pins.get(array.ctypes.data) == array.nbytes, "unpin of what is not pinned, or of a part of it"
+        del self.pins[array.ctypes.data]
+        self._library.emulation_free(array.ctypes.data)
+
+    def _memory(self, nbytes: int) -> int:
+        address = self._library.emulation_allocate(nbytes)
+        if not address:
+            raise MemoryError
+        assert address % ALIGNMENT == 0
+        return int(address)
+
+    # Work
+
+    def stream(self) -> EmulatedStream:
+        self._called("stream")
+        self._streams.append(EmulatedStream())
+        return self._streams[-1]
+
+    def upload(self, address: int, source: np.ndarray, stream: EmulatedStream) -> None:
+        self._called("upload")
+        self._check_array(source)
+        stream.queue.append(partial(self._copy, address, source, to_card=True))
+
+    def download(self, into: np.ndarray, address: int, stream: EmulatedStream) -> None:
+        self._called("download")
+        self._check_array(into)
+        assert into.flags.writeable
+        stream.queue.append(partial(self._copy, address, into, to_card=False))
+
+    def fill(self, address: int, byte: int, nbytes: int, stream: EmulatedStream) -> None:
+        self._called("fill")
+        assert 0 <= byte <= 255
+
+        def run() -> None:
+            assert _inside(self.allocations, address, nbytes), "fill of what is not the card's memory"
+            ctypes.memset(address, byte, nbytes)
+
+        stream.queue.append(run)
+
+    def kernel(self, row: Row) -> EmulatedKernel:
+        self._called("kernel")
+        if row not in self._kernels:
+            run = compiled.launcher(row, self._folder)
+            self._kernels[row] = EmulatedKernel(row, self.card, run, self._registers)
+        return self._kernels[row]
+
+    def launch(
+        self, kernel: EmulatedKernel, grid: int, arguments: np.ndarray, stream: EmulatedStream, shared_bytes: int = 0
+    ) -> None:
+        self._called("launch")
+        assert arguments.shape == (1,), "one element: the kernel's argument"
+        assert arguments.dtype.isalignedstruct
+        if not 0 < grid < 1 << 31 or kernel.static_shared + shared_bytes > self.card.shared_per_block:
+            raise DeviceError(
+                f"emulated card: cannot launch {kernel.name}, {grid} blocks, {shared_bytes} bytes shared"
+            )
+        own = arguments.copy()
+        stream.queue.append(lambda: kernel.run(own.ctypes.data, grid, kernel.threads, shared_bytes, self.order))
+
+    def record(self, stream: EmulatedStream) -> EmulatedEvent:
+        self._called("record")
+        event = EmulatedEvent(stream)
+        stream.queue.append(event)
+        return event
+
+    def done(self, event: EmulatedEvent) -> bool:
+        self._called("done")
+        if event.passed_at is None:
+            self._run_one(event.stream)
+        return event.passed_at is not None
+
+    def wait(self, event: EmulatedEvent) -> None:
+        self._called("wait")
+        while event.passed_at is None:
+            self._run_one(event.stream)
+
+    def elapsed(self, start: EmulatedEvent, end: EmulatedEvent) -> float:
+        self._called("elapsed")
+        assert start.passed_at is not None, "elapsed before the start is done"
+        assert end.passed_at is not None, "elapsed before the end is done"
+        return end.passed_at - start.passed_at
+
+    def close(self) -> None:
+        """What is left is run, as a card would; and given back, but `allocations` and `pins` still tell of it."""
+        if self._closed:
+            return
+        try:
+            for stream in self._streams:
+                while stream.queue:
+                    self._run_one(stream)
+        finally:
+            self._closed = True
+            for address in [*self.allocations, *self.pins]:
+                self._library.emulation_free(address)
+
+    def _run_one(self, stream: EmulatedStream) -> None:
+        item = stream.queue.popleft()
+        if isinstance(item, EmulatedEvent):
+            item.passed_at = time.perf_counter()
+        else:
+            item()
+
+    def _check_array(self, array: np.ndarray) -> None:
+        assert array.flags.c_contiguous, "copies take contiguous arrays"
+        assert _inside(self.pins, array.ctypes.data, array.nbytes), "copies take page-locked arrays"
+
+    def _copy(self, address: int, array: np.ndarray, *, to_card: bool) -> None:
+        assert _inside(self.allocations, address, array.nbytes), "a copy beyond the card's memory"
+        assert _inside(self.pins, array.ctypes.data, array.nbytes), "unpinned before its copy was done"
+        there, here = (address, array.ctypes.data) if to_card else (array.ctypes.data, address)
+        ctypes.memmove(there, here, array.nbytes)
+
+
+def _inside(pieces: dict[int, int], address: int, nbytes: int) -> bool:
+    return not nbytes or any(begin <= address and address + nbytes <= begin + size for begin, size in pieces.items())
+
+
+def leaks(driver: EmulatedDriver) -> dict[str, Any]:
+    """What has been allocated and not given back."""
+    return {name: left for name, left in (("card", driver.allocations), ("pinned", driver.pins)) if left}

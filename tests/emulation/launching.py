@@ -1,0 +1,39 @@
+"""Kernels' sources built as host C++ and launched; numpy arrays are the card's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tests.emulation.compiled import ROOT, launcher
+from wfacli.gpu.catalogue import Row
+
+__all__ = ["ROOT", "Kernels", "address", "aligned"]
+
+
+class Kernels:
+    """One source with its macros."""
+
+    def __init__(self, source: str, block: int, macros: Mapping[str, int] | None = None):
+        self._row = Row("", source, "", tuple((macros or {}).items()), block)
+
+    def launch(self, name: str, task: np.ndarray, grid: int, order: int = 0, shared: int = 0) -> None:
+        """Runs all blocks; `order` 1 lets blocks and threads go on from the last to the first."""
+        run = launcher(replace(self._row, entry=name))
+        run(task.ctypes.data, grid, self._row.threads, shared, order)
+
+
+def address(array: np.ndarray, offset: int = 0) -> int:
+    """Of an element, as a task has it; the caller keeps the array alive."""
+    assert array.flags.c_contiguous
+    return array.ctypes.data + offset * array.itemsize
+
+
+def aligned(size: int, dtype: np.dtype | type, alignment: int = 256) -> np.ndarray:
+    """Uninitialised memory as the driver hands it out, filled with a pattern."""
+    item = np.dtype(dtype).itemsize
+    memory = np.full(size * item + alignment, 0xA5, np.uint8)
+    skip = -memory.ctypes.data % alignment
+    return memory[skip : skip + size * item].view(dtype)

@@ -1,0 +1,48 @@
+"""Tasks have the same layout on the host and in the kernels."""
+
+from __future__ import annotations
+
+import subprocess
+
+import numpy as np
+import pytest
+
+from tests.emulation.launching import ROOT
+from wfacli.batch import Status
+from wfacli.gpu import task
+
+NAMES = ("kInsertion", "kDeletion", "kEqual", "kDifferent")
+STRUCTURES = {
+    "Sequences": task.SEQUENCES,
+    "Costs": task.COSTS,
+    "AlignTask": task.ALIGN_TASK,
+    "PackTask": task.PACK_TASK,
+    "EncodeTask": task.ENCODE_TASK,
+    "GatherTask": task.GATHER_TASK,
+}
+
+
+def claims(name: str, dtype: np.dtype) -> list[str]:
+    sizes = [f"sizeof({name}) == {dtype.itemsize}"]
+    for field in dtype.names:
+        kind, offset = dtype.fields[field][:2]
+        sizes += [f"offsetof({name}, {field}) == {offset}", f"sizeof({name}::{field}) == {kind.itemsize}"]
+    return sizes
+
+
+# Numbers that both sides have: of wfacli.batch.Status, and of operations as BAM has them.
+NUMBERS = [f"static_cast<int>(Status::{''.join(map(str.title, s.name.split('_')))}) == {s.value}" for s in Status]
+NUMBERS += [f"{name} == {'MIDNSHP=X'.index(op)}" for name, op in zip(NAMES, "ID=X", strict=True)]
+NUMBERS += [f"kGuard == {task.GUARD}"]
+CLAIMS = {"numbers": NUMBERS} | {name: claims(name, dtype) for name, dtype in STRUCTURES.items()}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_both_sides_agree(name, tmp_path):
+    lines = [f'static_assert({claim}, "{claim}");' for claim in CLAIMS[name]]
+    source = tmp_path / "layout.cpp"
+    source.write_text(
+        "\n".join(["#include <cstddef>", '#include "common/task.cuh"', "using namespace wfacli;", *lines])
+    )
+    folders = [f"-I{ROOT / folder}" for folder in ("cuda", "tests/emulation")]
+    subprocess.run(["g++", "-std=c++20", "-fsyntax-only", *folders, str(source)], check=True)

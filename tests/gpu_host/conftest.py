@@ -1,0 +1,35 @@
+"""The driver that a test gets: emulated, with threads first to last or last to first; and a card."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli.errors import DeviceError
+from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.gpu.diagnosis import installed_driver
+
+
+def open_card():
+    """A real card's driver; without a card the test is skipped, with one that does not open it fails."""
+    try:
+        return CudaDriver()
+    except DeviceError:
+        if installed_driver()[1]:
+            raise
+        pytest.skip("no NVIDIA card")
+
+
+@pytest.fixture(params=["first-to-last", "last-to-first", pytest.param("card", marks=pytest.mark.gpu)])
+def driver(request):
+    opened = open_card() if request.param == "card" else EmulatedDriver(order=int(request.param == "last-to-first"))
+    yield opened
+    opened.close()
+    assert request.param == "card" or not leaks(opened)
+
+
+@pytest.fixture
+def emulated():
+    opened = EmulatedDriver(memory_total=1 << 20)
+    yield opened
+    opened.close()

@@ -1,0 +1,114 @@
+"""A pycuda.driver without a card behind it: it counts, and fails where a test wants."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+
+
+class Allocation:
+    def __init__(self, cuda: ModuleType, address: int) -> None:
+        self._cuda, self._address = cuda, address
+
+    def __int__(self) -> int:
+        return self._address
+
+    def free(self) -> None:
+        self._cuda.call("free")
+
+
+class PinnedArray(np.ndarray):
+    """`base` is what frees it, as PyCUDA has it."""
+
+    @property
+    def base(self):
+        return self.allocation
+
+
+class Event:
+    made = 0
+
+    def __init__(self, _flags) -> None:
+        Event.made += 1
+        self.recorded, self.waited = [], 0
+
+    def record(self, stream) -> None:
+        self.recorded.append(stream)
+
+    def query(self) -> bool:
+        return self.waited > 0
+
+    def synchronize(self) -> None:
+        self.waited += 1
+
+    def time_since(self, _other) -> float:
+        return 5.0
+
+
+class Function:
+    num_regs, shared_size_bytes = 40, 1024
+
+    def __init__(self, cuda: ModuleType) -> None:
+        self._cuda, self.limits, self.launches, self.formats = cuda, [], [], []
+
+    def prepare(self, formats: list[str]) -> None:
+        self.formats.append(formats)
+
+    def set_attribute(self, _which: str, value: int) -> None:
+        self.limits.append(value)
+
+    def prepared_async_call(self, grid, block, stream, argument, shared_size):
+        self._cuda.call("launch")
+        self.launches.append((grid, block, argument, shared_size))
+
+
+def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
+    cuda = ModuleType("pycuda.driver")
+    cuda.Error = type("Error", (Exception,), {})
+    cuda.MemoryError = type("MemoryError", (cuda.Error,), {})
+    cuda.calls, cuda.faults, cuda.function = Counter(), {}, Function(cuda)
+
+    def call(name: str, answer=None):
+        cuda.calls[name] += 1
+        if name in cuda.faults:
+            raise cuda.faults[name]
+        return answer
+
+    def pagelocked_empty(nbytes, dtype):
+        array = np.zeros(nbytes, dtype).view(PinnedArray)
+        array.allocation = Allocation(cuda, 0)
+        return call("pin", array)
+
+    context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
+    device = SimpleNamespace(
+        name=lambda: "Some card", compute_capability=lambda: capability, total_memory=lambda: 1 << 34,
+        get_attribute=len, retain_primary_context=lambda: call("retain", context),
+    )  # fmt: skip
+    cuda.call = call
+    cuda.init = lambda: call("init")
+    cuda.Device = type("Device", (), {"count": staticmethod(lambda: count), "__new__": lambda *_: device})
+    cuda.device_attribute = SimpleNamespace(
+        MULTIPROCESSOR_COUNT="x" * 132, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN="x" * 232448,
+        MAX_SHARED_MEMORY_PER_MULTIPROCESSOR="x" * 233472,
+    )  # fmt: skip
+    cuda.function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES="limit")
+    cuda.event_flags, cuda.Event = SimpleNamespace(BLOCKING_SYNC=1), Event
+    cuda.get_driver_version = lambda: 13000
+    cuda.mem_get_info = lambda: call("info", (5, 6))
+    cuda.mem_alloc = lambda nbytes: call("alloc", Allocation(cuda, 4096 * (1 + cuda.calls["alloc"])))
+    cuda.pagelocked_empty = pagelocked_empty
+    cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
+    cuda.Stream = lambda flags: call("stream", f"stream {flags}")
+    module = SimpleNamespace(get_function=lambda entry: cuda.function)
+    cuda.module_from_buffer = lambda image: call("load", module)
+    return cuda
+
+
+def install(monkeypatch, cuda: ModuleType) -> None:
+    package = ModuleType("pycuda")
+    package.driver = cuda
+    monkeypatch.setitem(sys.modules, "pycuda", package)
+    monkeypatch.setitem(sys.modules, "pycuda.driver", cuda)

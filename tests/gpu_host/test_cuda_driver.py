@@ -1,0 +1,159 @@
+"""What the driver makes of PyCUDA: what is missing, errors, limits, and the end. A real card is in test_driver.py."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from wfacli.errors import DeviceError, OutOfDeviceMemory
+from wfacli.gpu.catalogue import Row
+from wfacli.gpu.cuda_driver import CudaDriver, load_pycuda
+from wfacli.gpu.driver import Card
+from wfacli.gpu.occupancy import resident_blocks
+
+from . import fake_pycuda
+
+ROW = Row("row", "row.cu", "entry", (), 64)
+COMPILER = SimpleNamespace(image=lambda row, arch: arch.encode())
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    module = fake_pycuda.make()
+    fake_pycuda.install(monkeypatch, module)
+    return module
+
+
+class _Refusing:
+    def __init__(self, problem: ImportError) -> None:
+        self.problem = problem
+
+    def find_spec(self, name, *_):
+        if name.startswith("pycuda"):
+            raise self.problem
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (ModuleNotFoundError("No module named 'pycuda'"), r"needs PyCUDA .*pip install wfacli\[gpu\].*conda-forge"),
+        (ImportError("libcuda.so.1: cannot open shared object file"), "no NVIDIA driver"),
+        (ImportError("undefined symbol: cuInit_v2"), r"does not work here \(undefined symbol.*pip install"),
+    ],
+)
+def test_what_is_missing_is_said_in_a_line(monkeypatch, problem, words):
+    for name in ("pycuda", "pycuda.driver"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [_Refusing(problem), *sys.meta_path])
+    with pytest.raises(DeviceError, match=words) as raised:
+        load_pycuda()
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "index", "words"),
+    [
+        ({"count": 0}, 0, "has no NVIDIA GPU"),
+        ({"count": 2}, 2, "no GPU 2: this machine has 2"),
+        ({"capability": (7, 5)}, 0, "Some card, is sm_75; the GPU engine needs sm_80"),
+    ],
+)
+def test_cards_that_cannot_be_used(monkeypatch, options, index, words):
+    fake_pycuda.install(monkeypatch, fake_pycuda.make(**options))
+    with pytest.raises(DeviceError, match=words):
+        CudaDriver(index)
+
+
+def test_a_driver_that_does_not_start(cuda):
+    cuda.faults["init"] = cuda.Error("cuInit failed: unknown error")
+    with pytest.raises(DeviceError, match="finds no GPU that it can use: cuInit failed"):
+        CudaDriver()
+
+
+def test_the_card_is_described(cuda):
+    card = CudaDriver().card
+    assert card == Card("Some card", "sm_90", 132, 232448, 233472, 1 << 34, "13.0")
+
+
+def test_errors_are_ours_and_tell_what_failed(cuda):
+    driver = CudaDriver(compiler=COMPILER)
+    cuda.faults |= {"alloc": cuda.MemoryError("cuMemAlloc failed"), "pin": cuda.MemoryError("cuMemAllocHost failed")}
+    with pytest.raises(OutOfDeviceMemory, match="Some card: out of memory in an allocation of 1,000 bytes"):
+        driver.allocate(1000)
+    with pytest.raises(OutOfDeviceMemory, match="page-locking"):
+        driver.pinned(1000)
+    cuda.faults |= {"load": cuda.Error("no kernel image"), "info": cuda.Error("unspecified launch failure")}
+    with pytest.raises(DeviceError, match="loading kernel row failed: no kernel image"):
+        driver.kernel(ROW)
+    with pytest.raises(DeviceError, match="unspecified launch failure"):
+        driver.free_memory()
+
+
+def test_shared_memory_limits_are_raised_when_needed(cuda):
+    driver = CudaDriver(compiler=COMPILER)
+    kernel, stream = driver.kernel(ROW), driver.stream()
+    assert driver.kernel(ROW) is kernel
+    assert (kernel.registers, kernel.static_shared, kernel.threads, kernel.name) == (40, 1024, 64, "row")
+    argument = np.array([(1, 2)], np.dtype([("a", np.uint64), ("b", np.int32)], align=True))
+    for shared in (0, 47 << 10, 48 << 10, 48 << 10, 100 << 10, 50 << 10):
+        driver.launch(kernel, 3, argument, stream, shared)
+    assert cuda.function.limits == [48 << 10, 100 << 10]
+    assert cuda.function.formats == [["16s"]]
+    assert cuda.function.launches[0] == ((3, 1), (64, 1, 1), argument.tobytes(), 0)
+    assert cuda.calls["load"] == 1
+
+
+def test_events_are_used_again_when_nobody_holds_them(cuda):
+    driver = CudaDriver()
+    first, second = driver.stream(), driver.stream()
+    made = cuda.Event.made
+    kept = driver.record(first)
+    for _ in range(5):
+        event = driver.record(second)
+        assert event.number != kept.number
+        assert not driver.done(event) or driver.elapsed(kept, event) == 0.005
+        driver.wait(event)
+        assert driver.done(event)
+    assert cuda.Event.made - made == 3  # one is kept, one held, one recorded before the held one is let go
+    driver.close()
+    del event, kept
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_close_gives_everything_back_once(cuda, lost):
+    driver = CudaDriver(compiler=COMPILER)
+    kept, given = driver.allocate(10), driver.pinned(10)
+    driver.free(driver.allocate(20))
+    driver.unpin(given)
+    driver.pinned(10)
+    assert kept.nbytes == 10
+    if lost:
+        cuda.faults |= {name: cuda.Error("device lost") for name in ("synchronize", "free", "pop")}
+    driver.close()
+    driver.close()
+    assert cuda.calls["pop"] == cuda.calls["push"] == cuda.calls["retain"] == 1
+    assert cuda.calls["free"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arch", "threads", "registers", "shared", "blocks"),
+    [
+        ("sm_90", 64, 32, 0, 32),
+        ("sm_90", 1024, 32, 0, 2),
+        ("sm_90", 256, 128, 0, 2),
+        ("sm_90", 256, 255, 0, 1),
+        ("sm_90", 32, 40, 0, 32),
+        ("sm_90", 64, 32, 100 << 10, 2),
+        ("sm_90", 64, 32, 227 << 10, 1),
+        ("sm_90", 64, 32, (227 << 10) + 1, 0),
+        ("sm_86", 64, 32, 0, 16),
+        ("sm_103", 64, 32, 0, 32),
+        ("sm_90", 1024, 128, 0, 0),
+    ],
+)
+def test_resident_blocks(arch, threads, registers, shared, blocks):
+    card = Card("", arch, 1, 227 << 10, 228 << 10, 1, "13.0")
+    assert resident_blocks(card, threads, registers, shared) == blocks

@@ -1,0 +1,99 @@
+"""wfacli doctor: what this machine has, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from typing import Annotated, Any
+
+import typer
+
+from .. import __version__
+from .console import note
+
+DOCTOR_HELP = "Show what wfacli finds on this machine, try it, and say what is missing and how to get it."
+_PACKAGES = ("numpy", "typer", "rich", "isal")
+_GIB = 1 << 30
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
+    gpu: Annotated[int, typer.Option("--gpu", min=0, metavar="INDEX", help="Which GPU to try.")] = 0,
+) -> None:
+    """Ends with status 0 when the CPU engine works: a GPU is nothing that one must have."""
+    from ..gpu.diagnosis import diagnose
+
+    cpu = _try_cpu()
+    found = {
+        "wfacli": __version__,
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "cpu": cpu,
+        "gpu": diagnose(gpu, _compiling),
+    }
+    typer.echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+    if not cpu["usable"]:
+        raise typer.Exit(1)
+
+
+def _compiling(row: str, arch: str, seconds: float | None) -> None:
+    note(f"compiling {row} for {arch}" if seconds is None else f"compiled {row} in {seconds:.1f} s")
+
+
+def _try_cpu() -> dict[str, Any]:
+    """The instruction set that the kernels take, and whether a pair comes out right."""
+    from .._native import Aligner
+    from ..api import align
+    from ..cores import usable_cores
+
+    answer = align("ACGTTGCA", "ACGTGCA").cigar
+    usable = answer == "3=1I4="
+    return {
+        "threads": usable_cores(),
+        "instruction_set": Aligner().isa,
+        "usable": usable,
+        "problem": "" if usable else f"a wrong alignment, {answer}: please report it",
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    cpu, gpu = found["cpu"], found["gpu"]
+    packages = ", ".join(f"{name} {version or 'missing'}" for name, version in found["packages"].items())
+    lines = [f"wfacli {found['wfacli']} with {packages}", "", "CPU engine"]
+    lines += _rows(("works", _yes(cpu)), ("instruction set", cpu["instruction_set"]), ("threads", cpu["threads"]))
+    lines += ["", "GPU engine"]
+    nvcc, cache, card = gpu["nvcc"], gpu["cache"], gpu.get("card")
+    lines += _rows(
+        ("works", _yes(gpu)),
+        ("driver", f"CUDA {gpu['driver']}, {gpu['cards']} GPUs" if gpu["driver"] else "none"),
+        ("card", _card(card) if card else "none opened"),
+        ("PyCUDA", gpu["pycuda"] or "none"),
+        ("nvcc", f"{nvcc['version']}, {nvcc['path']}" if nvcc else "none"),
+        ("cache", f"{cache['folder']}: {cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB{_readonly(cache)}"),
+        ("kernels", gpu["kernels"]),
+    )
+    lines += [f"  missing: {what}" for what in gpu["missing"]]
+    return lines
+
+
+def _rows(*rows: tuple[str, object]) -> list[str]:
+    return [f"  {name:16} {value}" for name, value in rows]
+
+
+def _yes(part: dict[str, Any]) -> str:
+    return "yes" if part["usable"] else f"no: {part['problem']}"
+
+
+def _card(card: dict[str, Any]) -> str:
+    free, total = card["memory_free_bytes"] / _GIB, card["memory_total_bytes"] / _GIB
+    return f"{card['index']}: {card['name']}, {card['architecture']}, {free:.1f} of {total:.1f} GiB free"
+
+
+def _readonly(cache: dict[str, Any]) -> str:
+    return "" if cache["writable"] else "; cannot be written (WFACLI_CACHE_DIR names another)"

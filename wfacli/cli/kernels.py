@@ -1,0 +1,29 @@
+"""wfacli kernels: compiles all GPU kernels, for a package or to fill the cache before nodes without nvcc need it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..cores import usable_cores
+
+KERNELS_HELP = "Compile all GPU kernels and show what they use."
+
+
+def kernels(
+    into: Annotated[Path | None, typer.Option("--into", help="Folder that a package's files go to.")] = None,
+    arch: Annotated[list[str] | None, typer.Option("--arch", help="Such as sm_90, or compute_100 for PTX.")] = None,
+) -> None:
+    """Prints a line for each row and architecture; fails where a hot row leaves its registers."""
+    from ..gpu.build import build_rows, report
+    from ..gpu.catalogue import ROWS
+    from ..gpu.compiler import ARCHITECTURES, NEWEST_PTX, Compiler
+
+    architectures = arch or (*ARCHITECTURES, NEWEST_PTX)
+    built = list(build_rows(Compiler(), ROWS.values(), architectures, usable_cores(), into))
+    for line in report(built):
+        typer.echo(line)
+    if any(one.spills and one.row.hot for one in built):
+        raise typer.Exit(1)

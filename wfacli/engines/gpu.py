@@ -1,0 +1,223 @@
+"""The GPU engine: routes of pairs staged in page-locked memory, aligned by the kernels of a card."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._native import stage_rows
+from ..batch import I32, U32, PairBatch, PartialResult, Status, join
+from ..config import AlignSpec
+from ..dispatch import Route
+from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
+from ..gpu.device import IN_FLIGHT, Device
+from ..gpu.driver import Driver
+from ..gpu.job import COLUMNS, AlignJob, Answers, Staged
+from ..gpu.kernels import plan_of
+from ..gpu.plans import Plan, Shape
+from ..gpu.staging import Staging
+from ..stats import Stats
+
+_SHARE = 0.5  # of the card's free memory
+_MOST = 8 << 30  # bytes a job, whatever the card has: more gains nothing
+_LEAST = 16 << 20  # bytes a job below which the CPU takes over
+_NO_BOUND = (1 << 30) - 1
+
+
+@dataclass(frozen=True)
+class _Part:
+    rows: I32
+    plan: Plan
+    future: Future[Answers]
+
+
+@dataclass(frozen=True)
+class _Ticket:
+    pairs: PairBatch
+    route: Route
+    parts: list[_Part]
+
+
+class GpuEngine:
+    """Every GPU kernel on one card; see engines.base.Engine.
+
+    A card that fails takes no result with it: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next rung, which
+    is on the CPU.
+    """
+
+    name = "gpu"
+
+    def __init__(
+        self,
+        spec: AlignSpec,
+        open_driver: Callable[[], Driver],
+        stats: Stats | None = None,
+        memory: float | None = None,
+    ) -> None:
+        """Opens the card; `memory` is how many of its bytes may be used, below 1 as a share of what is free.
+
+        Raises:
+            DeviceError: there is no card that works.
+        """
+        self._spec, self._stats = spec, stats or Stats()
+        self._unit, self._mismatch, self._gaps = _in_units(spec)
+        self._device = Device(open_driver)
+        free = self._device.call(lambda driver: driver.free_memory())
+        wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
+        self._job_bytes = int(wanted) // IN_FLIGHT
+        self._staging = Staging(IN_FLIGHT + 2, self._device.call)
+        self._cancelled = threading.Event()
+        self._failure: DeviceError | None = None
+
+    def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
+        """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
+        parts = [self._start(pairs, route.kernel, rows) for rows in self._pieces(pairs, route)]
+        return _Ticket(pairs, route, parts)
+
+    def collect(self, ticket: _Ticket) -> PartialResult:
+        """Waits for a route's results, rows in the route's order. Raises Cancelled."""
+        found = [self._result(ticket.pairs, ticket.route.kernel, part) for part in ticket.parts]
+        return join(ticket.route.rows, [piece for pieces in found for piece in pieces])
+
+    def stats(self) -> dict[str, Any]:
+        """The card, and how much of its memory is used at most."""
+        card = self._device.driver.card
+        return {
+            "engine": self.name,
+            "card": card.name,
+            "architecture": card.arch,
+            "driver": card.driver_version,
+            "memory_bytes": IN_FLIGHT * self._job_bytes,
+            "failure": str(self._failure) if self._failure else None,
+        }
+
+    def cancel(self) -> None:
+        """Jobs that have not begun are not begun."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """Waits for running jobs and gives the card back."""
+        self._staging.close()
+        self._device.close()
+
+    def _pieces(self, pairs: PairBatch, route: Route) -> Iterator[I32]:
+        """The route's rows in parts whose letters, answers and least workspace fit a job's memory."""
+        rows, left = route.rows, [route.rows]
+        while left:
+            rows = left.pop()
+            shape = self._shape(pairs, rows)
+            plan = plan_of(route.kernel, shape)
+            if self._needs(pairs, rows, plan) <= self._job_bytes or len(rows) <= 1:
+                yield rows
+            else:
+                left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+
+    def _needs(self, pairs: PairBatch, rows: I32, plan: Plan) -> int:
+        letters = _letters(pairs, rows)
+        return letters * 5 // 4 + len(rows) * (8 * plan.op_capacity + 48) + plan.least_workspace(len(rows))
+
+    def _shape(self, pairs: PairBatch, rows: I32) -> Shape:
+        longest = int(max(pairs.q_len[rows].max(), pairs.t_len[rows].max())) if len(rows) else 0
+        bound = _NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
+        return Shape(len(rows), longest, self._mismatch, self._gaps, bound, not self._spec.score_only)
+
+    def _start(self, pairs: PairBatch, kernel: str, rows: I32) -> _Part:
+        if self._cancelled.is_set():
+            raise Cancelled("stopped")
+        shape = self._shape(pairs, rows)
+        plan = plan_of(kernel, shape)
+        if self._failure is not None:
+            return _Part(rows, plan, _failed(self._failure))
+        with self._stats.timed("stage"):
+            staged = self._stage(pairs, rows)
+        spare = max(self._job_bytes - self._needs(pairs, rows, plan), 0)
+        workspace = spare + plan.least_workspace(len(rows))
+        job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._cancelled.is_set)
+        return _Part(rows, plan, self._device.submit(job))
+
+    def _stage(self, pairs: PairBatch, rows: I32) -> Staged:
+        """The rows' letters and columns in a staging buffer."""
+        letters = _letters(pairs, rows)
+        buffer = self._staging.take(letters + 4 * COLUMNS * len(rows))
+        try:
+            stage_rows(pairs, rows, buffer, letters)
+        except BaseException:
+            self._staging.give_back(buffer)
+            raise
+        return Staged(buffer, letters, len(rows))
+
+    def _result(self, pairs: PairBatch, kernel: str, part: _Part) -> list[PartialResult]:
+        """A part's results; where the card had too little memory, those of its halves."""
+        try:
+            answers = part.future.result()
+        except OutOfDeviceMemory:
+            self._job_bytes = max(self._job_bytes // 2, 1)
+            if self._job_bytes < _LEAST or len(part.rows) == 1:
+                return [_unaligned(part.rows, Status.MEMORY_LIMIT)]
+            half = len(part.rows) // 2
+            again = [self._start(pairs, kernel, rows) for rows in (part.rows[:half], part.rows[half:])]
+            return [piece for p in again for piece in self._result(pairs, kernel, p)]
+        except DeviceError as error:
+            self._failure = error
+            return [_unaligned(part.rows, Status.UNSUPPORTED)]
+        return [self._partial(pairs, part.rows, answers)]
+
+    def _partial(self, pairs: PairBatch, rows: I32, answers: Answers) -> PartialResult:
+        n, m = pairs.q_len[rows], pairs.t_len[rows]
+        cost = answers.cost.astype(np.int64) * self._unit
+        bonus = self._spec.penalties.match
+        # What a bonus makes of costs is in ARCHITECTURE.md, Semantics.
+        score = (bonus * (n.astype(np.int64) + m) - cost) // 2 if bonus else -cost
+        ok = answers.status == Status.OK
+        span = np.zeros((len(rows), 4), np.int32)
+        span[:, 1], span[:, 3] = np.where(ok, n, 0), np.where(ok, m, 0)
+        score = np.where(ok, score, 0).astype(np.int32)
+        return PartialResult(
+            rows, answers.status, np.zeros(len(rows), np.uint8), score, span, answers.cigar, answers.cigar_start
+        )
+
+
+def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    """The greatest common divisor of the costs without a bonus, and mismatch and gaps in multiples of it."""
+    p = spec.penalties
+    twice = 2 if p.match else 1
+    mismatch = twice * (p.mismatch + p.match)
+    gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
+    unit = math.gcd(mismatch, *(v for gap in gaps for v in gap))
+    return unit, mismatch // unit, tuple((o // unit, e // unit) for o, e in gaps)
+
+
+def _letters(pairs: PairBatch, rows: I32) -> int:
+    """Bytes of the rows' letters, each sequence padded to a multiple of 16."""
+    if len(rows) == len(pairs) and np.array_equal(rows, np.arange(len(rows))):
+        return -(-len(pairs.bases) // 16) * 16
+    return int(
+        ((pairs.q_len[rows].astype(np.int64) + 15) // 16 + (pairs.t_len[rows].astype(np.int64) + 15) // 16).sum() * 16
+    )
+
+
+def _failed(error: DeviceError) -> Future[Answers]:
+    future: Future[Answers] = Future()
+    future.set_exception(error)
+    return future
+
+
+def _unaligned(rows: I32, status: Status) -> PartialResult:
+    n = len(rows)
+    zeros = np.zeros(n, np.int32)
+    none: U32 = np.zeros(0, np.uint32)
+    return PartialResult(
+        rows,
+        np.full(n, status, np.uint8),
+        np.zeros(n, np.uint8),
+        zeros,
+        np.zeros((n, 4), np.int32),
+        none,
+        np.zeros(n + 1, np.int64),
+    )

@@ -1,0 +1,285 @@
+"""The driver protocol on an NVIDIA card, by PyCUDA, which is imported only when a card is opened."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DeviceError, OutOfDeviceMemory
+from .catalogue import Row
+from .compiler import OLDEST, Compiler
+from .driver import Bytes, Card, Driver, Event, Kernel, Memory, Stream
+from .occupancy import capability, resident_blocks
+
+_PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
+_NON_BLOCKING = 1  # streams that do not wait for the default one
+GET_PYCUDA = "pip install wfacli[gpu] builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
+
+
+def load_pycuda() -> Any:
+    """The module pycuda.driver; a DeviceError says what it lacks."""
+    try:
+        import pycuda.driver as cuda
+    except ModuleNotFoundError as problem:
+        raise DeviceError(f"the GPU engine needs PyCUDA ({problem}): {GET_PYCUDA}") from problem
+    except ImportError as problem:
+        if "libcuda.so" in str(problem):
+            raise DeviceError(
+                "no NVIDIA driver on this machine (libcuda.so.1 is missing): install it, or use --engine cpu"
+            ) from problem
+        raise DeviceError(f"PyCUDA does not work here ({problem}): {GET_PYCUDA}") from problem
+    return cuda
+
+
+def open_device(cuda: Any, index: int) -> Any:
+    """A device of PyCUDA's that the kernels can run on."""
+    try:
+        cuda.init()
+        count = cuda.Device.count()
+    except cuda.Error as problem:
+        raise DeviceError(f"the NVIDIA driver finds no GPU that it can use: {problem}") from problem
+    if not 0 <= index < count:
+        what = (
+            f"no GPU {index}: this machine has {count}, counted from 0" if count else "this machine has no NVIDIA GPU"
+        )
+        raise DeviceError(what)
+    device = cuda.Device(index)
+    arch = "sm_{}{}".format(*device.compute_capability())
+    if capability(arch) < capability(OLDEST):
+        raise DeviceError(f"GPU {index}, {device.name()}, is {arch}; the GPU engine needs {OLDEST} (Ampere) or newer")
+    return device
+
+
+def describe(cuda: Any, device: Any) -> Card:
+    """What PyCUDA tells of a device."""
+    attribute, version = cuda.device_attribute, cuda.get_driver_version()
+    return Card(
+        name=device.name(),
+        arch="sm_{}{}".format(*device.compute_capability()),
+        multiprocessors=device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
+        shared_per_block=device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+        shared_per_multiprocessor=device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+        memory_total=device.total_memory(),
+        driver_version=f"{version // 1000}.{version % 1000 // 10}",
+    )
+
+
+@dataclass(eq=False)
+class CudaKernel:
+    """A function of a loaded module."""
+
+    row: Row
+    card: Card
+    module: Any  # lives as long as its function
+    function: Any
+    registers: int
+    static_shared: int
+    shared_limit: int = 0  # dynamic shared memory that a launch may ask for
+    argument_bytes: int = 0  # that the function is prepared for
+
+    @property
+    def name(self) -> str:
+        """Of its row."""
+        return self.row.name
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return self.row.threads
+
+    def resident(self, shared_bytes: int = 0) -> int:
+        """Blocks of a multiprocessor at a time."""
+        return resident_blocks(self.card, self.threads, self.registers, self.static_shared + shared_bytes)
+
+
+class CudaEvent:
+    """A number of the driver's, free again when nobody holds it any more.
+
+    PyCUDA's own events and streams complain on standard error when another thread than the device's drops the last
+    reference, or when that is after the context is gone; so only the driver has any.
+    """
+
+    __slots__ = ("_unused", "number")
+
+    def __init__(self, number: int, unused: deque[int]) -> None:
+        self.number, self._unused = number, unused
+
+    def __del__(self) -> None:
+        self._unused.append(self.number)
+
+
+class CudaDriver:
+    """A card whose primary context is current in the calling thread until close()."""
+
+    def __init__(self, index: int = 0, compiler: Compiler | None = None) -> None:
+        """Opens the card.
+
+        Args:
+            index: which card, as the driver counts them.
+            compiler: where the kernels' machine code comes from.
+        """
+        self._cuda = load_pycuda()
+        device = open_device(self._cuda, index)
+        self.card = describe(self._cuda, device)
+        self._compiler = compiler or Compiler()
+        self._allocations: dict[int, Any] = {}
+        self._pins: dict[int, Bytes] = {}
+        self._kernels: dict[Row, CudaKernel] = {}
+        self._streams: list[Any] = []
+        self._events: list[Any] = []
+        self._unused: deque[int] = deque()  # events that may be recorded again
+        with self._named("opening the card"):
+            self._context: Any = device.retain_primary_context()
+            self._context.push()
+
+    @contextlib.contextmanager
+    def _named(self, what: str) -> Iterator[None]:
+        """PyCUDA's errors as ours. Work on streams fails late, so `what` may only be where it was noticed."""
+        try:
+            yield
+        except self._cuda.MemoryError as problem:
+            raise OutOfDeviceMemory(f"{self.card.name}: out of memory in {what}") from problem
+        except self._cuda.Error as problem:
+            raise DeviceError(f"{self.card.name}: {what} failed: {problem}") from problem
+
+    def free_memory(self) -> int:
+        """Bytes that nobody has."""
+        with self._named("a query of free memory"):
+            return int(self._cuda.mem_get_info()[0])
+
+    def allocate(self, nbytes: int) -> Memory:
+        """Memory of the card."""
+        with self._named(f"an allocation of {nbytes:,} bytes"):
+            allocation = self._cuda.mem_alloc(int(nbytes))
+        self._allocations[int(allocation)] = allocation
+        return Memory(int(allocation), int(nbytes))
+
+    def free(self, memory: Memory) -> None:
+        """Gives it back."""
+        with self._named("freeing memory"):
+            self._allocations.pop(memory.address).free()
+
+    def pinned(self, nbytes: int) -> Bytes:
+        """Page-locked memory of the host."""
+        with self._named(f"page-locking {nbytes:,} bytes of the host's memory"):
+            array: Bytes = self._cuda.pagelocked_empty(int(nbytes), np.uint8)
+        self._pins[array.ctypes.data] = array
+        return array
+
+    def unpin(self, array: Bytes) -> None:
+        """Gives it back."""
+        with self._named("freeing page-locked memory"):
+            self._free_pin(self._pins.pop(array.ctypes.data))
+
+    def stream(self) -> Stream:
+        """A new stream."""
+        with self._named("making a stream"):
+            self._streams.append(self._cuda.Stream(_NON_BLOCKING))
+        return len(self._streams) - 1
+
+    def upload(self, address: int, source: npt.NDArray[Any], stream: Stream) -> None:
+        """Copies to the card."""
+        if source.nbytes:
+            with self._named("a copy to the card"):
+                self._cuda.memcpy_htod_async(int(address), source, self._streams[stream])
+
+    def download(self, into: npt.NDArray[Any], address: int, stream: Stream) -> None:
+        """Copies from the card."""
+        if into.nbytes:
+            with self._named("a copy from the card"):
+                self._cuda.memcpy_dtoh_async(into, int(address), self._streams[stream])
+
+    def fill(self, address: int, byte: int, nbytes: int, stream: Stream) -> None:
+        """Sets bytes."""
+        if nbytes:
+            with self._named("filling memory"):
+                self._cuda.memset_d8_async(int(address), int(byte), int(nbytes), self._streams[stream])
+
+    def kernel(self, row: Row) -> Kernel:
+        """A row, loaded."""
+        if row not in self._kernels:
+            image = self._compiler.image(row, self.card.arch)
+            with self._named(f"loading kernel {row.name}"):
+                module = self._cuda.module_from_buffer(image)
+                function = module.get_function(row.entry)
+                registers, shared = int(function.num_regs), int(function.shared_size_bytes)
+            self._kernels[row] = CudaKernel(row, self.card, module, function, registers, shared)
+        return self._kernels[row]
+
+    def launch(
+        self, kernel: Kernel, grid: int, arguments: npt.NDArray[np.void], stream: Stream, shared_bytes: int = 0
+    ) -> None:
+        """Runs a kernel; its argument goes by value, as bytes."""
+        assert isinstance(kernel, CudaKernel)
+        with self._named(f"launching kernel {kernel.name}"):
+            if kernel.argument_bytes != arguments.nbytes:
+                kernel.function.prepare([f"{arguments.nbytes}s"])
+                kernel.argument_bytes = arguments.nbytes
+            if kernel.static_shared + shared_bytes > _PLAIN_SHARED and shared_bytes > kernel.shared_limit:
+                limit = self._cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+                kernel.function.set_attribute(limit, int(shared_bytes))
+                kernel.shared_limit = shared_bytes
+            size, block, own = (int(grid), 1), (kernel.threads, 1, 1), self._streams[stream]
+            kernel.function.prepared_async_call(size, block, own, arguments.tobytes(), shared_size=int(shared_bytes))
+
+    def record(self, stream: Stream) -> Event:
+        """An event; who waits for it leaves the core to others."""
+        with self._named("recording an event"):
+            if self._unused:
+                event = CudaEvent(self._unused.popleft(), self._unused)
+            else:
+                self._events.append(self._cuda.Event(self._cuda.event_flags.BLOCKING_SYNC))
+                event = CudaEvent(len(self._events) - 1, self._unused)
+            self._events[event.number].record(self._streams[stream])
+            return event
+
+    def done(self, event: Event) -> bool:
+        """Whether it is done."""
+        with self._named("the work before an event"):
+            return bool(self._events[event.number].query())
+
+    def wait(self, event: Event) -> None:
+        """Waits for it."""
+        with self._named("the work before an event"):
+            self._events[event.number].synchronize()
+
+    def elapsed(self, start: Event, end: Event) -> float:
+        """Seconds between two events."""
+        with self._named("reading an event's time"):
+            return float(self._events[end.number].time_since(self._events[start.number])) * 1e-3
+
+    def close(self) -> None:
+        """Gives everything back, on a card that is lost too: PyCUDA ends a process that leaves its context behind."""
+        if self._context is None:
+            return
+        with contextlib.suppress(self._cuda.Error):
+            self._cuda.Context.synchronize()
+        for allocation in self._allocations.values():
+            with contextlib.suppress(self._cuda.Error):
+                allocation.free()
+        for array in self._pins.values():
+            with contextlib.suppress(self._cuda.Error):
+                self._free_pin(array)
+        self._allocations.clear()
+        self._pins.clear()
+        for held in (self._kernels, self._streams, self._events):
+            held.clear()
+        with contextlib.suppress(self._cuda.Error):
+            self._context.pop()
+        self._context = None
+
+    @staticmethod
+    def _free_pin(array: Bytes) -> None:
+        allocation: Any = array.base
+        allocation.free()
+
+
+def open_cuda(index: int = 0) -> Driver:
+    """The driver of a card, for the thread that calls."""
+    return CudaDriver(index)

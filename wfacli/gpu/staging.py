@@ -1,0 +1,57 @@
+"""Page-locked memory of the host, through which batches go to the card; any thread fills it."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+
+import numpy as np
+
+from ..batch import U8
+from .driver import Driver
+
+_GROWTH = 1.25  # over what is asked for, so that batches of about one size need one allocation
+
+
+class Staging:
+    """A fixed number of buffers; who wants one waits until another one is given back."""
+
+    def __init__(self, count: int, call: Callable[[Callable[[Driver], U8]], U8]) -> None:
+        """`call` runs a function of the driver in the device's thread."""
+        self._call, self._count = call, count
+        self._free: queue.LifoQueue[U8 | None] = queue.LifoQueue()
+        for _ in range(count):
+            self._free.put(None)
+
+    def take(self, nbytes: int) -> U8:
+        """A buffer of at least so many bytes. Raises DeviceError where the host has no such memory."""
+        buffer = self._free.get()
+        if buffer is not None and len(buffer) >= nbytes:
+            return buffer
+        old = buffer
+
+        def renew(driver: Driver) -> U8:
+            if old is not None:
+                driver.unpin(old)
+            return driver.pinned(int(nbytes * _GROWTH))
+
+        try:
+            return self._call(renew)
+        except BaseException:
+            self._free.put(None)
+            raise
+
+    def give_back(self, buffer: U8) -> None:
+        """For the next one."""
+        self._free.put(buffer)
+
+    def close(self) -> None:
+        """Waits for all buffers and gives their memory back."""
+        held = [buffer for buffer in (self._free.get() for _ in range(self._count)) if buffer is not None]
+
+        def release(driver: Driver) -> U8:
+            for buffer in held:
+                driver.unpin(buffer)
+            return np.zeros(0, np.uint8)
+
+        self._call(release)

@@ -1,0 +1,52 @@
+// Rows of a batch shared out among threads: each takes the next few until none are left.
+#pragma once
+
+#include <exception>
+#include <list>
+#include <mutex>
+#include <vector>
+
+#include "engine.hpp"
+
+namespace wfacli {
+
+// How much a part has at least.
+struct PartSize {
+  std::int64_t letters, rows;
+};
+
+// One route. What each row's answer is depends on no thread, and joined() has them in the route's order.
+class AlignJob {
+ public:
+  // Everything given must outlive the job.
+  AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
+           const CancelFlag& cancelled, PartSize least);
+
+  std::int64_t parts() const { return static_cast<std::int64_t>(parts_.size()); }
+  // Aligns parts until all are taken; called by any number of threads, each with an aligner of its own.
+  void work(Aligner& aligner);
+  // Waits for the parts that other threads have taken, and puts all together. Throws what an aligner threw.
+  AlignedRows joined();
+
+ private:
+  // Some rows, and where their answers are: from row `at` of what one thread has found.
+  struct Part {
+    std::int64_t first, last;
+    AlignedRows* found = nullptr;
+    std::size_t at = 0;
+  };
+  void finish_part();
+  void wait();
+
+  const BatchView batch_;
+  const std::int32_t* const rows_;
+  const AlignOptions& options_;
+  const CancelFlag& cancelled_;
+  std::vector<Part> parts_;
+  std::atomic<std::int64_t> next_{0}, done_{0};
+  std::mutex lock_;  // of what follows
+  std::list<AlignedRows> found_;
+  std::exception_ptr error_;
+};
+
+}  // namespace wfacli

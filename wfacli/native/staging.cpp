@@ -1,0 +1,57 @@
+#include "staging.hpp"
+
+#include <cstring>
+
+namespace wfacli {
+namespace {
+
+bool every_row(const BatchView& batch, const std::int32_t* rows, std::int64_t count) {
+  if (count != batch.n) return false;
+  for (std::int64_t r = 0; r < count; ++r)
+    if (rows[r] != r) return false;
+  return true;
+}
+
+class Packer {
+ public:
+  Packer(std::uint8_t* out, std::size_t room) : out_(out), room_(room) {}
+
+  bool add(const std::uint8_t* letters, std::int32_t length, std::uint32_t& start) {
+    const std::size_t bytes = staged_bytes(length);
+    if (used_ + bytes > room_) return false;
+    if (length) std::memcpy(out_ + used_, letters, static_cast<std::size_t>(length));
+    start = static_cast<std::uint32_t>(used_ / 16);
+    used_ += bytes;
+    return true;
+  }
+
+ private:
+  std::uint8_t* out_;
+  std::size_t room_, used_ = 0;
+};
+
+}  // namespace
+
+bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, std::int64_t count, std::uint8_t* out,
+           std::size_t room, const StagedColumns& columns) {
+  const bool whole = every_row(batch, rows, count);
+  if (whole && bases > room) return false;
+  if (whole && bases) std::memcpy(out, batch.bases, bases);
+  Packer packer(out, room);
+  for (std::int64_t r = 0; r < count; ++r) {
+    const PairView p = batch.pair(rows[r]);
+    columns.query_len[r] = p.query_len;
+    columns.target_len[r] = p.target_len;
+    columns.order[r] = static_cast<std::int32_t>(r);
+    if (whole) {
+      columns.query_start[r] = static_cast<std::uint32_t>(batch.q_start[r] / 16);
+      columns.target_start[r] = static_cast<std::uint32_t>(batch.t_start[r] / 16);
+    } else if (!packer.add(p.query, p.query_len, columns.query_start[r]) ||
+               !packer.add(p.target, p.target_len, columns.target_start[r])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,27 @@
+// Letters of some pairs in a row, as a card takes them.
+#pragma once
+
+#include <cstddef>
+
+#include "types.hpp"
+
+namespace wfacli {
+
+// Bytes of a sequence with what fills it up to where the next one may start.
+constexpr std::size_t staged_bytes(std::int32_t letters) {
+  return (static_cast<std::size_t>(letters) + 15) / 16 * 16;
+}
+
+// Five columns of `count` values after the letters, in this order; `start` in units of 16 letters.
+struct StagedColumns {
+  std::uint32_t *query_start, *target_start;
+  std::int32_t *query_len, *target_len, *order;
+};
+
+// Copies the letters of rows[0..count) to `out`, each sequence from a multiple of 16 on, and fills their columns. All
+// rows of a batch in its order are copied as they stand, so that targets which repeat go once. False where `room` bytes
+// do not suffice; `bases` are those of the batch.
+bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, std::int64_t count, std::uint8_t* out,
+           std::size_t room, const StagedColumns& columns);
+
+}  // namespace wfacli
