@@ -142,15 +142,19 @@ def print_notes(entries: list[Entry], left_out: dict[str, str]) -> None:
     """What the table leaves out, and how the comparison ends."""
     for row, why in left_out.items():
         console.print(f"{row} is not in the table: {why}", markup=False)
+    reasons: dict[str, list[str]] = {}
     for entry in entries:
         where = f"{entry.cell.row}, {entry.cell.task}"
         for name, why in entry.cell.absent.items():
             if len(why) >= 16:
-                console.print(f"{where}: {name}: {why}", markup=False)
+                reasons.setdefault(f"{name}: {why}", []).append(where)
         for timing in entry.cell.timings:
             if timing.wrong:
                 equal = 1 - timing.wrong / max(entry.checked.get(timing.name, 0), 1)
                 console.print(f"[red]{where}: {timing.name}: {equal:.3%} of its costs are right[/]")
+    for reason, cells in reasons.items():
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        console.print(f"{cells[0]}{more}: {reason}", markup=False)
     compared, even, twice = summary([entry.cell for entry in entries])
     console.print(
         f"Of {compared} cells, wfacli is at least as fast as the best peer in {even}, twice as fast in {twice}."
@@ -210,28 +214,35 @@ def main() -> None:
         console.print(f"{len(files)} rows are ready, {deadline - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
         rules = Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB), a.threads, deadline)
-        engines = gpu_contest.ours(entries, tasks, a.engine, rules, a.gpu_memory, console.print)
         libraries = {name: getattr(a, name) for name in ("wfa2", "quicked") if getattr(a, name)}
         tools = tools_of(a)
-        names = [*(tool.name for tool in tools), *libraries]
-        shown = list(entries.values())
-        title = f"{engines.get('card') or harness.machine()['cpu']}, {a.threads} threads, {datetime.date.today()}"
-        title += f", {a.share:g} of the pairs" if a.share != 1 else ""
+        result: dict[str, Any] = {
+            "workload": {"share": a.share, "affine": "4,6,2", "rows": _sizes(pairs, left_out)},
+            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
+            "peers": {tool.name: tool.what for tool in tools},
+        }
+        kind = ("gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu") + (
+            "-part" if a.rows or a.tasks or a.share != 1 else ""
+        )
+
+        def save() -> Path:
+            return harness.save(kind, TIMED, {**result, "cells": [report_of(entry) for entry in entries.values()]})
+
+        result["engine"] = gpu_contest.ours(entries, tasks, a.engine, rules, a.gpu_memory, console.print)
+        save()  # whatever becomes of the peers
         try:
             gpu_contest.peers(entries, tasks, files, tools, libraries, rules, Path(folder), console.print)
         finally:
-            console.print(table_of(shown, names, title))
+            shown = list(entries.values())
+            console.print(table_of(shown, [*(tool.name for tool in tools), *libraries], _title(a, result["engine"])))
             print_notes(shown, left_out)
-            result = {
-                "workload": {"share": a.share, "affine": "4,6,2", "rows": _sizes(pairs, left_out)},
-                "engine": engines,
-                "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
-                "peers": {tool.name: tool.what for tool in tools},
-                "cells": [report_of(entry) for entry in shown],
-            }
-            part = "-part" if a.rows or a.tasks or a.share != 1 else ""
-            kind = f"{a.engine}-table" if a.engine == "gpu" else "gpu-table-on-cpu"
-            console.print(str(harness.save(kind + part, TIMED, result)))
+            console.print(str(save()))
+
+
+def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:
+    card = next((e["card"] for e in engines.values() if "card" in e), harness.machine()["cpu"])
+    share = f", {a.share:g} of the pairs" if a.share != 1 else ""
+    return f"{card}, {a.threads} threads, {datetime.date.today()}{share}"
 
 
 def _sizes(pairs: dict[str, Pairs], left_out: dict[str, str]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ Entries = Mapping[tuple[str, str], Entry]
 def ours(
     entries: Entries, tasks: Sequence[Task], where: str, rules: Rules, memory: float | None, say: Say
 ) -> dict[str, Any]:
-    """Our engine at all cells; returns what it is."""
+    """Our engine at all cells; returns what it is, by task."""
     described: dict[str, Any] = {}
     for task in tasks:
         try:
@@ -114,7 +114,7 @@ def ours(
                     _ours_at(engine, entry, rules)
                     best = entry.cell.of(OURS)
                     say(f"{row}, {name}: {best.best:.4f} s" if best else f"{row}, {name}: {entry.cell.absent[OURS]}")
-            described = engine.describe()
+            described[task.name] = engine.describe()
         finally:
             engine.close()
     return described

@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+import gpu_table
 from peers import gpu_binaries, gpu_contest, gpu_work, threads
 from peers.contest import Task
 from peers.gpu_binaries import Answer, Failed, Job, Tool
@@ -321,7 +322,7 @@ def test_ours_goes_on_to_the_next_cell_after_a_failure(monkeypatch):
         for row, n in (("a", 1), ("b", 2))
     }
     described = gpu_contest.ours(entries, [AFFINE], "cpu", rules(), None, lambda text: None)
-    assert described["engine"] == "cpu"
+    assert described[AFFINE.name]["engine"] == "cpu"
     assert entries["a", AFFINE.name].cell.absent == {OURS: "RuntimeError: a fault"}
     second = entries["b", AFFINE.name]
     assert second.costs[OURS].tolist() == [8, 8] and len(second.cell.of(OURS).seconds) == 3
@@ -348,3 +349,25 @@ def test_threads_give_costs_in_order(monkeypatch):
     _, found = together.run(gpu_work.in_slices(pairs, 10))
     together.close()
     assert found.tolist() == list(range(1, 40))
+
+
+def test_what_is_reported_says_how_much_was_compared():
+    made = entry([8, 8, 10])
+    made.add(Timing("gasal2", seconds=[0.5]), costs(8, 9))
+    report = gpu_table.report_of(made)
+    ours, peer = report["timings"]
+    assert (ours["checked_pairs"], ours["equal_share"]) == (3, 1.0)
+    assert (peer["checked_pairs"], peer["equal_share"], peer["wrong_pairs"]) == (2, 0.5, 1)
+    assert ours["pairs_per_second"] == 3 and peer["pairs_per_second"] == 6
+    assert ours["bus_share"] == round(21 / 55e9, 4) and report["best_peer"] is None
+    assert gpu_table.rates_of(made.pairs, 1e-9)["gcups"] == 36.0
+
+
+def test_the_table_names_who_is_left_out():
+    made = entry([8, 8])
+    made.cell.absent["wfa-gpu"] = "over 32,767 bp"
+    made.add(Timing("gasal2", seconds=[0.5]), costs(8, 9))
+    table = gpu_table.table_of([made], ["wfa-gpu", "gasal2"], "title")
+    shown = [next(iter(column.cells)) for column in table.columns]
+    assert shown[:3] == ["row", "affine CIGAR", "1.00"]
+    assert shown[6:] == ["over 32,767 bp", "[red]0.500\nwrong on 1 pairs[/]", "–", "–"]
