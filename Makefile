@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu cross golden wheel clean
+.PHONY: build demo test test-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -60,6 +60,10 @@ bench: .venv/dev
 # Our CPU engine and its peers, one thread; options as in make bench-cpu BENCH="--quick --data DIR".
 bench-cpu: .venv/built
 	$(BIN)/pip install -q -r bench/requirements.txt && $(BIN)/python bench/cpu_table.py $(BENCH)
+
+# Our engine on a card and what peers you have built, as in make bench-gpu BENCH="--wfa-gpu PATH --data DIR".
+bench-gpu: .venv/built
+	$(BIN)/python bench/gpu_table.py $(BENCH)
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++

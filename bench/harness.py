@@ -30,7 +30,9 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit measured, with "+" when the tree differs from it."""
+    """The commit measured, with "+" when the tree differs from it; for a copy without history, WFACLI_COMMIT's."""
+    if known := os.environ.get("WFACLI_COMMIT"):
+        return known
     here = Path(__file__).parent
     head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True)
     changed = subprocess.run(["git", "status", "--porcelain", "--", "../wfacli"], cwd=here, capture_output=True)

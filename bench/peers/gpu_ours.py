@@ -1,0 +1,101 @@
+"""Our engine on a card, as the command runs it; the only place here that knows how one is opened."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from wfacli._native import check_batch
+from wfacli.batch import PairBatch, Status
+from wfacli.config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, Limits, Metric, Penalties
+from wfacli.dispatch import TABLE
+from wfacli.engines.choice import with_gpu
+from wfacli.engines.cpu import CpuEngine, native_options
+from wfacli.engines.rescue import align_batch
+from wfacli.estimate import with_estimates
+from wfacli.stats import Stats
+
+from .gpu_work import Pairs
+from .verdict import Costs
+
+BATCH = {EngineName.GPU: GPU_BATCH, EngineName.CPU: CPU_BATCH}  # letters
+
+
+class Engine:
+    """Our engine for one task until it is closed."""
+
+    def __init__(self, metric: str, score_only: bool, where: str, threads: int, memory: float | None) -> None:
+        """Opens it on "gpu", with the CPU engine behind it, or on "cpu". Raises DeviceError.
+
+        Args:
+            metric: "edit" or "affine", with its default penalties.
+            score_only: no paths.
+            where: "gpu" or "cpu".
+            threads: of the CPU engine; two more work on batches.
+            memory: of the card, as --gpu-memory has it.
+        """
+        kind = Metric(metric)
+        self._spec, self._limits = AlignSpec(kind, Penalties.of(kind), score_only=score_only), Limits()
+        self._stats, self._threads = Stats(), threads
+        self._checks = native_options(self._spec, self._limits, TABLE)
+        config = Config(self._spec, limits=self._limits, threads=threads, engine=EngineName(where), gpu_memory=memory)
+        cpu = CpuEngine(self._spec, self._limits, threads, stats=self._stats)
+        self._engine = with_gpu(config, cpu, self._stats)
+
+    def run(self, pairs: Pairs, check: bool = False) -> tuple[float, Costs]:
+        """Aligns every batch, several at a time; returns seconds, and costs (i32[n], -1 where there is none).
+
+        Args:
+            pairs: what to align.
+            check: go along every path and compare its cost; it counts in the seconds. Raises RuntimeError.
+        """
+
+        def one(batch: PairBatch) -> Costs:
+            done = align_batch(self._engine, with_estimates(batch, self._spec), self._spec, self._limits, self._stats)
+            if check and not self._spec.score_only:
+                found = check_batch(batch, done, self._checks)
+                if found:
+                    raise RuntimeError(f"pair {found[0]} of batch {batch.ordinal}: {found[1]}")
+            return np.where(done.status == Status.OK, -done.score, -1).astype(np.int32)
+
+        with ThreadPoolExecutor(self._threads + 2) as pool:
+            begun = time.perf_counter()
+            costs = list(pool.map(one, pairs.batches))
+            seconds = time.perf_counter() - begun
+        return seconds, np.concatenate(costs) if costs else np.zeros(0, np.int32)
+
+    def counts(self) -> dict[str, dict[str, float]]:
+        """All that was counted so far: thread-seconds by stage and kernel, and pairs."""
+        s = self._stats
+        handed = {" ".join(key): n for key, n in s.handed_on.items()}
+        return {
+            "seconds": dict(s.seconds),
+            "answered": dict(s.kernels),
+            "routed": dict(s.routed),
+            "retried": dict(s.retried),
+            "handed_on": handed,
+            "unaligned": dict(s.unaligned),
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """What the engine is."""
+        return self._engine.stats()
+
+    def close(self) -> None:
+        """Gives the card back."""
+        self._engine.close()
+
+
+def per_run(before: dict[str, dict[str, float]], after: dict[str, dict[str, float]], runs: int) -> dict[str, Any]:
+    """What was counted between two looks, for one of several runs."""
+    return {
+        group: {
+            name: round((value - before[group].get(name, 0)) / runs, 6)
+            for name, value in values.items()
+            if value != before[group].get(name, 0)
+        }
+        for group, values in after.items()
+    }
