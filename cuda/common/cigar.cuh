@@ -28,10 +28,7 @@ class RunWriter {
 
  private:
   WFACLI_DEVICE void flush() {
-<<<<<<< HEAD
 #pragma unroll 1
-=======
->>>>>>> gwfa
     for (; length_ > kLongest; length_ -= kLongest) put(kLongest);
     if (length_ > 0) put(length_);
     length_ = 0;
