@@ -11,7 +11,7 @@ from tests.oracles import EDIT
 from wfacli._native import Aligner, CancelFlag, instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Limits
-from wfacli.dispatch import LINEAR, TABLE, Route
+from wfacli.dispatch import LINEAR, READS, TABLE, Route
 from wfacli.engines import cpu as cpu_engine
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
@@ -130,6 +130,27 @@ def test_long_pairs_cost_what_other_aligners_say(length, error, kernel):
             assert oracles.cigar_cost(cigar, costs) == cost
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("costs", [(4, 6, 2), (2, 3, 1), (5, 1, 7)], ids=str)
+def test_reads_of_all_lengths_and_errors_share_vectors(costs, isa):
+    rng = random.Random(9)
+    pairs = [*pairgen.edge_pairs(7, b"ACGT"), *pairgen.edge_pairs(8, b"ACGTN")]
+    for length in (1, 15, 16, 17, 63, 64, 65, 150, 500, 1999, 2000, 2001):
+        for error in (0, 0.01, 0.05, 0.2):
+            target = pairgen.sequence(rng, length, b"ACGT")
+            pairs += [(pairgen.mutated(rng, target, b"ACGT", error), target) for _ in range(3)]
+    many = [*pairs, *pairs[::-1], *pairs[:33]]
+    with engine(cost_spec(costs), isa=isa) as cpu:
+        expected = answers(through(cpu, pairs, TABLE))
+        whole, few = through(cpu, many, READS), through(cpu, pairs[:5], READS)
+    wanted = [*expected, *expected[::-1], *expected[:33]]
+    assert all(a == b for a, b in zip(answers(whole), wanted, strict=True) if not isinstance(a, Status))
+    assert (whole.status == Status.OK).mean() > 0.7
+    assert [a for a in answers(few) if not isinstance(a, Status)]
+    longest = np.array([max(map(len, p)) for p in many])
+    assert (whole.status[longest > 2000] == Status.LENGTH_LIMIT).all()
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_and_parts_change_nothing(pairs, threads, monkeypatch):
     monkeypatch.setattr(cpu_engine, "_SHARED", 0)
@@ -172,7 +193,7 @@ def test_unknown_instruction_set_is_refused():
         CpuEngine(cost_spec(EDIT), AMPLE, 1, "abacus")
 
 
-@pytest.mark.parametrize("kernel", WAVEFRONTS)
+@pytest.mark.parametrize("kernel", (*WAVEFRONTS, READS))
 def test_a_cancelled_kernel_drops_its_pair(kernel):
     rng = random.Random(1)
     batch = pairs_of([pairgen.sequence(rng, 500, b"ACGT")], [pairgen.sequence(rng, 500, b"ACGT")])

@@ -10,14 +10,27 @@ import pytest
 from tests import oracles, pairgen
 from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import dispatch
-from wfacli._native import estimate_edits
+from wfacli._native import Aligner, CancelFlag, estimate_edits
 from wfacli.batch import Flag, Status
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
-from wfacli.dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, TABLE, next_rung, reasons, route
+from wfacli.dispatch import (
+    BITS,
+    CAPPED,
+    CPU_KERNELS,
+    DIFFERENCE,
+    LINEAR,
+    READS,
+    STRIPES,
+    TABLE,
+    next_rung,
+    reasons,
+    route,
+)
+from wfacli.engines.cpu import native_options
 from wfacli.estimate import with_estimates
 from wfacli.io.memory import pairs_of
 
-EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
+EDIT, AFFINE, DEAR = SCHEMES[0], SCHEMES[6], SCHEMES[10]
 
 
 def with_edits(edits, length=1, flags=0):
@@ -76,11 +89,11 @@ def test_some_reads_speak_for_all():
     for _ in range(600):
         target = pairgen.sequence(rng, 150, b"ACGT")
         pairs.append((pairgen.mutated(rng, target, b"ACGT", 0.1), target))
-    spec = spec_for(AFFINE)
-    batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
-    assert 0 < (batch.est_edits >= 0).sum() < 100
-    (only,) = route(batch, spec, Limits())
-    assert only.kernel == DIFFERENCE and len(only.rows) == 600
+    for spec, kernel in ((spec_for(AFFINE), READS), (spec_for(DEAR), DIFFERENCE)):
+        batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
+        assert 0 < (batch.est_edits >= 0).sum() < 100
+        (only,) = route(batch, spec, Limits())
+        assert only.kernel == kernel and len(only.rows) == 600
     for row in range(0, 600, 2):  # half of them without an edit: now it pays to look at each
         pairs[row] = (pairs[row][1], pairs[row][1])
     mixed = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
@@ -114,6 +127,24 @@ def test_other_letters_are_not_for_two_bits():
     for rule in Ambiguous:
         spec = spec_for(EDIT, ambiguous=rule)
         assert route(with_edits([20], 150, Flag.NON_ACGT), spec, Limits())[0].kernel not in BITS
+
+
+def test_what_short_reads_are_not():
+    spec, wildcard = spec_for(AFFINE), spec_for(AFFINE, ambiguous=Ambiguous.WILDCARD)
+    assert route(with_edits([5], 150), spec, Limits())[0].kernel == READS
+    assert route(with_edits([5], 2001), spec, Limits())[0].kernel != READS
+    assert route(with_edits([5], 150, Flag.NON_ACGT), spec, Limits())[0].kernel == READS
+    assert route(with_edits([5], 150, Flag.NON_ACGT), wildcard, Limits())[0].kernel != READS
+    assert route(with_edits([5], 150), spec_for(DEAR), Limits())[0].kernel != READS
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_costs_in_bytes_are_those_that_the_kernel_takes(scheme):
+    spec = spec_for(scheme)
+    batch = pairs_of(["ACGTACGTAC"], ["ACGTCCGTACC"])
+    aligned, _, *_ = Aligner().align(batch, np.zeros(1, np.int32), native_options(spec, Limits(), READS), CancelFlag())
+    known = np.isfinite(dispatch.Forecast(batch, spec, Limits()).microseconds(READS))
+    assert (aligned == Status.OK).tolist() == known.tolist()
 
 
 def test_what_cannot_fit_a_table_is_not_tried_in_one():

@@ -146,9 +146,9 @@ class Reads {
     for (; from < to; from += kLanes) {
       const std::int32_t count = smaller(kLanes, to - from);
       const bool stop = task_.cancelled && task_.cancelled->is_set();
-      const bool aligned = !stop && group_.run(reads.data() + from, count);
       for (std::int32_t x = from + kLanes; x < to && x < from + 2 * kLanes; ++x)
         fetch(reads[static_cast<std::size_t>(x)].pair);
+      const bool aligned = !stop && group_.run(reads.data() + from, count);
       for (int l = 0; l < count; ++l) {
         if (aligned)
           answer(reads[static_cast<std::size_t>(from + l)], l);
