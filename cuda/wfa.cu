@@ -8,7 +8,7 @@
 // WFACLI_WORDS   32-bit words of steps that a cell carries (traces 1 and 2)
 // WFACLI_OFFSET  bits of an offset, 16 or 32
 // WFACLI_WIDTH   diagonals in shared memory
-// WFACLI_BANDED  whether the heuristic band applies; WFACLI_WIDTH is a power of two then
+// WFACLI_OUTSIDE where other diagonals are: 0 nowhere, 1 in the workspace, 2 banded (WFACLI_WIDTH a power of two)
 #include "wfa.cuh"
 
 namespace wfacli {
@@ -32,7 +32,8 @@ using Trace = CellCodes;
 #else
 using Trace = Carried<WFACLI_WORDS, WFACLI_TRACE == 2>;
 #endif
-using Aligner = Wavefront<WFACLI_PIECES, Letters, Trace, Group, Offset, WFACLI_WIDTH, WFACLI_BANDED != 0>;
+using Aligner = Wavefront<WFACLI_PIECES, Letters, Trace, Group, Offset, WFACLI_WIDTH,
+                          static_cast<Outside>(WFACLI_OUTSIDE)>;
 
 }  // namespace wfacli
 

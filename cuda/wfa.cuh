@@ -16,10 +16,11 @@
 namespace wfacli {
 
 // Pieces: of a gap's cost, 0 to 2 (Penalties). Pair: letters (wfa_match.cuh). Trace: wfa_trace.cuh. Group: Lanes.
-// Offset, Width: Ring. Banded: whether the band of the task applies.
-template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, bool Banded>
+// Offset, Width, Out: Ring. The band of the task applies where the ring is wrapped.
+template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, Outside Out>
 class Wavefront {
-  using R = Ring<Offset, Trace::kWords, Width, Banded>;
+  static constexpr bool kBanded = Out == Outside::Wrapped;
+  using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
  public:
@@ -46,7 +47,7 @@ class Wavefront {
     memory.ring = shared + Group::kGroups * sizeof(GroupState) + Group::group() * shared_bytes(p);
     std::uint8_t* rest = memory.ring + R::shared_bytes(rows);
     memory.ranges = reinterpret_cast<Range*>(rest);
-    if (Banded) rest += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
+    if (kBanded) rest += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
     const std::uint64_t unit = static_cast<std::uint64_t>(blockIdx.x) * Group::kGroups + Group::group();
     memory.spilled = task.workspace + unit * task.stride;
     const std::uint64_t spilled = R::global_bytes(rows, half(task, p));
@@ -63,7 +64,7 @@ class Wavefront {
 
   WFACLI_DEVICE Answer align(std::int32_t slot) {
     if (max(n_, m_) > R::kLongest) return {Status::LengthLimit};
-    if (!Banded && max(last_, -last_) > p_.letters(most_)) return {Status::ScoreLimit};
+    if (!kBanded && max(last_, -last_) > p_.letters(most_)) return {Status::ScoreLimit};
     begin();
     std::int32_t s = 0;
     Range at{0, 0};
@@ -73,23 +74,23 @@ class Wavefront {
       if (at.lo <= last_ && last_ <= at.hi && ring_.template offset<true>(slots_.m(0), last_) == m_) break;
       if (s >= most_) return {s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit};
       at = row_of(++s);
-      if (Banded && at.lo > at.hi) return {Status::Dropped};
-      if (Banded && band_.span().hi - band_.span().lo >= Width) return {Status::MemoryLimit};
+      if (kBanded && at.lo > at.hi) return {Status::Dropped};
+      if (kBanded && band_.span().hi - band_.span().lo >= Width) return {Status::MemoryLimit};
       if constexpr (Trace::kCodes)
         if (!trace_.begin_row(s, at)) return {Status::MemoryLimit};
       slots_.next();
       const bool alive = R::near({at.lo - 1, at.hi + 1}) ? step<false>(at) : step<true>(at);
-      if constexpr (Banded)
+      if constexpr (kBanded)
         after_banded_row(s, at);
       else
         blank_up_to(at);
       Group::sync();
-      if constexpr (Banded) {
+      if constexpr (kBanded) {
         dead = Group::least(alive ? 0 : 1, &memory_.state->scratch) ? dead + 1 : 0;
         if (dead > p_.depth()) return {Status::Dropped};
       }
     }
-    Answer answer{Status::Ok, s, 0, Banded && band_.cut()};
+    Answer answer{Status::Ok, s, 0, kBanded && band_.cut()};
     if constexpr (Trace::kCarried || Trace::kCodes) write_path(slot, answer);
     return answer;
   }
@@ -98,13 +99,14 @@ class Wavefront {
   // Shared memory of a group besides its state.
   WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
     std::uint32_t bytes = R::shared_bytes(p.rows());
-    if (Banded) bytes += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
+    if (kBanded) bytes += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
     if (Trace::kCarried && !Trace::kLinked) bytes += (4 * Trace::kWords + 15) & ~15;
     return (bytes + 15) & ~15u;
   }
   // The highest score that the task, the offsets and the trace allow.
   WFACLI_DEVICE static std::int32_t most_cost(const AlignTask& task, const Penalties<Pieces>& p) {
     std::int32_t most = min(task.max_cost, R::kHighest);
+    if (Out == Outside::None) most = min(most, p.within(R::kMostHalf - 1));
     if (Trace::kMostSteps != INT32_MAX) most = min(most, Trace::kMostSteps * p.twice_step() / 2);
     return most;
   }
@@ -115,7 +117,7 @@ class Wavefront {
 
   WFACLI_DEVICE void begin() {
     if (Group::rank() == 0) memory_.state->blocks = 0;
-    if constexpr (Banded) {
+    if constexpr (kBanded) {
       band_.begin(Group::rank(), Group::kThreads);
       ring_.template blank<false>({0, Width - 1}, Group::rank(), Group::kThreads);
     } else {
@@ -155,7 +157,7 @@ class Wavefront {
 
   WFACLI_DEVICE Range row_of(std::int32_t s) {
     const Range reached = reach_.next(s);
-    if constexpr (Banded) return band_.clip(reached);
+    if constexpr (kBanded) return band_.clip(reached);
     return budget_.clip(reached);
   }
 
@@ -303,7 +305,7 @@ class Wavefront {
       ops[i] = ops[answer.ops - 1 - i];
       ops[answer.ops - 1 - i] = early;
     }
-    if constexpr (Banded) {
+    if constexpr (kBanded) {
       Group::sync();
       if (answer.cut && Group::rank() == 0) answer.cost = priced(ops, answer.ops);
     }

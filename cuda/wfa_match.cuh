@@ -6,17 +6,28 @@
 
 namespace wfacli {
 
-// Both sequences of a pair, reversed, as A C G T in two bits.
+// Both sequences of a pair, reversed, as A C G T in two bits (Packed says how they lie).
 struct PackedPair {
   static constexpr int kWindow = Packed::kWindow;  // letters compared at once
-  Packed query, target;
+  const std::uint32_t* words;
+  std::uint32_t query_start, target_start;  // words
+  std::int32_t query_length, target_length;
 
   WFACLI_DEVICE PackedPair(const AlignTask& task, std::int32_t row)
-      : query(Packed::query(task.seq, row)), target(Packed::target(task.seq, row)) {}
+      : words(task.seq.packed), query_start(task.seq.query_start[row]), target_start(task.seq.target_start[row]),
+        query_length(task.seq.query_len[row]), target_length(task.seq.target_len[row]) {}
   // How many letters are equal from (q, t) on, up to a window and to `most` > 0.
   WFACLI_DEVICE std::int32_t equal(std::int32_t q, std::int32_t t, std::int32_t most) const {
-    const std::uint32_t differ = query.window(q) ^ target.window(t);
+    const std::uint32_t differ =
+        window(query_start, query_length - 1 - q) ^ window(target_start, target_length - 1 - t);
     return min(__clz(static_cast<int>(differ)) >> 1, most);
+  }
+
+ private:
+  // As Packed::window. The index is summed in 32 bits, which spares most of the address's arithmetic.
+  WFACLI_DEVICE std::uint32_t window(std::uint32_t start, std::int32_t last) const {
+    const std::uint32_t* at = words + (start + (static_cast<std::uint32_t>(last) >> 4));
+    return __funnelshift_l(at[-1], at[0], static_cast<std::uint32_t>(2 * ~last & 30));
   }
 };
 
@@ -24,10 +35,12 @@ struct PackedPair {
 struct CodedPair {
   static constexpr int kWindow = 4;
   Coded query, target;
+  std::int32_t query_length, target_length;
   bool wildcard;
 
   WFACLI_DEVICE CodedPair(const AlignTask& task, std::int32_t row)
-      : query(Coded::query(task.seq, row)), target(Coded::target(task.seq, row)), wildcard(task.wildcard != 0) {}
+      : query(Coded::query(task.seq, row)), target(Coded::target(task.seq, row)), query_length(query.length),
+        target_length(target.length), wildcard(task.wildcard != 0) {}
   WFACLI_DEVICE std::int32_t equal(std::int32_t q, std::int32_t t, std::int32_t most) const {
     std::int32_t run = 0;
     while (run < min(kWindow, most) && codes_match(query.letter(q + run), target.letter(t + run), wildcard)) ++run;
@@ -42,8 +55,8 @@ struct Matching {
   Pair pair;
 
   WFACLI_DEVICE Matching(const AlignTask& task, std::int32_t row) : pair(task, row) {}
-  WFACLI_DEVICE std::int32_t query_length() const { return pair.query.length; }
-  WFACLI_DEVICE std::int32_t target_length() const { return pair.target.length; }
+  WFACLI_DEVICE std::int32_t query_length() const { return pair.query_length; }
+  WFACLI_DEVICE std::int32_t target_length() const { return pair.target_length; }
 
   // The run from (q, t), which all threads give alike; each looks at windows of its own.
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t) const {

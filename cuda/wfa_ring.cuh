@@ -48,6 +48,11 @@ struct Penalties {
     const std::int32_t one = costs.open[0] + length * costs.extend[0];
     return Pieces == 2 ? min(one, costs.open[1] + length * costs.extend[1]) : one;
   }
+  // The highest score whose gaps reach no more than so many diagonals on one side.
+  WFACLI_DEVICE std::int32_t within(std::int32_t letters) const {
+    const std::int32_t one = costs.open[0] + (letters + 1) * costs.extend[0];
+    return (Pieces == 2 ? min(one, costs.open[1] + (letters + 1) * costs.extend[1]) : one) - 1;
+  }
   // Rows of the ring: those of M, then of I and of D for each piece.
   WFACLI_DEVICE std::int32_t rows_m() const { return depth() + 1; }
   WFACLI_DEVICE std::int32_t rows_gap(int g) const { return costs.extend[g] + 1; }
@@ -62,16 +67,24 @@ struct Penalties {
   WFACLI_DEVICE std::int32_t step_pair(int g) const { return Pieces == 0 ? 2 * costs.extend[g] : opened(g); }
 };
 
+// Where diagonals are that do not lie in shared memory.
+enum class Outside {
+  None,     // nowhere: scores that reach them are not served
+  Spilled,  // up to so many on either side are in the group's workspace (WFA-GPU, section 2.3.2)
+  Wrapped,  // each shares a column with those a power of two apart: for bands, which are narrow and move
+};
+
 // Offsets (furthest target positions) by row and diagonal, and with each what the trace carries, `Words` words.
 //
-// The central `Width` diagonals, from -Width / 2 on, lie in shared memory; those outside, up to `half` on either side,
-// in the group's workspace (WFA-GPU, section 2.3.2). With `Wrap`, diagonals share columns instead, Width (a power of
-// two) apart, and none lie outside: for bands, which are narrow and move.
-template <class Offset_, int Words, int Width, bool Wrap>
+// The central `Width` diagonals, from -Width / 2 on, lie in shared memory; wrapped, any Width that follow each other.
+template <class Offset_, int Words, int Width, Outside Out>
 class Ring {
+  static constexpr bool kSpills = Out == Outside::Spilled, kWraps = Out == Outside::Wrapped;
+
  public:
   using Offset = Offset_;
-  static constexpr int kWidth = Width;
+  // Diagonals on either side that there is room for, where that does not depend on the task.
+  static constexpr std::int32_t kMostHalf = Out == Outside::None ? Width / 2 - 1 : INT32_MAX;
   // No path: stays negative when 1 is added, once for each score.
   static constexpr std::int32_t kNone = sizeof(Offset) == 2 ? -(1 << 14) : -(1 << 27);
   // Sequences shorter than this, and lower scores, can be told from kNone; three more bits can be appended.
@@ -83,7 +96,7 @@ class Ring {
            static_cast<std::uint32_t>(rows) * Width * Words * 4u;
   }
   WFACLI_DEVICE static std::uint64_t global_bytes(std::int32_t rows, std::int32_t half) {
-    if (Wrap || half <= Width / 2 - 1) return 0;
+    if (!kSpills || half <= Width / 2 - 1) return 0;
     const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(2 * half + 1);
     return ((cells * sizeof(Offset) + 15) & ~std::uint64_t{15}) + ((cells * Words * 4 + 15) & ~std::uint64_t{15});
   }
@@ -95,8 +108,8 @@ class Ring {
         far_(reinterpret_cast<Offset*>(global)), rows_(rows), half_(half) {}
 
   // Whether these diagonals are all in shared memory.
-  WFACLI_DEVICE static bool near(Range at) { return Wrap || (at.lo >= -(Width / 2) && at.hi < Width - Width / 2); }
-  WFACLI_DEVICE std::int32_t half() const { return Wrap ? INT32_MAX : half_; }
+  WFACLI_DEVICE static bool near(Range at) { return !kSpills || (at.lo >= -(Width / 2) && at.hi < Width - Width / 2); }
+  WFACLI_DEVICE std::int32_t half() const { return half_; }
 
   // `Spill`: whether the diagonal may be outside.
   template <bool Spill>
@@ -127,8 +140,8 @@ class Ring {
   // One address is chosen, and not one of two accesses: lanes on either side need not wait for each other.
   template <bool Spill, class T>
   WFACLI_DEVICE T* cell(T* near, T* far, std::int32_t row, std::int32_t k) const {
-    const std::int32_t column = Wrap ? k & (Width - 1) : k + Width / 2;
-    if (!Spill || Wrap) return near + (row * Width + column);
+    const std::int32_t column = kWraps ? k & (Width - 1) : k + Width / 2;
+    if (!Spill || !kSpills) return near + (row * Width + column);
     const bool outside = static_cast<std::uint32_t>(column) >= static_cast<std::uint32_t>(Width);
     return outside ? far + (std::int64_t{row} * (2 * half_ + 1) + (k + half_)) : near + (row * Width + column);
   }

@@ -20,7 +20,7 @@ from tests.emulation.wavefronts import (
 )
 from tests.pairgen import ALPHABETS, edge_pairs, mutated, random_pairs, sequence
 from wfacli.batch import Status
-from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, Variant
+from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, Variant
 
 ORDERS = (0, 1)
 TRACES = {NO_TRACE: 1, CARRIED: 2, BLOCKS: 1, CODES: 1}  # and words
@@ -93,6 +93,16 @@ def test_cost_limit_is_exact(trace):
     pairs = random_pairs(12, 80, 100, b"ACGT")
     for max_cost in (0, 1, 2, 5, 17, 18, 19):
         check(variant(1, trace), pairs, AFFINE, max_cost=max_cost, trace_cost=max_cost, label="seed 12")
+
+
+@pytest.mark.parametrize(("pieces", "scheme"), [(0, EDIT), (1, AFFINE), (2, TWO)])
+def test_without_room_for_more_diagonals(pieces, scheme):
+    pairs = random_pairs(17, 120, 60, b"ACGT")
+    for width in (4, 7, 40):
+        kernel = variant(pieces, CODES, outside=NONE, width=width)
+        _, mismatch, gaps = in_units(scheme)
+        assert kernel.spilled_bytes(mismatch, gaps, ALL, 60) == 0
+        check(kernel, pairs, scheme, label="seed 17")
 
 
 @pytest.mark.parametrize("trace", [BLOCKS, CODES])

@@ -10,7 +10,7 @@ from tests.emulation.wavefronts import AFFINE, EDIT, TWO_NEAR, align
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli import Heuristics, api
 from wfacli.batch import Status
-from wfacli.gpu.wfa import BLOCKS, CODES, NO_TRACE, Variant
+from wfacli.gpu.wfa import BANDED, BLOCKS, CODES, NO_TRACE, Variant
 
 KINDS = {
     0: (EDIT, {"metric": "edit"}),
@@ -39,7 +39,7 @@ def test_band_is_the_cpus(kind, band, trace):
     scheme, _ = KINDS[kind]
     unit = 2 if kind == 1 else 1
     expected = by_cpu(pairs, kind, band)
-    kernel = Variant(32, 8, kind, trace, 1024, banded=True)
+    kernel = Variant(32, 8, kind, trace, 1024, outside=BANDED)
     for order in (0, 1):
         got = align(kernel, pairs, scheme, band=band, order=order, op_capacity=800, max_cost=2000, trace_cost=1500)
         for p, pair in enumerate(pairs):
@@ -53,5 +53,5 @@ def test_band_is_the_cpus(kind, band, trace):
 
 def test_band_wider_than_shared_memory_is_told():
     pairs = [(b"ACGT" * 20, b"TTGC" * 40), (b"ACGTA", b"ACGTA")]
-    found = align(Variant(32, 8, 1, NO_TRACE, 16, banded=True), pairs, AFFINE, band=(30, 5), max_cost=2000)
+    found = align(Variant(32, 8, 1, NO_TRACE, 16, outside=BANDED), pairs, AFFINE, band=(30, 5), max_cost=2000)
     assert found.status == [Status.MEMORY_LIMIT, Status.OK]

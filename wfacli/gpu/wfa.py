@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 NO_TRACE, CARRIED, BLOCKS, CODES = range(4)  # WFACLI_TRACE
+NONE, SPILLED, BANDED = range(3)  # WFACLI_OUTSIDE
 Gaps = Sequence[tuple[int, int]]  # (open, extend), one or two
 
 _STATE = 16  # bytes of GroupState
@@ -27,7 +28,8 @@ class Variant:
         offset: bits, WFACLI_OFFSET.
         width: diagonals in shared memory, WFACLI_WIDTH.
         coded: whether letters are codes, WFACLI_CODED.
-        banded: WFACLI_BANDED.
+        outside: where other diagonals are, one of NONE, SPILLED, BANDED, WFACLI_OUTSIDE.
+        resident: blocks that a multiprocessor shall hold, WFACLI_RESIDENT: as many as registers allow without spills.
     """
 
     threads: int
@@ -38,7 +40,8 @@ class Variant:
     words: int = 1
     offset: int = 16
     coded: bool = False
-    banded: bool = False
+    outside: int = SPILLED
+    resident: int = 0
 
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
@@ -51,7 +54,8 @@ class Variant:
             ("WFACLI_WORDS", self.words),
             ("WFACLI_OFFSET", self.offset),
             ("WFACLI_WIDTH", self.width),
-            ("WFACLI_BANDED", int(self.banded)),
+            ("WFACLI_OUTSIDE", self.outside),
+            ("WFACLI_RESIDENT", self.resident),
         )
 
     @property
@@ -65,22 +69,24 @@ class Variant:
         return _LONGEST[self.offset]
 
     def most_cost(self, mismatch: int, gaps: Gaps, max_cost: int) -> int:
-        """The highest score that it finds, in units of costs: what the offsets and the carried steps allow."""
+        """The highest score that it finds, in units of costs: what offsets, diagonals and carried steps allow."""
         most = min(max_cost, _HIGHEST[self.offset])
+        if self.outside == NONE:
+            most = min(most, *(o + (self.width // 2 - 1) * e - 1 for o, e in gaps))
         return min(most, self.words * _STEPS * _twice_step(self.pieces, mismatch, gaps) // 2) if self._alone else most
 
     def shared_bytes(self, mismatch: int, gaps: Gaps) -> int:
         """Dynamic shared memory of a block."""
         rows = _rows(self.pieces, mismatch, gaps)
         one = _STATE + _padded(rows * self.width * self.offset // 8) + 4 * rows * self.width * self._cell_words
-        one += _padded(8 * (_depth(mismatch, gaps) + 1)) if self.banded else 0
+        one += _padded(8 * (_depth(mismatch, gaps) + 1)) if self.outside == BANDED else 0
         one += _padded(4 * self.words) if self._alone else 0
         return self.pairs * _padded(one)
 
     def spilled_bytes(self, mismatch: int, gaps: Gaps, max_cost: int, longest: int) -> int:
         """Workspace of a pair for the diagonals that are not in shared memory."""
         half = min(_letters(gaps, self.most_cost(mismatch, gaps, max_cost)), longest) + 1
-        if self.banded or half <= self.width // 2 - 1:
+        if self.outside != SPILLED or half <= self.width // 2 - 1:
             return 0
         cells = _rows(self.pieces, mismatch, gaps) * (2 * half + 1)
         return _padded(cells * self.offset // 8) + _padded(4 * cells * self._cell_words)
