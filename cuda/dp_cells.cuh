@@ -1,0 +1,202 @@
+// Rows of two banded matrices of gap costs at a time: a matrix in each 16-bit half of a word.
+//
+// Gotoh's recurrences (1982) by diagonals, so that nothing moves from row to row: on diagonal k of a row, the diagonal
+// source is what k had in the row before, the insertion's what k + 1 had, the deletion's what k - 1 has in this row.
+//
+// A value is 16 * (cost - k * e) + tag, where e is the least extension cost: lengthening a deletion of that piece costs
+// nothing then, an insertion 2e, and no step less than 0. The tag of a candidate is its rank among candidates of the
+// same cost, so that the plain minimum keeps the canonical rule (outside a gap: insertion, deletion, diagonal; inside:
+// ended before lengthened), and says what the way back needs to know.
+#pragma once
+
+#include "dp_band.cuh"
+
+namespace wfacli::dp {
+
+constexpr std::uint32_t kHalves = 0x00010001u;
+constexpr std::int32_t kScale = 16;
+constexpr std::int32_t kRows = 16;  // that are computed between two cuts of large values
+
+// The same value in both halves.
+WFACLI_DEVICE std::uint32_t in_halves(std::int32_t value) { return (value & 0xffff) * kHalves; }
+
+// What the direction of a cell says: where its cost comes from, and for each kind of gap whether a gap that comes here
+// on the way back goes on. Kinds: the insertions by piece, then the deletions.
+enum Source : std::int32_t { kMatch = -1, kMismatch = -2 };  // else the kind of gap
+
+// Tags and the layout of directions, by the number of gap pieces; 0 is a single one whose gaps cost nothing to open,
+// so that they never need to go on.
+template <int kPieces>
+struct Directions {
+  static_assert(kPieces <= 1);
+  static constexpr int kBits = 4;
+  // Insertion 3, deletion 7, mismatch 11, match 15. Of gaps, an ended one has the bit kGoesOn clear.
+  WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kind == 0 ? 3 : 7; }
+  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kind == 0 ? 1 : 2; }
+  WFACLI_DEVICE static std::int32_t source(std::uint32_t direction) {
+    const std::uint32_t rank = direction >> 2 ^ (kPieces == 1);  // the XOR of Cells::row leaves it so
+    return rank < 2 ? static_cast<std::int32_t>(rank) : rank == 2 ? kMismatch : kMatch;
+  }
+  WFACLI_DEVICE static bool stays(std::uint32_t direction, int kind) {
+    return kPieces == 1 && (direction & goes_on(kind));
+  }
+};
+template <>
+struct Directions<2> {
+  static constexpr int kBits = 8;  // source in the upper four
+  WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return 0x9731u >> 4 * kind & 15; }
+  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return 1u << kind; }
+  WFACLI_DEVICE static std::int32_t source(std::uint32_t direction) {
+    switch (direction >> 4) {
+      case 1: return 0;
+      case 3: return 1;
+      case 7: return 2;
+      case 9: return 3;
+      case 11: return kMismatch;
+      default: return kMatch;
+    }
+  }
+  // What XOR of the four minima leaves: the flags, beside the bits that all their tags have anyhow.
+  WFACLI_DEVICE static bool stays(std::uint32_t direction, int kind) {
+    return ((direction ^ 3) & goes_on(kind)) != 0;
+  }
+};
+
+// Costs as the cells want them, the same for all rows.
+template <int kPieces>
+struct Steps {
+  static constexpr int kGaps = kPieces ? kPieces : 1;
+  using D = Directions<kPieces>;
+
+  std::uint32_t mismatch[3];        // times a difference's bit 0, 1 or 2
+  std::uint32_t open[2 * kGaps];    // from a cell, as a match has it, to a gap of a kind that ends there; without
+                                    // pieces, to the gap's letter
+  std::uint32_t extend[2 * kGaps];  // from there to the gap's next letter
+  std::int32_t drift;               // e above
+  std::int32_t most;                // costs from here on are not exact; 0 or less: no costs are
+
+  WFACLI_DEVICE static Steps of(const Costs& costs) {
+    Steps s;
+    s.drift = costs.extend[0];
+    for (int g = 1; g < kGaps; ++g) s.drift = min(s.drift, costs.extend[g]);
+    std::int64_t growth = static_cast<std::int64_t>(kRows + 1) * costs.mismatch;
+    for (int g = 0; g < kGaps; ++g) {
+      for (int kind = g; kind < 2 * kGaps; kind += kGaps) {
+        const std::int32_t extend = costs.extend[g] + (kind == g ? s.drift : -s.drift);
+        s.open[kind] = in_halves(kScale * (costs.open[g] + (kPieces ? 0 : extend)) - 15 + rank_of_ended(kind));
+        s.extend[kind] = in_halves(kScale * extend);
+        growth = max(growth, static_cast<std::int64_t>(kRows + 1) * costs.mismatch + costs.open[g] + extend);
+      }
+    }
+    for (int p = 0; p < 3; ++p) s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - 4) >> p;
+    s.most = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), 0x7fff / kScale - growth));
+    return s;
+  }
+  WFACLI_DEVICE static std::int32_t rank_of_ended(int kind) {
+    return static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::goes_on(kind) : 0));
+  }
+};
+
+// The last row that was computed, of kWidth diagonals.
+template <int kPieces, int kWidth, bool kPath>
+struct Cells {
+  using D = Directions<kPieces>;
+  static constexpr int kGaps = Steps<kPieces>::kGaps;
+  static constexpr int kPerWord = 16 / D::kBits;         // directions of one matrix
+  static constexpr int kPerStore = 4 * kPerWord;         // those of a uint4
+  static constexpr int kStores = kWidth / kPerStore;     // uint4 a row
+
+  std::uint32_t h[kWidth];                             // tags as of matches
+  std::uint32_t insertion[kPieces ? kPieces : 1][kWidth];  // what is to come on the diagonal below, in the next row
+
+  // The value of a cell of row 0 in one half.
+  WFACLI_DEVICE static std::int32_t first(const Costs& costs, const Steps<kPieces>& steps, std::int32_t diagonal) {
+    if (diagonal < 0) return steps.most;
+    return diagonal == 0 ? 0 : min(gap_cost(costs, diagonal) - diagonal * steps.drift, steps.most);
+  }
+  // Row 0 of bands that begin at diagonals low[0] and low[1].
+  WFACLI_DEVICE void begin(const Costs& costs, const Steps<kPieces>& steps, const std::int32_t (&low)[2]) {
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) {
+      const auto lower = static_cast<std::uint32_t>(first(costs, steps, low[0] + c));
+      const auto upper = static_cast<std::uint32_t>(first(costs, steps, low[1] + c));
+      h[c] = (upper << 16 | lower) * kScale + 15 * kHalves;
+#pragma unroll
+      for (int g = 0; g < kPieces; ++g)
+        insertion[g][c] = (__vadd2(h[c], steps.open[g]) | D::goes_on(g) * kHalves) + steps.extend[g];
+    }
+  }
+  // Large values, which no exact cost comes from, are cut, so that they fit for the next kRows rows.
+  WFACLI_DEVICE void cut(const Steps<kPieces>& steps) {
+    const std::uint32_t most = in_halves(steps.most * kScale + 15);
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) h[c] = __vmins2(h[c], most);
+  }
+  // The next row. Bit 15 - c of a half of masks[g]: whether the letters on diagonal 16 * g + c differ. `out` is where
+  // its directions go: kStores elements, 32 apart.
+  WFACLI_DEVICE void row(const Steps<kPieces>& steps, const std::uint32_t (&masks)[kWidth / 16], uint4* out) {
+    const std::uint32_t outside = static_cast<std::uint32_t>(steps.most * kScale) * kHalves;
+    std::uint32_t deletion[kGaps];
+#pragma unroll
+    for (int g = 0; g < kGaps; ++g) deletion[g] = outside | D::tag(kGaps + g) * kHalves;
+#pragma unroll
+    for (int from = 0; from < kWidth; from += kPerStore) {
+      std::uint32_t directions[kPerStore];
+#pragma unroll
+      for (int k = 0; k < kPerStore; ++k) {
+        const int c = from + k, bit = 15 - c % 16;
+        const std::uint32_t unlike = masks[c / 16] >> 3 * (bit / 3) & kHalves << bit % 3;
+        directions[k] = cell(steps, c, unlike * steps.mismatch[bit % 3] + h[c], outside, deletion);
+      }
+      if (kPath) out[from / kPerStore * 32] = packed(directions);
+    }
+  }
+
+ private:
+  // Diagonal c of the new row; its direction in the low bits of each half, anything above.
+  WFACLI_DEVICE std::uint32_t cell(const Steps<kPieces>& steps, int c, std::uint32_t diagonal, std::uint32_t outside,
+                                   std::uint32_t (&deletion)[kGaps]) {
+    const bool inside = c + 1 < kWidth;
+    if constexpr (kPieces == 0) {
+      const std::uint32_t next = inside ? h[c + 1] : outside, last = c > 0 ? h[c - 1] : outside;
+      const std::uint32_t best =
+          __viaddmin_s16x2(last, steps.open[1], __viaddmin_s16x2(next, steps.open[0], diagonal));
+      h[c] = best | 15 * kHalves;
+      return best;
+    } else {
+      std::uint32_t gaps[kPieces], best = diagonal, left = 0;
+#pragma unroll
+      for (int g = 0; g < kPieces; ++g) {
+        gaps[g] = inside ? insertion[g][c + 1] : outside | D::tag(g) * kHalves;
+        best = __vimin3_s16x2(best, gaps[g], deletion[g]);
+      }
+      h[c] = best | 15 * kHalves;
+#pragma unroll
+      for (int g = 0; g < kPieces; ++g) {
+        const std::uint32_t i = __viaddmin_s16x2(h[c], steps.open[g], gaps[g]);
+        const std::uint32_t d = __viaddmin_s16x2(h[c], steps.open[kGaps + g], deletion[g]);
+        insertion[g][c] = (i | D::goes_on(g) * kHalves) + steps.extend[g];
+        deletion[g] = d | D::goes_on(kGaps + g) * kHalves;
+        if (kPieces == 2) deletion[g] += steps.extend[kGaps + g];
+        left ^= i ^ d;
+      }
+      return kPieces == 1 ? best ^ left : (left & 0x000f000fu) | (best << 4 & ~0x000f000fu);
+    }
+  }
+  // Directions side by side: of one matrix in the lower halves, of the other in the upper ones, the first lowest.
+  WFACLI_DEVICE static uint4 packed(const std::uint32_t (&directions)[kPerStore]) {
+    std::uint32_t words[4];
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      const std::uint32_t* from = directions + w * kPerWord;
+      std::uint32_t bytes[2];
+#pragma unroll
+      for (int b = 0; b < 2; ++b)
+        bytes[b] = D::kBits == 8 ? from[b] : (from[2 * b] & 0x000f000fu) | (from[2 * b + 1] << 4 & ~0x000f000fu);
+      words[w] = __byte_perm(bytes[0], bytes[1], 0x6240);
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+  }
+};
+
+}  // namespace wfacli::dp
