@@ -62,10 +62,11 @@ struct Directions<2> {
   }
 };
 
-// Costs as the cells want them, the same for all rows.
-template <int kPieces>
+// Costs as the cells want them, the same for all rows. Without the path all tags are 0.
+template <int kPieces, bool kPath>
 struct Steps {
   static constexpr int kGaps = kPieces ? kPieces : 1;
+  static constexpr std::uint32_t kMatchTag = kPath ? 15 : 0;
   using D = Directions<kPieces>;
 
   std::uint32_t mismatch[3];        // times a difference's bit 0, 1 or 2
@@ -83,17 +84,21 @@ struct Steps {
     for (int g = 0; g < kGaps; ++g) {
       for (int kind = g; kind < 2 * kGaps; kind += kGaps) {
         const std::int32_t extend = costs.extend[g] + (kind == g ? s.drift : -s.drift);
-        s.open[kind] = in_halves(kScale * (costs.open[g] + (kPieces ? 0 : extend)) - 15 + rank_of_ended(kind));
+        s.open[kind] = in_halves(kScale * (costs.open[g] + (kPieces ? 0 : extend)) + rank_of_ended(kind));
         s.extend[kind] = in_halves(kScale * extend);
         growth = max(growth, static_cast<std::int64_t>(kRows + 1) * costs.mismatch + costs.open[g] + extend);
       }
     }
-    for (int p = 0; p < 3; ++p) s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - 4) >> p;
+    for (int p = 0; p < 3; ++p) s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - (kPath ? 4 : 0)) >> p;
     s.most = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), 0x7fff / kScale - growth));
     return s;
   }
+  WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kPath ? D::tag(kind) : 0; }
+  // In halves: the bit of a gap that goes on.
+  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kPath ? D::goes_on(kind) * kHalves : 0; }
+  // From the tag of a match to that of an ended gap.
   WFACLI_DEVICE static std::int32_t rank_of_ended(int kind) {
-    return static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::goes_on(kind) : 0));
+    return kPath ? static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::goes_on(kind) : 0)) - 15 : 0;
   }
 };
 
@@ -101,7 +106,9 @@ struct Steps {
 template <int kPieces, int kWidth, bool kPath>
 struct Cells {
   using D = Directions<kPieces>;
-  static constexpr int kGaps = Steps<kPieces>::kGaps;
+  using S = Steps<kPieces, kPath>;
+  static constexpr int kGaps = S::kGaps;
+  static constexpr std::uint32_t kMatchTag = S::kMatchTag * kHalves;
   static constexpr int kPerWord = 16 / D::kBits;         // directions of one matrix
   static constexpr int kPerStore = 4 * kPerWord;         // those of a uint4
   static constexpr int kStores = kWidth / kPerStore;     // uint4 a row
@@ -110,35 +117,39 @@ struct Cells {
   std::uint32_t insertion[kPieces ? kPieces : 1][kWidth];  // what is to come on the diagonal below, in the next row
 
   // The value of a cell of row 0 in one half.
-  WFACLI_DEVICE static std::int32_t first(const Costs& costs, const Steps<kPieces>& steps, std::int32_t diagonal) {
-    if (diagonal < 0) return steps.most;
-    return diagonal == 0 ? 0 : min(gap_cost(costs, diagonal) - diagonal * steps.drift, steps.most);
+  WFACLI_DEVICE static std::int32_t first(const Costs& costs, const S& steps, std::int32_t diagonal) {
+    if (diagonal <= 0) return diagonal == 0 ? 0 : steps.most;
+    std::int32_t least = steps.most;
+#pragma unroll
+    for (int g = 0; g < kGaps; ++g)
+      least = min(least, costs.open[g] + (costs.extend[g] - steps.drift) * diagonal);  // small, or there is no `most`
+    return least;
   }
-  // Row 0 of bands that begin at diagonals low[0] and low[1].
-  WFACLI_DEVICE void begin(const Costs& costs, const Steps<kPieces>& steps, const std::int32_t (&low)[2]) {
+  // Row 0 of bands that begin at diagonals low[0] and low[1]; steps.most > 0.
+  WFACLI_DEVICE void begin(const Costs& costs, const S& steps, const std::int32_t (&low)[2]) {
 #pragma unroll
     for (int c = 0; c < kWidth; ++c) {
       const auto lower = static_cast<std::uint32_t>(first(costs, steps, low[0] + c));
       const auto upper = static_cast<std::uint32_t>(first(costs, steps, low[1] + c));
-      h[c] = (upper << 16 | lower) * kScale + 15 * kHalves;
+      h[c] = (upper << 16 | lower) * kScale + kMatchTag;
 #pragma unroll
       for (int g = 0; g < kPieces; ++g)
-        insertion[g][c] = (__vadd2(h[c], steps.open[g]) | D::goes_on(g) * kHalves) + steps.extend[g];
+        insertion[g][c] = (__vadd2(h[c], steps.open[g]) | S::goes_on(g)) + steps.extend[g];
     }
   }
   // Large values, which no exact cost comes from, are cut, so that they fit for the next kRows rows.
-  WFACLI_DEVICE void cut(const Steps<kPieces>& steps) {
-    const std::uint32_t most = in_halves(steps.most * kScale + 15);
+  WFACLI_DEVICE void cut(const S& steps) {
+    const std::uint32_t most = in_halves(steps.most * kScale) + kMatchTag;
 #pragma unroll
     for (int c = 0; c < kWidth; ++c) h[c] = __vmins2(h[c], most);
   }
   // The next row. Bit 15 - c of a half of masks[g]: whether the letters on diagonal 16 * g + c differ. `out` is where
   // its directions go: kStores elements, 32 apart.
-  WFACLI_DEVICE void row(const Steps<kPieces>& steps, const std::uint32_t (&masks)[kWidth / 16], uint4* out) {
+  WFACLI_DEVICE void row(const S& steps, const std::uint32_t (&masks)[kWidth / 16], uint4* out) {
     const std::uint32_t outside = static_cast<std::uint32_t>(steps.most * kScale) * kHalves;
     std::uint32_t deletion[kGaps];
 #pragma unroll
-    for (int g = 0; g < kGaps; ++g) deletion[g] = outside | D::tag(kGaps + g) * kHalves;
+    for (int g = 0; g < kGaps; ++g) deletion[g] = outside | S::tag(kGaps + g) * kHalves;
 #pragma unroll
     for (int from = 0; from < kWidth; from += kPerStore) {
       std::uint32_t directions[kPerStore];
@@ -154,29 +165,29 @@ struct Cells {
 
  private:
   // Diagonal c of the new row; its direction in the low bits of each half, anything above.
-  WFACLI_DEVICE std::uint32_t cell(const Steps<kPieces>& steps, int c, std::uint32_t diagonal, std::uint32_t outside,
+  WFACLI_DEVICE std::uint32_t cell(const S& steps, int c, std::uint32_t diagonal, std::uint32_t outside,
                                    std::uint32_t (&deletion)[kGaps]) {
     const bool inside = c + 1 < kWidth;
     if constexpr (kPieces == 0) {
       const std::uint32_t next = inside ? h[c + 1] : outside, last = c > 0 ? h[c - 1] : outside;
       const std::uint32_t best =
           __viaddmin_s16x2(last, steps.open[1], __viaddmin_s16x2(next, steps.open[0], diagonal));
-      h[c] = best | 15 * kHalves;
+      h[c] = best | kMatchTag;
       return best;
     } else {
       std::uint32_t gaps[kPieces], best = diagonal, left = 0;
 #pragma unroll
       for (int g = 0; g < kPieces; ++g) {
-        gaps[g] = inside ? insertion[g][c + 1] : outside | D::tag(g) * kHalves;
+        gaps[g] = inside ? insertion[g][c + 1] : outside | S::tag(g) * kHalves;
         best = __vimin3_s16x2(best, gaps[g], deletion[g]);
       }
-      h[c] = best | 15 * kHalves;
+      h[c] = best | kMatchTag;
 #pragma unroll
       for (int g = 0; g < kPieces; ++g) {
         const std::uint32_t i = __viaddmin_s16x2(h[c], steps.open[g], gaps[g]);
         const std::uint32_t d = __viaddmin_s16x2(h[c], steps.open[kGaps + g], deletion[g]);
-        insertion[g][c] = (i | D::goes_on(g) * kHalves) + steps.extend[g];
-        deletion[g] = d | D::goes_on(kGaps + g) * kHalves;
+        insertion[g][c] = (i | S::goes_on(g)) + steps.extend[g];
+        deletion[g] = d | S::goes_on(kGaps + g);
         if (kPieces == 2) deletion[g] += steps.extend[kGaps + g];
         left ^= i ^ d;
       }

@@ -29,8 +29,8 @@ struct Pair {
   Strip<Letters, kWidth> strip;
   std::int32_t value;
 
-  // A pair without rows where there is no such slot, or no way to go on.
-  WFACLI_DEVICE static Pair of(const AlignTask& task, std::int32_t slot, bool possible) {
+  // A pair without rows where there is no such slot.
+  WFACLI_DEVICE static Pair of(const AlignTask& task, std::int32_t slot) {
     const std::int32_t row = task.rows[min(slot, task.count - 1)];
     Pair pair;
     pair.strip.query = Letters::query(task, row);
@@ -38,13 +38,14 @@ struct Pair {
     pair.query_len = pair.strip.query.letters.length;
     pair.target_len = pair.strip.target.letters.length;
     pair.band = Band::of(task.costs, pair.query_len, pair.target_len, kWidth);
-    if (slot >= task.count || !possible) pair.band.holds = false;
+    if (slot >= task.count) pair.band.holds = false;
     pair.value = kNever;
     return pair;
   }
   WFACLI_DEVICE std::int32_t rows() const { return band.holds && target_len > 0 ? query_len : 0; }
 
-  WFACLI_DEVICE void answer(const AlignTask& task, const Steps<kPieces>& steps, std::int32_t slot) const {
+  template <class Steps>
+  WFACLI_DEVICE void answer(const AlignTask& task, const Steps& steps, std::int32_t slot) const {
     if (slot >= task.count) return;
     std::int32_t cost = kNever;
     if (query_len == 0 || target_len == 0) {
@@ -60,20 +61,14 @@ struct Pair {
   }
 };
 
+// All rows of a warp's pairs.
 template <bool kPath>
-WFACLI_DEVICE void align(const AlignTask& task) {
+WFACLI_DEVICE void compute(const AlignTask& task, const Steps<kPieces, kPath>& steps, Pair& a, Pair& b, uint4* out) {
   constexpr std::uint32_t kAll = 0xffffffffu;
-  const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x & 31);
-  const std::int32_t warp = static_cast<std::int32_t>((blockIdx.x * WFACLI_BLOCK + threadIdx.x) / 32);
-  const std::int32_t slot = 64 * warp + lane;
-  if (64 * warp >= task.count) return;  // the whole warp
-  const auto steps = Steps<kPieces>::of(task.costs);
-  Pair a = Pair::of(task, slot, steps.most > 0), b = Pair::of(task, slot + 32, steps.most > 0);
   Cells<kPieces, kWidth, kPath> cells;
   cells.begin(task.costs, steps, {a.band.low, b.band.low});
   a.strip.begin(a.band.low);
   b.strip.begin(b.band.low);
-  auto* out = reinterpret_cast<uint4*>(task.workspace + static_cast<std::uint64_t>(warp) * task.stride) + lane;
   const std::int32_t rows = __reduce_max_sync(kAll, max(a.rows(), b.rows()));
   for (std::int32_t base = 0; base < rows; base += kRows) {
     a.strip.enter(base, a.band.low);
@@ -100,6 +95,18 @@ WFACLI_DEVICE void align(const AlignTask& task) {
       }
     }
   }
+}
+
+template <bool kPath>
+WFACLI_DEVICE void align(const AlignTask& task) {
+  const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x & 31);
+  const std::int32_t warp = static_cast<std::int32_t>((blockIdx.x * WFACLI_BLOCK + threadIdx.x) / 32);
+  const std::int32_t slot = 64 * warp + lane;
+  if (64 * warp >= task.count) return;  // the whole warp
+  const auto steps = Steps<kPieces, kPath>::of(task.costs);
+  Pair a = Pair::of(task, slot), b = Pair::of(task, slot + 32);
+  auto* out = reinterpret_cast<uint4*>(task.workspace + static_cast<std::uint64_t>(warp) * task.stride) + lane;
+  if (steps.most > 0) compute<kPath>(task, steps, a, b, out);
   a.answer(task, steps, slot);
   b.answer(task, steps, slot + 32);
 }
@@ -108,7 +115,7 @@ WFACLI_DEVICE void align(const AlignTask& task) {
 struct Walk {
   using D = Directions<kPieces>;
   static constexpr int kAhead = 8;
-  static constexpr int kGaps = Steps<kPieces>::kGaps;
+  static constexpr int kGaps = Layout::kGaps;
   static constexpr std::int32_t kOutside = -1;  // of gaps
 
   const std::uint32_t* words;  // of row 1
@@ -179,5 +186,4 @@ WFACLI_KERNEL(dp_align, wfacli::AlignTask) {
   else
     wfacli::dp::align<false>(task);
 }
-
 WFACLI_KERNEL(dp_walk, wfacli::AlignTask) { wfacli::dp::walk(task); }

@@ -1,0 +1,68 @@
+"""Pairs as the kernels see them, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.emulation.launching import address, aligned
+from tests.oracles import Pair
+from wfacli.gpu.task import ALIGN_TASK, GUARD
+
+OPERATIONS = {1: "I", 2: "D", 7: "=", 8: "X"}
+
+
+class DeviceBatch:
+    """Packed letters of some pairs, in guards of noise; sequences lie as in a PairBatch."""
+
+    def __init__(self, pairs: Sequence[Pair], seed: int = 0):
+        lengths = np.array([[len(s) for s in pair] for pair in pairs], np.int32).reshape(-1, 2)
+        groups = -(-lengths // 16)
+        ends = np.cumsum(groups.reshape(-1)).reshape(-1, 2)
+        self._words = aligned(int(groups.sum()) + 2 * GUARD, np.uint32)
+        self._words[:] = np.random.default_rng(seed).integers(0, 2**32, len(self._words), dtype=np.uint32)
+        starts = (ends - groups).astype(np.uint32)
+        for pair, row in zip(pairs, starts.tolist(), strict=True):
+            for letters, start in zip(pair, row, strict=True):
+                codes = np.frombuffer(letters.ljust(-(-len(letters) // 16) * 16, b"N"), np.uint8) >> 1 & 3
+                words = (codes.reshape(-1, 16).astype(np.uint32) << 2 * np.arange(16, dtype=np.uint32)).sum(1)
+                self._words[GUARD + start : GUARD + start + len(words)] = words
+        self._columns = [np.ascontiguousarray(c) for c in (*starts.T, *lengths.T)]
+        self.count = len(pairs)
+        self.lengths = lengths
+
+    def task(self) -> np.ndarray:
+        """An AlignTask with the sequences filled in."""
+        task = np.zeros(1, ALIGN_TASK)
+        task["seq"]["packed"] = address(self._words, GUARD)
+        names = ("query_start", "target_start", "query_len", "target_len")
+        for name, column in zip(names, self._columns, strict=True):
+            task["seq"][name] = address(column)
+        return task
+
+
+@dataclass
+class Answers:
+    """What a launch says of each slot."""
+
+    status: np.ndarray
+    cost: np.ndarray
+    op_count: np.ndarray
+    ops: np.ndarray
+
+    @classmethod
+    def room(cls, task: np.ndarray, count: int, capacity: int) -> Answers:
+        """Memory for the answers of a task, in which it is noted."""
+        parts = aligned(count, np.uint8), aligned(count, np.int32), aligned(count, np.int32)
+        answers = cls(*parts, aligned(count * capacity, np.uint32).reshape(count, capacity))
+        for name in ("status", "cost", "op_count", "ops"):
+            task[name] = address(getattr(answers, name))
+        task["count"], task["op_capacity"] = count, capacity
+        return answers
+
+    def cigar(self, slot: int) -> str:
+        """As in SAM; "*" if there is none."""
+        runs = self.ops[slot, : self.op_count[slot]].tolist()
+        return "".join(f"{run >> 4}{OPERATIONS[run & 15]}" for run in runs) or "*"
