@@ -26,17 +26,19 @@ struct Band {
   bool holds;             // diagonals 0 and `last` are in the band
   std::int32_t unproven;  // the least cost of a path that leaves the band: what costs less is optimal
 
-  // In the middle between both diagonals, so that ways out above and below cost about the same.
+  // In the middle between both diagonals, so that ways out above and below cost about the same. `odd`: the first one
+  // has an odd number.
   WFACLI_DEVICE static Band of(const Costs& costs, std::int32_t query_len, std::int32_t target_len,
-                               std::int32_t width) {
+                               std::int32_t width, bool odd = false) {
     Band band;
     band.last = target_len - query_len;
     band.low = (band.last - (width - 1)) >> 1;
+    if (odd && !(band.low & 1)) --band.low;
     const std::int32_t above = band.low + width, below = band.low - 1;
     band.holds = band.low <= min(0, band.last) && above > max(0, band.last);
     band.unproven = kNever;
     if (!band.holds) {
-      band.low = 0;
+      band.low = odd;
       return band;
     }
     // Gaps bought together are never cheaper than one of their length. The matrix has diagonals -query_len to

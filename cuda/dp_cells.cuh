@@ -1,4 +1,4 @@
-// Rows of two banded matrices of gap costs at a time: a matrix in each 16-bit half of a word.
+// Cells of banded matrices of gap costs, and rows of two matrices at a time, one in each 16-bit half of a word.
 //
 // Gotoh's recurrences (1982) by diagonals, so that nothing moves from row to row: on diagonal k of a row, the diagonal
 // source is what k had in the row before, the insertion's what k + 1 had, the deletion's what k - 1 has in this row.
@@ -13,12 +13,46 @@
 
 namespace wfacli::dp {
 
-constexpr std::uint32_t kHalves = 0x00010001u;
 constexpr std::int32_t kScale = 16;
 constexpr std::int32_t kRows = 16;  // that are computed between two cuts of large values
 
-// The same value in both halves.
-WFACLI_DEVICE std::uint32_t in_halves(std::int32_t value) { return (value & 0xffff) * kHalves; }
+// A word has two values of 16 bits.
+struct Halves {
+  static constexpr std::uint32_t kOnes = 0x00010001u;  // 1 in each value
+  static constexpr int kValues = 2;
+  static constexpr std::int32_t kGreatest = 0x7fff;
+
+  WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return (value & 0xffff) * kOnes; }
+  WFACLI_DEVICE static std::uint32_t add(std::uint32_t a, std::uint32_t b) { return __vadd2(a, b); }
+  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return __vmins2(a, b); }
+  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return __vimin3_s16x2(a, b, c);
+  }
+  WFACLI_DEVICE static std::uint32_t least_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return __viaddmin_s16x2(a, b, c);
+  }
+};
+
+// A word has one.
+struct Whole {
+  static constexpr std::uint32_t kOnes = 1;
+  static constexpr int kValues = 1;
+  static constexpr std::int32_t kGreatest = 0x7fffffff;
+
+  WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return static_cast<std::uint32_t>(value); }
+  WFACLI_DEVICE static std::uint32_t add(std::uint32_t a, std::uint32_t b) { return a + b; }
+  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::uint32_t>(min(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)));
+  }
+  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return static_cast<std::uint32_t>(
+        __vimin3_s32(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
+  }
+  WFACLI_DEVICE static std::uint32_t least_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return static_cast<std::uint32_t>(
+        __viaddmin_s32(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
+  }
+};
 
 // What the direction of a cell says: where its cost comes from, and for each kind of gap whether a gap that comes here
 // on the way back goes on. Kinds: the insertions by piece, then the deletions.
@@ -63,8 +97,11 @@ struct Directions<2> {
 };
 
 // Costs as the cells want them, the same for all rows. Without the path all tags are 0.
-template <int kPieces, bool kPath>
+template <int kPieces, bool kPath, class ValueType = Halves>
 struct Steps {
+  using Value = ValueType;
+  static constexpr int kOf = kPieces;
+  static constexpr bool kTagged = kPath;
   static constexpr int kGaps = kPieces ? kPieces : 1;
   static constexpr std::uint32_t kMatchTag = kPath ? 15 : 0;
   using D = Directions<kPieces>;
@@ -84,23 +121,53 @@ struct Steps {
     for (int g = 0; g < kGaps; ++g) {
       for (int kind = g; kind < 2 * kGaps; kind += kGaps) {
         const std::int32_t extend = costs.extend[g] + (kind == g ? s.drift : -s.drift);
-        s.open[kind] = in_halves(kScale * (costs.open[g] + (kPieces ? 0 : extend)) + rank_of_ended(kind));
-        s.extend[kind] = in_halves(kScale * extend);
+        s.open[kind] = Value::all(kScale * (costs.open[g] + (kPieces ? 0 : extend)) + rank_of_ended(kind));
+        s.extend[kind] = Value::all(kScale * extend);
         growth = max(growth, static_cast<std::int64_t>(kRows + 1) * costs.mismatch + costs.open[g] + extend);
       }
     }
     for (int p = 0; p < 3; ++p) s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - (kPath ? 4 : 0)) >> p;
-    s.most = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), 0x7fff / kScale - growth));
+    s.most = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), Value::kGreatest / kScale - growth));
     return s;
   }
   WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kPath ? D::tag(kind) : 0; }
-  // In halves: the bit of a gap that goes on.
-  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kPath ? D::goes_on(kind) * kHalves : 0; }
+  // In each value: the bit of a gap that goes on.
+  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kPath ? D::goes_on(kind) * Value::kOnes : 0; }
   // From the tag of a match to that of an ended gap.
   WFACLI_DEVICE static std::int32_t rank_of_ended(int kind) {
     return kPath ? static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::goes_on(kind) : 0)) - 15 : 0;
   }
 };
+
+// The gaps that come to a cell, and that go on from it, by piece.
+template <int kPieces>
+struct Gaps {
+  std::uint32_t insertion[kPieces], deletion[kPieces];
+};
+
+// A cell from its diagonal source and the gaps that come to it: its value as a match's, the gaps that go on from it,
+// and its direction in the low bits of each value, with anything above.
+template <class S>
+WFACLI_DEVICE std::uint32_t gotoh(const S& steps, std::uint32_t diagonal, const Gaps<S::kOf>& from, std::uint32_t& h,
+                                  Gaps<S::kOf>& to) {
+  using V = typename S::Value;
+  constexpr int kPieces = S::kOf;
+  std::uint32_t best = diagonal, left = 0;
+#pragma unroll
+  for (int g = 0; g < kPieces; ++g) best = V::least(best, from.insertion[g], from.deletion[g]);
+  h = best | S::kMatchTag * V::kOnes;
+#pragma unroll
+  for (int g = 0; g < kPieces; ++g) {
+    const std::uint32_t i = V::least_with_sum(h, steps.open[g], from.insertion[g]);
+    const std::uint32_t d = V::least_with_sum(h, steps.open[kPieces + g], from.deletion[g]);
+    to.insertion[g] = (i | S::goes_on(g)) + steps.extend[g];
+    to.deletion[g] = d | S::goes_on(kPieces + g);
+    if (kPieces == 2) to.deletion[g] += steps.extend[kPieces + g];
+    left ^= i ^ d;
+  }
+  constexpr std::uint32_t kFour = 15 * V::kOnes;
+  return kPieces == 1 ? best ^ left : (left & kFour) | (best << 4 & ~kFour);
+}
 
 // The last row that was computed, of kWidth diagonals.
 template <int kPieces, int kWidth, bool kPath>
@@ -108,7 +175,7 @@ struct Cells {
   using D = Directions<kPieces>;
   using S = Steps<kPieces, kPath>;
   static constexpr int kGaps = S::kGaps;
-  static constexpr std::uint32_t kMatchTag = S::kMatchTag * kHalves;
+  static constexpr std::uint32_t kMatchTag = S::kMatchTag * Halves::kOnes;
   static constexpr int kPerWord = 16 / D::kBits;         // directions of one matrix
   static constexpr int kPerStore = 4 * kPerWord;         // those of a uint4
   static constexpr int kStores = kWidth / kPerStore;     // uint4 a row
@@ -139,24 +206,24 @@ struct Cells {
   }
   // Large values, which no exact cost comes from, are cut, so that they fit for the next kRows rows.
   WFACLI_DEVICE void cut(const S& steps) {
-    const std::uint32_t most = in_halves(steps.most * kScale) + kMatchTag;
+    const std::uint32_t most = Halves::all(steps.most * kScale) + kMatchTag;
 #pragma unroll
     for (int c = 0; c < kWidth; ++c) h[c] = __vmins2(h[c], most);
   }
   // The next row. Bit 15 - c of a half of masks[g]: whether the letters on diagonal 16 * g + c differ. `out` is where
   // its directions go: kStores elements, 32 apart.
   WFACLI_DEVICE void row(const S& steps, const std::uint32_t (&masks)[kWidth / 16], uint4* out) {
-    const std::uint32_t outside = static_cast<std::uint32_t>(steps.most * kScale) * kHalves;
+    const std::uint32_t outside = static_cast<std::uint32_t>(steps.most * kScale) * Halves::kOnes;
     std::uint32_t deletion[kGaps];
 #pragma unroll
-    for (int g = 0; g < kGaps; ++g) deletion[g] = outside | S::tag(kGaps + g) * kHalves;
+    for (int g = 0; g < kGaps; ++g) deletion[g] = outside | S::tag(kGaps + g) * Halves::kOnes;
 #pragma unroll
     for (int from = 0; from < kWidth; from += kPerStore) {
       std::uint32_t directions[kPerStore];
 #pragma unroll
       for (int k = 0; k < kPerStore; ++k) {
         const int c = from + k, bit = 15 - c % 16;
-        const std::uint32_t unlike = masks[c / 16] >> 3 * (bit / 3) & kHalves << bit % 3;
+        const std::uint32_t unlike = masks[c / 16] >> 3 * (bit / 3) & Halves::kOnes << bit % 3;
         directions[k] = cell(steps, c, unlike * steps.mismatch[bit % 3] + h[c], outside, deletion);
       }
       if (kPath) out[from / kPerStore * 32] = packed(directions);
@@ -175,23 +242,19 @@ struct Cells {
       h[c] = best | kMatchTag;
       return best;
     } else {
-      std::uint32_t gaps[kPieces], best = diagonal, left = 0;
+      Gaps<kPieces> from, to;
 #pragma unroll
       for (int g = 0; g < kPieces; ++g) {
-        gaps[g] = inside ? insertion[g][c + 1] : outside | S::tag(g) * kHalves;
-        best = __vimin3_s16x2(best, gaps[g], deletion[g]);
+        from.insertion[g] = inside ? insertion[g][c + 1] : outside | S::tag(g) * Halves::kOnes;
+        from.deletion[g] = deletion[g];
       }
-      h[c] = best | kMatchTag;
+      const std::uint32_t direction = gotoh(steps, diagonal, from, h[c], to);
 #pragma unroll
       for (int g = 0; g < kPieces; ++g) {
-        const std::uint32_t i = __viaddmin_s16x2(h[c], steps.open[g], gaps[g]);
-        const std::uint32_t d = __viaddmin_s16x2(h[c], steps.open[kGaps + g], deletion[g]);
-        insertion[g][c] = (i | S::goes_on(g)) + steps.extend[g];
-        deletion[g] = d | S::goes_on(kGaps + g);
-        if (kPieces == 2) deletion[g] += steps.extend[kGaps + g];
-        left ^= i ^ d;
+        insertion[g][c] = to.insertion[g];
+        deletion[g] = to.deletion[g];
       }
-      return kPieces == 1 ? best ^ left : (left & 0x000f000fu) | (best << 4 & ~0x000f000fu);
+      return direction;
     }
   }
   // Directions side by side: of one matrix in the lower halves, of the other in the upper ones, the first lowest.

@@ -1,4 +1,4 @@
-// Letters of two pairs as bit planes: which letters of a row of the band differ takes a few operations for all of them.
+// Letters as bit planes: which letters of a row of the band differ takes a few operations for all of them.
 #pragma once
 
 #include "common/letters.cuh"
@@ -30,9 +30,9 @@ struct PackedPlanes {
   WFACLI_DEVICE static PackedPlanes target(const AlignTask& task, std::int32_t row) {
     return {Packed::target(task.seq, row)};
   }
-  // 16 reversed letters from r on in the low halves, the first in bit 15; r from -64 on. Those outside are anything.
+  // 16 reversed letters from r on in the low halves, the first in bit 15. Those outside are anything.
   WFACLI_DEVICE void read(std::int32_t r, std::uint32_t (&planes)[kPlanes]) const {
-    const std::uint32_t window = letters.window(min(r, letters.length));
+    const std::uint32_t window = letters.window(min(max(r, -16), letters.length));
     planes[0] = even_bits(window);
     planes[1] = even_bits(window >> 1);
   }
@@ -133,6 +133,48 @@ struct Strip {
                                  : __funnelshift_l(columns[p][min(w + 1, kWords - 1)], columns[p][w], row);
       masks[w] = Planes::differ(letter, letters, wildcard);
     }
+  }
+};
+
+// The letters that 16 steps of two anti-diagonals each compare, on the 2 * kSpan diagonals of a lane. In step s, diagonals 2 x and 2 x + 1 of the band are in the row of query letter s - x - 1.
+template <class Planes, int kSpan>
+struct Crossing {
+  static_assert(kSpan <= 16);
+  static constexpr int kPlanes = Planes::kPlanes;
+
+  Planes query, target;
+  std::int32_t ahead, beyond;      // of the first diagonal's letters: the query's at step 0, and the target's
+  std::uint32_t rows[kPlanes];     // 32 query letters, downwards
+  std::uint32_t columns[kPlanes];  // 32 target letters, upwards
+
+  // Before the steps from `step` on, of a band whose first diagonal is `low`.
+  WFACLI_DEVICE void begin(std::int32_t lane, std::int32_t low, std::int32_t step) {
+    ahead = -lane * kSpan;
+    beyond = lane * kSpan + low;
+    query.read(step + ahead - 16, rows);
+    target.read(step + beyond - 1, columns);
+#pragma unroll
+    for (int p = 0; p < kPlanes; ++p) rows[p] = __brev(rows[p]);
+  }
+  // The 16 steps from `step` on, the next ones.
+  WFACLI_DEVICE void enter(std::int32_t step) {
+    std::uint32_t next[kPlanes];
+    query.read(step + ahead, next);
+#pragma unroll
+    for (int p = 0; p < kPlanes; ++p) rows[p] = rows[p] >> 16 | __brev(next[p]);
+    target.read(step + beyond + 15, next);
+#pragma unroll
+    for (int p = 0; p < kPlanes; ++p) columns[p] = columns[p] << 16 | next[p];
+  }
+  // Bit 31 - x: whether step r of the 16 finds different letters on the lane's diagonal 2 x + odd.
+  WFACLI_DEVICE std::uint32_t differ(std::int32_t r, int odd, bool wildcard) const {
+    std::uint32_t of_rows[kPlanes], of_columns[kPlanes];
+#pragma unroll
+    for (int p = 0; p < kPlanes; ++p) {
+      of_rows[p] = rows[p] << (16 - r);
+      of_columns[p] = columns[p] << (r + odd);
+    }
+    return Planes::differ(of_rows, of_columns, wildcard);
   }
 };
 

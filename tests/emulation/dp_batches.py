@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import numpy as np
 
+from tests import pairgen
 from tests.emulation.batches import Answers, DeviceBatch
 from tests.emulation.launching import Kernels, address, aligned
-from tests.oracle_spans import _IUPAC, Scheme
+from tests.oracle_spans import _IUPAC, Scheme, optima
 from tests.oracles import Pair
+from wfacli.batch import Status
 from wfacli.gpu import dp
 
 SCHEMES = [
@@ -90,3 +93,75 @@ def launch_thread(
     if path:
         kernels.launch("dp_walk", task, -(-len(pairs) // BLOCK), order)
     return answers
+
+
+def launch_warp(
+    pairs: Sequence[Pair],
+    scheme: Scheme,
+    band: int,
+    bits: int,
+    *,
+    path: bool = True,
+    order: int = 0,
+    max_cost: int = MANY,
+    capacity: int = 1500,
+    rule: str = "",
+    grid: int = 3,
+    longest: int = 0,
+) -> Answers:
+    """dp_warp_align of cuda/dp_warp.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
+    pieces = len(scheme.gaps)
+    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODES": int(bool(rule))}
+    kernels = Kernels("dp_warp.cu", BLOCK, macros)
+    batch = batch_of(pairs[::-1], rule)
+    rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
+    task = task_for(batch, scheme, path, max_cost, rule)
+    answers = Answers.room(task, len(pairs), capacity)
+    stride = dp.warp_stride(band, pieces, longest or int(task["longest"][0]))
+    workspace = aligned(grid * BLOCK // 32 * stride if path else 0, np.uint8)
+    drawn = aligned(1, np.uint32)
+    drawn[:] = 0
+    task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), stride
+    task["next"] = address(drawn)
+    kernels.launch("dp_warp_align", task, grid, order)
+    return answers
+
+
+def near_pairs(seed: int, count: int, longest: int, band: int, alphabet: bytes) -> list[tuple[bytes, bytes]]:
+    """Pairs whose lengths differ by up to a little more than the band, alike and unlike."""
+    rng = random.Random(seed)
+    pairs = []
+    while len(pairs) < count:
+        length = rng.choice((rng.randint(0, longest), longest - 1, longest))
+        kind = rng.choice(pairgen.KINDS)
+        query, target = pairgen.pair(rng, length, alphabet, rng.choice((0, 0.05, 0.15, 0.3)), kind)
+        if rng.random() < 0.3:  # long gaps, at the band's edges
+            cut, gap = rng.randint(0, len(query)), rng.randint(1, band + 1)
+            query = query[:cut] + (
+                query[cut + gap :] if rng.random() < 0.5 else pairgen.sequence(rng, gap, alphabet) + query[cut:]
+            )
+        if rng.random() < 0.5:
+            query, target = target, query
+        pairs.append((query, target))
+    return pairs
+
+
+def assert_canonical(
+    pairs: list, scheme: Scheme, answers: Answers, provable: np.ndarray, rule: str = "mismatch"
+) -> int:
+    """Statuses are those that the host expects, and answers the oracle's; how many pairs were answered."""
+    for slot, (pair, best) in enumerate(zip(pairs, optima(pairs, scheme, rule=rule), strict=True)):
+        status = Status.OK if -best.score <= provable[slot] else Status.SCORE_LIMIT
+        where = f"slot {slot} of {pair} with {scheme}, provable {provable[slot]}, best {best}"
+        assert answers.status[slot] == status, where
+        if status == Status.OK:
+            assert (answers.cost[slot], answers.cigar(slot)) == (-best.score, best.cigar), where
+        else:
+            assert answers.op_count[slot] == 0, where
+    return int((answers.status == Status.OK).sum())
+
+
+def provable(pairs: list, scheme: Scheme, band: int, bits: int = 16) -> np.ndarray:
+    """The greatest cost of each pair that a build answers."""
+    query, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
+    return dp.provable_cost(scheme.mismatch, scheme.gaps, query, target, band, bits)

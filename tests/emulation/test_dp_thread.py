@@ -8,50 +8,9 @@ import numpy as np
 import pytest
 
 from tests import pairgen
-from tests.emulation.batches import Answers
-from tests.emulation.dp_batches import SCHEMES, launch_thread
-from tests.oracle_spans import Scheme, optima
+from tests.emulation.dp_batches import SCHEMES, assert_canonical, launch_thread, near_pairs, provable
+from tests.oracle_spans import Scheme
 from wfacli.batch import Status
-from wfacli.gpu import dp
-
-
-def near_pairs(seed: int, count: int, longest: int, band: int, alphabet: bytes) -> list[tuple[bytes, bytes]]:
-    """Pairs whose lengths differ by up to a little more than the band, alike and unlike."""
-    rng = random.Random(seed)
-    pairs = []
-    while len(pairs) < count:
-        length = rng.choice((rng.randint(0, longest), longest - 1, longest))
-        kind = rng.choice(pairgen.KINDS)
-        query, target = pairgen.pair(rng, length, alphabet, rng.choice((0, 0.05, 0.15, 0.3)), kind)
-        if rng.random() < 0.3:  # long gaps, at the band's edges
-            cut, gap = rng.randint(0, len(query)), rng.randint(1, band + 1)
-            query = query[:cut] + (
-                query[cut + gap :] if rng.random() < 0.5 else pairgen.sequence(rng, gap, alphabet) + query[cut:]
-            )
-        if rng.random() < 0.5:
-            query, target = target, query
-        pairs.append((query, target))
-    return pairs
-
-
-def assert_canonical(
-    pairs: list, scheme: Scheme, answers: Answers, provable: np.ndarray, rule: str = "mismatch"
-) -> int:
-    """Statuses are those that the host expects, and answers the oracle's; how many pairs were answered."""
-    for slot, (pair, best) in enumerate(zip(pairs, optima(pairs, scheme, rule=rule), strict=True)):
-        status = Status.OK if -best.score <= provable[slot] else Status.SCORE_LIMIT
-        where = f"slot {slot} of {pair} with {scheme}, provable {provable[slot]}, best {best}"
-        assert answers.status[slot] == status, where
-        if status == Status.OK:
-            assert (answers.cost[slot], answers.cigar(slot)) == (-best.score, best.cigar), where
-        else:
-            assert answers.op_count[slot] == 0, where
-    return int((answers.status == Status.OK).sum())
-
-
-def provable(pairs: list, scheme: Scheme, band: int) -> np.ndarray:
-    query, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
-    return dp.provable_cost(scheme.mismatch, scheme.gaps, query, target, band)
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -6,8 +6,8 @@ import numpy as np
 
 NEVER = 2**31 - 1  # a cost that nothing has
 SLOTS = 64  # of a warp of dp_align
+WIDEST_OF_THREADS = 64  # diagonals; wider bands have a warp for a pair
 _ROWS = 16  # between two cuts of large values
-_UNITS = 2**15 // 16  # costs that 16 bits hold beside their tags
 
 Gaps = tuple[tuple[int, int], ...]  # (open, extend) of each piece
 
@@ -22,6 +22,14 @@ def thread_stride(band: int, pieces: int, longest: int) -> int:
     return longest * band * (1024 if pieces == 2 else 512) // 16
 
 
+def warp_stride(band: int, pieces: int, longest: int) -> int:
+    """Bytes of workspace of a resident warp of dp_warp_align with the path."""
+    directions = band // 32  # of a lane and a step
+    room = 32 // (8 if pieces == 2 else 4)  # of a word, half of it for each of two 16-bit values
+    words = -(-directions // room)
+    return (longest + 1) * words * 128
+
+
 def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
     """What gaps of so many letters cost, i64."""
     length = letters.astype(np.int64)
@@ -29,15 +37,16 @@ def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
     return np.where(length == 0, 0, least)
 
 
-def band_low(query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
-    """The first diagonal (target - query letters) of a band of `band` diagonals."""
-    return (target_len.astype(np.int64) - query_len - (band - 1)) >> 1
+def _band_low(query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
+    """The first diagonal (target - query letters) of a band of `band` diagonals; odd where a warp has a pair."""
+    low = (target_len.astype(np.int64) - query_len - (band - 1)) >> 1
+    return low - (low % 2 == 0) if band > WIDEST_OF_THREADS else low
 
 
 def unproven_cost(gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
     """The least cost of a path that leaves the band, i64 (NEVER: none does): what costs less is proved. 0: no band."""
     last = target_len.astype(np.int64) - query_len
-    low = band_low(query_len, target_len, band)
+    low = _band_low(query_len, target_len, band)
     above, below = low + band, low - 1
     holds = (low <= np.minimum(0, last)) & (above > np.maximum(0, last))
     up = gap_cost(gaps, np.maximum(above, 0)) + gap_cost(gaps, np.maximum(above - last, 0))
@@ -46,13 +55,16 @@ def unproven_cost(gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, ban
     return np.where(holds, np.minimum(least, NEVER), 0)
 
 
-def provable_cost(mismatch: int, gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
-    """The greatest cost, i64, that dp_align answers for pairs of such lengths; -1: none. Above it: ScoreLimit.
+def provable_cost(
+    mismatch: int, gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int, bits: int = 16
+) -> np.ndarray:
+    """The greatest cost, i64, that a build answers for pairs of such lengths; -1: none. Above it: ScoreLimit.
 
-    Costs are those of the task, divided by their greatest common divisor. A pair with an empty side is always answered.
+    `bits`: of its costs. Costs are those of the task, divided by their greatest common divisor. Pairs with an empty
+    side are always answered.
     """
     drift = min(extend for _, extend in gaps)
     growth = (_ROWS + 1) * mismatch + max(opened + extend + drift for opened, extend in gaps)
-    exact = max(0, _UNITS - 1 - growth) + (target_len.astype(np.int64) - query_len) * drift
+    exact = max(0, (2 ** (bits - 1) - 1) // 16 - growth) + (target_len.astype(np.int64) - query_len) * drift
     greatest = np.minimum(unproven_cost(gaps, query_len, target_len, band), exact) - 1
     return np.where((query_len == 0) | (target_len == 0), NEVER, np.maximum(greatest, -1))
