@@ -165,3 +165,15 @@ def provable(pairs: list, scheme: Scheme, band: int, bits: int = 16) -> np.ndarr
     """The greatest cost of each pair that a build answers."""
     query, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
     return dp.provable_cost(scheme.mismatch, scheme.gaps, query, target, band, bits)
+
+
+def excursions(seed: int, band: int) -> list[Pair]:
+    """Pairs whose paths go to an edge of the band and back, and gaps of which walks see the end just in time."""
+    rng = random.Random(seed)
+    pairs = []
+    for letters in (*range(band // 2 - 4, band // 2 + 2), 31, 32, 33, 63, 64, 65):
+        left, middle, right, gap, other = (pairgen.sequence(rng, n, b"ACGT") for n in (90, 120, 90, letters, letters))
+        out_and_back = (left + middle + other + right, left + gap + middle + right)
+        at_once = (left + right, left + gap + right)
+        pairs += [out_and_back, out_and_back[::-1], at_once, at_once[::-1]]
+    return pairs

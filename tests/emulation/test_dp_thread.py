@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import pairgen
-from tests.emulation.dp_batches import SCHEMES, assert_canonical, launch_thread, near_pairs, provable
+from tests.emulation.dp_batches import SCHEMES, assert_canonical, excursions, launch_thread, near_pairs, provable
 from tests.oracle_spans import Scheme
 from wfacli.batch import Status
 
@@ -21,6 +21,27 @@ def test_canonical_where_provable(band: int, scheme: Scheme, order: int) -> None
     pairs = near_pairs(seed, 150, 70, band, b"ACGT") + near_pairs(seed + 1, 75, 70, band, b"AC")
     answers = launch_thread(pairs, scheme, band, order=order)
     assert assert_canonical(pairs, scheme, answers, provable(pairs, scheme, band)) > len(pairs) // 5
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+@pytest.mark.parametrize("band", [16, 32, 64])
+def test_at_the_edges_of_the_band(band: int, scheme: Scheme) -> None:
+    pairs = excursions(band, band)
+    assert_canonical(pairs, scheme, launch_thread(pairs, scheme, band), provable(pairs, scheme, band))
+
+
+def test_the_way_round_the_corner() -> None:
+    """Where the cell beside the band, on the matrix' edge, is on the best path."""
+    scheme = SCHEMES[4]
+    pairs = [(b"A" * n, b"C" * m) for n in range(14, 19) for m in range(14, 19)]
+    assert_canonical(pairs, scheme, launch_thread(pairs, scheme, 32), provable(pairs, scheme, 32))
+
+
+def test_costs_that_would_wrap() -> None:
+    """What 16 bits would hold of the cost is small."""
+    pairs = [(b"A" * length, b"C" * length) for length in (1023, 1024, 1027, 1040)]
+    answers = launch_thread(pairs, SCHEMES[2], 32)
+    assert (answers.status == Status.SCORE_LIMIT).all()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import pairgen
-from tests.emulation.dp_batches import SCHEMES, assert_canonical, launch_warp, near_pairs, provable
+from tests.emulation.dp_batches import SCHEMES, assert_canonical, excursions, launch_warp, near_pairs, provable
 from tests.oracle_spans import Scheme
 from wfacli.batch import Status
 
@@ -31,6 +31,7 @@ def test_canonical_where_provable(band: int, bits: int, scheme: Scheme, order: i
 def test_at_the_edges_of_the_band(band: int, bits: int, scheme: Scheme) -> None:
     """Long gaps and long runs, so that walks look ahead often, and costs that cannot be proved."""
     pairs = near_pairs(band, 24, 300, band, b"ACGT") + near_pairs(band + 1, 8, 200, band, b"AC")
+    pairs += excursions(band, band)
     answers = launch_warp(pairs, scheme, band, bits)
     assert assert_canonical(pairs, scheme, answers, provable(pairs, scheme, band, bits)) > 4
     assert (answers.status == Status.SCORE_LIMIT).any()

@@ -33,14 +33,16 @@ def warp_stride(band: int, pieces: int, longest: int) -> int:
 def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
     """What gaps of so many letters cost, i64."""
     length = letters.astype(np.int64)
-    least = np.min([opened + extend * length for opened, extend in gaps], axis=0)
+    least: np.ndarray = np.min([opened + extend * length for opened, extend in gaps], axis=0)
     return np.where(length == 0, 0, least)
 
 
 def _band_low(query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
     """The first diagonal (target - query letters) of a band of `band` diagonals; odd where a warp has a pair."""
-    low = (target_len.astype(np.int64) - query_len - (band - 1)) >> 1
-    return low - (low % 2 == 0) if band > WIDEST_OF_THREADS else low
+    low: np.ndarray = (target_len.astype(np.int64) - query_len - (band - 1)) >> 1
+    if band > WIDEST_OF_THREADS:
+        low -= low % 2 == 0
+    return low
 
 
 def unproven_cost(gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
@@ -52,7 +54,8 @@ def unproven_cost(gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, ban
     up = gap_cost(gaps, np.maximum(above, 0)) + gap_cost(gaps, np.maximum(above - last, 0))
     down = gap_cost(gaps, np.maximum(-below, 0)) + gap_cost(gaps, np.maximum(last - below, 0))
     least = np.minimum(np.where(above > target_len, NEVER, up), np.where(below < -query_len, NEVER, down))
-    return np.where(holds, np.minimum(least, NEVER), 0)
+    bound: np.ndarray = np.where(holds, np.minimum(least, NEVER), 0)
+    return bound
 
 
 def provable_cost(
