@@ -1,0 +1,73 @@
+"""What the host needs to know of the banded dynamic programming of cuda/dp_*: memory, bands, and costs they prove."""
+
+from __future__ import annotations
+
+import numpy as np
+
+NEVER = 2**31 - 1  # a cost that nothing has
+SLOTS = 64  # of a warp of dp_align
+WIDEST_OF_THREADS = 64  # diagonals; wider bands have a warp for a pair
+_ROWS = 16  # between two cuts of large values
+
+Gaps = tuple[tuple[int, int], ...]  # (open, extend) of each piece
+
+
+def pieces_macro(gaps: Gaps) -> int:
+    """WFACLI_PIECES of the build for these gap costs: 0 where opening costs nothing."""
+    return 0 if len(gaps) == 1 and gaps[0][0] == 0 else len(gaps)
+
+
+def thread_stride(band: int, pieces: int, longest: int) -> int:
+    """Bytes of workspace of a warp of dp_align (64 pairs) with the path; `longest`: letters of a query, at most."""
+    return longest * band * (1024 if pieces == 2 else 512) // 16
+
+
+def warp_stride(band: int, pieces: int, longest: int) -> int:
+    """Bytes of workspace of a resident warp of dp_warp_align with the path."""
+    directions = band // 32  # of a lane and a step
+    room = 32 // (8 if pieces == 2 else 4)  # of a word, half of it for each of two 16-bit values
+    words = -(-directions // room)
+    return (longest + 1) * words * 128
+
+
+def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
+    """What gaps of so many letters cost, i64."""
+    length = letters.astype(np.int64)
+    least: np.ndarray = np.min([opened + extend * length for opened, extend in gaps], axis=0)
+    return np.where(length == 0, 0, least)
+
+
+def _band_low(query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
+    """The first diagonal (target - query letters) of a band of `band` diagonals; odd where a warp has a pair."""
+    low: np.ndarray = (target_len.astype(np.int64) - query_len - (band - 1)) >> 1
+    if band > WIDEST_OF_THREADS:
+        low -= low % 2 == 0
+    return low
+
+
+def unproven_cost(gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
+    """The least cost of a path that leaves the band, i64 (NEVER: none does): what costs less is proved. 0: no band."""
+    last = target_len.astype(np.int64) - query_len
+    low = _band_low(query_len, target_len, band)
+    above, below = low + band, low - 1
+    holds = (low <= np.minimum(0, last)) & (above > np.maximum(0, last))
+    up = gap_cost(gaps, np.maximum(above, 0)) + gap_cost(gaps, np.maximum(above - last, 0))
+    down = gap_cost(gaps, np.maximum(-below, 0)) + gap_cost(gaps, np.maximum(last - below, 0))
+    least = np.minimum(np.where(above > target_len, NEVER, up), np.where(below < -query_len, NEVER, down))
+    bound: np.ndarray = np.where(holds, np.minimum(least, NEVER), 0)
+    return bound
+
+
+def provable_cost(
+    mismatch: int, gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int, bits: int = 16
+) -> np.ndarray:
+    """The greatest cost, i64, that a build answers for pairs of such lengths; -1: none. Above it: ScoreLimit.
+
+    `bits`: of its costs. Costs are those of the task, divided by their greatest common divisor. Pairs with an empty
+    side are always answered.
+    """
+    drift = min(extend for _, extend in gaps)
+    growth = (_ROWS + 1) * mismatch + max(opened + extend + drift for opened, extend in gaps)
+    exact = max(0, (2 ** (bits - 1) - 1) // 16 - growth) + (target_len.astype(np.int64) - query_len) * drift
+    greatest = np.minimum(unproven_cost(gaps, query_len, target_len, band), exact) - 1
+    return np.where((query_len == 0) | (target_len == 0), NEVER, np.maximum(greatest, -1))
