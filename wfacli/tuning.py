@@ -50,3 +50,5 @@ CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the
 # NVIDIA H200; work: letters * diagonals. A card full of such pairs, so these are times of the whole card.
 GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
 GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
+GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
+GPU_DP_WARP = Model(0.0005, 2e-05, 4.5e-07)

@@ -60,6 +60,34 @@ def _bits() -> Iterator[Row]:
         yield Row(walk_of(f"bits-{diagonals}"), "bits.cu", "bits_walk", macros, 128)
 
 
+# Bands of dynamic programming by their diagonals.
+DP_THREAD, DP_WARP = (16, 32, 64), (128, 256, 512, 1024)
+
+
+def dp_thread(band: int, pieces: int) -> str:
+    """The row for a band, and gap costs of so many pieces; 0: one without opening."""
+    return f"dp-{band}-pieces-{pieces}"
+
+
+def dp_warp(band: int, pieces: int, bits: int) -> str:
+    """The same where a warp has a pair, with so many bits for a cost."""
+    return f"dp-{band}-pieces-{pieces}-bits-{bits}"
+
+
+def _dp() -> Iterator[Row]:
+    for band in DP_THREAD:
+        for pieces in (0, 1, 2):
+            macros = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_CODES", 0))
+            name = dp_thread(band, pieces)
+            yield Row(name, "dp_thread.cu", "dp_align", macros, 64)
+            yield Row(walk_of(name), "dp_thread.cu", "dp_walk", macros, 64)
+    for band in DP_WARP:
+        for pieces in (1, 2):
+            for bits in (16, 32):
+                costs = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_BITS", bits), ("WFACLI_CODES", 0))
+                yield Row(dp_warp(band, pieces, bits), "dp_warp.cu", "dp_warp_align", costs, 128)
+
+
 _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("pack", "pack.cu", "pack_letters", (), 256),
     Row("encode", "pack.cu", "encode_letters", (), 256),
@@ -69,4 +97,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp()))

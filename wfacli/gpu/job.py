@@ -128,11 +128,11 @@ class AlignJob:
         plan = self._plan
         wanted = -(-self._shape.count // plan.unit)
         if plan.resident:
-            groups = plan.block * kernels[0].resident(plan.shared) * driver.card.multiprocessors
+            groups = plan.blocks[0] * kernels[0].resident(plan.shared) * driver.card.multiprocessors
             wanted = min(wanted, groups)
         if not plan.stride:
             return wanted
-        whole = plan.block // plan.unit  # of one block
+        whole = plan.blocks[0] // plan.unit  # of one block
         fit = self._workspace // plan.stride
         return max(min(wanted, fit // whole * whole), min(wanted, whole))
 
@@ -188,8 +188,8 @@ class AlignJob:
             todo["count"] = count
             if plan.resident:
                 driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
-            for kernel in kernels:
-                grid = -(-(units if plan.resident else count) // plan.block)
+            for kernel, block in zip(kernels, plan.blocks, strict=True):
+                grid = -(-(units if plan.resident else count) // block)
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
 
     def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> U8:

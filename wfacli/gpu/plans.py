@@ -34,7 +34,7 @@ class Plan:
 
     Attributes:
         rows: of the catalogue, launched one after another.
-        block: pairs that a block of threads takes at a time.
+        blocks: pairs that a block of threads of each row takes at a time.
         unit: pairs that share a piece of the workspace.
         stride: bytes of that piece.
         op_capacity: operations of a pair's CIGAR at most, 0 without the path.
@@ -44,7 +44,7 @@ class Plan:
     """
 
     rows: tuple[catalogue.Row, ...]
-    block: int
+    blocks: tuple[int, ...]
     unit: int
     stride: int
     op_capacity: int
@@ -53,7 +53,7 @@ class Plan:
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""
-        return -(-min(count, self.block) // self.unit) * self.stride
+        return -(-min(count, self.blocks[0]) // self.unit) * self.stride
 
 
 Planner = Callable[[str, Shape], Plan]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .. import tuning
 from ..batch import I32
-from . import catalogue
+from . import catalogue, dp
 
 PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]
@@ -78,22 +78,33 @@ def _bits_reach(pairs: Pairs, diagonals: int) -> F64:
     return np.where(np.abs(apart) < diagonals, np.abs(apart) + 2 * (room + 1), 0.0)
 
 
+def _dp_reach(pairs: Pairs, band: int) -> F64:
+    """See dp.provable_cost; a warp's costs have 32 bits where they need them."""
+    bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
+    return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
+
+
 _EDIT = tuple(
     Rung(f"{PREFIX}bits-{d}", d, _bits_reach, tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP)
     for d, (_, lanes) in catalogue.BITS.items()
 )
-RUNGS = {rung.name: rung for rung in _EDIT}
+_GAPS = tuple(
+    Rung(f"{PREFIX}dp-{band}", band, _dp_reach, model)
+    for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
+    for band in bands
+)
+RUNGS = {rung.name: rung for rung in (*_EDIT, *_GAPS)}
 KERNELS = tuple(RUNGS)
 
 
 def rungs_of(edit: bool) -> tuple[Rung, ...]:
     """The kernels for edit distance, or for other costs; narrow ones first."""
-    return _EDIT if edit else ()
+    return _EDIT if edit else _GAPS
 
 
 def wider(kernel: str) -> str | None:
     """The next one of the same family."""
-    for family in (_EDIT,):
+    for family in (_EDIT, _GAPS):
         names = [rung.name for rung in family]
         if kernel in names[:-1]:
             return names[names.index(kernel) + 1]
