@@ -52,7 +52,9 @@ def _columns(pairs: Sequence[Pair], rule: str) -> dict[str, np.ndarray]:
         for side, (sequence, at) in enumerate(zip(pair, start, strict=True)):
             letters = np.frombuffer(sequence, np.uint8)
             bases[16 * (GUARD + at) :][: len(letters)] = letters
-            coded = [_CODES["wildcard"].get(b, 0) if rule == "wildcard" else b if b in b"ACGT" else side for b in sequence]
+            coded = [
+                _CODES["wildcard"].get(b, 0) if rule == "wildcard" else b if b in b"ACGT" else side for b in sequence
+            ]
             codes[16 * at :][: len(letters)] = coded
     packed = (bases.reshape(-1, 16) >> 1 & 3).astype(np.uint32) << (2 * np.arange(16, dtype=np.uint32))
     words = aligned(len(packed), np.uint32)
