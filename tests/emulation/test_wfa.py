@@ -20,7 +20,7 @@ from tests.emulation.wavefronts import (
 )
 from tests.pairgen import ALPHABETS, edge_pairs, mutated, random_pairs, sequence
 from wfacli.batch import Status
-from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, Variant
+from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, VARIANTS, Variant
 
 ORDERS = (0, 1)
 TRACES = {NO_TRACE: 1, CARRIED: 2, BLOCKS: 1, CODES: 1}  # and words
@@ -168,3 +168,12 @@ def test_narrower_shared_memory_changes_nothing():
     answers = [align(replace(kernel, width=width), pairs, TWO, max_cost=ALL) for width in (2, 16, 1024)]
     assert answers[0] == answers[1] == answers[2]
     assert_optimal(kernel, pairs, TWO, answers[0], "seed 16", ALL)
+
+
+@pytest.mark.parametrize("name", [name for name, row in VARIANTS.items() if not row.coded])
+def test_rows_of_the_catalogue(name):
+    kernel, scheme = VARIANTS[name], (EDIT, AFFINE, TWO)[VARIANTS[name].pieces]
+    pairs = random_pairs(18, 24, 100, b"ACGT")
+    # A band as wide as all diagonals of these pairs leaves nothing out.
+    answers = align(kernel, pairs, scheme, max_cost=ALL, grid=1, band=(110, 10))
+    assert_optimal(kernel, pairs, scheme, answers, "seed 18", ALL)

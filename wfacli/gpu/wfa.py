@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NO_TRACE, CARRIED, BLOCKS, CODES = range(4)  # WFACLI_TRACE
 NONE, SPILLED, BANDED = range(3)  # WFACLI_OUTSIDE
@@ -92,15 +92,17 @@ class Variant:
         return _padded(cells * self.offset // 8) + _padded(4 * cells * self._cell_words)
 
     def trace_bytes(self, mismatch: int, gaps: Gaps, cost: int) -> int:
-        """Workspace of a pair for the trace of paths of up to such a cost; what suffices for any sequences."""
+        """Workspace of a pair for the trace of paths of up to such a cost.
+
+        It suffices for any sequences; for BLOCKS it is an estimate, and a pair that needs more gets MEMORY_LIMIT.
+        """
         if self.trace not in (BLOCKS, CODES):
             return 0
         words = cost // (_STEPS // 2) + 2
-        cells = (cost + 1) * (2 * _letters(gaps, cost) + 1)  # twice what the rows have at least, for large costs
-        cells = sum(2 * _letters(gaps, s) + 1 for s in range(1, cost + 1)) if cost <= 256 else cells // 2 + cost
+        cells = (cost + 1) * (2 * _letters(gaps, cost) + 1) // 2 + cost  # rows grow as a triangle does
         if self.trace == CODES:
             return _padded(cells + 4 * (cost + 1 + words))
-        # A component puts aside a block every `words` * 16 steps at most; neighbours along a path are as far apart.
+        # A path puts aside a block every 16 * `words` steps, in whichever component it is.
         blocks = cells * (1 + 2 * self.pieces) // (_STEPS * self.words) + cost
         return _padded(4 * (self.words + 1) * blocks + 4 * words)
 
@@ -139,3 +141,40 @@ def _letters(gaps: Gaps, cost: int) -> int:
 def _twice_step(pieces: int, mismatch: int, gaps: Gaps) -> int:
     least = min(2 * mismatch, *(2 * e for _, e in gaps))
     return min(least, *(o + e for o, e in gaps)) if pieces else least
+
+
+def _rungs() -> dict[str, Variant]:
+    rows = {
+        # eWFA-GPU's three kernels: the whole path travels with the offsets.
+        "wfa-edit-32": Variant(128, 8, 0, CARRIED, 68, 2, outside=NONE, resident=8),
+        "wfa-edit-64": Variant(128, 16, 0, CARRIED, 132, 4, outside=NONE, resident=8),
+        "wfa-edit-128": Variant(128, 32, 0, CARRIED, 260, 8, outside=NONE, resident=7),
+        "wfa-edit-500": Variant(128, 32, 0, CODES, 1008, outside=NONE, resident=7),
+        "wfa-edit-2000": Variant(128, 128, 0, CODES, 4004, outside=NONE, resident=7),
+        # Rungs of affine costs; WFA-GPU's blocks, and codes, which need less memory and fewer instructions.
+        "wfa-affine-30": Variant(128, 8, 1, CODES, 64, outside=NONE, resident=7),
+        "wfa-affine-60": Variant(128, 16, 1, CODES, 128, outside=NONE, resident=7),
+        "wfa-affine-120": Variant(128, 32, 1, CODES, 256, outside=NONE, resident=7),
+        "wfa-affine-250": Variant(128, 32, 1, CODES, 512, outside=NONE, resident=6),
+        "wfa-affine-1000": Variant(128, 128, 1, CODES, 2048, outside=NONE, resident=6),
+        "wfa-affine-3000": Variant(512, 512, 1, CODES, 6144, outside=NONE, resident=2),
+        "wfa-affine-blocks": Variant(128, 32, 1, BLOCKS, 128, outside=SPILLED, resident=4),
+        "wfa-affine-spilled": Variant(256, 256, 1, CODES, 2048, offset=32, outside=SPILLED, resident=2),
+        "wfa-affine-band": Variant(128, 32, 1, CODES, 512, offset=32, outside=BANDED, resident=3),
+        "wfa-affine2p-60": Variant(128, 16, 2, CODES, 128, outside=NONE, resident=5),
+        "wfa-affine2p-250": Variant(128, 128, 2, CODES, 512, outside=NONE, resident=5),
+        "wfa-affine2p-1000": Variant(256, 256, 2, CODES, 1536, outside=NONE, resident=2),
+        "wfa-affine2p-blocks": Variant(128, 32, 2, BLOCKS, 64, outside=SPILLED, resident=3),
+        "wfa-affine2p-spilled": Variant(256, 256, 2, CODES, 1024, offset=32, outside=SPILLED, resident=2),
+    }
+    scores = {"wfa-edit-32", "wfa-edit-128", "wfa-edit-500", "wfa-edit-2000"} | {
+        name for name, row in rows.items() if row.pieces and row.trace == CODES and row.outside != BANDED
+    }
+    alone = {f"{name}-score": replace(rows[name], trace=NO_TRACE) for name in rows if name in scores}
+    # A band's score is that of its path, so that kernel always has one.
+    coded = {f"{name}-coded": replace(row, coded=True) for name, row in (rows | alone).items()}
+    return rows | alone | coded
+
+
+# What the kernels are compiled for, by the names of the catalogue's rows.
+VARIANTS: dict[str, Variant] = _rungs()
