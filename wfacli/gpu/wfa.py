@@ -158,7 +158,7 @@ def _rungs() -> dict[str, Variant]:
         "wfa-affine-250": Variant(128, 32, 1, CODES, 512, outside=NONE, resident=6),
         "wfa-affine-1000": Variant(128, 128, 1, CODES, 2048, outside=NONE, resident=6),
         "wfa-affine-3000": Variant(512, 512, 1, CODES, 6144, outside=NONE, resident=2),
-        "wfa-affine-blocks": Variant(128, 32, 1, BLOCKS, 128, outside=SPILLED, resident=4),
+        "wfa-affine-blocks": Variant(128, 32, 1, BLOCKS, 128, outside=SPILLED, resident=3),
         "wfa-affine-spilled": Variant(256, 256, 1, CODES, 2048, offset=32, outside=SPILLED, resident=2),
         "wfa-affine-band": Variant(128, 32, 1, CODES, 512, offset=32, outside=BANDED, resident=3),
         "wfa-affine2p-60": Variant(128, 16, 2, CODES, 128, outside=NONE, resident=5),
