@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import stage_rows
+from .._native import stage_rows, unstage_rows
 from ..batch import I32, U32, PairBatch, PartialResult, Status, join
 from ..config import AlignSpec
 from ..dispatch import Route
@@ -21,7 +21,7 @@ from ..gpu.driver import Driver
 from ..gpu.job import COLUMNS, AlignJob, Answers, Staged
 from ..gpu.kernels import plan_of
 from ..gpu.plans import Plan, Shape
-from ..gpu.staging import Staging
+from ..gpu.staging import Outbox, Staging
 from ..stats import Stats
 
 _SHARE = 0.5  # of the card's free memory
@@ -72,6 +72,7 @@ class GpuEngine:
         wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
         self._job_bytes = int(wanted) // IN_FLIGHT
         self._staging = Staging(IN_FLIGHT + 2, self._device.call)
+        self._outbox = Outbox()
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
 
@@ -104,6 +105,7 @@ class GpuEngine:
     def close(self) -> None:
         """Waits for running jobs and gives the card back."""
         self._staging.close()
+        self._device.call(self._outbox.close)
         self._device.close()
 
     def _pieces(self, pairs: PairBatch, route: Route) -> Iterator[I32]:
@@ -138,7 +140,7 @@ class GpuEngine:
             staged = self._stage(pairs, rows)
         spare = max(self._job_bytes - self._needs(pairs, rows, plan), 0)
         workspace = spare + plan.least_workspace(len(rows))
-        job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._cancelled.is_set)
+        job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._outbox, self._cancelled.is_set)
         return _Part(rows, plan, self._device.submit(job))
 
     def _stage(self, pairs: PairBatch, rows: I32) -> Staged:
@@ -169,18 +171,14 @@ class GpuEngine:
         return [self._partial(pairs, part.rows, answers)]
 
     def _partial(self, pairs: PairBatch, rows: I32, answers: Answers) -> PartialResult:
-        n, m = pairs.q_len[rows], pairs.t_len[rows]
-        cost = answers.cost.astype(np.int64) * self._unit
-        bonus = self._spec.penalties.match
-        # What a bonus makes of costs is in ARCHITECTURE.md, Semantics.
-        score = (bonus * (n.astype(np.int64) + m) - cost) // 2 if bonus else -cost
-        ok = answers.status == Status.OK
-        span = np.zeros((len(rows), 4), np.int32)
-        span[:, 1], span[:, 3] = np.where(ok, n, 0), np.where(ok, m, 0)
-        score = np.where(ok, score, 0).astype(np.int32)
-        return PartialResult(
-            rows, answers.status, np.zeros(len(rows), np.uint8), score, span, answers.cigar, answers.cigar_start
-        )
+        try:
+            with self._stats.timed("unstage"):
+                status, cut, score, span, cigar, start = unstage_rows(
+                    pairs, rows, answers.columns, answers.cigar, self._unit, self._spec.penalties.match
+                )
+        finally:
+            answers.give_back()
+        return PartialResult(rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
 
 def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:

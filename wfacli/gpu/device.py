@@ -13,7 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-from ..batch import U8
 from .arena import Arena
 from .driver import Driver
 
@@ -21,29 +20,16 @@ IN_FLIGHT = 3  # jobs on the card: one arrives, one is computed, one leaves
 
 
 class Slot:
-    """What a job in flight has to itself: a stream, memory of the card, and page-locked memory for answers."""
+    """What a job in flight has to itself: a stream, and memory of the card."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
         self.stream = driver.stream()
         self.arena = Arena(driver)
-        self._pinned: dict[str, U8] = {}
-
-    def pinned(self, name: str, nbytes: int) -> U8:
-        """Page-locked memory of so many bytes, the same for each job; what is in it is void."""
-        held = self._pinned.get(name)
-        if held is None or len(held) < nbytes:
-            if held is not None:
-                self.driver.unpin(self._pinned.pop(name))
-            held = self._pinned[name] = self.driver.pinned(nbytes * 5 // 4)
-        return held[:nbytes]
 
     def release(self) -> None:
         """Gives all memory back."""
         self.arena.release()
-        for held in self._pinned.values():
-            self.driver.unpin(held)
-        self._pinned.clear()
 
 
 class Job(Protocol):

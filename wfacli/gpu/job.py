@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import I32, I64, U8, U32
+from ..batch import I32, U8, U32
 from ..errors import Cancelled
 from . import catalogue, task
 from .arena import Arena, padded
@@ -16,6 +16,7 @@ from .device import Slot
 from .driver import Driver, Kernel
 from .layout import gather_chunks
 from .plans import Plan, Shape
+from .staging import Outbox
 
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 
@@ -50,12 +51,17 @@ COLUMNS = 5
 
 @dataclass(frozen=True)
 class Answers:
-    """What comes back for m pairs: status u8[m], cost i32[m], cigar u32[C], and where a pair's begins, i64[m + 1]."""
+    """What came back for m pairs, in page-locked memory; whoever gets it gives that back when it is read.
 
-    status: U8
-    cost: I32
+    Attributes:
+        columns: u8[13 m + 8]: where each pair's operations start, i64[m + 1], cost i32[m], status u8[m].
+        cigar: u32[C].
+        give_back: to be called once; nothing may be read afterwards.
+    """
+
+    columns: U8
     cigar: U32
-    cigar_start: I64
+    give_back: Callable[[], None]
 
 
 class AlignJob:
@@ -68,6 +74,7 @@ class AlignJob:
         shape: Shape,
         workspace: int,
         given_back: Callable[[U8], None],
+        outbox: Outbox,
         cancelled: Callable[[], bool],
     ) -> None:
         """Takes the staged buffer over and gives it back once the card has it.
@@ -78,10 +85,11 @@ class AlignJob:
             shape: what the plan was made for.
             workspace: bytes that the kernel may have at most; at least plan.stride.
             given_back: takes the buffer.
+            outbox: memory for the answers.
             cancelled: whether to stop.
         """
         self._staged, self._plan, self._shape, self._workspace = staged, plan, shape, workspace
-        self._give_back, self._cancelled = given_back, cancelled
+        self._give_back, self._outbox, self._cancelled = given_back, outbox, cancelled
 
     def start(self, slot: Slot) -> None:
         """Puts everything on the slot's stream. Raises DeviceError, Cancelled."""
@@ -111,17 +119,20 @@ class AlignJob:
         finally:
             self._give_back(self._staged.buffer)
         driver.wait(self._done)
-        host = self._answers
-        start = host[: 8 * (m + 1)].view(np.int64).copy()
-        cost = host[8 * (m + 1) :][: 4 * m].view(np.int32).copy()
-        status = host[8 * (m + 1) + 4 * m :][:m].copy()
-        cigar = np.empty(int(start[-1]) if self._shape.path else 0, np.uint32)
-        if len(cigar):
-            pinned = slot.pinned("cigar", cigar.nbytes)
-            driver.download(pinned, self._cigar, slot.stream)
+        start = self._answers[: 8 * (m + 1)].view(np.int64)
+        held = [self._answers]
+        cigar: U8 = np.zeros(0, np.uint8)
+        if self._shape.path and start[-1]:
+            held.append(self._outbox.take(driver, 4 * int(start[-1])))
+            cigar = held[-1][: 4 * int(start[-1])]
+            driver.download(cigar, self._cigar, slot.stream)
             driver.wait(driver.record(slot.stream))
-            cigar[:] = pinned.view(np.uint32)
-        return Answers(status, cost, cigar, start)
+
+        def give_back() -> None:
+            for buffer in held:
+                self._outbox.give_back(buffer)
+
+        return Answers(self._answers[: 13 * m + 8], cigar.view(np.uint32), give_back)
 
     def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
         """Pieces of workspace: for all pairs or groups, or as many as fit."""
@@ -133,6 +144,8 @@ class AlignJob:
         if not plan.stride:
             return wanted
         whole = plan.blocks[0] // plan.unit  # of one block
+        if plan.resident:
+            wanted = -(-wanted // whole) * whole  # each group of a block has a piece, as any of them may draw a pair
         fit = self._workspace // plan.stride
         return max(min(wanted, fit // whole * whole), min(wanted, whole))
 
@@ -207,8 +220,8 @@ class AlignJob:
             _launch(driver, "gather-ops", m << int(gather["lanes_log2"][0]), gather, slot)
         else:
             driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
-        answers = slot.pinned("answers", 13 * m + 8)
-        driver.download(answers, self._out, slot.stream)
+        answers = self._outbox.take(driver, 13 * m + 8)
+        driver.download(answers[: 13 * m + 8], self._out, slot.stream)
         self._done = driver.record(slot.stream)
         return answers
 

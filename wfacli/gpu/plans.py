@@ -53,7 +53,8 @@ class Plan:
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""
-        return -(-min(count, self.blocks[0]) // self.unit) * self.stride
+        pairs = self.blocks[0] if self.resident else min(count, self.blocks[0])
+        return -(-pairs // self.unit) * self.stride
 
 
 Planner = Callable[[str, Shape], Plan]

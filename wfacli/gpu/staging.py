@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -55,3 +56,36 @@ class Staging:
             return np.zeros(0, np.uint8)
 
         self._call(release)
+
+
+class Outbox:
+    """Buffers for answers: the device's thread takes them, and whoever has read one gives it back.
+
+    There are as many as are read at a time. Nobody waits for one, since who holds one may be waiting for the device.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: list[U8] = []
+
+    def take(self, driver: Driver, nbytes: int) -> U8:
+        """A buffer of at least so many bytes; in the device's thread. Raises DeviceError."""
+        with self._lock:
+            fitting = [i for i, buffer in enumerate(self._free) if len(buffer) >= nbytes]
+            if fitting:
+                return self._free.pop(min(fitting, key=lambda i: len(self._free[i])))
+            small = self._free.pop() if self._free else None
+        if small is not None:
+            driver.unpin(small)
+        return driver.pinned(int(nbytes * _GROWTH))
+
+    def give_back(self, buffer: U8) -> None:
+        """For the next job; in any thread."""
+        with self._lock:
+            self._free.append(buffer)
+
+    def close(self, driver: Driver) -> None:
+        """Gives the memory of all that were given back, back; in the device's thread."""
+        for buffer in self._free:
+            driver.unpin(buffer)
+        self._free.clear()

@@ -129,6 +129,27 @@ void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, s
   if (!fits) throw nb::value_error("the buffer is too small for these rows");
 }
 
+nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::uint8_t> answers,
+                       InColumn<std::uint32_t> cigar, std::int32_t unit, std::int32_t bonus) {
+  const BatchView view = batch_view(batch);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  check_rows(rows, view.n);
+  const std::size_t m = rows.shape(0);
+  if (answers.shape(0) < 13 * m + 8) throw nb::value_error("too few answers for these rows");
+  const std::uint8_t* at = answers.data();
+  const CardAnswers card = {reinterpret_cast<const std::int64_t*>(at),
+                            reinterpret_cast<const std::int32_t*>(at + 8 * (m + 1)), at + 8 * (m + 1) + 4 * m,
+                            cigar.data()};
+  if (card.cigar_start[count] != static_cast<std::int64_t>(cigar.shape(0)))
+    throw nb::value_error("the operations are not those of these rows");
+  AlignedRows out;
+  {
+    nb::gil_scoped_release release;
+    unstage(view, rows.data(), count, card, unit, bonus, out);
+  }
+  return columns_of(out);
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
@@ -177,6 +198,8 @@ void bind_engine(nb::module_& m) {
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
         "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
         "query_len, target_len and 0..m-1 (i32[m])");
+  m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("answers"), nb::arg("cigar"),
+        nb::arg("unit"), nb::arg("bonus"), "What a card answered (cigar_start i64[m+1], cost i32[m], status u8[m]), as Aligner.align");
   m.def(
       "instruction_sets",
       [] {

@@ -54,4 +54,24 @@ bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, 
   return true;
 }
 
+void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const CardAnswers& answers,
+             std::int32_t unit, std::int32_t bonus, AlignedRows& out) {
+  const std::size_t n = static_cast<std::size_t>(count);
+  out.status.append(answers.status, n);
+  out.cigar_start.append(answers.cigar_start, n + 1);
+  out.cigar.runs().append(answers.cigar, static_cast<std::size_t>(answers.cigar_start[count]));
+  std::memset(out.cut.extend(n), 0, n);
+  std::int32_t* score = out.score.extend(n);
+  std::int32_t* span = out.span.extend(4 * n);
+  for (std::int64_t r = 0; r < count; ++r, span += 4) {
+    const bool ok = answers.status[r] == static_cast<std::uint8_t>(Status::Ok);
+    const std::int64_t query = ok ? batch.q_len[rows[r]] : 0, target = ok ? batch.t_len[rows[r]] : 0;
+    const std::int64_t cost = ok ? static_cast<std::int64_t>(answers.cost[r]) * unit : 0;
+    score[r] = static_cast<std::int32_t>(bonus ? (bonus * (query + target) - cost) / 2 : -cost);
+    span[0] = span[2] = 0;
+    span[1] = static_cast<std::int32_t>(query);
+    span[3] = static_cast<std::int32_t>(target);
+  }
+}
+
 }  // namespace wfacli

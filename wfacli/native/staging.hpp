@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "types.hpp"
+#include "engine.hpp"
 
 namespace wfacli {
 
@@ -17,6 +17,19 @@ struct StagedColumns {
   std::uint32_t *query_start, *target_start;
   std::int32_t *query_len, *target_len, *order;
 };
+
+// What a card has answered for some rows: where each one's operations start (and their end), costs in units of `unit`,
+// and statuses.
+struct CardAnswers {
+  const std::int64_t* cigar_start;  // [count + 1]
+  const std::int32_t* cost;         // [count]
+  const std::uint8_t* status;       // [count]
+  const std::uint32_t* cigar;       // [cigar_start[count]]
+};
+
+// The answers as rows of results: scores in the user's scheme, with a bonus for matches or without (types.hpp, Costs).
+void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const CardAnswers& answers,
+             std::int32_t unit, std::int32_t bonus, AlignedRows& out);
 
 // Copies the letters of rows[0..count) to `out`, each sequence from a multiple of 16 on, and fills their columns. All
 // rows of a batch in its order are copied as they stand, so that targets which repeat go once. False where `room` bytes
