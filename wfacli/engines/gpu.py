@@ -31,15 +31,36 @@ _NO_BOUND = (1 << 30) - 1
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Chosen:
+    """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16."""
+
+    pairs: PairBatch
     rows: I32
-    plan: Plan
+    q_len: I32
+    t_len: I32
+    letters: int
+
+    @classmethod
+    def of(cls, pairs: PairBatch, rows: I32) -> _Chosen:
+        if len(rows) == len(pairs) and np.array_equal(rows, np.arange(len(rows))):
+            # As they stand, so that targets that repeat go to the card once.
+            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16)
+        q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
+        return cls(pairs, rows, q_len, t_len, 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64)))
+
+    def part(self, some: slice) -> _Chosen:
+        """Some of the rows."""
+        return _Chosen.of(self.pairs, self.rows[some])
+
+
+@dataclass(frozen=True)
+class _Part:
+    chosen: _Chosen
     future: Future[Answers]
 
 
 @dataclass(frozen=True)
 class _Ticket:
-    pairs: PairBatch
     route: Route
     parts: list[_Part]
 
@@ -78,12 +99,12 @@ class GpuEngine:
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
-        parts = [self._start(pairs, route.kernel, rows) for rows in self._pieces(pairs, route)]
-        return _Ticket(pairs, route, parts)
+        pieces = self._pieces(_Chosen.of(pairs, route.rows), route.kernel)
+        return _Ticket(route, [self._start(*piece) for piece in pieces])
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results, rows in the route's order. Raises Cancelled."""
-        found = [self._result(ticket.pairs, ticket.route.kernel, part) for part in ticket.parts]
+        found = [self._result(ticket.route.kernel, part) for part in ticket.parts]
         return join(ticket.route.rows, [piece for pieces in found for piece in pieces])
 
     def stats(self) -> dict[str, Any]:
@@ -108,77 +129,70 @@ class GpuEngine:
         self._device.call(self._outbox.close)
         self._device.close()
 
-    def _pieces(self, pairs: PairBatch, route: Route) -> Iterator[I32]:
-        """The route's rows in parts whose letters, answers and least workspace fit a job's memory."""
-        rows, left = route.rows, [route.rows]
+    def _pieces(self, chosen: _Chosen, kernel: str) -> Iterator[tuple[_Chosen, Shape, Plan]]:
+        """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
+        left = [chosen] if len(chosen.rows) else []
         while left:
-            rows = left.pop()
-            shape = self._shape(pairs, rows)
-            plan = plan_of(route.kernel, shape)
-            if self._needs(pairs, rows, plan) <= self._job_bytes or len(rows) <= 1:
-                yield rows
+            chosen = left.pop()
+            shape = self._shape(chosen)
+            plan = plan_of(kernel, shape)
+            if _needs(chosen, plan) <= self._job_bytes or len(chosen.rows) == 1:
+                yield chosen, shape, plan
             else:
-                left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+                half = len(chosen.rows) // 2
+                left += [chosen.part(slice(half, None)), chosen.part(slice(half))]
 
-    def _needs(self, pairs: PairBatch, rows: I32, plan: Plan) -> int:
-        letters = _letters(pairs, rows)
-        return letters * 5 // 4 + len(rows) * (8 * plan.op_capacity + 48) + plan.least_workspace(len(rows))
-
-    def _shape(self, pairs: PairBatch, rows: I32) -> Shape:
-        longest = int(max(pairs.q_len[rows].max(), pairs.t_len[rows].max())) if len(rows) else 0
+    def _shape(self, chosen: _Chosen) -> Shape:
+        longest = int(max(chosen.q_len.max(), chosen.t_len.max()))
         bound = _NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
-        return Shape(len(rows), longest, self._mismatch, self._gaps, bound, not self._spec.score_only)
+        return Shape(len(chosen.rows), longest, self._mismatch, self._gaps, bound, not self._spec.score_only)
 
-    def _start(self, pairs: PairBatch, kernel: str, rows: I32) -> _Part:
+    def _start(self, chosen: _Chosen, shape: Shape, plan: Plan) -> _Part:
         if self._cancelled.is_set():
             raise Cancelled("stopped")
-        shape = self._shape(pairs, rows)
-        plan = plan_of(kernel, shape)
         if self._failure is not None:
-            return _Part(rows, plan, _failed(self._failure))
+            return _Part(chosen, _failed(self._failure))
         with self._stats.timed("stage"):
-            staged = self._stage(pairs, rows)
-        spare = max(self._job_bytes - self._needs(pairs, rows, plan), 0)
-        workspace = spare + plan.least_workspace(len(rows))
+            staged = self._stage(chosen)
+        workspace = max(self._job_bytes - _needs(chosen, plan), 0) + plan.least_workspace(len(chosen.rows))
         job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._outbox, self._cancelled.is_set)
-        return _Part(rows, plan, self._device.submit(job))
+        return _Part(chosen, self._device.submit(job))
 
-    def _stage(self, pairs: PairBatch, rows: I32) -> Staged:
+    def _stage(self, chosen: _Chosen) -> Staged:
         """The rows' letters and columns in a staging buffer."""
-        letters = _letters(pairs, rows)
-        buffer = self._staging.take(letters + 4 * COLUMNS * len(rows))
+        count, letters = len(chosen.rows), chosen.letters
+        buffer = self._staging.take(letters + 4 * COLUMNS * count)
         try:
-            stage_rows(pairs, rows, buffer, letters)
+            stage_rows(chosen.pairs, chosen.rows, buffer, letters)
         except BaseException:
             self._staging.give_back(buffer)
             raise
-        return Staged(buffer, letters, len(rows))
+        return Staged(buffer, letters, count)
 
-    def _result(self, pairs: PairBatch, kernel: str, part: _Part) -> list[PartialResult]:
+    def _result(self, kernel: str, part: _Part) -> list[PartialResult]:
         """A part's results; where the card had too little memory, those of its halves."""
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
             self._job_bytes = max(self._job_bytes // 2, 1)
-            if self._job_bytes < _LEAST or len(part.rows) == 1:
-                return [_unaligned(part.rows, Status.MEMORY_LIMIT)]
-            half = len(part.rows) // 2
-            again = [self._start(pairs, kernel, rows) for rows in (part.rows[:half], part.rows[half:])]
-            return [piece for p in again for piece in self._result(pairs, kernel, p)]
+            if self._job_bytes < _LEAST:
+                return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
+            again = [self._start(*piece) for piece in self._pieces(part.chosen, kernel)]
+            return [piece for p in again for piece in self._result(kernel, p)]
         except DeviceError as error:
             self._failure = error
-            return [_unaligned(part.rows, Status.UNSUPPORTED)]
-        return [self._partial(pairs, part.rows, answers)]
+            return [_unaligned(part.chosen.rows, Status.UNSUPPORTED)]
+        return [self._partial(part.chosen, answers)]
 
-    def _partial(self, pairs: PairBatch, rows: I32, answers: Answers) -> PartialResult:
+    def _partial(self, chosen: _Chosen, answers: Answers) -> PartialResult:
         try:
             with self._stats.timed("unstage"):
                 status, cut, score, span, cigar, start = unstage_rows(
-                    pairs, rows, answers.columns, answers.cigar, self._unit, self._spec.penalties.match
+                    chosen.pairs, chosen.rows, answers.columns, answers.cigar, self._unit, self._spec.penalties.match
                 )
         finally:
             answers.give_back()
-        return PartialResult(rows, status, cut, score, span.reshape(-1, 4), cigar, start)
+        return PartialResult(chosen.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
 
 def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:
@@ -191,13 +205,10 @@ def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:
     return unit, mismatch // unit, tuple((o // unit, e // unit) for o, e in gaps)
 
 
-def _letters(pairs: PairBatch, rows: I32) -> int:
-    """Bytes of the rows' letters, each sequence padded to a multiple of 16."""
-    if len(rows) == len(pairs) and np.array_equal(rows, np.arange(len(rows))):
-        return -(-len(pairs.bases) // 16) * 16
-    return int(
-        ((pairs.q_len[rows].astype(np.int64) + 15) // 16 + (pairs.t_len[rows].astype(np.int64) + 15) // 16).sum() * 16
-    )
+def _needs(chosen: _Chosen, plan: Plan) -> int:
+    """Bytes of the card without which the rows cannot be aligned at once."""
+    count = len(chosen.rows)
+    return chosen.letters * 5 // 4 + count * (8 * plan.op_capacity + 48) + plan.least_workspace(count)
 
 
 def _failed(error: DeviceError) -> Future[Answers]:
