@@ -104,6 +104,9 @@ def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool =
     names, times = candidates(spec, gpu), promised(sample, spec, limits, gpu)
     best = times.min(axis=0)
     tried = np.where(np.isfinite(times), times, Forecast(sample, spec, limits).tries(names) + best)
+    if gpu:  # what a kernel of the card hands on has to be brought there again
+        letters = np.maximum(sample.q_len, sample.t_len)
+        tried += np.where(np.isfinite(times), 0.0, tuning.GPU_HANDOVER + tuning.GPU_HANDOVER_LETTER * letters)
     total = tried.sum(axis=1)
     choosing = best.sum() + len(sample) * tuning.CHOOSING
     return names[int(total.argmin())] if total.min() <= choosing else None
