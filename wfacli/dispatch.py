@@ -17,6 +17,7 @@ from . import tuning
 from .batch import I32, U8, Flag, PairBatch, Status
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from .gpu import rungs
+from .gpu.plans import NO_BOUND
 
 BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
 STRIPES = "stripes"  # bit-parallel, one pair over all lanes
@@ -92,7 +93,7 @@ def route(
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
     """Microseconds (f64[candidates, n]); infinite where a kernel cannot align a pair."""
-    forecast = Forecast(pairs, spec, limits)
+    forecast = Forecast(pairs, spec, limits, gpu)
     return np.array([forecast.microseconds(name) for name in candidates(spec, gpu)])
 
 
@@ -134,17 +135,18 @@ def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits, gpu: bool) -
 
 def _best_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
     """The kernel of the card that had best be every pair's first, of those that align most pairs."""
-    forecast = Forecast(sample, spec, limits)
+    forecast = Forecast(sample, spec, limits, gpu=True)
     # What a kernel hands on has to be brought to the card again.
     again = tuning.GPU_HANDOVER + tuning.GPU_HANDOVER_LETTER * np.maximum(sample.q_len, sample.t_len)
     found: list[tuple[float, str]] = []
-    for rung in rungs.rungs_of(is_edit(spec)):
-        sure = np.isfinite(forecast.microseconds(rung.name))
-        if 2 * np.count_nonzero(sure) > len(sample):
-            wasted = float(again[~sure].sum())
-            found.append((float(forecast.tries((rung.name,)).sum()) + wasted, rung.name))
-        if sure.all():
-            break  # wider ones take longer
+    for family in _gpu_families(spec):
+        for rung in family:
+            sure = np.isfinite(forecast.microseconds(rung.name))
+            if 2 * np.count_nonzero(sure) > len(sample):
+                wasted = float(again[~sure].sum())
+                found.append((float(forecast.tries((rung.name,)).sum()) + wasted, rung.name))
+            if sure.all():
+                break  # those that reach further take longer
     return min(found)[1] if found else None
 
 
@@ -161,7 +163,7 @@ def reasons(
     pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route], gpu: bool = False
 ) -> dict[tuple[str, str], Promise]:
     """For each route's kernel and each that might have had its pairs: what the model promises."""
-    found, forecast = {}, Forecast(pairs, spec, limits)
+    found, forecast = {}, Forecast(pairs, spec, limits, gpu)
     for name in dict.fromkeys([*candidates(spec, gpu), *(r.kernel for r in routes)]):
         time = forecast.microseconds(name)
         for r in routes:
@@ -173,13 +175,18 @@ def reasons(
 def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
     if gpu and _plainly_global(spec):
-        return (*(rung.name for rung in rungs.rungs_of(is_edit(spec))), *candidates(spec))
+        return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
     if not _plainly_global(spec):
         return (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
         return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
     return (DIFFERENCE, TABLE, LINEAR) if spec.max_cost is not None else (DIFFERENCE, READS, CAPPED, LINEAR)
+
+
+def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
+    costs = _Units.of(spec)
+    return rungs.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
 
 
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
@@ -193,9 +200,7 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     dense = STRIPES if is_edit(spec) else DIFFERENCE
     if on_gpu(kernel):
-        if status is Status.SCORE_LIMIT and (wider := rungs.wider(kernel)):
-            return wider
-        return {Status.OK: None, Status.DROPPED: None, Status.UNSUPPORTED: TABLE}.get(status, dense)
+        return _next_of_card(kernel, status, spec)
     if kernel in BITS:
         wider = f"bits-{2 * 64 * BITS[kernel]}"
         if status is Status.SCORE_LIMIT and wider in BITS:
@@ -214,11 +219,29 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     return None
 
 
-class Forecast:
-    """How long kernels will take for the pairs of a batch, by their models."""
+def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
+    if status in (Status.OK, Status.DROPPED):
+        return None
+    dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, _Units.of(spec)
+    if status is Status.SCORE_LIMIT:
+        if spec.max_cost is None:
+            return rungs.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only) or dense
+        # Bands do not tell what they cannot prove from what costs too much.
+        return None if rungs.decides(kernel, costs.mismatch, costs.gaps, costs.bound(spec)) else dense
+    # Other letters, or a card that fails: pairs of any kind.
+    return CAPPED if status is Status.UNSUPPORTED and spec.max_cost is None else dense
 
-    def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits) -> None:
-        self._pairs = pairs
+
+class Forecast:
+    """How long kernels will take for the pairs of a batch, by their models.
+
+    Beside a card (`gpu`) times are those of the whole machine: a CPU kernel's are shared out among all threads, as a
+    GPU kernel's are of a full card. For such a batch either of them would be the only one at work.
+    """
+
+    def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
+        self._pairs, self._spec = pairs, spec
+        self._threads = tuning.THREADS_BESIDE_A_CARD if gpu else 1
         self._longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
         self._edits = pairs.est_edits.astype(np.float64)
         unknown = pairs.est_edits < 0
@@ -240,7 +263,7 @@ class Forecast:
         if self._needless(kernel):
             return np.full(len(self._longest), np.inf)
         if on_gpu(kernel):
-            return np.where(self._other_letters, np.inf, rungs.RUNGS[kernel].microseconds(self._for_gpu))
+            return rungs.RUNGS[kernel].microseconds(self._for_gpu, self._other_letters)
         time = self._model(kernel).of(*self.features(kernel), self._share(kernel))
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
@@ -266,7 +289,8 @@ class Forecast:
     @functools.cached_property
     def _for_gpu(self) -> rungs.Pairs:
         costs, pairs = self._costs, self._pairs
-        return rungs.Pairs(pairs.q_len, pairs.t_len, self._edits * costs.edit, costs.mismatch, costs.gaps)
+        expected, most = self._edits * costs.edit, costs.bound(self._spec)
+        return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
 
     def tries(self, kernels: tuple[str, ...]) -> F64:
         """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
@@ -275,7 +299,7 @@ class Forecast:
     def _tried(self, kernel: str) -> F64:
         if on_gpu(kernel):
             return rungs.RUNGS[kernel].tried(self._for_gpu)
-        return self._model(kernel).of(*self.features(kernel))
+        return self._model(kernel).of(*self.features(kernel), 1 / self._threads)
 
     def features(self, kernel: str) -> tuple[F64, F64]:
         """What a kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
@@ -293,7 +317,7 @@ class Forecast:
 
     def _share(self, kernel: str) -> float:
         family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
-        return tuning.SCORE_ONLY[family] if self._score_only else 1.0
+        return (tuning.SCORE_ONLY[family] if self._score_only else 1.0) / self._threads
 
     def _model(self, kernel: str) -> tuning.Model:
         if kernel in BITS:
@@ -316,8 +340,13 @@ class _Units:
     components: int
     mismatch: int
     gaps: tuple[tuple[int, int], ...]
+    unit: int  # the divisor, of costs twice as large where there is a bonus
     meet: bool  # whether two wavefronts share the work
     in_bytes: bool  # whether differences of neighbouring cells fit 8 bits (native/difference_costs.hpp, lane_need)
+
+    def bound(self, spec: AlignSpec) -> int:
+        """On the cost."""
+        return NO_BOUND if spec.max_cost is None else spec.max_cost // self.unit
 
     @classmethod
     @functools.cache
@@ -335,6 +364,7 @@ class _Units:
             components=1 if linear else 1 + 2 * len(gaps),
             mismatch=mismatch // unit,
             gaps=tuple((o // unit, e // unit) for o, e in gaps),
+            unit=unit,
             meet=max(mismatch, *sums) <= tuning.MEETING_DEPTH * unit,
             in_bytes=(max(sums) + 2 * min(sums) + 2 * max(e for _, e in gaps)) // unit < 127,
         )

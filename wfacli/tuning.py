@@ -53,3 +53,18 @@ GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
 GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
 GPU_DP_WARP = Model(0.0005, 2e-05, 4.5e-07)
 GPU_HANDOVER, GPU_HANDOVER_LETTER = 0.1, 0.0005  # a pair, and a letter of the longer sequence
+GPU_CODED = 1.6  # times as long for letters other than A C G T
+# Wavefronts; work: instructions of warps, of which a card does half of what its clock allows. Counted in the code that
+# the assembler makes, not measured yet.
+GPU_WFA = Model(0.0015, 2.4e-06, 2.2e-06)
+GPU_WFA_CELLS = (70.0, 120.0, 190.0)  # instructions for 32 cells, by pieces of gap costs
+GPU_WFA_TRACE = (0.8, 1.1, 1.8, 1.0)  # times as many, by the trace (gpu/wfa.py)
+GPU_WFA_SPILLED = 1.5  # and where diagonals are in the card's memory
+GPU_WFA_ROW = 150.0  # instructions of a warp for a row
+GPU_WFA_SHARE = 0.875  # of the diagonals that gaps reach, where likely costs bound them
+GPU_LIKELY = 1.5  # times the estimate is what few pairs exceed
+GPU_FURTHER = 1.2  # times as far a next kernel must reach to be worth a try
+GPU_MULTIPROCESSORS = 132
+GPU_WORKSPACE = 8e9  # bytes
+# Threads that align on the CPU while the card does: their times are divided by this before they are compared.
+THREADS_BESIDE_A_CARD = 16

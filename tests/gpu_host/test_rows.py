@@ -31,4 +31,4 @@ def test_rows_compile(built, name, arch):
     one = built[name, arch]
     assert one.nbytes
     assert one.usage.registers
-    assert not (one.row.hot and one.spills), f"{name} on {arch}: {one.usage}"
+    assert not (one.row.hot and one.spills and arch not in one.row.spills_on), f"{name} on {arch}: {one.usage}"

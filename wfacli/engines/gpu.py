@@ -11,46 +11,64 @@ from typing import Any
 
 import numpy as np
 
-from .._native import stage_rows, unstage_rows
-from ..batch import I32, U32, PairBatch, PartialResult, Status, join
-from ..config import AlignSpec
+from .._native import letter_codes, stage_rows, unstage_rows
+from ..batch import I32, U32, Flag, PairBatch, PartialResult, Status, join
+from ..config import AlignSpec, Ambiguous
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
 from ..gpu.device import IN_FLIGHT, Device
 from ..gpu.driver import Driver
-from ..gpu.job import COLUMNS, AlignJob, Answers, Staged
-from ..gpu.kernels import plan_of
-from ..gpu.plans import Plan, Shape
+from ..gpu.job import AlignJob, Answers, Staged
+from ..gpu.kernels import plan_of, serves
+from ..gpu.plans import NO_BOUND, Plan, Shape
 from ..gpu.staging import Outbox, Staging
 from ..stats import Stats
 
 _SHARE = 0.5  # of the card's free memory
 _MOST = 8 << 30  # bytes a job, whatever the card has: more gains nothing
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
-_NO_BOUND = (1 << 30) - 1
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16."""
+    """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
+
+    `coded`: letters go to the kernels as codes, since some are not A C G T.
+    """
 
     pairs: PairBatch
     rows: I32
     q_len: I32
     t_len: I32
     letters: int
+    coded: bool
 
     @classmethod
-    def of(cls, pairs: PairBatch, rows: I32) -> _Chosen:
+    def of(cls, pairs: PairBatch, rows: I32, coded: bool = False) -> _Chosen:
         if len(rows) == len(pairs) and np.array_equal(rows, np.arange(len(rows))):
             # As they stand, so that targets that repeat go to the card once.
-            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16)
+            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16, coded)
         q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
-        return cls(pairs, rows, q_len, t_len, 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64)))
+        letters = 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64))
+        return cls(pairs, rows, q_len, t_len, letters, coded)
+
+    @classmethod
+    def by_letters(cls, pairs: PairBatch, rows: I32) -> list[_Chosen]:
+        """All rows; those with letters other than A C G T, if there are any, by themselves."""
+        other = pairs.flags & Flag.NON_ACGT if pairs.flags.any() else pairs.flags
+        if not other.any():
+            return [cls.of(pairs, rows)]
+        coded = other[rows] != 0
+        return [cls.of(pairs, part, bool(c)) for c in (0, 1) if len(part := rows[coded == c])]
+
+    def likely_edits(self) -> int:
+        """The most that is estimated; of the whole batch where some of these rows have no estimate; -1: of none."""
+        known = self.pairs.est_edits[self.rows]
+        return int((self.pairs.est_edits if known.min() < 0 else known).max())
 
     def part(self, some: slice) -> _Chosen:
         """Some of the rows."""
-        return _Chosen.of(self.pairs, self.rows[some])
+        return _Chosen.of(self.pairs, self.rows[some], self.coded)
 
 
 @dataclass(frozen=True)
@@ -88,6 +106,7 @@ class GpuEngine:
         """
         self._spec, self._stats = spec, stats or Stats()
         self._unit, self._mismatch, self._gaps = _in_units(spec)
+        self._tables = letter_codes(spec.ambiguous.code)
         self._device = Device(open_driver)
         free = self._device.call(lambda driver: driver.free_memory())
         wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
@@ -99,13 +118,17 @@ class GpuEngine:
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
-        pieces = self._pieces(_Chosen.of(pairs, route.rows), route.kernel)
-        return _Ticket(route, [self._start(*piece) for piece in pieces])
+        parts = [
+            part for chosen in _Chosen.by_letters(pairs, route.rows) for part in self._parts(chosen, route.kernel)
+        ]
+        return _Ticket(route, parts)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results, rows in the route's order. Raises Cancelled."""
-        found = [self._result(ticket.route.kernel, part) for part in ticket.parts]
-        return join(ticket.route.rows, [piece for pieces in found for piece in pieces])
+        """Waits for a route's results. Raises Cancelled."""
+        found = [piece for part in ticket.parts for piece in self._result(ticket.route.kernel, part)]
+        # Rows with other letters have come last.
+        rows = ticket.route.rows if len(found) < 2 else np.concatenate([piece.rows for piece in found])
+        return join(rows, found)
 
     def stats(self) -> dict[str, Any]:
         """The card, and how much of its memory is used at most."""
@@ -129,9 +152,19 @@ class GpuEngine:
         self._device.call(self._outbox.close)
         self._device.close()
 
+    def _parts(self, chosen: _Chosen, kernel: str) -> list[_Part]:
+        if not len(chosen.rows):
+            return []
+        shape = self._shape(chosen)
+        if not serves(kernel, shape):
+            return [_Part(chosen, _failed(_Refused(Status.UNSUPPORTED)))]
+        if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
+            return [_Part(chosen, _failed(_Refused(Status.MEMORY_LIMIT)))]
+        return [self._start(*piece) for piece in self._pieces(chosen, kernel)]
+
     def _pieces(self, chosen: _Chosen, kernel: str) -> Iterator[tuple[_Chosen, Shape, Plan]]:
         """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
-        left = [chosen] if len(chosen.rows) else []
+        left = [chosen]
         while left:
             chosen = left.pop()
             shape = self._shape(chosen)
@@ -144,8 +177,19 @@ class GpuEngine:
 
     def _shape(self, chosen: _Chosen) -> Shape:
         longest = int(max(chosen.q_len.max(), chosen.t_len.max()))
-        bound = _NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
-        return Shape(len(chosen.rows), longest, self._mismatch, self._gaps, bound, not self._spec.score_only)
+        bound = NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
+        edits, edit = chosen.likely_edits(), (self._mismatch + 2 * sum(self._gaps[0])) / 3
+        return Shape(
+            len(chosen.rows),
+            longest,
+            self._mismatch,
+            self._gaps,
+            bound,
+            path=not self._spec.score_only,
+            coded=chosen.coded,
+            wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
+            likely=NO_BOUND if edits < 0 else int(edits * edit),
+        )
 
     def _start(self, chosen: _Chosen, shape: Shape, plan: Plan) -> _Part:
         if self._cancelled.is_set():
@@ -161,13 +205,16 @@ class GpuEngine:
     def _stage(self, chosen: _Chosen) -> Staged:
         """The rows' letters and columns in a staging buffer."""
         count, letters = len(chosen.rows), chosen.letters
-        buffer = self._staging.take(letters + 4 * COLUMNS * count)
+        buffer = self._staging.take(Staged.needs(letters, count, chosen.coded))
         try:
             stage_rows(chosen.pairs, chosen.rows, buffer, letters)
+            staged = Staged(buffer, letters, count, chosen.coded)
+            if chosen.coded:
+                staged.tables[:] = self._tables
         except BaseException:
             self._staging.give_back(buffer)
             raise
-        return Staged(buffer, letters, count)
+        return staged
 
     def _result(self, kernel: str, part: _Part) -> list[PartialResult]:
         """A part's results; where the card had too little memory, those of its halves."""
@@ -177,8 +224,10 @@ class GpuEngine:
             self._job_bytes = max(self._job_bytes // 2, 1)
             if self._job_bytes < _LEAST:
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
-            again = [self._start(*piece) for piece in self._pieces(part.chosen, kernel)]
+            again = self._parts(part.chosen, kernel)
             return [piece for p in again for piece in self._result(kernel, p)]
+        except _Refused as refused:
+            return [_unaligned(part.chosen.rows, refused.status)]
         except DeviceError as error:
             self._failure = error
             return [_unaligned(part.chosen.rows, Status.UNSUPPORTED)]
@@ -210,10 +259,21 @@ def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:
 def _needs(chosen: _Chosen, plan: Plan) -> int:
     """Bytes of the card without which the rows cannot be aligned at once."""
     count = len(chosen.rows)
-    return chosen.letters * 5 // 4 + count * (8 * plan.op_capacity + 48) + plan.least_workspace(count)
+    return (
+        chosen.letters * (8 if chosen.coded else 5) // 4
+        + count * (8 * plan.op_capacity + 48)
+        + plan.least_workspace(count)
+    )
 
 
-def _failed(error: DeviceError) -> Future[Answers]:
+class _Refused(Exception):
+    """No kernel of that name takes such pairs."""
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+
+
+def _failed(error: Exception) -> Future[Answers]:
     future: Future[Answers] = Future()
     future.set_exception(error)
     return future

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from .wfa import VARIANTS
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Row:
         macros: what the source's template is compiled for, (name, value).
         threads: of a block; the source has it as WFACLI_BLOCK.
         hot: whether it must do without stack and spilled registers; a test holds it.
+        spills_on: architectures that it is too large for all the same; it is right there, and slower.
         measured: the card, the commit and the figures that chose the sizes.
     """
 
@@ -26,6 +30,7 @@ class Row:
     macros: tuple[tuple[str, int | str], ...]
     threads: int
     hot: bool = True
+    spills_on: tuple[str, ...] = ()
     measured: str = ""
 
     @property
@@ -64,8 +69,38 @@ def _bits() -> Iterator[Row]:
 DP_THREAD, DP_WARP = (16, 32, 64), (128, 256, 512, 1024)
 
 
+# Rows of which the assembler makes more blocks fit than their registers allow: how many shall fit.
+_RESIDENT = {
+    "dp-256-pieces-2-bits-32": 5,
+    "dp-128-pieces-1-bits-16-coded": 5,
+    "dp-1024-pieces-1-bits-32-coded": 3,
+}
+_TOO_LARGE = {"dp-64-pieces-1": ("sm_80",), "dp-32-pieces-2-coded": ("sm_80",)}
+
+
+def dp_thread_pieces(band: int) -> tuple[int, ...]:
+    """Pieces of gap costs that a band is built for; 0: one without opening. Others would leave their registers."""
+    return (0, 1, 2) if band < 64 else (1,)
+
+
+def dp_thread_coded(band: int) -> bool:
+    """Whether a band has a build for any letters, whose eight planes take many registers."""
+    return band < 64
+
+
+def dp_build(band: int, pieces: int) -> int | None:
+    """The pieces of the build that serves gap costs of so many; None: there is none."""
+    built = dp_thread_pieces(band) if band in DP_THREAD else (1, 2)
+    return next((p for p in (pieces, max(pieces, 1)) if p in built), None)
+
+
+def coded_of(name: str) -> str:
+    """The row for pairs with other letters than A C G T."""
+    return f"{name}-coded"
+
+
 def dp_thread(band: int, pieces: int) -> str:
-    """The row for a band, and gap costs of so many pieces; 0: one without opening."""
+    """The row for a band, and gap costs of so many pieces."""
     return f"dp-{band}-pieces-{pieces}"
 
 
@@ -76,16 +111,28 @@ def dp_warp(band: int, pieces: int, bits: int) -> str:
 
 def _dp() -> Iterator[Row]:
     for band in DP_THREAD:
-        for pieces in (0, 1, 2):
-            macros = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_CODES", 0))
-            name = dp_thread(band, pieces)
-            yield Row(name, "dp_thread.cu", "dp_align", macros, 64)
-            yield Row(walk_of(name), "dp_thread.cu", "dp_walk", macros, 64)
-    for band in DP_WARP:
-        for pieces in (1, 2):
-            for bits in (16, 32):
-                costs = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_BITS", bits), ("WFACLI_CODES", 0))
-                yield Row(dp_warp(band, pieces, bits), "dp_warp.cu", "dp_warp_align", costs, 128)
+        for pieces in dp_thread_pieces(band):
+            name, macros = dp_thread(band, pieces), (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces))
+            yield _dp_row(name, "dp_thread.cu", "dp_align", macros, 0)
+            yield _dp_row(walk_of(name), "dp_thread.cu", "dp_walk", macros, 0)
+            if dp_thread_coded(band):
+                yield _dp_row(coded_of(name), "dp_thread.cu", "dp_align", macros, 1)
+    for band, pieces, bits in itertools.product(DP_WARP, (1, 2), (16, 32)):
+        name = dp_warp(band, pieces, bits)
+        sizes = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_BITS", bits))
+        yield _dp_row(name, "dp_warp.cu", "dp_warp_align", sizes, 0)
+        yield _dp_row(coded_of(name), "dp_warp.cu", "dp_warp_align", sizes, 1)
+
+
+def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:
+    resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
+    macros = (*macros, ("WFACLI_CODES", coded), *resident)
+    return Row(name, source, entry, macros, 128, spills_on=_TOO_LARGE.get(name, ()))
+
+
+def _wavefronts() -> Iterator[Row]:
+    for name, variant in VARIANTS.items():
+        yield Row(name, "wfa.cu", "align_wavefront", variant.macros, variant.threads)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
@@ -97,4 +144,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts()))

@@ -27,20 +27,35 @@ _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 class Staged:
     """Pairs in page-locked memory: letters, then four columns of u32 and i32[m] and the order in which they go.
 
+    Where letters become codes their tables follow, of queries' letters and of targets'.
+
     Attributes:
         buffer: u8, at least `nbytes`.
         letters: bytes of letters, a multiple of 16.
         count: pairs, m.
+        coded: whether letters become codes.
     """
 
     buffer: U8
     letters: int
     count: int
+    coded: bool = False
+
+    @staticmethod
+    def needs(letters: int, count: int, coded: bool) -> int:
+        """Bytes of the buffer."""
+        columns = letters + COLUMNS * 4 * count
+        return -(-columns // 16) * 16 + _TABLES if coded else columns
 
     @property
     def nbytes(self) -> int:
         """Bytes that go to the card."""
-        return self.letters + COLUMNS * 4 * self.count
+        return self.needs(self.letters, self.count, self.coded)
+
+    @property
+    def tables(self) -> U8:
+        """Codes, u8[512]."""
+        return self.buffer[self.nbytes - _TABLES : self.nbytes]
 
     def column(self, number: int) -> I32:
         """One of the columns: query_start, target_start, query_len, target_len, rows."""
@@ -48,7 +63,9 @@ class Staged:
         return self.buffer[first : first + 4 * self.count].view(np.int32)
 
 
-COLUMNS = 5
+_LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
+COLUMNS = len(_LAID_OUT) + 1
+_TABLES = 512  # bytes
 
 
 @dataclass(frozen=True)
@@ -110,7 +127,10 @@ class AlignJob:
             driver.upload(letters, staged.buffer[: staged.nbytes], stream)
             self._uploaded = driver.record(stream)
             self._events.append(("copy", self._uploaded))
-            self._pack(driver, arena, letters, slot)
+            if staged.coded:
+                self._encode(driver, arena, letters, slot)
+            else:
+                self._pack(driver, arena, letters, slot)
             self._events.append(("pack", driver.record(stream)))
             self._align(driver, arena, letters, kernels, units, slot)
             self._answers = self._gather(driver, arena, slot)
@@ -166,7 +186,7 @@ class AlignJob:
         m, cap = self._shape.count, self._plan.op_capacity
         pieces = (
             self._staged.nbytes,
-            self._staged.letters // 4 + 8 * task.GUARD,
+            self._staged.letters if self._staged.coded else self._staged.letters // 4 + 8 * task.GUARD,
             m * 4 * cap,  # operations where kernels put them
             m * 4 * cap,  # and together
             13 * m + 8,
@@ -184,6 +204,16 @@ class AlignJob:
         pack["bases"], pack["packed"], pack["letters"] = letters, self._packed, self._staged.letters
         _launch(driver, "pack", words, pack, slot)
 
+    def _encode(self, driver: Driver, arena: Arena, letters: int, slot: Slot) -> None:
+        m, first = self._shape.count, letters + self._staged.letters
+        self._codes = arena.take(self._staged.letters)
+        encode = np.zeros(1, task.ENCODE_TASK)
+        encode["bases"], encode["codes"], encode["count"] = letters, self._codes, m
+        encode["tables"] = letters + self._staged.nbytes - _TABLES
+        for number, name in enumerate((*_LAID_OUT, "rows")):
+            encode[name] = first + 4 * m * number
+        _launch(driver, "encode", 32 * m, encode, slot)
+
     def _align(
         self, driver: Driver, arena: Arena, letters: int, kernels: list[Kernel], units: int, slot: Slot
     ) -> None:
@@ -193,15 +223,19 @@ class AlignJob:
         self._out = arena.take(13 * m + 8)
         self._op_count = arena.take(4 * m)
         todo = np.zeros(1, task.ALIGN_TASK)
-        todo["seq"]["packed"] = self._packed
-        for number, name in enumerate(("query_start", "target_start", "query_len", "target_len")):
+        if staged.coded:
+            todo["seq"]["codes"], todo["wildcard"] = self._codes, shape.wildcard
+        else:
+            todo["seq"]["packed"] = self._packed
+        for number, name in enumerate(_LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
         todo["next"], todo["workspace"], todo["stride"] = arena.take(4), arena.take(units * plan.stride), plan.stride
         costs = todo["costs"]
         costs["mismatch"], costs["pieces"] = shape.mismatch, len(shape.gaps)
         for piece, (open_, extend) in enumerate(shape.gaps):
             costs["open"][0, piece], costs["extend"][0, piece] = open_, extend
-        todo["op_capacity"], todo["max_cost"], todo["longest"] = plan.op_capacity, shape.max_cost, shape.longest
+        todo["op_capacity"], todo["longest"] = plan.op_capacity, shape.longest
+        todo["max_cost"] = min(shape.max_cost, plan.max_cost)
         todo["path"] = shape.path
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):

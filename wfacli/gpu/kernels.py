@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import catalogue, dp
+from .. import tuning
+from . import catalogue, dp, wfa
 from .layout import bits_stride
-from .plans import Plan, Shape
+from .plans import NO_BOUND, Plan, Shape
 from .rungs import PREFIX
 
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
-    """The plan of one of dispatch.GPU_KERNELS for pairs of a shape."""
+    """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `serves` says whether it can have one."""
     name = kernel.removeprefix(PREFIX)
+    if name in wfa.LADDER:
+        return _wavefront(name, shape)
     family, _, size = name.partition("-")
     if family == "bits":
         return _bits(name, int(size), shape)
@@ -21,8 +24,21 @@ def plan_of(kernel: str, shape: Shape) -> Plan:
     raise ValueError(f"no kernel of the GPU is named {kernel}")
 
 
-def _rows(name: str, path: bool) -> tuple[catalogue.Row, ...]:
-    names = (name, catalogue.walk_of(name)) if path else (name,)
+def serves(kernel: str, shape: Shape) -> bool:
+    """Whether a kernel is compiled for the letters and costs of a shape."""
+    family, _, rest = kernel.removeprefix(PREFIX).partition("-")
+    pieces = dp.pieces_macro(shape.gaps)
+    if family == "wfa":
+        return wfa.VARIANTS[f"wfa-{rest}"].pieces == pieces
+    if family == "bits":
+        return not shape.coded and shape.mismatch == 1 and shape.gaps == ((0, 1),)
+    coded = int(rest) in catalogue.DP_WARP or catalogue.dp_thread_coded(int(rest))
+    return catalogue.dp_build(int(rest), pieces) is not None and (coded or not shape.coded)
+
+
+def _rows(name: str, path: bool, coded: bool = False) -> tuple[catalogue.Row, ...]:
+    first = catalogue.coded_of(name) if coded else name
+    names = (first, catalogue.walk_of(name)) if path else (first,)
     return tuple(catalogue.ROWS[n] for n in names)
 
 
@@ -39,8 +55,8 @@ def _bits(name: str, diagonals: int, shape: Shape) -> Plan:
 
 
 def _dp_thread(band: int, shape: Shape) -> Plan:
-    pieces = dp.pieces_macro(shape.gaps)
-    rows = _rows(catalogue.dp_thread(band, pieces), shape.path)
+    pieces = _build(band, shape)
+    rows = _rows(catalogue.dp_thread(band, pieces), shape.path, shape.coded)
     return Plan(
         rows=rows,
         blocks=(dp.SLOTS * rows[0].threads // 32, *(row.threads for row in rows[1:])),
@@ -51,12 +67,12 @@ def _dp_thread(band: int, shape: Shape) -> Plan:
 
 
 def _dp_warp(band: int, shape: Shape) -> Plan:
-    pieces = max(dp.pieces_macro(shape.gaps), 1)
+    pieces = _build(band, shape)
     # Costs are exact in 16 bits where a band of this width proves no greater ones.
     same = np.full(1, shape.longest, np.int32)
     proved = dp.unproven_cost(shape.gaps, same, same, band)[0]
     bits = 16 if dp.provable_cost(shape.mismatch, shape.gaps, same, same, band, 16)[0] >= proved - 1 else 32
-    rows = (catalogue.ROWS[catalogue.dp_warp(band, pieces, bits)],)
+    rows = _rows(catalogue.dp_warp(band, pieces, bits), False, shape.coded)
     return Plan(
         rows=rows,
         blocks=(rows[0].threads // 32,),
@@ -64,6 +80,33 @@ def _dp_warp(band: int, shape: Shape) -> Plan:
         stride=-(-dp.warp_stride(band, pieces, shape.longest) // 256) * 256 if shape.path else 0,
         op_capacity=_dp_ops(band, shape),
         resident=True,
+    )
+
+
+def _build(band: int, shape: Shape) -> int:
+    pieces = catalogue.dp_build(band, dp.pieces_macro(shape.gaps))
+    if pieces is None:
+        raise ValueError(f"no band of {band} diagonals is compiled for these gap costs")
+    return pieces
+
+
+def _wavefront(name: str, shape: Shape) -> Plan:
+    row = wfa.row_name(name, shape.path, shape.coded)
+    variant, costs = wfa.VARIANTS[row], (shape.mismatch, shape.gaps)
+    # A bound that the user sets is kept as it is, so that what costs more needs no other kernel.
+    known = shape.likely < NO_BOUND and shape.max_cost >= NO_BOUND
+    likely = int(shape.likely * tuning.GPU_LIKELY) if known else shape.max_cost
+    most = wfa.bound(name, *costs, shape.max_cost, likely)
+    least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
+    return Plan(
+        rows=(catalogue.ROWS[row],),
+        blocks=(variant.pairs,),
+        unit=1,
+        stride=variant.stride(*costs, most, shape.longest),
+        op_capacity=_most_ops(min(most // least, 2 * shape.longest) + 1) if shape.path else 0,
+        resident=True,
+        shared=variant.shared_bytes(*costs),
+        max_cost=most,
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import catalogue
+
+NO_BOUND = (1 << 30) - 1  # on costs
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,9 @@ class Shape:
         mismatch, gaps: costs, divided by their greatest common divisor; gaps are (open, extend), one or two.
         max_cost: in the same units; pairs above it have no alignment.
         path: whether CIGARs are wanted.
+        coded: whether letters are codes, as where some are not A C G T.
+        wildcard: whether codes match that share a bit.
+        likely: a cost that few of the pairs exceed; NO_BOUND where nothing is known.
     """
 
     count: int
@@ -26,6 +30,9 @@ class Shape:
     gaps: tuple[tuple[int, int], ...]
     max_cost: int
     path: bool
+    coded: bool = False
+    wildcard: bool = False
+    likely: int = NO_BOUND
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class Plan:
         resident: whether as many groups as the card holds draw pairs until none is left; `unit` pieces of the
             workspace are then the groups' and not the pairs'.
         shared: bytes of dynamic shared memory a block.
+        max_cost: above which the kernel need not look; the shape's counts as well.
     """
 
     rows: tuple[catalogue.Row, ...]
@@ -50,11 +58,9 @@ class Plan:
     op_capacity: int
     resident: bool = False
     shared: int = 0
+    max_cost: int = NO_BOUND
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""
         pairs = self.blocks[0] if self.resident else min(count, self.blocks[0])
         return -(-pairs // self.unit) * self.stride
-
-
-Planner = Callable[[str, Shape], Plan]

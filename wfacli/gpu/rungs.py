@@ -1,7 +1,6 @@
 """The GPU's kernels as dispatch sees them: which pairs each one can be trusted with, and how long it takes.
 
-Times are microseconds a pair of a card that is full of such pairs, so they compare with each other and, being small
-against the CPU's, send to the card whatever it can align.
+Times are microseconds a pair of a card that is full of such pairs.
 """
 
 from __future__ import annotations
@@ -9,16 +8,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import tuning
 from ..batch import I32
-from . import catalogue, dp
+from . import catalogue, dp, wfa
+from .plans import NO_BOUND
 
 PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]
+Gaps = tuple[tuple[int, int], ...]
+_SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
+_ANY = 1 << 14  # letters of a pair that stands for all
 
 
 @dataclass(frozen=True)
@@ -29,18 +33,25 @@ class Pairs:
         q_len, t_len: i32[n].
         cost: f64[n], expected, in units of the costs.
         mismatch, gaps: costs, divided by their greatest common divisor.
+        max_cost: in the same units; what costs more needs no alignment.
     """
 
     q_len: I32
     t_len: I32
     cost: F64
     mismatch: int
-    gaps: tuple[tuple[int, int], ...]
+    gaps: Gaps
+    max_cost: int = NO_BOUND
 
     @functools.cached_property
     def longest(self) -> F64:
         """Letters of the longer sequence, f64[n]."""
         return np.maximum(self.q_len, self.t_len).astype(np.float64)
+
+    @functools.cached_property
+    def needed(self) -> F64:
+        """The cost (f64[n]) that a kernel must reach to be trusted with a pair."""
+        return np.minimum(self.cost * tuning.SAFETY, self.max_cost)
 
 
 @dataclass(frozen=True)
@@ -49,27 +60,33 @@ class Rung:
 
     Attributes:
         name: with PREFIX.
-        size: diagonals of its band.
         reach: the cost (f64[n]) below which pairs are surely aligned.
-        model: of its time; work is letters times diagonals.
+        work: what the model's third factor counts (f64[n]).
+        model: of its time.
+        coded: whether it also takes letters other than A C G T.
     """
 
     name: str
-    size: int
-    reach: Callable[[Pairs, int], F64]
+    reach: Callable[[Pairs], F64]
+    work: Callable[[Pairs], F64]
     model: tuning.Model
+    coded: bool = False
 
-    def microseconds(self, pairs: Pairs) -> F64:
+    def microseconds(self, pairs: Pairs, other_letters: npt.NDArray[np.bool_]) -> F64:
         """For each pair (f64[n]); infinite where it is not to be trusted with one."""
-        sure = pairs.cost * tuning.SAFETY < self.reach(pairs, self.size)
-        return np.where(sure, self.tried(pairs), np.inf)
+        time = np.where(pairs.needed < self.reach(pairs), self.tried(pairs), np.inf)
+        return np.where(other_letters, time * tuning.GPU_CODED if self.coded else np.inf, time)
 
     def tried(self, pairs: Pairs) -> F64:
         """What it takes for each pair (f64[n]) whether it aligns it or not."""
-        return self.model.of(pairs.longest, pairs.longest * self.size)
+        return self.model.of(pairs.longest, self.work(pairs))
 
 
-def _bits_reach(pairs: Pairs, diagonals: int) -> F64:
+def _band_cells(size: int, pairs: Pairs) -> F64:
+    return pairs.longest * size
+
+
+def _bits_reach(diagonals: int, pairs: Pairs) -> F64:
     """See layout.bits_provable."""
     apart = pairs.q_len.astype(np.float64) - pairs.t_len
     origin = np.floor((diagonals - 1 - apart) / 2)
@@ -78,34 +95,115 @@ def _bits_reach(pairs: Pairs, diagonals: int) -> F64:
     return np.where(np.abs(apart) < diagonals, np.abs(apart) + 2 * (room + 1), 0.0)
 
 
-def _dp_reach(pairs: Pairs, band: int) -> F64:
+def _dp_reach(band: int, pairs: Pairs) -> F64:
     """See dp.provable_cost; a warp's costs have 32 bits where they need them."""
     bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
-_EDIT = tuple(
-    Rung(f"{PREFIX}bits-{d}", d, _bits_reach, tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP)
+def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
+    most = variant.most_cost(pairs.mismatch, pairs.gaps, NO_BOUND)
+    return np.where(pairs.longest <= variant.longest, most + 1.0, 0.0)
+
+
+def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
+    """Instructions of warps: so many for 32 cells, and for each warp's share of a row."""
+    extend = min(e for _, e in pairs.gaps)
+    rows = pairs.needed / tuning.SAFETY + 1
+    # Rows grow until a bound on the cost, likely_bound, narrows them.
+    width = tuning.GPU_WFA_SHARE * np.minimum(rows / extend, 2 * pairs.longest) + 1
+    passes = np.maximum(width / variant.group + 0.5, 1.0)
+    warps = variant.group / 32
+    each = tuning.GPU_WFA_CELLS[variant.pieces] * tuning.GPU_WFA_TRACE[variant.trace]
+    each *= tuning.GPU_WFA_SPILLED if variant.outside == wfa.SPILLED else 1.0
+    work: F64 = rows * warps * (passes * each + tuning.GPU_WFA_ROW)
+    if variant.outside != wfa.SPILLED:
+        return work
+    # Fewer pairs at a time than the card could hold, where their workspace does not fit.
+    resident = tuning.GPU_MULTIPROCESSORS * variant.resident * variant.pairs
+    least = variant.stride(pairs.mismatch, pairs.gaps, 1000, _ANY) / 1000**2 * rows**2  # grows with the square
+    return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)
+
+
+def _wavefront(name: str) -> Rung:
+    variant = wfa.VARIANTS[name]
+    return Rung(
+        f"{PREFIX}{name}", partial(_wfa_reach, variant), partial(_wfa_work, variant), tuning.GPU_WFA, coded=True
+    )
+
+
+def _spills(kernel: str) -> bool:
+    variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
+    return variant is not None and variant.outside == wfa.SPILLED
+
+
+def decides(kernel: str, mismatch: int, gaps: Gaps, max_cost: int) -> bool:
+    """Whether a wavefront that says that a pair costs too much has looked as far as the user's bound on costs."""
+    variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
+    return variant is not None and not _spills(kernel) and variant.most_cost(mismatch, gaps, NO_BOUND) >= max_cost
+
+
+def _serves(variant: wfa.Variant, mismatch: int, gaps: Gaps, pieces: int) -> bool:
+    return variant.pieces == pieces and variant.shared_bytes(mismatch, gaps) <= _SHARED
+
+
+_BITS = tuple(
+    Rung(
+        f"{PREFIX}bits-{d}",
+        partial(_bits_reach, d),
+        partial(_band_cells, d),
+        tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP,
+    )
     for d, (_, lanes) in catalogue.BITS.items()
 )
-_GAPS = tuple(
-    Rung(f"{PREFIX}dp-{band}", band, _dp_reach, model)
+_DP = {
+    band: Rung(
+        f"{PREFIX}dp-{band}",
+        partial(_dp_reach, band),
+        partial(_band_cells, band),
+        model,
+        coded=bands is catalogue.DP_WARP or catalogue.dp_thread_coded(band),
+    )
     for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
     for band in bands
-)
-RUNGS = {rung.name: rung for rung in (*_EDIT, *_GAPS)}
+}
+_WFA = {name: _wavefront(name) for name in wfa.LADDER}
+RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_WFA.values())}
 KERNELS = tuple(RUNGS)
 
 
-def rungs_of(edit: bool) -> tuple[Rung, ...]:
-    """The kernels for edit distance, or for other costs; narrow ones first."""
-    return _EDIT if edit else _GAPS
+@functools.cache
+def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[Rung, ...], tuple[Rung, ...]]:
+    """The kernels for some costs: bands and wavefronts, each in the order of their reach.
+
+    Args:
+        edit: whether it is edit distance.
+        mismatch, gaps: costs, divided by their greatest common divisor.
+        path: whether CIGARs are wanted.
+    """
+    pieces = dp.pieces_macro(gaps)
+    bands = (
+        _BITS if edit else tuple(rung for band, rung in _DP.items() if catalogue.dp_build(band, pieces) is not None)
+    )
+    waves = (
+        rung
+        for name, rung in _WFA.items()
+        if _serves(wfa.VARIANTS[name], mismatch, gaps, pieces) and (path or wfa.has_score(name))
+    )
+    return bands, tuple(waves)
 
 
-def wider(kernel: str) -> str | None:
-    """The next one of the same family."""
-    for family in (_EDIT, _GAPS):
-        names = [rung.name for rung in family]
-        if kernel in names[:-1]:
-            return names[names.index(kernel) + 1]
-    return None
+def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:
+    """The kernel for pairs that cost more than this one reaches: of its own kind, or else of the other."""
+    own, other = families(edit, mismatch, gaps, path)
+    if kernel in (rung.name for rung in other):
+        own, other = other, own
+    names = [rung.name for rung in own]
+    if kernel not in names or _spills(kernel):  # not made for these costs, where it was forced; or the last
+        return None
+    same = np.full(1, _ANY, np.int32)
+    like = Pairs(same, same, np.zeros(1), mismatch, gaps)
+    least = tuning.GPU_FURTHER * float(RUNGS[kernel].reach(like)[0])
+    # Of the two that spill, the one whose trace is smaller comes second.
+    following = (r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks"))
+    return next((rung.name for rung in following if float(rung.reach(like)[0]) > least), None)

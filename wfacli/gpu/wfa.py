@@ -178,3 +178,33 @@ def _rungs() -> dict[str, Variant]:
 
 # What the kernels are compiled for, by the names of the catalogue's rows.
 VARIANTS: dict[str, Variant] = _rungs()
+# Those that find paths of A C G T in every cell, in the order of their reach; further rows are named after them.
+LADDER = tuple(
+    name for name, row in VARIANTS.items() if row.trace != NO_TRACE and not row.coded and row.outside != BANDED
+)
+
+
+def has_score(name: str) -> bool:
+    """Whether one of LADDER has a row for scores alone; those without are no faster than the next that has."""
+    return f"{name}-score" in VARIANTS
+
+
+def row_name(name: str, path: bool, coded: bool) -> str:
+    """The row of one of LADDER for what is wanted."""
+    return f"{name}{'' if path or not has_score(name) else '-score'}{'-coded' if coded else ''}"
+
+
+def bound(name: str, mismatch: int, gaps: Gaps, max_cost: int, likely: int) -> int:
+    """The score up to which one of LADDER looks, where few of its pairs cost more than `likely`.
+
+    Rows narrow as what is left of the score does, and a trace needs memory for all that it may reach. No less than
+    the row before it reaches, so that a pair above the bound gets further with each row.
+    """
+    variant = VARIANTS[name]
+    before = [v for other in LADDER if (v := VARIANTS[other]).pieces == variant.pieces and v.outside == NONE]
+    most = variant.most_cost(mismatch, gaps, max_cost)
+    if variant.outside != NONE:
+        least = 2 * max(v.most_cost(mismatch, gaps, max_cost) for v in before)
+        return min(most, least if likely >= max_cost else max(likely, least))
+    reached = [v.most_cost(mismatch, gaps, max_cost) for v in before[: before.index(variant)]]
+    return min(most, max(likely, reached[-1] if reached else 0))

@@ -2,6 +2,7 @@
 #include "engine.hpp"
 #include "estimate.hpp"
 #include "job.hpp"
+#include "letters.hpp"
 #include "staging.hpp"
 
 namespace wfacli {
@@ -73,6 +74,15 @@ nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, co
     self.align(view, rows.data(), static_cast<std::int64_t>(rows.shape(0)), options, cancelled, out);
   }
   return columns_of(out);
+}
+
+// Codes of letters under a rule, u8[512]: those of queries' letters, then of targets'.
+OutColumn<std::uint8_t> letter_codes(int ambiguous) {
+  const Codes& codes = codes_of(static_cast<Ambiguous>(ambiguous));
+  Buffer<std::uint8_t> tables;
+  tables.reserve(512);
+  for (int c = 0; c < 512; ++c) tables.push(c < 256 ? codes.query[c] : codes.target[c - 256]);
+  return to_numpy(tables);
 }
 
 // A job with its rows; the batch, the options and the flag are kept alive by the binding.
@@ -195,6 +205,8 @@ void bind_engine(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>(), "Aligns parts until all are taken")
       .def("joined", &joined, "Waits for parts that others have taken; as Aligner.align");
   m.def("estimate_edits", &estimates, nb::arg("batch"), "Estimated edits of each pair, i32[n]");
+  m.def("letter_codes", &letter_codes, nb::arg("ambiguous"),
+        "Codes of letters under a rule: u8[512], of queries' letters, then of targets'");
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
         "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
         "query_len, target_len and 0..m-1 (i32[m])");
