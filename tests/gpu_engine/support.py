@@ -29,6 +29,7 @@ _COLUMNS = ("status", "cut", "score", "span", "cigar", "cigar_start")
 _SECONDS = 30  # after which something hangs
 
 T = TypeVar("T")
+Result = PartialResult | AlignmentBatch
 
 
 def some_pairs(count: int, longest: int = 90, error: float = 0.05, seed: int = SEED) -> list[tuple[bytes, bytes]]:
