@@ -10,11 +10,11 @@ import contextlib
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-from ..errors import DeviceError
+from ..errors import DeviceError, OutOfDeviceMemory
 from .arena import Arena
 from .driver import Driver
 
@@ -90,9 +90,7 @@ class Device:
         opened.set_result(driver)
         try:
             self._serve(list(slots))
-            for slot in slots:
-                with contextlib.suppress(DeviceError):  # a card that is lost has its memory already
-                    slot.release()
+            _release(slots)
         finally:
             driver.close()
 
@@ -112,6 +110,8 @@ class Device:
                     job.start(slot)
                 except BaseException as error:
                     free.append(slot)
+                    if isinstance(error, OutOfDeviceMemory):
+                        _release(free)  # or else what jobs had when there was more would keep it from all others
                     future.set_exception(error)
                 else:
                     running.append((job, slot, future))
@@ -132,6 +132,12 @@ class Device:
 
 
 _ENDED = object()
+
+
+def _release(idle: Iterable[Slot]) -> None:
+    for slot in idle:
+        with contextlib.suppress(DeviceError):  # a card that is lost has its memory already
+            slot.release()
 
 
 class _Call:
