@@ -71,6 +71,7 @@ class AlignRun:
         Raises:
             InputError, OutputError: a file that cannot be opened.
             UsageError: one that is named twice.
+            DeviceError: a GPU is insisted on, and there is none that works.
         """
         self.config = config
         self.stats = Stats()
@@ -84,8 +85,13 @@ class AlignRun:
         self._check_options = native_options(config.spec, config.limits, TABLE)
         self.report = Output(report) if report else None
         self.output = Output(output)
-        cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
-        self.engine = with_gpu(config, cpu, self.stats, tell)
+        try:
+            cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+            self.engine = with_gpu(config, cpu, self.stats, tell)
+        except BaseException:
+            for opened in filter(None, (self.output, self.report)):
+                opened.abandon()
+            raise
         self.on_gpu = self.engine is not cpu
         self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
 
