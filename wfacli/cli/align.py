@@ -153,6 +153,8 @@ def _conclude(run: AlignRun, quiet: bool) -> None:
                 f"{counts['non_nucleotide']:,} pairs hold letters that are no nucleotide code and match nothing; "
                 "for proteins give --ambiguous literal"
             )
+        if failure := run.engine.stats().get("failure"):
+            warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
         note(summary(run))
     if run.config.explain:
         print_routes(run)
