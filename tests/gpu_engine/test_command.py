@@ -1,0 +1,213 @@
+"""The command with an emulated card: the same bytes as without it, and a report that says what it did."""
+
+from __future__ import annotations
+
+import faulthandler
+import gzip
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import fasta, fastq, table
+from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli import cli
+from wfacli.engines import choice
+from wfacli.errors import DeviceError, OutOfDeviceMemory
+
+from .support import some_pairs
+
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+
+Command = Callable[..., int]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Some pairs in several formats: like and unlike ones, and one with other letters."""
+    pairs = [(q.decode(), t.decode()) for q, t in [*some_pairs(60), *some_pairs(4, 300, 0.3)]]
+    pairs = [pair for pair in pairs if pair[0] and pair[1]] + [("ACNGTTAR", "ACGGTTAC"), ("acgtta", "ACCTTU")]
+    queries, targets = zip(*pairs, strict=True)
+    (tmp_path / "q.fq").write_bytes(fastq(queries))
+    (tmp_path / "q.fa.gz").write_bytes(gzip.compress(fasta(queries, width=70)))
+    (tmp_path / "t.fa").write_bytes(fasta(targets, "t"))
+    (tmp_path / "pairs.tsv").write_bytes(table(pairs))
+    return tmp_path
+
+
+@pytest.fixture
+def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
+    """The cards that were opened, which by now are closed and have lost nothing."""
+    opened: list[EmulatedDriver] = []
+
+    def open_driver(compiler: object) -> EmulatedDriver:
+        opened.append(EmulatedDriver())
+        return opened[-1]
+
+    monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    yield opened
+    assert all(driver._closed for driver in opened)
+    assert [leaks(driver) for driver in opened] == [{}] * len(opened)
+
+
+@pytest.fixture
+def align(monkeypatch, folder: Path) -> Iterator[Command]:
+    """Runs `wfacli align` in this process, in that folder, and tells its exit code."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.chdir(folder)
+
+    def run(*arguments: object) -> int:
+        monkeypatch.setattr(sys, "argv", ["wfacli", "align", *map(str, arguments)])
+        faulthandler.dump_traceback_later(60, exit=True)  # what hangs here hangs in the thread that has the signals
+        try:
+            with pytest.raises(SystemExit) as end:
+                cli.entry()
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+        return end.value.code or 0
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def both(align: Command, folder: Path, suffix: str, *arguments: object) -> bytes:
+    """What --engine gpu writes, which must be what --engine cpu writes; without the header's command line."""
+    written = []
+    for engine in ("cpu", "gpu"):
+        out = folder / f"{engine}{suffix}"
+        assert align(*arguments, "--engine", engine, "-o", out) == 0
+        written.append(re.sub(rb"\tCL:.*", b"", out.read_bytes()))
+    assert written[0] == written[1]
+    return written[0]
+
+
+@pytest.mark.parametrize("metric", ["edit", "indel", "linear", "affine", "affine2p"])
+@pytest.mark.parametrize("suffix", [".sam", ".paf", ".tsv"])
+def test_same_bytes(align, folder, drivers, metric, suffix):
+    text = both(align, folder, suffix, "q.fq", "t.fa", "--metric", metric)
+    assert text.count(b"\n") > 60
+    assert drivers[0].calls["launch"] > 0
+
+
+INPUTS = [("q.fq", "t.fa"), ("q.fa.gz", "t.fa"), ("pairs.tsv",)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bases", [1, 700, 5_000])
+@pytest.mark.parametrize("files", INPUTS, ids="+".join)
+def test_same_bytes_in_batches_of_any_size(align, folder, drivers, files, bases, threads):
+    both(align, folder, ".paf", *files, "--metric", "edit", "-t", threads, "--batch-bases", bases)
+    assert drivers[0].calls["launch"] > 0
+
+
+OPTIONS = [
+    ("--score-only",),
+    ("--match", "2"),
+    ("--md", "--cs", "--cigar", "m"),
+    ("--max-score", "12"),
+    ("--ambiguous", "wildcard"),
+    ("--ambiguous", "literal", "--metric", "edit"),
+    ("--mode", "hw"),
+    ("--check",),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+def test_same_bytes_with_options(align, folder, drivers, options):
+    suffix = ".tsv" if "--score-only" in options else ".sam"
+    both(align, folder, suffix, "q.fq", "t.fa", "-t", "1", *options)
+    assert len(drivers) == 1
+
+
+def test_report(align, folder, drivers, capfd):
+    assert align("q.fq", "t.fa", "--metric", "edit", "-t", "1", "-o", "x.paf", "--stats", "s.json") == 0
+    lines = capfd.readouterr().err.splitlines()
+    assert sum("(gpu emulated card, cpu " in line and "1 thread)" in line for line in lines) == 1, lines
+    report = json.loads((folder / "s.json").read_text())
+    engine = report["engine"]
+    assert (engine["engine"], engine["card"], engine["architecture"]) == ("gpu", "emulated card", "sm_90")
+    assert engine["cpu"]["threads"] == 1
+    assert engine["failure"] is None
+    on_card = {name: n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-")}
+    assert sum(on_card.values()) > 50
+    assert sum(report["pairs_by_kernel"].values()) == report["pairs"] == report["aligned"]
+    seconds = report["stage_seconds"]
+    assert {"stage", "unstage", "gpu copy", "gpu pack", "gpu gather"} <= set(seconds)
+    for name in on_card:  # a kernel has a row of the catalogue, or several that begin alike
+        assert any(what.startswith(f"gpu {name.removeprefix('gpu-')}") for what in seconds), (name, seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "nbytes"),
+    [("64M", 64 << 20), ("0.25", 1 << 28), (".5", 1 << 29), ("1", 0.95 * 2**30), ("1G", 1 << 30)],
+)
+def test_memory(align, folder, drivers, text, nbytes):
+    assert align("q.fq", "t.fa", "--gpu-memory", text, "-o", "x.paf", "--stats", "s.json") == 0
+    assert 0 <= nbytes - json.loads((folder / "s.json").read_text())["engine"]["memory_bytes"] < 4
+    assert drivers[0].most_allocated <= nbytes
+
+
+@pytest.mark.parametrize("text", ["63M", "0", "0.0", "2", "-1G", "much", "1.5", "50%", ""])
+def test_memory_that_is_refused(align, drivers, capfd, text):
+    assert align("q.fq", "t.fa", f"--gpu-memory={text}") == 2
+    assert "--gpu-memory" in capfd.readouterr().err
+    assert not drivers
+
+
+def assert_one_error(capfd, *words: str) -> None:
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("wfacli: error: ")
+    assert all(word in lines[0] for word in words), lines
+
+
+def test_without_a_card(align, folder, monkeypatch, capfd):
+    def no_card(compiler: object) -> EmulatedDriver:
+        raise DeviceError("this machine has no NVIDIA GPU")
+
+    monkeypatch.setattr(choice, "CudaDriver", no_card)
+    before = set(folder.iterdir())
+    assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "x.sam") == 1
+    assert_one_error(capfd, "no NVIDIA GPU")
+    assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "x.sam", "--stats", "s.json") == 1
+    assert set(folder.iterdir()) == before
+    capfd.readouterr()
+    assert align("q.fq", "t.fa", "--engine", "auto", "-o", "x.sam", "--quiet") == 0
+    assert capfd.readouterr().err == ""
+
+
+FAULTS = [("upload", DeviceError), ("pinned", DeviceError), ("*", DeviceError), ("allocate", OutOfDeviceMemory)]
+
+
+@pytest.mark.parametrize(("call", "error"), FAULTS)
+@pytest.mark.parametrize("after", [0, 5])
+def test_a_card_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, error, after):
+    def failing(compiler: object) -> EmulatedDriver:
+        driver = EmulatedDriver()
+        driver.fail(call=call, after=10 + 10 * after if call == "*" else after, times=None, error=error)
+        return driver
+
+    arguments = ("q.fq", "t.fa", "--metric", "edit", "-t", "2", "--batch-bases", "500")
+    assert align(*arguments, "--engine", "cpu", "-o", "cpu.paf") == 0
+    monkeypatch.setattr(choice, "CudaDriver", failing)
+    assert align(*arguments, "--engine", "gpu", "-o", "gpu.paf", "--stats", "s.json") == 0
+    assert (folder / "gpu.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
+    failure = json.loads((folder / "s.json").read_text())["engine"]["failure"]
+    told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
+    if error is OutOfDeviceMemory:
+        assert (failure, told) == (None, [])
+    else:
+        assert failure.startswith("injected: ")
+        assert told == [f"wfacli: warning: the GPU failed, and the CPU aligned the rest: {failure}"]
+
+
+def test_wrong_input_in_mid_run(align, folder, drivers, capfd):
+    (folder / "short.fa").write_bytes(fasta(["ACGT"] * 5, "t"))
+    code = align("q.fq", "short.fa", "--engine", "gpu", "--batch-bases", "1", "-o", "x.paf", "--quiet")
+    assert code == 1
+    assert "short.fa" in capfd.readouterr().err
