@@ -6,6 +6,7 @@ the one whose model (wfacli.tuning) promises the least.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import tuning
+from ._native import estimate_edits
 from .batch import I32, U8, Flag, PairBatch, Status
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from .gpu import rungs
@@ -134,20 +136,24 @@ def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits, gpu: bool) -
 
 
 def _best_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
-    """The kernel of the card that had best be every pair's first, of those that align most pairs."""
-    forecast = Forecast(sample, spec, limits, gpu=True)
-    # What a kernel hands on has to be brought to the card again.
-    again = tuning.GPU_HANDOVER + tuning.GPU_HANDOVER_LETTER * np.maximum(sample.q_len, sample.t_len)
-    found: list[tuple[float, str]] = []
-    for family in _gpu_families(spec):
-        for rung in family:
-            sure = np.isfinite(forecast.microseconds(rung.name))
-            if 2 * np.count_nonzero(sure) > len(sample):
-                wasted = float(again[~sure].sum())
-                found.append((float(forecast.tries((rung.name,)).sum()) + wasted, rung.name))
-            if sure.all():
-                break  # those that reach further take longer
-    return min(found)[1] if found else None
+    """The kernel of the card for pairs of which nearly all are no worse than what the sample has."""
+    pairs = Forecast(sample, spec, limits, gpu=True).for_gpu
+    apart = int(np.abs(pairs.q_len - pairs.t_len).max())
+    needed = float(np.sort(pairs.cost)[int(tuning.GPU_MOST * (len(sample) - 1))])
+    costs = _Units.of(spec)
+    return rungs.fastest(
+        _rounded(int(pairs.longest.max())),
+        _rounded(apart),
+        _rounded(math.ceil(needed)),
+        (is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only),
+        pairs.max_cost,
+    )
+
+
+def _rounded(value: int) -> int:
+    """The value to about an eighth, upwards: much the same pairs have the same kernel, which is then known."""
+    shift = max(value.bit_length() - 4, 0)
+    return -(-value >> shift) << shift
 
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
@@ -189,10 +195,17 @@ def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
     return rungs.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
 
 
-def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
-    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out."""
+def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch | None = None) -> list[Route]:
+    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out.
+
+    With their batch, pairs that a kernel of the card is too narrow for go straight to one that is not.
+    """
     if not status.any():
         return []
+    if pairs is not None and on_gpu(kernel) and spec.max_cost is None:
+        narrow = status == Status.SCORE_LIMIT
+        others = next_rung(kernel, status[~narrow], rows[~narrow], spec)
+        return [*others, *_wide_enough(kernel, pairs, rows[narrow], spec)]
     ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
@@ -217,6 +230,24 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if kernel in (STRIPES, DIFFERENCE, TABLE) and status is Status.MEMORY_LIMIT:
         return LINEAR
     return None
+
+
+def _wide_enough(kernel: str, pairs: PairBatch, rows: I32, spec: AlignSpec) -> list[Route]:
+    """Routes for rows that cost more than a kernel of the card reaches, by estimates made for them now."""
+    if not len(rows):
+        return []
+    first = _next_of_card(kernel, Status.SCORE_LIMIT, spec)
+    assert first is not None
+    if not on_gpu(first):
+        return [Route(rows, first)]
+    some = pairs.part(rows)
+    some = dataclasses.replace(some, est_edits=np.maximum(estimate_edits(some), some.est_edits))
+    forecast = Forecast(some, spec, Limits(), gpu=True)
+    wider = rungs.at_least(first, is_edit(spec), *forecast.costs, not spec.score_only)
+    times = np.array([forecast.microseconds(name) for name in wider])
+    times[0] = np.where(np.isfinite(times).any(axis=0), times[0], 0.0)  # nobody is sure: one after the other
+    choice = np.argmin(times, axis=0)
+    return [Route(rows[choice == k], wider[k]) for k in np.unique(choice).tolist()]
 
 
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
@@ -263,7 +294,7 @@ class Forecast:
         if self._needless(kernel):
             return np.full(len(self._longest), np.inf)
         if on_gpu(kernel):
-            return rungs.RUNGS[kernel].microseconds(self._for_gpu, self._other_letters)
+            return rungs.RUNGS[kernel].microseconds(self.for_gpu, self._other_letters)
         time = self._model(kernel).of(*self.features(kernel), self._share(kernel))
         if kernel in BITS:
             time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
@@ -287,10 +318,16 @@ class Forecast:
         return kernel == LINEAR and self._global and not self._hopeless.any()
 
     @functools.cached_property
-    def _for_gpu(self) -> rungs.Pairs:
+    def for_gpu(self) -> rungs.Pairs:
+        """The pairs as the card's kernels see them."""
         costs, pairs = self._costs, self._pairs
         expected, most = self._edits * costs.edit, costs.bound(self._spec)
         return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
+
+    @property
+    def costs(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """Mismatch and gaps, divided by their greatest common divisor."""
+        return self._costs.mismatch, self._costs.gaps
 
     def tries(self, kernels: tuple[str, ...]) -> F64:
         """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
@@ -298,7 +335,7 @@ class Forecast:
 
     def _tried(self, kernel: str) -> F64:
         if on_gpu(kernel):
-            return rungs.RUNGS[kernel].tried(self._for_gpu)
+            return rungs.RUNGS[kernel].tried(self.for_gpu)
         return self._model(kernel).of(*self.features(kernel), 1 / self._threads)
 
     def features(self, kernel: str) -> tuple[F64, F64]:
