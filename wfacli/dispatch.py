@@ -102,12 +102,52 @@ def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool =
 
     Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
     """
-    names, times = candidates(spec, gpu), promised(sample, spec, limits, gpu)
+    columns = (sample.q_len, sample.t_len, sample.est_edits, sample.flags)
+    # The same question comes twice for a batch: for its estimates, and for its routes.
+    return _best_for_all(_Sample(sample, tuple(column.tobytes() for column in columns)), spec, limits, gpu)
+
+
+class _Sample:
+    """Pairs that are equal to others when all that a kernel is chosen by is."""
+
+    def __init__(self, pairs: PairBatch, key: tuple[bytes, ...]) -> None:
+        self.pairs, self._key = pairs, key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sample) and self._key == other._key
+
+
+@functools.lru_cache(maxsize=64)
+def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
+    pairs = sample.pairs
+    if gpu and _plainly_global(spec) and (on_card := _best_on_card(pairs, spec, limits)):
+        return on_card
+    names, times = candidates(spec), promised(pairs, spec, limits)
     best = times.min(axis=0)
-    tried = np.where(np.isfinite(times), times, Forecast(sample, spec, limits, gpu).tries(names) + best)
+    tried = np.where(np.isfinite(times), times, Forecast(pairs, spec, limits).tries(names) + best)
     total = tried.sum(axis=1)
-    choosing = best.sum() + len(sample) * tuning.CHOOSING
+    choosing = best.sum() + len(pairs) * tuning.CHOOSING
     return names[int(total.argmin())] if total.min() <= choosing else None
+
+
+def _best_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
+    """The kernel of the card that had best be every pair's first, of those that align most pairs."""
+    forecast = Forecast(sample, spec, limits, gpu=True)
+    # What a kernel hands on has to be brought to the card again.
+    again = tuning.GPU_HANDOVER + tuning.GPU_HANDOVER_LETTER * np.maximum(sample.q_len, sample.t_len)
+    found: list[tuple[float, str]] = []
+    for family in _gpu_families(spec):
+        for rung in family:
+            sure = np.isfinite(forecast.microseconds(rung.name))
+            if 2 * np.count_nonzero(sure) > len(sample):
+                wasted = float(again[~sure].sum())
+                found.append((float(forecast.tries((rung.name,)).sum()) + wasted, rung.name))
+            if sure.all():
+                break  # those that reach further take longer
+    return min(found)[1] if found else None
 
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:

@@ -58,9 +58,15 @@ class AlignRun:
     """
 
     def __init__(
-        self, config: Config, files: PairFiles, output: str | None, version: str, report: str | None = None
+        self,
+        config: Config,
+        files: PairFiles,
+        output: str | None,
+        version: str,
+        report: str | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
-        """Opens inputs, output and (nothing else is done with it here) the report.
+        """Opens inputs, output and (nothing else is done with it here) the report; tell: see engines.choice.
 
         Raises:
             InputError, OutputError: a file that cannot be opened.
@@ -79,7 +85,7 @@ class AlignRun:
         self.report = Output(report) if report else None
         self.output = Output(output)
         cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
-        self.engine = with_gpu(config, cpu, self.stats)
+        self.engine = with_gpu(config, cpu, self.stats, tell)
         self.on_gpu = self.engine is not cpu
         self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
 

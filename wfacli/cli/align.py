@@ -127,7 +127,7 @@ def align(
     )
     keep_memory_flat()
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
-    run = AlignRun(config, PairFiles(query, target), output, __version__, stats)
+    run = AlignRun(config, PairFiles(query, target), output, __version__, stats, None if quiet else note)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):

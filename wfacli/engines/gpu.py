@@ -241,6 +241,8 @@ class GpuEngine:
                 )
         finally:
             answers.give_back()
+        for what, seconds in answers.seconds.items():
+            self._stats.add_seconds(f"gpu {what}", seconds)
         return PartialResult(chosen.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +15,7 @@ from ..errors import Cancelled
 from . import catalogue, task
 from .arena import Arena, padded
 from .device import Slot
-from .driver import Driver, Kernel
+from .driver import Driver, Event, Kernel
 from .layout import gather_chunks
 from .plans import Plan, Shape
 from .staging import Outbox
@@ -73,11 +75,13 @@ class Answers:
     Attributes:
         columns: u8[13 m + 8]: where each pair's operations start, i64[m + 1], cost i32[m], status u8[m].
         cigar: u32[C].
+        seconds: the card's time, by what it did: rows of the catalogue, "copy" for the way there.
         give_back: to be called once; nothing may be read afterwards.
     """
 
     columns: U8
     cigar: U32
+    seconds: dict[str, float]
     give_back: Callable[[], None]
 
 
@@ -119,12 +123,15 @@ class AlignJob:
             arena = slot.arena
             arena.begin(self._bytes(units))
             letters = arena.take(staged.nbytes)
+            self._events: list[tuple[str, Event]] = [("", driver.record(stream))]
             driver.upload(letters, staged.buffer[: staged.nbytes], stream)
             self._uploaded = driver.record(stream)
+            self._events.append(("copy", self._uploaded))
             if staged.coded:
                 self._encode(driver, arena, letters, slot)
             else:
                 self._pack(driver, arena, letters, slot)
+            self._events.append(("pack", driver.record(stream)))
             self._align(driver, arena, letters, kernels, units, slot)
             self._answers = self._gather(driver, arena, slot)
         except BaseException:
@@ -152,7 +159,13 @@ class AlignJob:
             for buffer in held:
                 self._outbox.give_back(buffer)
 
-        return Answers(self._answers[: 13 * m + 8], cigar.view(np.uint32), give_back)
+        return Answers(self._answers[: 13 * m + 8], cigar.view(np.uint32), self._seconds(driver), give_back)
+
+    def _seconds(self, driver: Driver) -> dict[str, float]:
+        found: dict[str, float] = defaultdict(float)
+        for (_, before), (what, after) in pairwise([*self._events, ("gather", self._done)]):
+            found[what] += driver.elapsed(before, after)
+        return dict(found)
 
     def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
         """Pieces of workspace: for all pairs or groups, or as many as fit."""
@@ -238,6 +251,7 @@ class AlignJob:
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
+                self._events.append((kernel.name, driver.record(slot.stream)))
 
     def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> U8:
         m, cap = self._shape.count, self._plan.op_capacity
