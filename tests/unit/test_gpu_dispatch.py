@@ -150,6 +150,18 @@ def test_likely_costs_bound_a_wavefront(name):
         assert most(likely=10, max_cost=7) == 7 == most(max_cost=7), "the user's own bound is kept"
 
 
+def test_few_pairs_are_no_job_of_their_own():
+    spec = spec_for(AFFINE)
+    for many in (10, 20_000):
+        batch = with_edits([4] * many + [60] * many, 10_000)
+        kernels = {r.kernel: len(r.rows) for r in route(batch, spec, Limits(), gpu=True)}
+        assert kernels == (
+            {"gpu-wfa-affine-1000": 20} if many == 10 else {"gpu-wfa-affine-30": many, "gpu-wfa-affine-1000": many}
+        )
+    far = route(with_edits([4] * 10 + [9000], 60_000), spec, Limits(), gpu=True)
+    assert {r.kernel: len(r.rows) for r in far}.get(DIFFERENCE) == 1, "nothing else aligns it in such a time"
+
+
 def test_beside_a_card_the_cpu_s_threads_count_together():
     batch, spec = with_edits([50], 1000), AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE))
     alone, beside = (
