@@ -119,6 +119,7 @@ def test_from_one_family_to_the_other():
     assert after("gpu-wfa-edit-2000", Status.SCORE_LIMIT, edit) == "gpu-bits-4096"
     assert after("gpu-dp-1024", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-3000"
     assert after("gpu-wfa-affine-3000", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-spilled"
+    assert after("gpu-wfa-affine-blocks", Status.SCORE_LIMIT, affine) == DIFFERENCE, "it looks as far as the other"
 
 
 def test_a_bound_on_the_cost_is_the_user_s():

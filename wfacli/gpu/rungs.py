@@ -178,8 +178,8 @@ def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[R
 
     Args:
         edit: whether it is edit distance.
-        mismatch: its cost; this and gaps are divided by their greatest common divisor.
-        gaps: (open, extend) of each piece.
+        mismatch: its cost, divided by all costs' greatest common divisor.
+        gaps: theirs.
         path: whether CIGARs are wanted.
     """
     pieces = dp.pieces_macro(gaps)
