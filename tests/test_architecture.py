@@ -17,7 +17,7 @@ STAGES = [
     {"batch"},
     {"_native"},
     {"cigar", "stats", "cores", "tuning"},
-    {"gpu.catalogue", "gpu.layout", "gpu.dp", "gpu.wfa", "gpu.rungs"},
+    {"gpu.catalogue", "gpu.layout", "gpu.dp", "gpu.wfa", "gpu.plans", "gpu.rungs"},
     {"dispatch", "io"},
     {"estimate"},
     {"gpu"},

@@ -86,11 +86,34 @@ def route(
     only = forced or _one_for_all(pairs, spec, limits, gpu)
     if only:
         return [Route(np.arange(len(pairs), dtype=np.int32), only)]
-    names, choice = candidates(spec, gpu), np.argmin(promised(pairs, spec, limits, gpu), axis=0)
+    names, times = candidates(spec, gpu), promised(pairs, spec, limits, gpu)
+    choice = np.argmin(times, axis=0)
+    if gpu:
+        choice = _in_fewer_jobs(times, choice)
     first = int(choice[0])
     if (choice == first).all():
         return [Route(np.arange(len(pairs), dtype=np.int32), names[first])]
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+
+
+def _in_fewer_jobs(times: F64, choice: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The choice (kernels, [n]) where no kernel has so few pairs that others could have them in a job's time.
+
+    Times are of a full card, which few pairs do not fill.
+    """
+    while len(used := np.unique(choice)) > 1:
+        moved = []
+        for kernel in used:
+            rows, others = np.flatnonzero(choice == kernel), used[used != kernel]
+            instead = times[np.ix_(others, rows)]
+            dearer = instead.min(axis=0).sum() - times[kernel, rows].sum()
+            moved.append((float(dearer), rows, others[instead.argmin(axis=0)]))
+        least, rows, to = min(moved, key=lambda move: move[0])
+        if not least < tuning.GPU_JOB:
+            break
+        choice = choice.copy()
+        choice[rows] = to
+    return choice
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
