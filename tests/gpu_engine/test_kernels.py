@@ -78,7 +78,7 @@ def of_card(pairs, spec, kernel, estimated=False, **card) -> PartialResult:
 def assert_right(found: PartialResult, pairs, best, spec: AlignSpec, kernel: str, label: str = "") -> None:
     """What is aligned is right, and what the kernel reaches is aligned."""
     batch = pairs_of(*zip(*pairs, strict=True))
-    reach = rungs.RUNGS[kernel].reach(Forecast(batch, spec, Limits())._for_gpu)
+    reach = rungs.RUNGS[kernel].reach(Forecast(batch, spec, Limits()).for_gpu)
     cost = [cost_of(b.score, p, spec) for b, p in zip(best, pairs, strict=True)]
     unit = Forecast(batch, spec, Limits())._costs.unit
     for at, row in enumerate(found.rows.tolist()):

@@ -61,7 +61,7 @@ def test_what_no_kernel_reaches_is_the_cpu_s(scheme):
 @pytest.mark.parametrize("score_only", [False, True])
 def test_candidates_are_made_for_their_costs(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units = dispatch._Units.of(spec)
+    units = dispatch.Units.of(spec)
     names = [name for name in candidates(spec, gpu=True) if on_gpu(name)]
     assert names
     for name, coded in itertools.product(names, (False, True)):
@@ -99,7 +99,7 @@ def test_only_whole_alignments_are_for_the_card():
 @pytest.mark.parametrize("scheme", [EDIT, LINEAR, AFFINE, TWO], ids=str)
 def test_further_rungs_reach_further_and_end_on_the_cpu(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units, same = dispatch._Units.of(spec), np.full(1, 9000, np.int32)
+    units, same = dispatch.Units.of(spec), np.full(1, 9000, np.int32)
     like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
     for kernel in (name for name in candidates(spec, gpu=True) if on_gpu(name)):
         path = [kernel]

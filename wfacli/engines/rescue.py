@@ -8,7 +8,8 @@ import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, gather
 from ..config import AlignSpec, Limits
-from ..dispatch import KERNELS, next_rung, reasons, route
+from ..dispatch import next_rung, reasons, route
+from ..forecast import KERNELS
 from ..stats import Stats
 from .base import Engine
 
