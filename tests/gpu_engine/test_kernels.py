@@ -14,12 +14,13 @@ from tests.pairgen import ALPHABETS
 from wfacli import cigar
 from wfacli.batch import Flag, PartialResult, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric
-from wfacli.dispatch import GPU_KERNELS, Forecast, Route, candidates, on_gpu
+from wfacli.dispatch import Route, candidates
 from wfacli.engines.both import BothEngines
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
+from wfacli.forecast import GPU_KERNELS, Forecast, on_gpu
 from wfacli.gpu import rungs, wfa
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli import dispatch
+from wfacli import forecast
 from wfacli.batch import Flag, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, candidates, next_rung, on_gpu, route
+from wfacli.dispatch import candidates, next_rung, route
+from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
 from wfacli.gpu import rungs, wfa
 from wfacli.gpu.catalogue import ROWS
 from wfacli.gpu.kernels import plan_of, serves
@@ -61,7 +62,7 @@ def test_what_no_kernel_reaches_is_the_cpu_s(scheme):
 @pytest.mark.parametrize("score_only", [False, True])
 def test_candidates_are_made_for_their_costs(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units = dispatch.Units.of(spec)
+    units = forecast.Units.of(spec)
     names = [name for name in candidates(spec, gpu=True) if on_gpu(name)]
     assert names
     for name, coded in itertools.product(names, (False, True)):
@@ -99,7 +100,7 @@ def test_only_whole_alignments_are_for_the_card():
 @pytest.mark.parametrize("scheme", [EDIT, LINEAR, AFFINE, TWO], ids=str)
 def test_further_rungs_reach_further_and_end_on_the_cpu(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units, same = dispatch.Units.of(spec), np.full(1, 9000, np.int32)
+    units, same = forecast.Units.of(spec), np.full(1, 9000, np.int32)
     like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
     for kernel in (name for name in candidates(spec, gpu=True) if on_gpu(name)):
         path = [kernel]
@@ -166,6 +167,6 @@ def test_few_pairs_are_no_job_of_their_own():
 def test_beside_a_card_the_cpu_s_threads_count_together():
     batch, spec = with_edits([50], 1000), AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE))
     alone, beside = (
-        dispatch.Forecast(batch, spec, Limits(), gpu).microseconds(DIFFERENCE)[0] for gpu in (False, True)
+        forecast.Forecast(batch, spec, Limits(), gpu).microseconds(DIFFERENCE)[0] for gpu in (False, True)
     )
     assert alone == pytest.approx(16 * beside)
