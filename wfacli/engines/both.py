@@ -43,5 +43,7 @@ class BothEngines:
 
     def close(self) -> None:
         """Waits for both, the card first."""
-        self._gpu.close()
-        self._cpu.close()
+        try:
+            self._gpu.close()
+        finally:
+            self._cpu.close()

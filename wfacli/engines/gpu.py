@@ -75,6 +75,7 @@ class _Chosen:
 class _Part:
     chosen: _Chosen
     future: Future[Answers]
+    job_bytes: int  # that it was cut for
 
 
 @dataclass(frozen=True)
@@ -108,13 +109,18 @@ class GpuEngine:
         self._unit, self._mismatch, self._gaps = _in_units(spec)
         self._tables = letter_codes(spec.ambiguous.code)
         self._device = Device(open_driver)
-        free = self._device.call(lambda driver: driver.free_memory())
+        try:
+            free = self._device.call(lambda driver: driver.free_memory())
+        except BaseException:
+            self._device.close()
+            raise
         wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
         self._job_bytes = int(wanted) // IN_FLIGHT
         self._staging = Staging(IN_FLIGHT + 2, self._device.call)
         self._outbox = Outbox()
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
+        self._closed = False
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
@@ -147,7 +153,10 @@ class GpuEngine:
         self._cancelled.set()
 
     def close(self) -> None:
-        """Waits for running jobs and gives the card back."""
+        """Waits for running jobs and gives the card back; results that nobody has collected are lost."""
+        if self._closed:
+            return
+        self._closed = True
         self._staging.close()
         self._device.call(self._outbox.close)
         self._device.close()
@@ -157,20 +166,23 @@ class GpuEngine:
             return []
         shape = self._shape(chosen)
         if not serves(kernel, shape):
-            return [_Part(chosen, _failed(_Refused(Status.UNSUPPORTED)))]
+            return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
-            return [_Part(chosen, _failed(_Refused(Status.MEMORY_LIMIT)))]
-        return [self._start(*piece) for piece in self._pieces(chosen, kernel)]
+            return [_refused(chosen, Status.MEMORY_LIMIT)]
+        return list(self._pieces(chosen, kernel, self._job_bytes))
 
-    def _pieces(self, chosen: _Chosen, kernel: str) -> Iterator[tuple[_Chosen, Shape, Plan]]:
+    def _pieces(self, chosen: _Chosen, kernel: str, job_bytes: int) -> Iterator[_Part]:
         """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
         left = [chosen]
         while left:
             chosen = left.pop()
             shape = self._shape(chosen)
             plan = plan_of(kernel, shape)
-            if _needs(chosen, plan) <= self._job_bytes or len(chosen.rows) == 1:
-                yield chosen, shape, plan
+            spare = job_bytes - _needs(chosen, plan)
+            if spare >= 0:
+                yield self._start(chosen, shape, plan, spare, job_bytes)
+            elif len(chosen.rows) == 1:
+                yield _refused(chosen, Status.MEMORY_LIMIT)
             else:
                 half = len(chosen.rows) // 2
                 left += [chosen.part(slice(half, None)), chosen.part(slice(half))]
@@ -191,16 +203,21 @@ class GpuEngine:
             likely=NO_BOUND if edits < 0 else int(edits * edit),
         )
 
-    def _start(self, chosen: _Chosen, shape: Shape, plan: Plan) -> _Part:
+    def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, job_bytes: int) -> _Part:
         if self._cancelled.is_set():
             raise Cancelled("stopped")
+        if self._closed:
+            raise RuntimeError("the engine is closed")
         if self._failure is not None:
-            return _Part(chosen, _failed(self._failure))
-        with self._stats.timed("stage"):
-            staged = self._stage(chosen)
-        workspace = max(self._job_bytes - _needs(chosen, plan), 0) + plan.least_workspace(len(chosen.rows))
+            return _Part(chosen, _failed(self._failure), job_bytes)
+        try:
+            with self._stats.timed("stage"):
+                staged = self._stage(chosen)
+        except DeviceError as error:  # of memory that cannot be page-locked
+            return _Part(chosen, _failed(error), job_bytes)
+        workspace = spare + plan.least_workspace(len(chosen.rows))
         job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._outbox, self._cancelled.is_set)
-        return _Part(chosen, self._device.submit(job))
+        return _Part(chosen, self._device.submit(job), job_bytes)
 
     def _stage(self, chosen: _Chosen) -> Staged:
         """The rows' letters and columns in a staging buffer."""
@@ -221,8 +238,9 @@ class GpuEngine:
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
-            self._job_bytes = max(self._job_bytes // 2, 1)
-            if self._job_bytes < _LEAST:
+            # Parts that were cut before the last one failed say nothing of what fits now.
+            self._job_bytes = min(self._job_bytes, part.job_bytes // 2)
+            if part.job_bytes // 2 < _LEAST:
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
             again = self._parts(part.chosen, kernel)
             return [piece for p in again for piece in self._result(kernel, p)]
@@ -271,6 +289,10 @@ class _Refused(Exception):
 
     def __init__(self, status: Status) -> None:
         self.status = status
+
+
+def _refused(chosen: _Chosen, status: Status) -> _Part:
+    return _Part(chosen, _failed(_Refused(status)), 0)
 
 
 def _failed(error: Exception) -> Future[Answers]:

@@ -6,13 +6,15 @@ card to the next one.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
+from ..errors import DeviceError, OutOfDeviceMemory
 from .arena import Arena
 from .driver import Driver
 
@@ -26,6 +28,11 @@ class Slot:
         self.driver = driver
         self.stream = driver.stream()
         self.arena = Arena(driver)
+
+    def settle(self) -> None:
+        """Waits for what a failed job has left on the stream, before what it reads and writes is another's."""
+        with contextlib.suppress(DeviceError):
+            self.driver.wait(self.driver.record(self.stream))
 
     def release(self) -> None:
         """Gives all memory back."""
@@ -71,15 +78,19 @@ class Device:
     def _run(self, open_driver: Callable[[], Driver], opened: Future[Driver]) -> None:
         try:
             driver = open_driver()
+        except BaseException as error:
+            opened.set_exception(error)
+            return
+        try:
             slots = [Slot(driver) for _ in range(IN_FLIGHT)]
         except BaseException as error:
+            driver.close()
             opened.set_exception(error)
             return
         opened.set_result(driver)
         try:
             self._serve(list(slots))
-            for slot in slots:
-                slot.release()
+            _release(slots)
         finally:
             driver.close()
 
@@ -99,6 +110,8 @@ class Device:
                     job.start(slot)
                 except BaseException as error:
                     free.append(slot)
+                    if isinstance(error, OutOfDeviceMemory):
+                        _release(free)  # or else what jobs had when there was more would keep it from all others
                     future.set_exception(error)
                 else:
                     running.append((job, slot, future))
@@ -119,6 +132,12 @@ class Device:
 
 
 _ENDED = object()
+
+
+def _release(idle: Iterable[Slot]) -> None:
+    for slot in idle:
+        with contextlib.suppress(DeviceError):  # a card that is lost has its memory already
+            slot.release()
 
 
 class _Call:

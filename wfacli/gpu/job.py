@@ -110,7 +110,9 @@ class AlignJob:
             cancelled: whether to stop.
         """
         self._staged, self._plan, self._shape, self._workspace = staged, plan, shape, workspace
-        self._give_back, self._outbox, self._cancelled = given_back, outbox, cancelled
+        self._given_back, self._outbox, self._cancelled = given_back, outbox, cancelled
+        self._staging: U8 | None = staged.buffer  # until it is given back
+        self._held: list[U8] = []  # of the outbox
 
     def start(self, slot: Slot) -> None:
         """Puts everything on the slot's stream. Raises DeviceError, Cancelled."""
@@ -135,31 +137,48 @@ class AlignJob:
             self._align(driver, arena, letters, kernels, units, slot)
             self._answers = self._gather(driver, arena, slot)
         except BaseException:
-            self._give_back(self._staged.buffer)
+            self._abandon(slot)
             raise
 
     def finish(self, slot: Slot) -> Answers:
         """Waits for the answers. Raises DeviceError."""
-        driver, m = slot.driver, self._shape.count
         try:
-            driver.wait(self._uploaded)
-        finally:
-            self._give_back(self._staged.buffer)
+            return self._finish(slot)
+        except BaseException:
+            self._abandon(slot)
+            raise
+
+    def _finish(self, slot: Slot) -> Answers:
+        driver, m = slot.driver, self._shape.count
+        driver.wait(self._uploaded)
+        self._give_staging_back()
         driver.wait(self._done)
         start = self._answers[: 8 * (m + 1)].view(np.int64)
-        held = [self._answers]
         cigar: U8 = np.zeros(0, np.uint8)
         if self._shape.path and start[-1]:
-            held.append(self._outbox.take(driver, 4 * int(start[-1])))
-            cigar = held[-1][: 4 * int(start[-1])]
+            cigar = self._take(driver, 4 * int(start[-1]))
             driver.download(cigar, self._cigar, slot.stream)
             driver.wait(driver.record(slot.stream))
+        return Answers(self._answers, cigar.view(np.uint32), self._seconds(driver), self._give_answers_back)
 
-        def give_back() -> None:
-            for buffer in held:
-                self._outbox.give_back(buffer)
+    def _abandon(self, slot: Slot) -> None:
+        slot.settle()
+        self._give_staging_back()
+        self._give_answers_back()
 
-        return Answers(self._answers[: 13 * m + 8], cigar.view(np.uint32), self._seconds(driver), give_back)
+    def _give_staging_back(self) -> None:
+        buffer, self._staging = self._staging, None
+        if buffer is not None:
+            self._given_back(buffer)
+
+    def _give_answers_back(self) -> None:
+        held, self._held = self._held, []
+        for buffer in held:
+            self._outbox.give_back(buffer)
+
+    def _take(self, driver: Driver, nbytes: int) -> U8:
+        self._held.append(self._outbox.take(driver, nbytes))
+        return self._held[-1][:nbytes]
 
     def _seconds(self, driver: Driver) -> dict[str, float]:
         found: dict[str, float] = defaultdict(float)
@@ -268,8 +287,8 @@ class AlignJob:
             _launch(driver, "gather-ops", m << int(gather["lanes_log2"][0]), gather, slot)
         else:
             driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
-        answers = self._outbox.take(driver, 13 * m + 8)
-        driver.download(answers[: 13 * m + 8], self._out, slot.stream)
+        answers = self._take(driver, 13 * m + 8)
+        driver.download(answers, self._out, slot.stream)
         self._done = driver.record(slot.stream)
         return answers
 
