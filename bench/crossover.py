@@ -20,7 +20,7 @@ from pairs import mutated
 from rich.console import Console
 from rich.table import Table
 
-from wfacli import dispatch
+from wfacli import dispatch, forecast
 from wfacli.batch import PairBatch, Status
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.engines.cpu import CpuEngine
@@ -31,13 +31,13 @@ ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
 LETTERS = 3_000_000  # of a measurement's targets
 LONGEST_TRY = 30.0  # seconds that a first pair may predict for all
 MODELS = {
-    "BITS_64": (Metric.EDIT, tuple(dispatch.BITS)[:1]),
-    "BITS": (Metric.EDIT, tuple(dispatch.BITS)[1:]),
-    "STRIPES": (Metric.EDIT, (dispatch.STRIPES,)),
-    "WAVEFRONT_LINEAR": (Metric.EDIT, (dispatch.TABLE,)),
-    "DIFFERENCE": (Metric.AFFINE, (dispatch.DIFFERENCE,)),
-    "READS": (Metric.AFFINE, (dispatch.READS,)),
-    "WAVEFRONT": (Metric.AFFINE, (dispatch.TABLE,)),
+    "BITS_64": (Metric.EDIT, tuple(forecast.BITS)[:1]),
+    "BITS": (Metric.EDIT, tuple(forecast.BITS)[1:]),
+    "STRIPES": (Metric.EDIT, (forecast.STRIPES,)),
+    "WAVEFRONT_LINEAR": (Metric.EDIT, (forecast.TABLE,)),
+    "DIFFERENCE": (Metric.AFFINE, (forecast.DIFFERENCE,)),
+    "READS": (Metric.AFFINE, (forecast.READS,)),
+    "WAVEFRONT": (Metric.AFFINE, (forecast.TABLE,)),
 }
 
 
@@ -102,9 +102,9 @@ def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point
             pairs = batch(length, error, letters)
             edits = np.full(len(pairs), round(length * error), np.int32)
             pairs = dataclasses.replace(pairs, est_edits=edits)
-            forecast = dispatch.Forecast(pairs, spec, Limits())
+            promises = forecast.Forecast(pairs, spec, Limits())
             for kernel in kernels:
-                longest, work = forecast.features(kernel)
+                longest, work = promises.features(kernel)
                 time_each = measured(kernel, spec, pairs)
                 if time_each is not None:
                     point = Point(

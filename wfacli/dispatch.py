@@ -6,6 +6,7 @@ the one whose model (wfacli.tuning) promises the least.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -14,24 +15,27 @@ import numpy as np
 import numpy.typing as npt
 
 from . import tuning
-from .batch import I32, U8, Flag, PairBatch, Status
-from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
+from ._native import estimate_edits
+from .batch import I32, U8, PairBatch, Status
+from .config import AlignSpec, Limits
+from .forecast import (
+    BITS,
+    CAPPED,
+    DIFFERENCE,
+    F64,
+    LINEAR,
+    READS,
+    STRIPES,
+    TABLE,
+    Forecast,
+    Units,
+    is_edit,
+    on_gpu,
+    plainly_global,
+)
 from .gpu import rungs
-from .gpu.plans import NO_BOUND
 
-BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
-STRIPES = "stripes"  # bit-parallel, one pair over all lanes
-DIFFERENCE = "difference"  # dynamic programming in differences, in a band
-READS = "difference-reads"  # the same for short pairs, several a vector
-CAPPED = "wavefront-capped"  # a table that gives up where another kernel will be faster
-TABLE = "wavefront-table"  # every row of the wavefront in memory
-LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
 SAMPLE = 64  # pairs that speak for a batch
-CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, READS, CAPPED, TABLE, LINEAR)
-GPU_KERNELS = rungs.KERNELS
-KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -53,20 +57,6 @@ class Promise:
         return Promise(self.pairs + other.pairs, self.microseconds + other.microseconds)
 
 
-def is_edit(spec: AlignSpec) -> bool:
-    """Whether bit-parallel kernels can serve: global edit distance, every cell."""
-    return spec.metric is Metric.EDIT and not spec.penalties.match and _plainly_global(spec)
-
-
-def _plainly_global(spec: AlignSpec) -> bool:
-    return spec.mode is Mode.GLOBAL and not spec.heuristics
-
-
-def on_gpu(kernel: str) -> bool:
-    """Whether a kernel runs on a card."""
-    return kernel in GPU_KERNELS
-
-
 def route(
     pairs: PairBatch, spec: AlignSpec, limits: Limits, forced: str | None = None, gpu: bool = False
 ) -> list[Route]:
@@ -84,11 +74,34 @@ def route(
     only = forced or _one_for_all(pairs, spec, limits, gpu)
     if only:
         return [Route(np.arange(len(pairs), dtype=np.int32), only)]
-    names, choice = candidates(spec, gpu), np.argmin(promised(pairs, spec, limits, gpu), axis=0)
+    names, times = candidates(spec, gpu), promised(pairs, spec, limits, gpu)
+    choice = np.argmin(times, axis=0)
+    if gpu:
+        choice = _in_fewer_jobs(times, choice)
     first = int(choice[0])
     if (choice == first).all():
         return [Route(np.arange(len(pairs), dtype=np.int32), names[first])]
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+
+
+def _in_fewer_jobs(times: F64, choice: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The choice (kernels, [n]) where no kernel has so few pairs that others could have them in a job's time.
+
+    Times are of a full card, which few pairs do not fill.
+    """
+    while len(used := np.unique(choice)) > 1:
+        moved = []
+        for kernel in used:
+            rows, others = np.flatnonzero(choice == kernel), used[used != kernel]
+            instead = times[np.ix_(others, rows)]
+            dearer = instead.min(axis=0).sum() - times[kernel, rows].sum()
+            moved.append((float(dearer), rows, others[instead.argmin(axis=0)]))
+        least, rows, to = min(moved, key=lambda move: move[0])
+        if not least < tuning.GPU_JOB:
+            break
+        choice = choice.copy()
+        choice[rows] = to
+    return choice
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -123,7 +136,7 @@ class _Sample:
 @functools.lru_cache(maxsize=64)
 def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
     pairs = sample.pairs
-    if gpu and _plainly_global(spec) and (on_card := _best_on_card(pairs, spec, limits)):
+    if gpu and plainly_global(spec) and (on_card := _best_on_card(pairs, spec, limits)):
         return on_card
     names, times = candidates(spec), promised(pairs, spec, limits)
     best = times.min(axis=0)
@@ -134,20 +147,24 @@ def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits, gpu: bool) -
 
 
 def _best_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
-    """The kernel of the card that had best be every pair's first, of those that align most pairs."""
-    forecast = Forecast(sample, spec, limits, gpu=True)
-    # What a kernel hands on has to be brought to the card again.
-    again = tuning.GPU_HANDOVER + tuning.GPU_HANDOVER_LETTER * np.maximum(sample.q_len, sample.t_len)
-    found: list[tuple[float, str]] = []
-    for family in _gpu_families(spec):
-        for rung in family:
-            sure = np.isfinite(forecast.microseconds(rung.name))
-            if 2 * np.count_nonzero(sure) > len(sample):
-                wasted = float(again[~sure].sum())
-                found.append((float(forecast.tries((rung.name,)).sum()) + wasted, rung.name))
-            if sure.all():
-                break  # those that reach further take longer
-    return min(found)[1] if found else None
+    """The kernel of the card for pairs of which nearly all are no worse than what the sample has."""
+    pairs = Forecast(sample, spec, limits, gpu=True).for_gpu
+    apart = int(np.abs(pairs.q_len - pairs.t_len).max())
+    needed = float(np.sort(pairs.cost)[int(tuning.GPU_MOST * (len(sample) - 1))])
+    costs = Units.of(spec)
+    return rungs.fastest(
+        _rounded(int(pairs.longest.max())),
+        _rounded(apart),
+        _rounded(math.ceil(needed)),
+        (is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only),
+        pairs.max_cost,
+    )
+
+
+def _rounded(value: int) -> int:
+    """The value to about an eighth, upwards: much the same pairs have the same kernel, which is then known."""
+    shift = max(value.bit_length() - 4, 0)
+    return -(-value >> shift) << shift
 
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
@@ -174,9 +191,9 @@ def reasons(
 
 def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
-    if gpu and _plainly_global(spec):
+    if gpu and plainly_global(spec):
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
-    if not _plainly_global(spec):
+    if not plainly_global(spec):
         return (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
@@ -185,14 +202,21 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
 
 
 def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
-    costs = _Units.of(spec)
+    costs = Units.of(spec)
     return rungs.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
 
 
-def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
-    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out."""
+def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch | None = None) -> list[Route]:
+    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out.
+
+    With their batch, pairs that a kernel of the card is too narrow for go straight to one that is not.
+    """
     if not status.any():
         return []
+    if pairs is not None and on_gpu(kernel) and spec.max_cost is None:
+        narrow = status == Status.SCORE_LIMIT
+        others = next_rung(kernel, status[~narrow], rows[~narrow], spec)
+        return [*others, *_wide_enough(kernel, pairs, rows[narrow], spec)]
     ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
@@ -219,10 +243,28 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     return None
 
 
+def _wide_enough(kernel: str, pairs: PairBatch, rows: I32, spec: AlignSpec) -> list[Route]:
+    """Routes for rows that cost more than a kernel of the card reaches, by estimates made for them now."""
+    if not len(rows):
+        return []
+    first = _next_of_card(kernel, Status.SCORE_LIMIT, spec)
+    assert first is not None
+    if not on_gpu(first):
+        return [Route(rows, first)]
+    some = pairs.part(rows)
+    some = dataclasses.replace(some, est_edits=np.maximum(estimate_edits(some), some.est_edits))
+    forecast = Forecast(some, spec, Limits(), gpu=True)
+    wider = rungs.at_least(first, is_edit(spec), *forecast.costs, not spec.score_only)
+    times = np.array([forecast.microseconds(name) for name in wider])
+    times[0] = np.where(np.isfinite(times).any(axis=0), times[0], 0.0)  # nobody is sure: one after the other
+    choice = np.argmin(times, axis=0)
+    return [Route(rows[choice == k], wider[k]) for k in np.unique(choice).tolist()]
+
+
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if status in (Status.OK, Status.DROPPED):
         return None
-    dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, _Units.of(spec)
+    dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, Units.of(spec)
     if status is Status.SCORE_LIMIT:
         if spec.max_cost is None:
             return rungs.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only) or dense
@@ -230,141 +272,3 @@ def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         return None if rungs.decides(kernel, costs.mismatch, costs.gaps, costs.bound(spec)) else dense
     # Other letters, or a card that fails: pairs of any kind.
     return CAPPED if status is Status.UNSUPPORTED and spec.max_cost is None else dense
-
-
-class Forecast:
-    """How long kernels will take for the pairs of a batch, by their models.
-
-    Beside a card (`gpu`) times are those of the whole machine: a CPU kernel's are shared out among all threads, as a
-    GPU kernel's are of a full card. For such a batch either of them would be the only one at work.
-    """
-
-    def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
-        self._pairs, self._spec = pairs, spec
-        self._threads = tuning.THREADS_BESIDE_A_CARD if gpu else 1
-        self._longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
-        self._edits = pairs.est_edits.astype(np.float64)
-        unknown = pairs.est_edits < 0
-        if unknown.any():
-            least = np.abs(pairs.q_len - pairs.t_len)
-            self._edits = np.where(unknown, np.maximum(least, tuning.USUAL_ERROR * self._longest), self._edits)
-        self._other_letters = (pairs.flags & Flag.NON_ACGT) != 0
-        self._all_plain = not self._other_letters.any()
-        self._wildcard = spec.ambiguous is Ambiguous.WILDCARD
-        self._score_only = spec.score_only
-        self._costs, self._global = _Units.of(spec), spec.mode is Mode.GLOBAL
-        # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
-        # diagonal further for every `extend` of score, with one offset of 4 bytes a component.
-        least_bytes = 2.0 * self._costs.components * self._costs.extend * self._edits**2
-        self._hopeless = least_bytes > limits.table
-
-    def microseconds(self, kernel: str) -> F64:
-        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it, or is not needed."""
-        if self._needless(kernel):
-            return np.full(len(self._longest), np.inf)
-        if on_gpu(kernel):
-            return rungs.RUNGS[kernel].microseconds(self._for_gpu, self._other_letters)
-        time = self._model(kernel).of(*self.features(kernel), self._share(kernel))
-        if kernel in BITS:
-            time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
-            return time if self._all_plain else np.where(self._other_letters, np.inf, time)
-        if kernel == READS:
-            unable = (self._longest > tuning.READS_LONGEST) | (self._other_letters & self._wildcard)
-            return np.where(unable, np.inf, time) if self._costs.in_bytes else np.full(len(time), np.inf)
-        if kernel == STRIPES and self._wildcard:
-            return np.where(self._other_letters, np.inf, time)
-        if kernel == LINEAR:
-            return time * tuning.LINEAR_FACTOR
-        if kernel in (CAPPED, TABLE) and self._global:
-            # What cannot fit a table need not be tried in one.
-            return np.where(self._hopeless, np.inf, time)
-        return time
-
-    def _needless(self, kernel: str) -> bool:
-        """Whether another one is better for every pair: no need to ask its model."""
-        if kernel in BITS and BITS[kernel] > 1:
-            return bool(self._edits.max() * tuning.SAFETY < 32 * BITS[kernel])
-        return kernel == LINEAR and self._global and not self._hopeless.any()
-
-    @functools.cached_property
-    def _for_gpu(self) -> rungs.Pairs:
-        costs, pairs = self._costs, self._pairs
-        expected, most = self._edits * costs.edit, costs.bound(self._spec)
-        return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
-
-    def tries(self, kernels: tuple[str, ...]) -> F64:
-        """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
-        return np.array([self._tried(name) for name in kernels])
-
-    def _tried(self, kernel: str) -> F64:
-        if on_gpu(kernel):
-            return rungs.RUNGS[kernel].tried(self._for_gpu)
-        return self._model(kernel).of(*self.features(kernel), 1 / self._threads)
-
-    def features(self, kernel: str) -> tuple[F64, F64]:
-        """What a kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
-        costs, longest = self._costs, self._longest
-        if kernel in BITS:
-            return longest, longest * BITS[kernel]
-        if kernel == STRIPES:
-            return longest, longest * self._edits
-        if kernel in (DIFFERENCE, READS):  # letters by the diagonals that the band needs
-            return longest, longest * self._edits * (costs.edit / costs.extend)
-        rows = self._edits * costs.edit
-        return longest, rows * (rows / costs.extend + tuning.ROW) * (
-            costs.components if costs.meet else 2 * costs.components
-        )
-
-    def _share(self, kernel: str) -> float:
-        family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
-        return (tuning.SCORE_ONLY[family] if self._score_only else 1.0) / self._threads
-
-    def _model(self, kernel: str) -> tuning.Model:
-        if kernel in BITS:
-            return tuning.BITS_64 if BITS[kernel] == 1 else tuning.BITS
-        if kernel == STRIPES:
-            return tuning.STRIPES
-        if kernel == DIFFERENCE:
-            return tuning.DIFFERENCE
-        if kernel == READS:
-            return tuning.READS
-        return tuning.WAVEFRONT_LINEAR if self._costs.components == 1 else tuning.WAVEFRONT
-
-
-@dataclass(frozen=True)
-class _Units:
-    """Costs as the wavefront counts them: without a bonus, divided by their greatest common divisor."""
-
-    edit: float  # of an average edit: a third each are mismatches, insertions and deletions
-    extend: int  # the least that a step to the next diagonal costs
-    components: int
-    mismatch: int
-    gaps: tuple[tuple[int, int], ...]
-    unit: int  # the divisor, of costs twice as large where there is a bonus
-    meet: bool  # whether two wavefronts share the work
-    in_bytes: bool  # whether differences of neighbouring cells fit 8 bits (native/difference_costs.hpp, lane_need)
-
-    def bound(self, spec: AlignSpec) -> int:
-        """On the cost."""
-        return NO_BOUND if spec.max_cost is None else spec.max_cost // self.unit
-
-    @classmethod
-    @functools.cache
-    def of(cls, spec: AlignSpec) -> _Units:
-        p = spec.penalties
-        twice = 2 if p.match else 1
-        mismatch = twice * (p.mismatch + p.match)
-        gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
-        unit = math.gcd(mismatch, p.match, *(v for gap in gaps for v in gap))
-        sums = [o + e for o, e in gaps]  # of the first letter
-        linear = len(gaps) == 1 and gaps[0][0] == 0
-        return cls(
-            edit=(mismatch + 2 * sum(gaps[0])) / 3 / unit,
-            extend=min(e for _, e in gaps) // unit,
-            components=1 if linear else 1 + 2 * len(gaps),
-            mismatch=mismatch // unit,
-            gaps=tuple((o // unit, e // unit) for o, e in gaps),
-            unit=unit,
-            meet=max(mismatch, *sums) <= tuning.MEETING_DEPTH * unit,
-            in_bytes=(max(sums) + 2 * min(sums) + 2 * max(e for _, e in gaps)) // unit < 127,
-        )

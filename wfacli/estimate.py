@@ -9,7 +9,8 @@ import numpy as np
 from ._native import estimate_edits
 from .batch import I32, PairBatch
 from .config import AlignSpec, Limits, Mode
-from .dispatch import SAMPLE, best_for_all, is_edit
+from .dispatch import SAMPLE, best_for_all
+from .forecast import is_edit
 
 _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
 _MEDIUM = 2000  # letters: below, choosing for each pair may cost more than it gains

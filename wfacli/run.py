@@ -10,12 +10,12 @@ from typing import Any
 from ._native import check_batch
 from .batch import U8, AlignmentBatch, PairBatch
 from .config import CPU_BATCH, GPU_BATCH, Config, Format
-from .dispatch import TABLE
 from .engines.choice import with_gpu
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_batch
 from .errors import InternalError, UsageError
 from .estimate import with_estimates
+from .forecast import TABLE
 from .io.format import Formatter, tsv_titles
 from .io.header import sam_header
 from .io.names import with_sam_names

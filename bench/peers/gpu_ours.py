@@ -11,11 +11,11 @@ import numpy as np
 from wfacli._native import check_batch
 from wfacli.batch import PairBatch, Status
 from wfacli.config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, Limits, Metric, Penalties
-from wfacli.dispatch import TABLE
 from wfacli.engines.choice import with_gpu
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
+from wfacli.forecast import TABLE
 from wfacli.stats import Stats
 
 from .gpu_work import Pairs

@@ -13,10 +13,10 @@ from tests.oracles import Pair
 from wfacli import cigar
 from wfacli.batch import AlignmentBatch, Status
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import BITS, CAPPED, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, is_edit
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
+from wfacli.forecast import BITS, CAPPED, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, is_edit
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 

@@ -11,11 +11,12 @@ from tests.oracles import EDIT
 from wfacli._native import Aligner, CancelFlag, instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Limits
-from wfacli.dispatch import LINEAR, READS, TABLE, Route
+from wfacli.dispatch import Route
 from wfacli.engines import cpu as cpu_engine
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
+from wfacli.forecast import LINEAR, READS, TABLE
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 

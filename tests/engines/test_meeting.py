@@ -10,7 +10,7 @@ from tests.engines.agreement import AMPLE, SCHEMES, aligned, assert_optimal, mix
 from wfacli._native import instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Ambiguous, Limits
-from wfacli.dispatch import LINEAR, TABLE
+from wfacli.forecast import LINEAR, TABLE
 
 MEETING = [
     scheme for scheme in SCHEMES if scheme[2] == 0

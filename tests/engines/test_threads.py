@@ -7,11 +7,12 @@ import pytest
 
 from tests.engines.agreement import AMPLE, SCHEMES, aligned, mixed_pairs, optimum, spec_for
 from wfacli.config import Limits, Mode
-from wfacli.dispatch import CPU_KERNELS, TABLE, Route
+from wfacli.dispatch import Route
 from wfacli.engines import cpu
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
+from wfacli.forecast import CPU_KERNELS, TABLE
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 

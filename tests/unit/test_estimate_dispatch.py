@@ -9,25 +9,14 @@ import pytest
 
 from tests import oracles, pairgen
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli import dispatch
+from wfacli import dispatch, forecast
 from wfacli._native import Aligner, CancelFlag, estimate_edits
 from wfacli.batch import Flag, Status
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
-from wfacli.dispatch import (
-    BITS,
-    CAPPED,
-    CPU_KERNELS,
-    DIFFERENCE,
-    LINEAR,
-    READS,
-    STRIPES,
-    TABLE,
-    next_rung,
-    reasons,
-    route,
-)
+from wfacli.dispatch import next_rung, reasons, route
 from wfacli.engines.cpu import native_options
 from wfacli.estimate import with_estimates
+from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, TABLE
 from wfacli.io.memory import pairs_of
 
 EDIT, AFFINE, DEAR = SCHEMES[0], SCHEMES[6], SCHEMES[10]
@@ -143,7 +132,7 @@ def test_costs_in_bytes_are_those_that_the_kernel_takes(scheme):
     spec = spec_for(scheme)
     batch = pairs_of(["ACGTACGTAC"], ["ACGTCCGTACC"])
     aligned, _, *_ = Aligner().align(batch, np.zeros(1, np.int32), native_options(spec, Limits(), READS), CancelFlag())
-    known = np.isfinite(dispatch.Forecast(batch, spec, Limits()).microseconds(READS))
+    known = np.isfinite(forecast.Forecast(batch, spec, Limits()).microseconds(READS))
     assert (aligned == Status.OK).tolist() == known.tolist()
 
 
@@ -174,11 +163,11 @@ def test_a_forced_kernel_gets_every_row():
 
 def test_the_choice_is_the_least_that_is_promised():
     batch, spec = with_edits([0, 5, 20, 60, 200, 900], 1000), spec_for(EDIT)
-    forecast = dispatch.Forecast(batch, spec, Limits())
+    promises = forecast.Forecast(batch, spec, Limits())
     names = dispatch.candidates(spec)
-    least = np.min([forecast.microseconds(name) for name in names], axis=0)
+    least = np.min([promises.microseconds(name) for name in names], axis=0)
     for r in route(batch, spec, Limits()):
-        assert np.array_equal(forecast.microseconds(r.kernel)[r.rows], least[r.rows])
+        assert np.array_equal(promises.microseconds(r.kernel)[r.rows], least[r.rows])
     promises = reasons(batch, spec, Limits(), route(batch, spec, Limits()))
     for (chosen, other), promise in promises.items():
         own = promises[chosen, chosen]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Format, Metric, Mode
-from ..dispatch import CPU_KERNELS
+from ..forecast import CPU_KERNELS
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
 

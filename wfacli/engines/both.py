@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..batch import PairBatch, PartialResult
-from ..dispatch import Route, on_gpu
+from ..dispatch import Route
+from ..forecast import on_gpu
 from .base import Engine
 
 

@@ -15,8 +15,9 @@ from .. import tuning
 from .._native import Aligner, AlignJob, AlignOptions, CancelFlag
 from ..batch import I32, I64, U8, U32, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, Route
+from ..dispatch import Route
 from ..errors import Cancelled
+from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES
 from ..stats import Stats
 
 _SHARED = 500_000  # letters of a route from which on it is shared: fewer take less time than to wake a thread

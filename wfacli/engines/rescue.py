@@ -8,7 +8,8 @@ import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, gather
 from ..config import AlignSpec, Limits
-from ..dispatch import KERNELS, next_rung, reasons, route
+from ..dispatch import next_rung, reasons, route
+from ..forecast import KERNELS
 from ..stats import Stats
 from .base import Engine
 
@@ -31,7 +32,7 @@ def align_batch(
         part = engine.collect(ticket)
         parts.append(part)
         origins.append(KERNELS.index(done.kernel))
-        for further in next_rung(done.kernel, part.status, part.rows, spec):
+        for further in next_rung(done.kernel, part.status, part.rows, spec, pairs):
             reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
             stats.add("retried", {reason: len(further.rows)})
             stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})

@@ -13,7 +13,8 @@ import numpy as np
 from .._native import Aligner, CancelFlag, OnePair
 from ..batch import PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import BITS, CPU_KERNELS, READS, Forecast, candidates, next_rung
+from ..dispatch import candidates, next_rung
+from ..forecast import BITS, CPU_KERNELS, READS, Forecast
 from .cpu import native_options
 
 Answer = tuple[int, bool, int, tuple[int, int, int, int], str, int]

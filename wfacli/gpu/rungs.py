@@ -194,6 +194,47 @@ def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[R
     return bands, tuple(waves)
 
 
+@functools.lru_cache(maxsize=1024)
+def fastest(
+    longest: int, apart: int, cost: int, costs: tuple[bool, int, Gaps, bool], max_cost: int = NO_BOUND
+) -> str | None:
+    """The fastest kernel for pairs of which the most demanding is like this, if there is one.
+
+    Args:
+        longest: letters of its longer sequence.
+        apart: by which the other one is shorter.
+        cost: expected, in units of the costs.
+        costs: as for families.
+        max_cost: what costs more needs no alignment.
+    """
+    edit, mismatch, gaps, path = costs
+    like = Pairs(
+        np.full(1, longest, np.int32),
+        np.full(1, longest - apart, np.int32),
+        np.full(1, float(cost)),
+        mismatch,
+        gaps,
+        max_cost,
+    )
+    none = np.zeros(1, bool)
+    able = [
+        (float(rung.microseconds(like, none)[0]), rung.name)
+        for family in families(edit, mismatch, gaps, path)
+        for rung in family
+    ]
+    time, name = min(able)
+    return name if np.isfinite(time) else None
+
+
+def at_least(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> list[str]:
+    """The kernel, and all that reach as far for pairs of equal lengths, it first."""
+    same = np.full(1, _ANY, np.int32)
+    like = Pairs(same, same, np.zeros(1), mismatch, gaps)
+    least = float(RUNGS[kernel].reach(like)[0])
+    every = (rung for family in families(edit, mismatch, gaps, path) for rung in family)
+    return [kernel, *(r.name for r in every if r.name != kernel and float(r.reach(like)[0]) >= least)]
+
+
 def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:
     """The kernel for pairs that cost more than this one reaches: of its own kind, or else of the other."""
     own, other = families(edit, mismatch, gaps, path)

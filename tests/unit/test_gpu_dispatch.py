@@ -1,0 +1,172 @@
+"""Which kernel of a card a pair tries first, what it looks for, and where a pair goes that it cannot align."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.engines.agreement import SCHEMES, spec_for
+from wfacli import forecast
+from wfacli.batch import Flag, Status
+from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
+from wfacli.dispatch import candidates, next_rung, route
+from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
+from wfacli.gpu import rungs, wfa
+from wfacli.gpu.catalogue import ROWS
+from wfacli.gpu.kernels import plan_of, serves
+from wfacli.gpu.plans import NO_BOUND, Shape
+from wfacli.io.memory import pairs_of
+
+EDIT, AFFINE, TWO = SCHEMES[0], SCHEMES[6], SCHEMES[11]
+LINEAR = (Metric.LINEAR, (4, 2), 0)
+ROW = np.zeros(1, np.int32)
+
+
+def with_edits(edits, length, flags=0):
+    letters = "A" * length
+    batch = pairs_of([letters] * len(edits), [letters] * len(edits))
+    return dataclasses.replace(batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8))
+
+
+def first(scheme, length, error, flags=0, **rest):
+    (only,) = route(with_edits([round(length * error)], length, flags), spec_for(scheme, **rest), Limits(), gpu=True)
+    return only.kernel
+
+
+def after(kernel, status, spec):
+    further = next_rung(kernel, np.array([status], np.uint8), ROW, spec)
+    return further[0].kernel if further else None
+
+
+@pytest.mark.parametrize(("scheme", "length", "error", "family"), [
+    (EDIT, 150, 0.02, "gpu-bits"), (EDIT, 150, 0.1, "gpu-bits"), (EDIT, 1000, 0.05, "gpu-bits"),
+    (EDIT, 10_000, 0.01, "gpu-wfa-edit"), (EDIT, 10_000, 0.1, "gpu-bits"),
+    (AFFINE, 150, 0.02, "gpu-dp"), (AFFINE, 150, 0.1, "gpu-dp"), (AFFINE, 1000, 0.1, "gpu-dp"),
+    (AFFINE, 10_000, 0.01, "gpu-wfa-affine"), (AFFINE, 10_000, 0.02, "gpu-wfa-affine"),
+    (AFFINE, 16_000, 0.002, "gpu-wfa-affine"), (AFFINE, 10_000, 0.05, "gpu-wfa-affine-3000"),
+    (TWO, 150, 0.02, "gpu-dp"), (TWO, 16_000, 0.002, "gpu-wfa-affine2p"), (LINEAR, 10_000, 0.02, "gpu-wfa-edit"),
+])  # fmt: skip
+def test_length_and_error_decide(scheme, length, error, family):
+    assert first(scheme, length, error).startswith(family)
+
+
+@pytest.mark.parametrize("scheme", [AFFINE, TWO, EDIT], ids=str)
+def test_what_no_kernel_reaches_is_the_cpu_s(scheme):
+    assert first(scheme, 60_000, 0.15) in CPU_KERNELS
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+@pytest.mark.parametrize("score_only", [False, True])
+def test_candidates_are_made_for_their_costs(scheme, score_only):
+    spec = spec_for(scheme, score_only=score_only)
+    units = forecast.Units.of(spec)
+    names = [name for name in candidates(spec, gpu=True) if on_gpu(name)]
+    assert names
+    for name, coded in itertools.product(names, (False, True)):
+        shape = Shape(100, 200, units.mismatch, units.gaps, NO_BOUND, not score_only, coded=coded)
+        if coded and not rungs.RUNGS[name].coded:
+            assert not serves(name, shape)
+            continue
+        assert serves(name, shape)
+        plan = plan_of(name, shape)
+        assert plan.shared <= 227 << 10 and all(row == ROWS[row.name] for row in plan.rows)
+        assert plan.rows[0].name.endswith("-coded") == coded
+        assert (plan.op_capacity > 0) is not score_only
+    for name in set(GPU_KERNELS) - set(names):
+        assert after(name, Status.SCORE_LIMIT, spec) in CPU_KERNELS, "forced though it is not made for these costs"
+
+
+def test_shared_memory_bounds_the_costs():
+    dear = spec_for((Metric.AFFINE, (20, 31, 10), 0))
+    assert "gpu-wfa-affine-30" in candidates(dear, gpu=True)
+    assert "gpu-wfa-affine-3000" not in candidates(dear, gpu=True)
+
+
+def test_other_letters_have_kernels_of_their_own():
+    for rule in Ambiguous:
+        assert first(EDIT, 150, 0.02, Flag.NON_ACGT, ambiguous=rule).startswith("gpu-wfa-edit")
+        assert first(AFFINE, 150, 0.02, Flag.NON_ACGT, ambiguous=rule) in ("gpu-dp-16", "gpu-dp-32")
+    assert first(AFFINE, 150, 0.1) == "gpu-dp-64" != first(AFFINE, 150, 0.1, Flag.NON_ACGT)
+
+
+def test_only_whole_alignments_are_for_the_card():
+    assert not any(map(on_gpu, candidates(spec_for(AFFINE, Mode.HW), gpu=True)))
+
+
+@pytest.mark.parametrize("score_only", [False, True])
+@pytest.mark.parametrize("scheme", [EDIT, LINEAR, AFFINE, TWO], ids=str)
+def test_further_rungs_reach_further_and_end_on_the_cpu(scheme, score_only):
+    spec = spec_for(scheme, score_only=score_only)
+    units, same = forecast.Units.of(spec), np.full(1, 9000, np.int32)
+    like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
+    for kernel in (name for name in candidates(spec, gpu=True) if on_gpu(name)):
+        path = [kernel]
+        while on_gpu(path[-1]):
+            path.append(after(path[-1], Status.SCORE_LIMIT, spec))
+        assert path[-1] == (STRIPES if scheme is EDIT else DIFFERENCE)
+        reach = [float(rungs.RUNGS[name].reach(like)[0]) for name in path[:-1]]
+        assert reach == sorted(set(reach)), path
+        for status in (Status.MEMORY_LIMIT, Status.LENGTH_LIMIT):
+            assert after(kernel, status, spec) == path[-1]
+        assert after(kernel, Status.UNSUPPORTED, spec) == CAPPED
+        assert after(kernel, Status.OK, spec) is None
+
+
+def test_from_one_family_to_the_other():
+    edit, affine = spec_for(EDIT), spec_for(AFFINE)
+    assert after("gpu-wfa-edit-2000", Status.SCORE_LIMIT, edit) == "gpu-bits-4096"
+    assert after("gpu-dp-1024", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-3000"
+    assert after("gpu-wfa-affine-3000", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-spilled"
+    assert after("gpu-wfa-affine-blocks", Status.SCORE_LIMIT, affine) == DIFFERENCE, "it looks as far as the other"
+
+
+def test_a_bound_on_the_cost_is_the_user_s():
+    spec = spec_for(AFFINE, max_cost=100)
+    assert after("gpu-wfa-affine-120", Status.SCORE_LIMIT, spec) is None
+    assert after("gpu-wfa-affine-30", Status.SCORE_LIMIT, spec) == DIFFERENCE
+    assert after("gpu-dp-1024", Status.SCORE_LIMIT, spec) == DIFFERENCE
+    assert after("gpu-dp-1024", Status.UNSUPPORTED, spec) == DIFFERENCE
+    assert first(AFFINE, 10_000, 0.1, max_cost=50) == "gpu-wfa-affine-30"
+
+
+@pytest.mark.parametrize("name", wfa.LADDER)
+def test_likely_costs_bound_a_wavefront(name):
+    gaps = {0: ((0, 1),), 1: ((3, 1),), 2: ((6, 2), (24, 1))}[wfa.VARIANTS[name].pieces]
+    mismatch = {0: 1, 1: 2, 2: 4}[wfa.VARIANTS[name].pieces]
+
+    def most(**rest):
+        shape = Shape(10, 5000, mismatch, gaps, rest.pop("max_cost", NO_BOUND), True, **rest)
+        return plan_of(f"gpu-{name}", shape).max_cost
+
+    reached = [most(likely=cost) for cost in (0, 40, 100, 400, 1000, 4000)]
+    assert reached == sorted(reached)
+    own = [n for n in wfa.LADDER if wfa.VARIANTS[n].pieces == wfa.VARIANTS[name].pieces and not n.endswith("-blocks")]
+    if name in own[1:]:  # what the one before has not found, this one can
+        before = own[own.index(name) - 1]
+        assert reached[0] >= wfa.VARIANTS[before].most_cost(mismatch, gaps, NO_BOUND)
+    if wfa.VARIANTS[name].outside == wfa.NONE:
+        assert most() == wfa.VARIANTS[name].most_cost(mismatch, gaps, NO_BOUND)
+        assert most(likely=10, max_cost=7) == 7 == most(max_cost=7), "the user's own bound is kept"
+
+
+def test_few_pairs_are_no_job_of_their_own():
+    spec = spec_for(AFFINE)
+    for many in (10, 20_000):
+        batch = with_edits([4] * many + [60] * many, 10_000)
+        kernels = {r.kernel: len(r.rows) for r in route(batch, spec, Limits(), gpu=True)}
+        assert kernels == (
+            {"gpu-wfa-affine-1000": 20} if many == 10 else {"gpu-wfa-affine-30": many, "gpu-wfa-affine-1000": many}
+        )
+    far = route(with_edits([4] * 10 + [9000], 60_000), spec, Limits(), gpu=True)
+    assert {r.kernel: len(r.rows) for r in far}.get(DIFFERENCE) == 1, "nothing else aligns it in such a time"
+
+
+def test_beside_a_card_the_cpu_s_threads_count_together():
+    batch, spec = with_edits([50], 1000), AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE))
+    alone, beside = (
+        forecast.Forecast(batch, spec, Limits(), gpu).microseconds(DIFFERENCE)[0] for gpu in (False, True)
+    )
+    assert alone == pytest.approx(16 * beside)
