@@ -104,6 +104,7 @@ class EmulatedDriver:
         self._kernels: dict[Row, EmulatedKernel] = {}
         self._streams: list[EmulatedStream] = []
         self._faults: list[_Fault] = []
+        self._lost = False
         self._library = compiled.allocator()
         self._thread = threading.get_ident()
         self._closed = False
@@ -130,6 +131,7 @@ class EmulatedDriver:
                 fault.after -= 1
             elif fault.times is None or fault.times > 0:
                 fault.times = fault.times and fault.times - 1
+                self._lost |= fault.call == "*" and fault.times is None
                 raise fault.error(f"injected: {call} failed")
 
     # Memory
@@ -245,12 +247,12 @@ class EmulatedDriver:
         return end.passed_at - start.passed_at
 
     def close(self) -> None:
-        """What is left is run, as a card would; and given back, but `allocations` and `pins` still tell of it."""
+        """What is left is run, as a card would that is not lost; and given back, but `allocations` and `pins` stay."""
         if self._closed:
             return
         try:
             for stream in self._streams:
-                while stream.queue:
+                while stream.queue and not self._lost:
                     self._run_one(stream)
         finally:
             self._closed = True

@@ -64,7 +64,7 @@ def of_card(pairs, spec, kernel, estimated=False, **card) -> PartialResult:
         drivers.append(EmulatedDriver(**card))
         return drivers[-1]
 
-    engine = GpuEngine(spec, opened, memory=1 << 29)  # the widest kernel takes 108 MiB for a block of two pairs
+    engine = GpuEngine(spec, opened, memory=3 << 28)  # the widest kernel takes 217 MiB for a block
     try:
         batch = pairs_of(*zip(*pairs, strict=True))
         batch = with_estimates(batch, spec, gpu=True) if estimated else batch
