@@ -23,7 +23,7 @@ demo: build
 test: lint type check
 
 check: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: .venv/dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -52,7 +52,7 @@ kernels: .venv/built
 
 # Longer random tests than make test has time for.
 fuzz: .venv/dev
-	WFACLI_FUZZ=$${WFACLI_FUZZ:-100} $(BIN)/python -m pytest tests/engines
+	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
