@@ -12,7 +12,7 @@ MAX_PENALTY = 10_000  # keeps every score of sequences of up to 10^5 letters, an
 MIB = 1 << 20
 WHOLE = (1 << 31) - 1  # of FreeEnds: the whole sequence may stay unaligned
 MAX_SCORE = (1 << 31) - 1
-CPU_BATCH, GPU_BATCH = 2_800_000, 20_000_000  # bases of queries and targets together
+CPU_BATCH, GPU_BATCH = 2_800_000, 64_000_000  # bases of queries and targets together
 MAX_HEURISTIC = 1_000_000_000  # twice as much, and a sequence's length more, fit 32 bits
 
 
