@@ -16,7 +16,7 @@ constexpr int kTileColumns = 16;  // of a lane
 constexpr int kTileWidth = kTileLanes * kTileColumns;
 constexpr int kTilePieces = WFACLI_PIECES;
 constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp
-constexpr int kTileSteps = 64;                   // between two states that are kept
+constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two states that are kept
 
 #if WFACLI_CODES
 using TileLetters = CodedTiles;
@@ -62,6 +62,11 @@ WFACLI_DEVICE std::int32_t half_of(std::uint32_t word, int x) {
   return static_cast<std::int32_t>(static_cast<std::int16_t>(word >> 16 * x));
 }
 
+// The first row of a stripe, at least 1, from that of stripe 0.
+WFACLI_DEVICE std::int32_t tile_top(std::int32_t first_row, std::int32_t stripe) {
+  return max(1, stripe * kTileWidth + first_row);
+}
+
 // A pair whose cost the band may prove; or none, which has no stripes.
 struct TilePair {
   TileLetters::Of query, target;
@@ -87,8 +92,8 @@ struct TilePair {
     pair.cost = query_len == 0 || target_len == 0 ? gap_cost(task.costs, query_len + target_len) : kNever;
     return pair;
   }
-  // The first row of a stripe, at least 1, and how many it has.
-  WFACLI_DEVICE std::int32_t top(std::int32_t stripe) const { return max(1, stripe * kTileWidth + first_row); }
+  // The first row of a stripe, and how many it has.
+  WFACLI_DEVICE std::int32_t top(std::int32_t stripe) const { return tile_top(first_row, stripe); }
   WFACLI_DEVICE std::int32_t rows(std::int32_t stripe) const {
     if (stripe >= stripes) return 0;
     return max(0, min(query.length, (stripe + 1) * kTileWidth - band.low) - top(stripe) + 1);

@@ -174,10 +174,10 @@ struct TileSweep {
     for (int x = 0; x < 2; ++x) {
       if (!(x ? of_second : of_first)) continue;
       TilePair& pair = pairs[x];
-      std::uint32_t word = 0;
+      std::uint32_t word = 0;  // by masks: an index would take the state out of its registers
 #pragma unroll
       for (int j = 0; j < kTileColumns; ++j)
-        if (j == (pair.target.length - 1) % kTileColumns) word = state.value[j];
+        word |= state.value[j] & (j == (pair.target.length - 1) % kTileColumns ? 0xffffffffu : 0u);
       pair.cost = half_of(word, x) + pair.base + costs.drift * (pair.query.length + pair.target.length);
     }
   }

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "common/cigar.cuh"
-#include "common/lanes.cuh"
 #include "dp_tile_sweep.cuh"
 
 namespace wfacli::dp {
 
 using TileSteps = Steps<kTilePieces, true>;
 using TileDirections = Directions<kTilePieces>;
-using TileGroup = Lanes<kTileLanes>;
 
 // Where directions of a lane's columns are in the words that it writes for a row.
 struct TileLayout {
@@ -19,28 +17,46 @@ struct TileLayout {
   static_assert(kWords == 4 * TileRoom::kVectors);
 };
 
+// A part of a stripe: from a state that was kept on.
+struct TilePart {
+  std::int32_t stripe, state;
+};
+
+// Where one of a group's pairs ends.
+struct TileEnd {
+  std::int32_t slot, query_len, target_len, cost;
+  std::int32_t first_row;  // of stripe 0
+
+  // Value by value, since a choice of whole pairs would take them out of their registers.
+  WFACLI_DEVICE static TileEnd of(const TilePair (&pairs)[2], bool second) {
+    return {second ? pairs[1].slot : pairs[0].slot, second ? pairs[1].query.length : pairs[0].query.length,
+            second ? pairs[1].target.length : pairs[0].target.length, second ? pairs[1].cost : pairs[0].cost,
+            second ? pairs[1].first_row : pairs[0].first_row};
+  }
+};
+
 // One pair's way back: a cell, and what of the pair's stripe is there to walk through.
 struct TileTrack {
   std::int32_t i, j;    // from (query_len, target_len) to an edge of the matrix
   std::int32_t gap;     // the kind of gap that (i, j) is inside of, perhaps at its end; -1: none
+  std::int32_t first_row;           // of stripe 0
   std::int32_t stripe, top, state;  // of the part
   RunWriter out;
 
-  // From a pair's last cell; nowhere to go where no cost is found. Lane 0 writes.
-  WFACLI_DEVICE static TileTrack of(const AlignTask& task, const TilePair& pair, bool found, std::int32_t lane) {
-    found = found && pair.slot < task.count;
-    const auto at = static_cast<std::uint64_t>(found ? pair.slot : 0) * static_cast<std::uint32_t>(task.op_capacity);
-    return {found ? pair.query.length : 0, found ? pair.target.length : 0, -1, 0, 0, 0,
-            RunWriter(task.ops + at, found && lane == 0 ? task.op_capacity : 0)};
+  // From a pair's last cell; nowhere to go where no cost is found.
+  WFACLI_DEVICE static TileTrack of(const AlignTask& task, const TileEnd& end, bool found) {
+    const auto at = static_cast<std::uint64_t>(found ? end.slot : 0) * static_cast<std::uint32_t>(task.op_capacity);
+    return {found ? end.query_len : 0, found ? end.target_len : 0, -1, end.first_row, 0, 0, 0,
+            RunWriter(task.ops + at, found ? task.op_capacity : 0)};
   }
   WFACLI_DEVICE bool goes_on() const { return i > 0 && j > 0; }
   WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
     return row - top + (column - 1 - stripe * kTileWidth) / kTileColumns;
   }
   // The part whose last cell is (i, j).
-  WFACLI_DEVICE void enter(const TilePair& pair) {
+  WFACLI_DEVICE void enter() {
     stripe = goes_on() ? (j - 1) / kTileWidth : 0;
-    top = pair.top(stripe);
+    top = tile_top(first_row, stripe);
     state = goes_on() ? step(i, j) / kTileSteps : 0;
   }
   WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kTileSteps + 1 : 0; }
@@ -55,19 +71,23 @@ struct TileWalk {
   const TileRoom& room;
   std::int32_t lane;
 
-  // Both pairs from their last cells to the matrices' edges. All lanes of the warp call it; pairs whose cost is not
-  // proved have no track to go.
-  WFACLI_DEVICE void run(const TilePair (&pairs)[2], TileTrack (&tracks)[2]) const {
+  // Lanes 0 and 1 of the group bring their pair from its last cell to an edge of the matrix. All lanes of the warp
+  // call it, the others with tracks that have nowhere to go.
+  WFACLI_DEVICE void run(const TilePair (&pairs)[2], TileTrack& track) const {
     const TileSteps steps = TileSteps::of(task.costs);
     for (;;) {
-      tracks[0].enter(pairs[0]);
-      tracks[1].enter(pairs[1]);
-      const std::int32_t most = __reduce_max_sync(kAllLanes, max(tracks[0].steps(), tracks[1].steps()));
+      track.enter();
+      const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
       if (most == 0) return;
-      compute(steps, pairs, tracks, most);
-      __syncwarp();  // directions are written
+      TilePart parts[2];
 #pragma unroll
-      for (int x = 0; x < 2; ++x) walk(tracks[x], x);
+      for (int x = 0; x < 2; ++x) {
+        parts[x].stripe = __shfl_sync(kAllLanes, track.stripe, x, kTileLanes);
+        parts[x].state = __shfl_sync(kAllLanes, track.state, x, kTileLanes);
+      }
+      compute(steps, pairs, parts, most);
+      __syncwarp();  // directions are written
+      walk(track, lane);
       __syncwarp();  // and read
     }
   }
@@ -90,11 +110,11 @@ struct TileWalk {
   };
 
   // 2 drift a row, counted from the lane that is the furthest behind; `rows` more than the lane's last one.
-  WFACLI_DEVICE std::uint32_t drift_of(const TileTrack (&tracks)[2], std::int32_t rows) const {
+  WFACLI_DEVICE std::uint32_t drift_of(const TilePart (&parts)[2], std::int32_t rows) const {
     std::int32_t of[2];
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const std::int32_t done = tracks[x].state > 0 ? -1 - lane : -1;
+      const std::int32_t done = parts[x].state > 0 ? -1 - lane : -1;
       of[x] = 2 * costs.drift * (done + rows + kTileLanes);
     }
     return halves(of[0], of[1]);
@@ -105,10 +125,10 @@ struct TileWalk {
   }
 
   // The state before the parts, and the frame that all of it fits.
-  WFACLI_DEVICE Frame restore(const TileSteps& steps, const TileTrack (&tracks)[2], State& state) const {
-    const std::uint32_t* const kept[2] = {room.kept(tracks[0].stripe, tracks[0].state, lane),
-                                          room.kept(tracks[1].stripe, tracks[1].state, lane)};
-    const std::uint32_t done = drift_of(tracks, 0), next = drift_of(tracks, 1);
+  WFACLI_DEVICE Frame restore(const TileSteps& steps, const TilePart (&parts)[2], State& state) const {
+    const std::uint32_t* const kept[2] = {room.kept(parts[0].stripe, parts[0].state, lane),
+                                          room.kept(parts[1].stripe, parts[1].state, lane)};
+    const std::uint32_t done = drift_of(parts, 0), next = drift_of(parts, 1);
     std::uint32_t least = Halves::all(kFar);
     int w = 0;
 #pragma unroll
@@ -148,19 +168,19 @@ struct TileWalk {
     return frame;
   }
 
-  // The parts that the tracks have entered, `most` steps of them: their directions.
-  WFACLI_DEVICE void compute(const TileSteps& steps, const TilePair (&pairs)[2], const TileTrack (&tracks)[2],
+  // `most` steps of both parts: their directions.
+  WFACLI_DEVICE void compute(const TileSteps& steps, const TilePair (&pairs)[2], const TilePart (&parts)[2],
                              std::int32_t most) const {
     State state;
-    const Frame frame = restore(steps, tracks, state);
+    const Frame frame = restore(steps, parts, state);
     std::int32_t lift[2], columns[2], query[2], begin[2], stripes[2];
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const std::int32_t stripe = stripes[x] = tracks[x].stripe;
+      const std::int32_t stripe = stripes[x] = parts[x].stripe;
       lift[x] = stripe ? base_of(stripe - 1, x) - base_of(stripe, x) : 0;
       columns[x] = stripe * kTileWidth + lane * kTileColumns;
-      begin[x] = tracks[x].state * kTileSteps;
-      query[x] = tracks[x].top - 1 - lane + begin[x];
+      begin[x] = parts[x].state * kTileSteps;
+      query[x] = pairs[x].top(stripe) - 1 - lane + begin[x];
     }
     const Entrance entrance = Entrance::of(pairs, room, stripes, lift);
     Entering outer(entrance, costs, begin, lane);
@@ -170,6 +190,7 @@ struct TileWalk {
     const std::uint32_t mismatch = steps.mismatch[0] * Halves::kOnes;
     uint4* out = room.directions() + lane * TileRoom::kVectors;
     const std::int32_t behind[2] = {begin[0] > 0 ? 0 : lane, begin[1] > 0 ? 0 : lane};  // steps until its first row
+    const bool begins = __any_sync(kAllLanes, min(begin[0], begin[1]) == 0);
     for (std::int32_t t = 0; t < most; ++t, out += kTileLanes * TileRoom::kVectors) {
       if (t % kRows == 0) {
         letters.enter({pairs[0].query, pairs[1].query}, {query[0] + t, query[1] + t});
@@ -179,8 +200,10 @@ struct TileWalk {
       Gaps<kTilePieces> deletion{};
       const std::uint32_t corner = entering(frame, outer.at(t), t, state, deletion);
       const TileLetters::Row letter = letters.next();
-      row(steps, letters, letter, targets, mismatch, corner, deletion, (t >= behind[0] ? 0xffffu : 0) | (t >= behind[1] ? 0xffff0000u : 0),
-          state, out);
+      if (begins && t < kTileLanes)
+        row<true>(steps, letters, letter, targets, mismatch, corner, deletion, begun_by(behind, t), state, out);
+      else
+        row<false>(steps, letters, letter, targets, mismatch, corner, deletion, 0, state, out);
     }
   }
 
@@ -206,13 +229,17 @@ struct TileWalk {
     return value;
   }
 
-  // A row of the pairs that have begun (all ones in their halves of `begun`), and its directions.
+  WFACLI_DEVICE static std::uint32_t begun_by(const std::int32_t (&behind)[2], std::int32_t t) {
+    return (t >= behind[0] ? 0xffffu : 0) | (t >= behind[1] ? 0xffff0000u : 0);
+  }
+  // A row and its directions. kBegins: only of the pairs that have begun, all ones in their halves of `begun`.
+  template <bool kBegins>
   WFACLI_DEVICE static void row(const TileSteps& steps, const TileLetters& letters, const TileLetters::Row& letter,
                                 const std::uint32_t (&targets)[kTileColumns], std::uint32_t mismatch,
                                 std::uint32_t corner, Gaps<kTilePieces> deletion, std::uint32_t begun, State& state,
                                 uint4* out) {
     std::uint32_t diagonal = state.corner, words[TileLayout::kWords] = {};
-    state.corner = (corner & begun) | (state.corner & ~begun);
+    state.corner = kBegins ? (corner & begun) | (state.corner & ~begun) : corner;
     constexpr std::uint32_t kMask = ((1u << TileLayout::kBits) - 1) * Halves::kOnes;
 #pragma unroll
     for (int j = 0; j < kTileColumns; ++j) {
@@ -226,11 +253,12 @@ struct TileWalk {
       std::uint32_t value;
       const std::uint32_t direction = gotoh(steps, diagonal + (unlike & mismatch), from, value, to);
       diagonal = state.value[j];
-      state.value[j] = (value & begun) | (diagonal & ~begun);
+      state.value[j] = kBegins ? (value & begun) | (diagonal & ~begun) : value;
 #pragma unroll
       for (int g = 0; g < kTilePieces; ++g) {
         deletion.deletion[g] = to.deletion[g];
-        state.insertion[j].insertion[g] = (to.insertion[g] & begun) | (from.insertion[g] & ~begun);
+        state.insertion[j].insertion[g] =
+            kBegins ? (to.insertion[g] & begun) | (from.insertion[g] & ~begun) : to.insertion[g];
       }
       words[j / TileLayout::kRoom] += (direction & kMask) << j % TileLayout::kRoom * TileLayout::kBits;
     }
@@ -251,58 +279,36 @@ struct TileWalk {
     const int shift = 16 * x + of_lane % TileLayout::kRoom * TileLayout::kBits;
     return words[of_lane / TileLayout::kRoom] >> shift & ((1u << TileLayout::kBits) - 1);
   }
-  // How many of the lanes from 0 on say yes.
-  WFACLI_DEVICE static std::int32_t leading(bool yes) {
-    const std::uint32_t no = ~TileGroup::ballot(yes) & (0xffffffffu >> (32 - kTileLanes));
-    return no ? __ffs(static_cast<int>(no)) - 1 : kTileLanes;
-  }
-  // Through the part. All lanes of the group are at the same cell, and write the same runs; lane 0's are kept.
+  // Through the part. Most cells are followed by those above them on the diagonal, which are read at the same time.
   WFACLI_DEVICE void walk(TileTrack& track, int x) const {
     while (track.goes_on() && track.has(track.i, track.j)) {
-      if (track.gap >= 0)
-        along_gap(track, x);
-      else
-        along_diagonal(track, x);
+      std::uint32_t ahead[kAhead];
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        const bool within = track.has(track.i - k, track.j - k);
+        ahead[k] = within ? direction(track, x, track.i - k, track.j - k) : kUnknown;
+      }
+      bool straight = true;
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        if (straight && ahead[k] != kUnknown && track.goes_on()) straight = follow(track, ahead[k]);
+      }
     }
   }
-  // Until a gap begins, or as far as the lanes see.
-  WFACLI_DEVICE void along_diagonal(TileTrack& track, int x) const {
-    const std::int32_t row = track.i - lane, column = track.j - lane;
-    const bool within = row > 0 && column > 0 && track.has(row, column);
-    const std::int32_t source = within ? TileDirections::source(direction(track, x, row, column)) : 0;
-    const std::int32_t run = leading(within && source < 0);
-    const std::uint32_t equal = TileGroup::ballot(source == kMatch);
-    for (std::int32_t at = 0; at < run;) {  // runs of equal bits
-      const bool same = equal >> at & 1;
-      const std::uint32_t change = (same ? ~equal : equal) >> at;
-      const std::int32_t length = min(change ? __ffs(static_cast<int>(change)) - 1 : 32, run - at);
-      track.out.add(same ? kEqual : kDifferent, length);
-      at += length;
-    }
-    track.i -= run;
-    track.j -= run;
-    if (run == kTileLanes) return;
-    const std::int32_t kind = TileGroup::from(within ? source : -1, run);
-    if (kind < 0) return;  // the part ends, or the matrix
-    add_gap(track, kind, 1);
-    track.gap = kind;
+  // One operation; whether it went along the diagonal.
+  WFACLI_DEVICE static bool follow(TileTrack& track, std::uint32_t direction) {
+    if (track.gap >= 0 && !TileDirections::stays(direction, track.gap)) track.gap = -1;
+    const std::int32_t source = track.gap >= 0 ? track.gap : TileDirections::source(direction);
+    track.gap = source >= 0 ? source : -1;
+    const bool insertion = source >= 0 && source < kTilePieces, deletion = source >= kTilePieces;
+    track.i -= !deletion;
+    track.j -= !insertion;
+    track.out.add(insertion ? kInsertion : deletion ? kDeletion : source == kMatch ? kEqual : kDifferent, 1);
+    return !insertion && !deletion;
   }
-  // The letters with which a gap goes on, as far as the lanes see.
-  WFACLI_DEVICE void along_gap(TileTrack& track, int x) const {
-    const bool insertion = track.gap < kTilePieces;
-    const std::int32_t row = track.i - (insertion ? lane : 0), column = track.j - (insertion ? 0 : lane);
-    const bool within = row > 0 && column > 0 && track.has(row, column);
-    const bool stays = within && TileDirections::stays(direction(track, x, row, column), track.gap);
-    const std::int32_t more = leading(stays);
-    const bool ended = more < kTileLanes && TileGroup::from(static_cast<std::int32_t>(within), more);
-    add_gap(track, track.gap, more);
-    if (ended) track.gap = -1;
-  }
-  WFACLI_DEVICE static void add_gap(TileTrack& track, std::int32_t kind, std::int32_t letters) {
-    const bool insertion = kind < kTilePieces;
-    track.out.add(insertion ? kInsertion : kDeletion, letters);
-    (insertion ? track.i : track.j) -= letters;
-  }
+
+  static constexpr int kAhead = 4;
+  static constexpr std::uint32_t kUnknown = 0xffffffffu;
 };
 
 }  // namespace wfacli::dp

@@ -34,17 +34,16 @@ WFACLI_DEVICE void find_costs(const TileSweep& sweep, TilePair (&pairs)[2]) {
   }
 }
 
-WFACLI_DEVICE void answer(const AlignTask& task, const TilePair& pair, Status status, std::int32_t count) {
-  if (pair.slot >= task.count) return;
+WFACLI_DEVICE void answer(const AlignTask& task, const TileEnd& end, Status status, std::int32_t count) {
   if (status == Status::Ok && task.path && count > task.op_capacity) status = Status::MemoryLimit;
-  task.status[pair.slot] = static_cast<std::uint8_t>(status);
-  task.cost[pair.slot] = status == Status::ScoreLimit ? 0 : pair.cost;
-  task.op_count[pair.slot] = status == Status::Ok ? count : 0;
+  task.status[end.slot] = static_cast<std::uint8_t>(status);
+  task.cost[end.slot] = status == Status::ScoreLimit ? 0 : end.cost;
+  task.op_count[end.slot] = status == Status::Ok ? count : 0;
 }
 
-WFACLI_DEVICE Status status_of(const AlignTask& task, const TilePair& pair) {
-  if (max(pair.query.length, pair.target.length) > task.longest) return Status::MemoryLimit;
-  return pair.cost == kNever || pair.cost > task.max_cost ? Status::ScoreLimit : Status::Ok;
+WFACLI_DEVICE Status status_of(const AlignTask& task, const TileEnd& end) {
+  if (max(end.query_len, end.target_len) > task.longest) return Status::MemoryLimit;
+  return end.cost == kNever || end.cost > task.max_cost ? Status::ScoreLimit : Status::Ok;
 }
 
 WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRoom& room, std::int32_t lane) {
@@ -52,22 +51,19 @@ WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRo
   TilePair pairs[2] = {TilePair::of(task, first + 2 * group), TilePair::of(task, first + 2 * group + 1)};
   const TileCosts costs = TileCosts::of(task.costs);
   find_costs({task, costs, room, lane}, pairs);
-  const Status status[2] = {status_of(task, pairs[0]), status_of(task, pairs[1])};
-  std::int32_t count[2] = {0, 0};
+  // Of two pairs of the group, lanes 0 and 1 have one each from here on.
+  const TileEnd own = TileEnd::of(pairs, lane == 1);
+  const bool owns = lane < 2 && own.slot < task.count;
+  const Status status = status_of(task, own);
+  std::int32_t count = 0;
   if (task.path) {
-    TileTrack tracks[2] = {TileTrack::of(task, pairs[0], status[0] == Status::Ok, lane),
-                           TileTrack::of(task, pairs[1], status[1] == Status::Ok, lane)};
-    TileWalk{task, costs, room, lane}.run(pairs, tracks);
-#pragma unroll
-    for (int x = 0; x < 2; ++x) {
-      tracks[x].out.add(kInsertion, tracks[x].i);
-      tracks[x].out.add(kDeletion, tracks[x].j);
-      count[x] = tracks[x].out.finish();
-    }
+    TileTrack track = TileTrack::of(task, own, owns && status == Status::Ok);
+    TileWalk{task, costs, room, lane}.run(pairs, track);
+    track.out.add(kInsertion, track.i);
+    track.out.add(kDeletion, track.j);
+    count = track.out.finish();
   }
-  if (lane != 0) return;
-  answer(task, pairs[0], status[0], count[0]);
-  answer(task, pairs[1], status[1], count[1]);
+  if (owns) answer(task, own, status, count);
 }
 
 WFACLI_DEVICE void align_all(const AlignTask& task) {

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from . import dp
 
-LANES = (4, 8, 32)  # of a group, the builds that there are
+LANES = (4, 8, 16, 32)  # of a group, the builds that there are
 COLUMNS = 16  # of a lane
-STEPS = 64  # between two states that are kept
 _TOP, _FAR = 20000, 28000  # values in the sweep, as in dp_tile_room.cuh
 _SCALE = 16  # of values with directions
 _ROWS = 16  # between two cuts of large values
@@ -21,6 +20,11 @@ _WITH_DIRECTIONS = 2  # times as long
 _BUSY = 700  # warps
 
 F64 = npt.NDArray[np.float64]
+
+
+def between(lanes: int) -> int:
+    """Steps between two states that are kept."""
+    return 32 if lanes < 8 else 64
 
 
 def pairs(lanes: int) -> int:
@@ -37,9 +41,9 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
         return -(-2 * (edge + 8) // 512) * 256
     stripes = (longest - 1) // width + 1
     words = COLUMNS * (1 + pieces) + pieces + 1
-    states = (rows + lanes - 2) // STEPS + 1
+    states = (rows + lanes - 2) // between(lanes) + 1
     kept = states * words * 4 * lanes
-    directions = STEPS * lanes * 16 * pieces
+    directions = between(lanes) * lanes * 16 * pieces
     return -(-(stripes * (edge + kept + 8) + 16 + directions) // 512) * 256
 
 
@@ -56,14 +60,14 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
         return False
     swept = (drift + most) * (band + 2 * width) + 4 * opened
     growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
-    walked = (drift + most) * (width + STEPS + lanes) + 6 * opened
+    walked = (drift + most) * (width + between(lanes) + lanes) + 6 * opened
     return swept < _TOP + 2**15 and walked < (2**15 - 1) // _SCALE - growth
 
 
 def steps(lanes: int, band: int, path: bool = True) -> int:
     """About how many rows of a group's 16-bit cells each column takes, those with directions counted as more."""
     width = lanes * COLUMNS
-    return band + width + lanes + (_WITH_DIRECTIONS * (width + lanes + STEPS // 2) if path else 0)
+    return band + width + lanes + (_WITH_DIRECTIONS * (width + lanes + between(lanes) // 2) if path else 0)
 
 
 def lanes(band: int, mismatch: int, gaps: dp.Gaps, path: bool = True, count: int | None = None) -> int | None:
