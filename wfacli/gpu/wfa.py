@@ -91,8 +91,8 @@ class Variant:
         cells = _rows(self.pieces, mismatch, gaps) * (2 * half + 1)
         return _padded(cells * self.offset // 8) + _padded(4 * cells * self._cell_words)
 
-    def trace_bytes(self, mismatch: int, gaps: Gaps, cost: int) -> int:
-        """Workspace of a pair for the trace of paths of up to such a cost.
+    def trace_bytes(self, mismatch: int, gaps: Gaps, cost: int, band: int = 0) -> int:
+        """Workspace of a pair for the trace of paths of up to such a cost, and of a band of so many diagonals if any.
 
         It suffices for any sequences; for BLOCKS it is an estimate, and a pair that needs more gets MEMORY_LIMIT.
         """
@@ -100,16 +100,19 @@ class Variant:
             return 0
         words = cost // (_STEPS // 2) + 2
         cells = (cost + 1) * (2 * _letters(gaps, cost) + 1) // 2 + cost  # rows grow as a triangle does
+        cells = min(cells, (cost + 1) * band) if band else cells
         if self.trace == CODES:
             return _padded(cells + 4 * (cost + 1 + words))
         # A path puts aside a block every 16 * `words` steps, in whichever component it is.
         blocks = cells * (1 + 2 * self.pieces) // (_STEPS * self.words) + cost
         return _padded(4 * (self.words + 1) * blocks + 4 * words)
 
-    def stride(self, mismatch: int, gaps: Gaps, max_cost: int, longest: int, cost: int | None = None) -> int:
+    def stride(
+        self, mismatch: int, gaps: Gaps, max_cost: int, longest: int, cost: int | None = None, band: int = 0
+    ) -> int:
         """Workspace of a pair, 256-byte aligned. `cost`: up to which the trace has room, max_cost unless told."""
         most = self.most_cost(mismatch, gaps, max_cost)
-        trace = self.trace_bytes(mismatch, gaps, most if cost is None else min(cost, most))
+        trace = self.trace_bytes(mismatch, gaps, most if cost is None else min(cost, most), band)
         return -(-(self.spilled_bytes(mismatch, gaps, max_cost, longest) + trace) // 256) * 256
 
     @property
@@ -161,10 +164,12 @@ def _rungs() -> dict[str, Variant]:
         "wfa-affine-blocks": Variant(128, 32, 1, BLOCKS, 128, outside=SPILLED, resident=3),
         "wfa-affine-spilled": Variant(256, 256, 1, CODES, 2048, offset=32, outside=SPILLED, resident=2),
         "wfa-affine-band": Variant(128, 32, 1, CODES, 512, offset=32, outside=BANDED, resident=3),
+        "wfa-edit-band": Variant(128, 32, 0, CODES, 512, offset=32, outside=BANDED, resident=3),
         "wfa-affine2p-60": Variant(128, 16, 2, CODES, 128, outside=NONE, resident=5),
         "wfa-affine2p-250": Variant(128, 128, 2, CODES, 512, outside=NONE, resident=5),
         "wfa-affine2p-1000": Variant(256, 256, 2, CODES, 1536, outside=NONE, resident=2),
         "wfa-affine2p-blocks": Variant(128, 32, 2, BLOCKS, 64, outside=SPILLED, resident=3),
+        "wfa-affine2p-band": Variant(128, 32, 2, CODES, 256, offset=32, outside=BANDED, resident=3),
         "wfa-affine2p-spilled": Variant(256, 256, 2, CODES, 1024, offset=32, outside=SPILLED, resident=2),
     }
     scores = {"wfa-edit-32", "wfa-edit-128", "wfa-edit-500", "wfa-edit-2000"} | {
@@ -182,6 +187,9 @@ VARIANTS: dict[str, Variant] = _rungs()
 LADDER = tuple(
     name for name, row in VARIANTS.items() if row.trace != NO_TRACE and not row.coded and row.outside != BANDED
 )
+
+# Those with a band that follows the path, by pieces of gap costs.
+BANDS = {row.pieces: name for name, row in VARIANTS.items() if row.outside == BANDED and not row.coded}
 
 
 def has_score(name: str) -> bool:
