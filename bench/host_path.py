@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import cProfile
+import dataclasses
 import pstats
 import sys
 import threading
@@ -163,6 +164,14 @@ def batch_of(pairs: int, number: int) -> PairBatch:
     return PairBatch(number, bases, start, start + padded, length, length, np.zeros(pairs, np.uint8), none - 1, records)
 
 
+def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
+    """The batch with its letters where the reader would have put them."""
+    lent = engine.letters_memory(len(batch.bases))
+    assert lent is not None
+    lent[:] = batch.bases
+    return dataclasses.replace(batch, bases=lent)
+
+
 def cpu_seconds() -> dict[str, float]:
     """Seconds on a core so far, of the threads that there are, by the beginning of their names."""
     found: dict[str, float] = {}
@@ -230,6 +239,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--copies", type=float, default=55.0, help="GB/s")
     parser.add_argument("--kernels", type=float, default=0.5, help="ms a batch")
+    parser.add_argument("--staged", action="store_true", help="letters in ordinary memory")
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()
@@ -238,6 +248,8 @@ def main() -> None:
     spec = AlignSpec(metric, Penalties.of(metric))
     engine = GpuEngine(spec, lambda: StandIn(a.copies * 1e9, a.kernels * 1e-3), stats)
     batches = [batch_of(a.pairs, number) for number in range(a.batches)]
+    if not a.staged:
+        batches = [in_lent_memory(batch, engine) for batch in batches]
     for repeat in range(a.repeats + 1):
         found = run(engine, spec, stats, batches, a.workers)
         if repeat:  # the first one makes buffers
