@@ -161,7 +161,9 @@ def batch_of(pairs: int, number: int) -> PairBatch:
     none, zero = np.zeros(pairs, np.int32), np.zeros(pairs, np.int64)
     records = Records(np.zeros(0, np.uint8), zero, zero, none, none, zero - 1)
     bases = np.concatenate([letters.ravel(), np.zeros(64, np.uint8)])
-    return PairBatch(number, bases, start, start + padded, length, length, np.zeros(pairs, np.uint8), none - 1, records)
+    return PairBatch(
+        number, bases, start, start + padded, length, length, np.zeros(pairs, np.uint8), none - 1, records
+    )
 
 
 def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:

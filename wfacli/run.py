@@ -26,6 +26,9 @@ from .pipeline import run_ordered
 from .stats import Stats
 
 
+_WORKERS_BESIDE_A_CARD = 8
+
+
 @dataclass(frozen=True)
 class Watch:
     """How far a run is, for whoever shows it.
@@ -112,15 +115,16 @@ class AlignRun:
         try:
             with self.stats.timed("header"):
                 self._write_header()
-            batches = read_batches(self._sources, layout_of(self._sources), self.batch_bases)
+            layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
+            batches = read_batches(self._sources, layout, self.batch_bases, lend=lend)
             if self.config.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query)
             run_ordered(
                 self._timed(batches),
                 self._work,
                 self._write,
-                workers=self.config.threads + 2,
-                in_flight=self.config.threads + 3,
+                workers=workers_of(self.config, self.on_gpu),
+                in_flight=workers_of(self.config, self.on_gpu) + 1,
                 cancel=self.engine.cancel,
             )
             self.output.finish()
@@ -175,6 +179,11 @@ class AlignRun:
         with self.stats.timed("write"):
             self.output.write(part.text)
         self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
+
+
+def workers_of(config: Config, on_gpu: bool) -> int:
+    """Threads that each have a batch. Beside a card few: batches are large, and who waits for it computes nothing."""
+    return min(config.threads + 2, _WORKERS_BESIDE_A_CARD) if on_gpu else config.threads + 2
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:

@@ -174,7 +174,9 @@ class EmulatedDriver:
         address = memory.ctypes.data
         assert memory.flags.c_contiguous
         assert address % 4096 == 0, "lock from another place than a page's beginning"
-        assert not any(address < begin + size and begin < address + memory.nbytes for begin, size in self.locks.items())
+        assert not any(
+            address < begin + size and begin < address + memory.nbytes for begin, size in self.locks.items()
+        )
         self.locks[address] = memory.nbytes
 
     def unlock(self, memory: np.ndarray) -> None:

@@ -65,6 +65,9 @@ from .report import summary, write_stats
 from .scoring import gpu_memory_of, limits_of, spec_of
 
 
+_SWITCH = 2e-4  # seconds that a thread may keep the interpreter from the one that has the card: less than a job takes
+
+
 def align(
     query: QueryArgument,
     target: TargetArgument = None,
@@ -128,6 +131,8 @@ def align(
     keep_memory_flat()
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     run = AlignRun(config, PairFiles(query, target), output, __version__, stats, None if quiet else note)
+    if run.on_gpu:
+        sys.setswitchinterval(_SWITCH)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):

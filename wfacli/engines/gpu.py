@@ -121,7 +121,7 @@ class GpuEngine:
         self._staging = Staging(IN_FLIGHT + 2, self._device.call)
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call)
-        self._letters, self._outbox = Lender(), Outbox()
+        self._letters, self._outbox = Lender(), Outbox(self._device.call)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
@@ -228,21 +228,24 @@ class GpuEngine:
             raise RuntimeError("the engine is closed")
         if self._failure is not None:
             return _Part(chosen, _failed(self._failure), job_bytes)
-        try:
-            with self._stats.timed("stage"):
-                staged = self._stage(chosen)
-        except DeviceError as error:  # of memory that cannot be page-locked
-            return _Part(chosen, _failed(error), job_bytes)
         workspace = spare + plan.least_workspace(len(chosen.rows))
-        buffers = self._staging if staged.lent is None else self._columns
-        job = AlignJob(staged, plan, shape, workspace, buffers.give_back, self._outbox, self._cancelled.is_set)
-        return _Part(chosen, self._device.submit(job), job_bytes)
-
-    def _stage(self, chosen: _Chosen) -> Staged:
-        """The rows' columns in a staging buffer, and their letters where they are not lent."""
-        pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
+        pairs = chosen.pairs
         lent = pairs.bases if chosen.whole and self._letters.holds(pairs.bases) else None
         buffers = self._staging if lent is None else self._columns
+        try:
+            # Before the job begins, as new memory takes longer than the device's thread should be kept.
+            answers = self._outbox.take(plan.rows[0].name, shape.count, shape.count * plan.op_capacity)
+            with self._stats.timed("stage"):
+                staged = self._stage(chosen, lent, buffers)
+        except DeviceError as error:  # of memory that cannot be page-locked
+            return _Part(chosen, _failed(error), job_bytes)
+        cancelled = self._cancelled.is_set
+        job = AlignJob(staged, plan, shape, workspace, buffers.give_back, answers, self._outbox, cancelled)
+        return _Part(chosen, self._device.submit(job), job_bytes)
+
+    def _stage(self, chosen: _Chosen, lent: U8 | None, buffers: Staging) -> Staged:
+        """The rows' columns in a staging buffer, and their letters where they are not lent."""
+        pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
         buffer = buffers.take(Staged.needs(letters if lent is None else 0, count, chosen.coded))
         try:
             if lent is None:

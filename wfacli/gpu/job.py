@@ -18,7 +18,7 @@ from .device import Slot
 from .driver import Driver, Event, Kernel
 from .layout import gather_chunks
 from .plans import Plan, Shape
-from .staging import Outbox
+from .staging import Outbox, answer_bytes
 
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 
@@ -92,11 +92,6 @@ class Answers:
     seconds: dict[str, float]
 
 
-def _answer_bytes(count: int, operations: int) -> int:
-    """Of answers: the columns start, cost and status, then the operations, from a multiple of 16 on."""
-    return -(-(13 * count + 8) // 16) * 16 + 4 * operations
-
-
 class AlignJob:
     """One kernel's pairs; see device.Job."""
 
@@ -107,6 +102,7 @@ class AlignJob:
         shape: Shape,
         workspace: int,
         given_back: Callable[[U8], None],
+        answers: U8,
         outbox: Outbox,
         cancelled: Callable[[], bool],
     ) -> None:
@@ -118,11 +114,13 @@ class AlignJob:
             shape: what the plan was made for.
             workspace: bytes that the kernel may have at most; at least plan.stride.
             given_back: takes the buffer.
-            outbox: the memory for the answers.
+            answers: memory of the outbox for them; where they are larger, others are taken.
+            outbox: told how large they are.
             cancelled: whether to stop.
         """
         self._staged, self._plan, self._shape, self._workspace = staged, plan, shape, workspace
-        self._given_back, self._outbox, self._cancelled = given_back, outbox, cancelled
+        self._given_back, self._cancelled = given_back, cancelled
+        self._answers, self._outbox = answers, outbox
         self._staging: U8 | None = staged.buffer  # until it is given back
 
     def start(self, slot: Slot) -> None:
@@ -176,11 +174,12 @@ class AlignJob:
         operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
         if self._shape.path:
             self._outbox.saw(self._plan.rows[0].name, m, operations)
-        if operations > self._room:  # all of it once more
-            self._download(slot, operations)
+        if len(self._answers) < answer_bytes(m, operations):  # all of it once more
+            self._answers = self._outbox.take_now(driver, m, operations)
+            driver.download(self._answers, self._out, slot.stream)
             driver.wait(driver.record(slot.stream))
         answers, columns = self._answers, 13 * m + 8
-        first = _answer_bytes(m, 0)
+        first = answer_bytes(m, 0)
         return Answers(
             answers[: 8 * (m + 1)].view(np.int64),
             answers[8 * (m + 1) : columns - m].view(np.int32),
@@ -197,12 +196,6 @@ class AlignJob:
         buffer, self._staging = self._staging, None
         if buffer is not None:
             self._given_back(buffer)
-
-    def _download(self, slot: Slot, room: int) -> None:
-        """The answers with so many operations, as soon as they are there."""
-        self._room = room
-        self._answers = self._outbox.take(slot.driver, _answer_bytes(self._shape.count, room))
-        slot.driver.download(self._answers, self._out, slot.stream)
 
     def _seconds(self, driver: Driver) -> dict[str, float]:
         found: dict[str, float] = defaultdict(float)
@@ -231,7 +224,7 @@ class AlignJob:
             self._staged.nbytes,
             self._staged.letters if self._staged.coded else self._staged.letters // 4 + 8 * task.GUARD,
             m * 4 * cap,  # operations where kernels put them
-            _answer_bytes(m, m * cap),
+            answer_bytes(m, m * cap),
             4 * m,
             8 * gather_chunks(m)[1],
             4,
@@ -261,7 +254,7 @@ class AlignJob:
     ) -> None:
         m, plan, shape, staged = self._shape.count, self._plan, self._shape, self._staged
         first = letters + staged.letters
-        self._ops, self._out = arena.take(4 * m * plan.op_capacity), arena.take(_answer_bytes(m, m * plan.op_capacity))
+        self._ops, self._out = arena.take(4 * m * plan.op_capacity), arena.take(answer_bytes(m, m * plan.op_capacity))
         self._op_count = arena.take(4 * m)
         todo = np.zeros(1, task.ALIGN_TASK)
         if staged.coded:
@@ -295,22 +288,21 @@ class AlignJob:
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
     def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> None:
-        m, cap, room = self._shape.count, self._plan.op_capacity, 0
+        m, cap = self._shape.count, self._plan.op_capacity
         if self._shape.path:
             gather = np.zeros(1, task.GATHER_TASK)
             gather["op_count"], gather["ops"], gather["start"] = self._op_count, self._ops, self._out
             chunk, chunks = gather_chunks(m)
-            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._out + _answer_bytes(m, 0)
+            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._out + answer_bytes(m, 0)
             gather["chunk"], gather["chunks"], gather["count"] = chunk, chunks, m
             gather["op_capacity"], gather["lanes_log2"] = cap, min(max((cap // 16).bit_length(), 1), 5)
             _launch(driver, "sum-chunks", m // 4, gather, slot)
             driver.launch(driver.kernel(catalogue.ROWS["sum-before"]), 1, gather, slot.stream)
             _launch(driver, "sum-slots", m // 4, gather, slot)
             _launch(driver, "gather-ops", m << int(gather["lanes_log2"][0]), gather, slot)
-            room = min(m * cap, self._outbox.expected(self._plan.rows[0].name, m))
         else:
             driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
-        self._download(slot, room)
+        driver.download(self._answers, self._out, slot.stream)
         self._done = driver.record(slot.stream)
 
 

@@ -45,7 +45,7 @@ class Lender:
         self._lock = threading.Lock()
         # What came back. Arrays die in any thread at any moment, even in one that has the lock: no lock for these.
         self._free: deque[U8] = deque()
-        self._all: dict[int, U8] = {}  # by address
+        self._all: dict[int, U8] = {}  # by address; only the device's thread changes it
         self._closed = False
 
     @property
@@ -66,8 +66,8 @@ class Lender:
         """
         with self._lock:
             memory, small = self._fitting(nbytes)
-            if memory is None:
-                memory = self._renewed(max(int(nbytes * spare), 1), small, call)
+        if memory is None:  # without the lock, as the device's thread may want it before it comes to the call
+            memory = self._renewed(max(int(nbytes * spare), 1), small, call)
         lent: U8 = np.asarray(_Loan(memory, self._come_back))
         return lent[:nbytes]
 

@@ -11,10 +11,10 @@ import numpy as np
 from ..batch import U8
 from ..errors import DeviceError
 from .driver import Driver
-from .lending import Lender
+from .lending import Call, Lender
 
 _GROWTH = 1.25  # over what is asked for, so that batches of about one size need one allocation
-_OPERATIONS = 8  # a pair, as long as nothing is known
+_OPERATIONS, _LEAST = 8, 1024  # a pair, as long as nothing is known; in any case
 _MARGIN = 1.125  # over what the last answers had
 _MOST_READ = 24  # answers that may be somebody's at a time; what is kept beyond that is copied
 
@@ -63,28 +63,39 @@ class Staging:
         self._call(release)
 
 
+def answer_bytes(count: int, operations: int) -> int:
+    """Bytes of answers: start i64[m + 1], cost i32[m], status u8[m]; from a multiple of 16 on, the operations."""
+    return -(-(13 * count + 8) // 16) * 16 + 4 * operations
+
+
 class Outbox:
-    """Memory for answers, which the device's thread takes, and how large they have been; it comes back by itself.
+    """Memory for answers, which comes back by itself, and how large they have been.
 
     Nobody waits for it, since who holds some may be waiting for the device.
     """
 
-    def __init__(self) -> None:
-        self._lender = Lender()
+    def __init__(self, call: Call) -> None:
+        """`call` runs a function of the driver in the device's thread."""
+        self._lender, self._call = Lender(), call
         self._operations: dict[str, float] = {}  # a pair, by kernel
 
-    def take(self, driver: Driver, nbytes: int) -> U8:
-        """An array of so many bytes; in the device's thread. Raises DeviceError."""
-        return self._lender.lend(nbytes, lambda renew: renew(driver), _GROWTH)
+    def take(self, kernel: str, count: int, most: int) -> U8:
+        """Memory for a kernel's answers for so many pairs with as many operations as are likely, up to so many.
+
+        Raises:
+            DeviceError: there is none.
+        """
+        likely = int(_MARGIN * self._operations.get(kernel, _OPERATIONS) * count) + _LEAST
+        return self._lender.lend(answer_bytes(count, min(most, likely)), self._call, _GROWTH)
+
+    def take_now(self, driver: Driver, count: int, operations: int) -> U8:
+        """Memory for answers whose size is known, in the device's thread. Raises DeviceError."""
+        return self._lender.lend(answer_bytes(count, operations), lambda renew: renew(driver), _GROWTH)
 
     @property
     def plenty(self) -> bool:
         """Whether answers may stay where they are for as long as somebody wants to read them."""
         return self._lender.lent <= _MOST_READ
-
-    def expected(self, kernel: str, count: int) -> int:
-        """Operations that a kernel's answers for so many pairs are likely to have, at most."""
-        return int(_MARGIN * self._operations.get(kernel, _OPERATIONS) * count) + 1024
 
     def saw(self, kernel: str, count: int, operations: int) -> None:
         """How many they had; in the device's thread."""
