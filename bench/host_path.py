@@ -33,6 +33,7 @@ from wfacli.estimate import with_estimates
 from wfacli.gpu import task
 from wfacli.gpu.catalogue import Row
 from wfacli.gpu.driver import Card, Memory
+from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 from wfacli.stats import Stats
 
 LENGTH, EDITS = 150, 3
@@ -212,13 +213,6 @@ def profiled(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[Pai
             align_batch(engine, with_estimates(batch, spec, gpu=True), spec, Limits(), stats)
 
     of("who has a batch", one)
-    submit, jobs = engine._device.submit, []
-
-    def kept(job: Any) -> Any:
-        jobs.append(job)
-        return submit(job)
-
-    engine._device.submit = kept  # type: ignore[method-assign]
     inside: list[cProfile.Profile] = []
 
     def begin(driver: Any) -> None:
@@ -237,7 +231,7 @@ def main() -> None:
     parser.add_argument("--metric", choices=("edit", "affine"), default="affine")
     parser.add_argument("--pairs", type=int, default=200_000, help="of a batch")
     parser.add_argument("--batches", type=int, default=6)
-    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--workers", type=int, default=MOST_BESIDE_A_CARD)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--copies", type=float, default=55.0, help="GB/s")
     parser.add_argument("--kernels", type=float, default=0.5, help="ms a batch")
@@ -245,7 +239,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()
-    sys.setswitchinterval(0.0005)
+    sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     metric, stats = Metric(a.metric), Stats()
     spec = AlignSpec(metric, Penalties.of(metric))
     engine = GpuEngine(spec, lambda: StandIn(a.copies * 1e9, a.kernels * 1e-3), stats)

@@ -25,8 +25,10 @@ from .io.sources import Source
 from .pipeline import run_ordered
 from .stats import Stats
 
-
-_WORKERS_BESIDE_A_CARD = 8
+# Beside a card: batches at a time, which are large and whose letters are in page-locked memory; and seconds that a
+# thread may keep the interpreter from the one that has the card, by default more than a job takes.
+MOST_BESIDE_A_CARD = 8
+SWITCH_BESIDE_A_CARD = 2e-4
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ class AlignRun:
         try:
             with self.stats.timed("header"):
                 self._write_header()
+            most = MOST_BESIDE_A_CARD if self.on_gpu else self.config.threads + 3
             layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
             batches = read_batches(self._sources, layout, self.batch_bases, lend=lend)
             if self.config.output.format is Format.SAM:
@@ -123,8 +126,8 @@ class AlignRun:
                 self._timed(batches),
                 self._work,
                 self._write,
-                workers=workers_of(self.config, self.on_gpu),
-                in_flight=workers_of(self.config, self.on_gpu) + 1,
+                workers=min(self.config.threads + 2, most),
+                in_flight=min(self.config.threads + 3, most),
                 cancel=self.engine.cancel,
             )
             self.output.finish()
@@ -179,11 +182,6 @@ class AlignRun:
         with self.stats.timed("write"):
             self.output.write(part.text)
         self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
-
-
-def workers_of(config: Config, on_gpu: bool) -> int:
-    """Threads that each have a batch. Beside a card few: batches are large, and who waits for it computes nothing."""
-    return min(config.threads + 2, _WORKERS_BESIDE_A_CARD) if on_gpu else config.threads + 2
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:

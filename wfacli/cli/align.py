@@ -23,7 +23,7 @@ from ..config import (
 from ..cores import usable_cores
 from ..errors import OutputClosed, UsageError, WfacliError
 from ..io.reader import PairFiles
-from ..run import AlignRun
+from ..run import SWITCH_BESIDE_A_CARD, AlignRun
 from .console import note, warning
 from .explain import explain as print_routes
 from .options import (
@@ -63,9 +63,6 @@ from .options import (
 from .progress import shown
 from .report import summary, write_stats
 from .scoring import gpu_memory_of, limits_of, spec_of
-
-
-_SWITCH = 2e-4  # seconds that a thread may keep the interpreter from the one that has the card: less than a job takes
 
 
 def align(
@@ -132,7 +129,7 @@ def align(
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     run = AlignRun(config, PairFiles(query, target), output, __version__, stats, None if quiet else note)
     if run.on_gpu:
-        sys.setswitchinterval(_SWITCH)
+        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):
