@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from dataclasses import replace
 
@@ -139,14 +140,14 @@ def test_letters_go_from_where_they_are(spec, coded):
 def test_letters_memory_comes_back_with_its_batch():
     with on_card(EDIT) as (engine, driver):
         wheres = set()
-        for number in range(5):
+        for _ in range(5):
             lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
             wheres.add(address(lent.bases))
             aligned(engine, lent, KERNELS[EDIT])
             del lent
             # The device's thread holds nothing of a job when it has none.
             engine._device.call(lambda driver: None)
-        assert len(wheres) == 1, number
+        assert len(wheres) == 1
         assert driver.calls["lock"] == 2  # and the answers'
 
 
@@ -175,9 +176,10 @@ def test_lent_letters_come_back_after_a_failure(call):
         lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
         driver.fail(call=call)
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
-        engine._failure = None  # which remembers where it was
+        engine._failure = None  # an error remembers where it was, as does whoever handed it on
         del lent
         engine._device.call(lambda driver: None)
+        gc.collect()
         assert engine._letters.lent == 0
 
 

@@ -86,7 +86,7 @@ def test_errors_are_ours_and_tell_what_failed(cuda):
     with pytest.raises(OutOfDeviceMemory, match="page-locking"):
         driver.pinned(1000)
     cuda.faults |= {"register": cuda.Error("cuMemHostRegister failed")}
-    with pytest.raises(DeviceError, match="page-locking 1,000 bytes .*cuMemHostRegister"):
+    with pytest.raises(DeviceError, match=r"page-locking 1,000 bytes .*cuMemHostRegister"):
         driver.lock(np.zeros(1000, np.uint8))
     cuda.faults |= {"load": cuda.Error("no kernel image"), "info": cuda.Error("unspecified launch failure")}
     with pytest.raises(DeviceError, match="loading kernel row failed: no kernel image"):

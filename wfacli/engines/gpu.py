@@ -118,10 +118,10 @@ class GpuEngine:
             raise
         wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
         self._job_bytes = int(wanted) // IN_FLIGHT
-        self._staging = Staging(IN_FLIGHT + 2, self._device.call)
+        self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
-        self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call)
-        self._letters, self._outbox = Lender(), Outbox(self._device.call)
+        self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
+        self._letters, self._outbox = Lender(), Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
@@ -134,7 +134,7 @@ class GpuEngine:
         if self._closed or self._failure is not None:
             return None
         try:
-            return self._letters.lend(nbytes, self._device.call)
+            return self._letters.lend(nbytes, self._device.call_now)
         except DeviceError:  # who has no such memory takes any
             return None
 

@@ -73,8 +73,12 @@ class Device:
         return future
 
     def call(self, function: Callable[[Driver], Any]) -> Any:
-        """The function's result, called in the device's thread."""
+        """The function's result, called in the device's thread when all that was submitted before is done."""
         return self.submit(_Call(function)).result()
+
+    def call_now(self, function: Callable[[Driver], Any]) -> Any:
+        """The same, beside jobs that are under way."""
+        return self.submit(_Call(function, now=True)).result()
 
     def close(self) -> None:
         """Finishes what was submitted and closes the driver."""
@@ -146,6 +150,9 @@ def _begin(job: Job, future: Future[Any], free: list[Slot], running: deque[_Runn
     if not future.set_running_or_notify_cancel():
         return
     slot = free.pop()
+    if isinstance(job, _Call) and job.now:
+        _end(_Running(job, slot, future), free)
+        return
     try:
         job.start(slot)
     except BaseException as error:
@@ -175,8 +182,8 @@ def _release(idle: Iterable[Slot]) -> None:
 
 
 class _Call:
-    def __init__(self, function: Callable[[Driver], Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[[Driver], Any], now: bool = False) -> None:
+        self._function, self.now = function, now
 
     def start(self, slot: Slot) -> None:
         """Nothing is put on the stream."""
