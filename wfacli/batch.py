@@ -138,10 +138,10 @@ def every_row(count: int) -> I32:
     global _rows
     rows = _rows
     if count > len(rows):
-        rows = np.arange(1 << (count - 1).bit_length(), dtype=np.int32)
-        rows.setflags(write=False)
-        _rows = rows
-    return rows[:count]
+        rows = _rows = np.arange(1 << (count - 1).bit_length(), dtype=np.int32)
+    beginning = rows[:count]
+    beginning.setflags(write=False)
+    return beginning
 
 
 def is_every_row(rows: I32, count: int) -> bool:
