@@ -21,7 +21,7 @@ from .driver import Driver
 
 IN_FLIGHT = 3  # jobs on the card: one arrives, one is computed, one leaves
 # Seconds between two looks whether a job is done while another may come: as long as a look takes, up to a job's time.
-_SHORTEST, _LONGEST = 5e-5, 4e-4
+_SHORTEST, _LONGEST = 5e-5, 2e-4
 
 
 class Slot:
