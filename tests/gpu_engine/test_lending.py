@@ -15,6 +15,7 @@ from wfacli.dispatch import Route
 from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
 from wfacli.gpu import staging
+from wfacli.gpu.device import IN_FLIGHT
 from wfacli.gpu.lending import Lender
 
 from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, on_card, some_pairs, within
@@ -88,9 +89,10 @@ def test_memory_that_is_too_small_makes_room(card):
 
 def test_the_smallest_that_fits_is_lent(card):
     lender, call, _ = card
-    pieces = [lender.lend(size, call) for size in (3_000, 1_000, 2_000)]
-    wanted = address(pieces[2])
-    pieces.clear()
+    pieces = {size: lender.lend(size, call) for size in (3_000, 1_000, 2_000)}
+    wanted = address(pieces[2_000])
+    for size in list(pieces):
+        del pieces[size]
     assert address(lender.lend(1_500, call)) == wanted
 
 
@@ -145,8 +147,7 @@ def test_letters_memory_comes_back_with_its_batch():
             wheres.add(address(lent.bases))
             aligned(engine, lent, KERNELS[EDIT])
             del lent
-            # The device's thread holds nothing of a job when it has none.
-            engine._device.call(lambda driver: None)
+            assert _soon(lambda: engine._letters.lent == 0)  # the device's thread holds nothing either
         assert len(wheres) == 1
         assert driver.calls["lock"] == 2  # and the answers'
 
@@ -178,9 +179,21 @@ def test_lent_letters_come_back_after_a_failure(call):
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
         engine._failure = None  # an error remembers where it was, as does whoever handed it on
         del lent
-        engine._device.call(lambda driver: None)
-        gc.collect()
-        assert engine._letters.lent == 0
+        assert _soon(lambda: not gc.collect() and engine._letters.lent == 0)
+
+
+def test_more_batches_than_buffers():
+    """Who submits them waits for no one but the card, also where nobody looks whether a job is done."""
+    batch, submitted = batch_of(some_pairs(20, 60)), threading.Event()
+    with on_card(EDIT) as (engine, driver):
+        lent, done = in_lent_memory(batch, engine), driver.done
+        driver.done = lambda event: submitted.is_set() and done(event)
+        route = Route(every_row(batch), KERNELS[EDIT])
+        tickets = within(lambda: [engine.submit(lent, route) for _ in range(30)])
+        submitted.set()
+        for ticket in tickets:
+            assert_equal(within(lambda t=ticket: engine.collect(t)), of_cpu(EDIT, batch))
+        assert driver.calls["pinned"] <= 2 * IN_FLIGHT + 2
 
 
 # Answers
