@@ -37,9 +37,10 @@ from wfacli.cores import usable_cores
 
 TIMED = {
     "seconds": "all pairs of a row, from sequences in memory to costs, and alignments, in memory; no file, no start",
-    "wfacli": "batches as the command makes them, several at a time: estimates, dispatch, staging copies, copies to"
-    " and from the card, packing, kernels, CIGARs, and the CPU's part; its first run (context, compiling, memory;"
-    " every path checked) is not counted. Its memory stays from repeat to repeat",
+    "wfacli": "batches as the command makes them, several at a time, from sequences in page-locked memory, where its"
+    " reader puts them: estimates, dispatch, columns, copies to and from the card, packing, kernels, CIGARs, and the"
+    " CPU's part; its first run (context, compiling, memory; every path checked) is not counted. Its memory stays from"
+    " repeat to repeat",
     "wfa2": "no heuristics; all wavefronts in memory, or bidirectional; every core takes pairs as it is free",
     "quicked": "its default algorithm, as wfa2; it has no way without paths",
     "wrong_pairs": "of checked_pairs: cost missing or not what most aligners, ours first, say",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -131,6 +132,27 @@ _NAME_COLUMNS = ("q_name", "t_name", "q_name_len", "t_name_len", "qual")
 _PAIR_COLUMNS = ("q_start", "t_start", "q_len", "t_len", "flags", "est_edits")
 
 
+@functools.lru_cache(maxsize=256)
+def every_row(count: int) -> I32:
+    """The rows of a batch of so many, in order (i32[count], read-only); one array for all who ask."""
+    global _rows
+    rows = _rows
+    if count > len(rows):
+        rows = _rows = np.arange(1 << (count - 1).bit_length(), dtype=np.int32)
+    beginning = rows[:count]
+    beginning.setflags(write=False)
+    return beginning
+
+
+def is_every_row(rows: I32, count: int) -> bool:
+    """Whether rows are all of a batch of so many, in order; at once where they are every_row's."""
+    every = every_row(count)
+    return rows is every or (len(rows) == count and np.array_equal(rows, every))
+
+
+_rows: I32 = np.zeros(0, np.int32)  # of which every_row gives the beginning
+
+
 @dataclass(frozen=True)
 class PartialResult:
     """Alignments of m rows of a batch.
@@ -201,7 +223,7 @@ def gather(
         kernels: names of kernels.
     """
     n = len(pairs)
-    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n, dtype=np.int32)):
+    if len(parts) == 1 and is_every_row(parts[0].rows, n):
         only = parts[0]
         origin = np.full(n, origins[0], np.uint8)
         return AlignmentBatch(

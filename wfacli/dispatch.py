@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import tuning
 from ._native import estimate_edits
-from .batch import I32, U8, PairBatch, Status
+from .batch import I32, U8, PairBatch, Status, every_row
 from .config import AlignSpec, Limits
 from .forecast import (
     BITS,
@@ -73,14 +73,14 @@ def route(
         return []
     only = forced or _one_for_all(pairs, spec, limits, gpu)
     if only:
-        return [Route(np.arange(len(pairs), dtype=np.int32), only)]
+        return [Route(every_row(len(pairs)), only)]
     names, times = candidates(spec, gpu), promised(pairs, spec, limits, gpu)
     choice = np.argmin(times, axis=0)
     if gpu:
         choice = _in_fewer_jobs(times, choice)
     first = int(choice[0])
     if (choice == first).all():
-        return [Route(np.arange(len(pairs), dtype=np.int32), names[first])]
+        return [Route(every_row(len(pairs)), names[first])]
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
 
 

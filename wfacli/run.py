@@ -25,6 +25,11 @@ from .io.sources import Source
 from .pipeline import run_ordered
 from .stats import Stats
 
+# Beside a card: batches at a time, which are large and whose letters are in page-locked memory; and seconds that a
+# thread may keep the interpreter from the one that has the card, by default more than a job takes.
+MOST_BESIDE_A_CARD = 8
+SWITCH_BESIDE_A_CARD = 2e-4
+
 
 @dataclass(frozen=True)
 class Watch:
@@ -112,15 +117,17 @@ class AlignRun:
         try:
             with self.stats.timed("header"):
                 self._write_header()
-            batches = read_batches(self._sources, layout_of(self._sources), self.batch_bases)
+            most = MOST_BESIDE_A_CARD if self.on_gpu else self.config.threads + 3
+            layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
+            batches = read_batches(self._sources, layout, self.batch_bases, lend=lend)
             if self.config.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query)
             run_ordered(
                 self._timed(batches),
                 self._work,
                 self._write,
-                workers=self.config.threads + 2,
-                in_flight=self.config.threads + 3,
+                workers=min(self.config.threads + 2, most),
+                in_flight=min(self.config.threads + 3, most),
                 cancel=self.engine.cancel,
             )
             self.output.finish()

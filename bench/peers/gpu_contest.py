@@ -126,10 +126,11 @@ def _ours_at(engine: Engine, entry: Entry, rules: Rules) -> None:
         entry.cell.absent[OURS] = NO_TIME
         return
     try:
-        _, costs = engine.run(entry.pairs, check=True)
+        pairs = engine.lying_right(entry.pairs)
+        _, costs = engine.run(pairs, check=True)
         before = engine.counts()
         while rules.more(timing.seconds):
-            seconds, again = engine.run(entry.pairs)
+            seconds, again = engine.run(pairs)
             timing.seconds.append(seconds)
             # A cost that changes from repeat to repeat is no answer.
             costs = np.where(costs == again, costs, -1).astype(np.int32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,6 +18,7 @@ from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
 from wfacli.forecast import TABLE
+from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 from wfacli.stats import Stats
 
 from .gpu_work import Pairs
@@ -34,16 +37,31 @@ class Engine:
             metric: "edit" or "affine", with its default penalties.
             score_only: no paths.
             where: "gpu" or "cpu".
-            threads: of the CPU engine; two more work on batches.
+            threads: of the CPU engine; two more work on batches, or as many as the command has beside a card.
             memory: of the card, as --gpu-memory has it.
         """
         kind = Metric(metric)
         self._spec, self._limits = AlignSpec(kind, Penalties.of(kind), score_only=score_only), Limits()
-        self._stats, self._threads = Stats(), threads
+        self._stats = Stats()
         self._checks = native_options(self._spec, self._limits, TABLE)
         config = Config(self._spec, limits=self._limits, threads=threads, engine=EngineName(where), gpu_memory=memory)
         cpu = CpuEngine(self._spec, self._limits, threads, stats=self._stats)
         self._engine = with_gpu(config, cpu, self._stats)
+        self._on_gpu = self._engine is not cpu
+        self._workers = min(threads + 2, MOST_BESIDE_A_CARD) if self._on_gpu else threads + 2
+        if self._on_gpu:
+            sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+
+    def lying_right(self, pairs: Pairs) -> Pairs:
+        """The pairs with their letters where the command's reader puts them: in page-locked memory beside a card."""
+        return Pairs([self._moved(batch) for batch in pairs.batches])
+
+    def _moved(self, batch: PairBatch) -> PairBatch:
+        memory = self._engine.letters_memory(len(batch.bases))
+        if memory is None:
+            return batch
+        memory[:] = batch.bases
+        return dataclasses.replace(batch, bases=memory)
 
     def run(self, pairs: Pairs, check: bool = False) -> tuple[float, Costs]:
         """Aligns every batch, several at a time; returns seconds, and costs (i32[n], -1 where there is none).
@@ -54,14 +72,15 @@ class Engine:
         """
 
         def one(batch: PairBatch) -> Costs:
-            done = align_batch(self._engine, with_estimates(batch, self._spec), self._spec, self._limits, self._stats)
+            batch = with_estimates(batch, self._spec, self._on_gpu)
+            done = align_batch(self._engine, batch, self._spec, self._limits, self._stats)
             if check and not self._spec.score_only:
                 found = check_batch(batch, done, self._checks)
                 if found:
                     raise RuntimeError(f"pair {found[0]} of batch {batch.ordinal}: {found[1]}")
             return np.where(done.status == Status.OK, -done.score, -1).astype(np.int32)
 
-        with ThreadPoolExecutor(self._threads + 2) as pool:
+        with ThreadPoolExecutor(self._workers) as pool:
             begun = time.perf_counter()
             costs = list(pool.map(one, pairs.batches))
             seconds = time.perf_counter() - begun

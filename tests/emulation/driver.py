@@ -75,7 +75,7 @@ class EmulatedDriver:
         order: of a block's threads and of blocks: 0 first to last, 1 last to first.
         taken: bytes of the card that another process has.
         calls: how often each method was called.
-        allocations, pins: live ones, address to bytes; what is left in them after a test has leaked.
+        allocations, pins, locks: live ones, address to bytes; what is left in them after a test has leaked.
         most_allocated: most bytes allocated at a time.
     """
 
@@ -99,6 +99,7 @@ class EmulatedDriver:
         self.calls: Counter[str] = Counter()
         self.allocations: dict[int, int] = {}
         self.pins: dict[int, int] = {}
+        self.locks: dict[int, int] = {}
         self.most_allocated = 0
         self._registers, self._folder = registers, folder
         self._kernels: dict[Row, EmulatedKernel] = {}
@@ -167,6 +168,21 @@ class EmulatedDriver:
         assert self.pins.get(array.ctypes.data) == array.nbytes, "unpin of what is not pinned, or of a part of it"
         del self.pins[array.ctypes.data]
         self._library.emulation_free(array.ctypes.data)
+
+    def lock(self, memory: np.ndarray) -> None:
+        self._called("lock")
+        address = memory.ctypes.data
+        assert memory.flags.c_contiguous
+        assert address % 4096 == 0, "lock from another place than a page's beginning"
+        assert not any(
+            address < begin + size and begin < address + memory.nbytes for begin, size in self.locks.items()
+        )
+        self.locks[address] = memory.nbytes
+
+    def unlock(self, memory: np.ndarray) -> None:
+        self._called("unlock")
+        assert self.locks.get(memory.ctypes.data) == memory.nbytes, "unlock of what is not locked, or of a part of it"
+        del self.locks[memory.ctypes.data]
 
     def _memory(self, nbytes: int) -> int:
         address = self._library.emulation_allocate(nbytes)
@@ -268,11 +284,14 @@ class EmulatedDriver:
 
     def _check_array(self, array: np.ndarray) -> None:
         assert array.flags.c_contiguous, "copies take contiguous arrays"
-        assert _inside(self.pins, array.ctypes.data, array.nbytes), "copies take page-locked arrays"
+        assert self._locked(array), "copies take page-locked arrays"
+
+    def _locked(self, array: np.ndarray) -> bool:
+        return any(_inside(pieces, array.ctypes.data, array.nbytes) for pieces in (self.pins, self.locks))
 
     def _copy(self, address: int, array: np.ndarray, *, to_card: bool) -> None:
         assert _inside(self.allocations, address, array.nbytes), "a copy beyond the card's memory"
-        assert _inside(self.pins, array.ctypes.data, array.nbytes), "unpinned before its copy was done"
+        assert self._locked(array), "unpinned before its copy was done"
         there, here = (address, array.ctypes.data) if to_card else (array.ctypes.data, address)
         ctypes.memmove(there, here, array.nbytes)
 
@@ -283,4 +302,5 @@ def _inside(pieces: dict[int, int], address: int, nbytes: int) -> bool:
 
 def leaks(driver: EmulatedDriver) -> dict[str, Any]:
     """What has been allocated and not given back."""
-    return {name: left for name, left in (("card", driver.allocations), ("pinned", driver.pins)) if left}
+    kinds = {"card": driver.allocations, "pinned": driver.pins, "locked": driver.locks}
+    return {name: left for name, left in kinds.items() if left}

@@ -181,7 +181,10 @@ def test_without_a_card(align, folder, monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
-FAULTS = [("upload", DeviceError), ("pinned", DeviceError), ("*", DeviceError), ("allocate", OutOfDeviceMemory)]
+FAULTS = [
+    *(("upload", DeviceError), ("pinned", DeviceError), ("lock", DeviceError), ("*", DeviceError)),
+    ("allocate", OutOfDeviceMemory),
+]
 
 
 @pytest.mark.parametrize(("call", "error"), FAULTS)
@@ -189,7 +192,9 @@ FAULTS = [("upload", DeviceError), ("pinned", DeviceError), ("*", DeviceError), 
 def test_a_card_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, error, after):
     def failing(compiler: object) -> EmulatedDriver:
         driver = EmulatedDriver()
-        driver.fail(call=call, after=10 + 10 * after if call == "*" else after, times=None, error=error)
+        # Memory of the host serves several batches; the least that there is of it is for one.
+        first = {"*": 10 + 10 * after, "pinned": min(after, 1), "lock": min(after, 1)}.get(call, after)
+        driver.fail(call=call, after=first, times=None, error=error)
         return driver
 
     arguments = ("q.fq", "t.fa", "--metric", "edit", "-t", "2", "--batch-bases", "500")

@@ -82,6 +82,11 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         array.allocation = Allocation(cuda, 0)
         return call("pin", array)
 
+    def register_host_memory(array):
+        registered = array.view(PinnedArray)
+        registered.allocation = SimpleNamespace(unregister=lambda: cuda.call("unregister"))
+        return call("register", registered)
+
     context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
     device = SimpleNamespace(
         name=lambda: "Some card", compute_capability=lambda: capability, total_memory=lambda: 1 << 34,
@@ -99,7 +104,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     cuda.get_driver_version = lambda: 13000
     cuda.mem_get_info = lambda: call("info", (5, 6))
     cuda.mem_alloc = lambda nbytes: call("alloc", Allocation(cuda, 4096 * (1 + cuda.calls["alloc"])))
-    cuda.pagelocked_empty = pagelocked_empty
+    cuda.pagelocked_empty, cuda.register_host_memory = pagelocked_empty, register_host_memory
     cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
     cuda.Stream = lambda flags: call("stream", f"stream {flags}")
     module = SimpleNamespace(get_function=lambda entry: cuda.function)

@@ -85,6 +85,9 @@ def test_errors_are_ours_and_tell_what_failed(cuda):
         driver.allocate(1000)
     with pytest.raises(OutOfDeviceMemory, match="page-locking"):
         driver.pinned(1000)
+    cuda.faults |= {"register": cuda.Error("cuMemHostRegister failed")}
+    with pytest.raises(DeviceError, match=r"page-locking 1,000 bytes .*cuMemHostRegister"):
+        driver.lock(np.zeros(1000, np.uint8))
     cuda.faults |= {"load": cuda.Error("no kernel image"), "info": cuda.Error("unspecified launch failure")}
     with pytest.raises(DeviceError, match="loading kernel row failed: no kernel image"):
         driver.kernel(ROW)
@@ -129,13 +132,19 @@ def test_close_gives_everything_back_once(cuda, lost):
     driver.free(driver.allocate(20))
     driver.unpin(given)
     driver.pinned(10)
+    unlocked, locked = np.zeros(10, np.uint8), np.ones(10, np.uint8)
+    for memory in (unlocked, locked):
+        driver.lock(memory)
+    driver.unlock(unlocked)
     assert kept.nbytes == 10
     if lost:
-        cuda.faults |= {name: cuda.Error("device lost") for name in ("synchronize", "free", "pop")}
+        cuda.faults |= {name: cuda.Error("device lost") for name in ("synchronize", "free", "unregister", "pop")}
     driver.close()
     driver.close()
     assert cuda.calls["pop"] == cuda.calls["push"] == cuda.calls["retain"] == 1
     assert cuda.calls["free"] == 4
+    assert cuda.calls["register"] == cuda.calls["unregister"] == 2
+    assert locked.all()
 
 
 @pytest.mark.parametrize(

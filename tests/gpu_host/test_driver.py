@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import time
 
 import numpy as np
@@ -43,6 +44,21 @@ def test_views_of_pinned_arrays_are_copied(driver):
     assert np.array_equal(numbers[1000:1100], np.arange(100, 200))
     driver.free(memory)
     driver.unpin(host)
+
+
+def test_memory_is_locked_for_copies_and_stays_afterwards(driver):
+    stream, card = driver.stream(), driver.allocate(4000)
+    host = np.frombuffer(mmap.mmap(-1, 8000), np.uint8)
+    host[:4000] = np.arange(4000) % 251
+    driver.lock(host)
+    driver.upload(card.address, host[:4000], stream)
+    driver.download(host[4000:], card.address, stream)
+    driver.wait(driver.record(stream))
+    driver.unlock(host)
+    assert np.array_equal(host[4000:], np.arange(4000) % 251)
+    driver.lock(host)
+    driver.unlock(host)
+    driver.free(card)
 
 
 def test_memory_is_aligned_and_counted(driver):

@@ -23,7 +23,7 @@ from ..config import (
 from ..cores import usable_cores
 from ..errors import OutputClosed, UsageError, WfacliError
 from ..io.reader import PairFiles
-from ..run import AlignRun
+from ..run import SWITCH_BESIDE_A_CARD, AlignRun
 from .console import note, warning
 from .explain import explain as print_routes
 from .options import (
@@ -128,6 +128,8 @@ def align(
     keep_memory_flat()
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     run = AlignRun(config, PairFiles(query, target), output, __version__, stats, None if quiet else note)
+    if run.on_gpu:
+        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):

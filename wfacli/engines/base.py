@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..batch import PairBatch, PartialResult
+from ..batch import U8, PairBatch, PartialResult
 from ..dispatch import Route
 
 
@@ -16,6 +16,9 @@ class Engine(Protocol):
     """
 
     name: str
+
+    def letters_memory(self, nbytes: int) -> U8 | None:
+        """Memory (u8[nbytes]) in which a batch's letters serve the engine best; None where any does."""
 
     def submit(self, pairs: PairBatch, route: Route) -> Any:
         """Starts a route; returns the ticket for collect. Raises Cancelled after cancel()."""

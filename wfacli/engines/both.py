@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..batch import PairBatch, PartialResult
+from ..batch import U8, PairBatch, PartialResult
 from ..dispatch import Route
 from ..forecast import on_gpu
 from .base import Engine
@@ -21,6 +21,10 @@ class BothEngines:
 
     def __init__(self, gpu: Engine, cpu: Engine) -> None:
         self._gpu, self._cpu = gpu, cpu
+
+    def letters_memory(self, nbytes: int) -> U8 | None:
+        """The card's."""
+        return self._gpu.letters_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> tuple[Engine, Any]:
         """Starts a route where its kernel runs. Raises Cancelled after cancel()."""

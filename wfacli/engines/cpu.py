@@ -87,6 +87,10 @@ class CpuEngine:
         self._stats = stats or Stats()
         self._closed = False
 
+    def letters_memory(self, nbytes: int) -> U8 | None:
+        """Any does."""
+        return None
+
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
         if self._closed:

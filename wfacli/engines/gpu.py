@@ -1,4 +1,4 @@
-"""The GPU engine: routes of pairs staged in page-locked memory, aligned by the kernels of a card."""
+"""The GPU engine: routes of pairs in page-locked memory, aligned by the kernels of a card."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._native import letter_codes, stage_rows, unstage_rows
-from ..batch import I32, U32, Flag, PairBatch, PartialResult, Status, join
+from .._native import letter_codes, stage_batch, stage_rows, unstage_rows
+from ..batch import I32, U8, U32, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
@@ -20,6 +20,7 @@ from ..gpu.device import IN_FLIGHT, Device
 from ..gpu.driver import Driver
 from ..gpu.job import AlignJob, Answers, Staged
 from ..gpu.kernels import plan_of, serves
+from ..gpu.lending import Lender
 from ..gpu.plans import NO_BOUND, Plan, Shape
 from ..gpu.staging import Outbox, Staging
 from ..stats import Stats
@@ -33,7 +34,8 @@ _LEAST = 16 << 20  # bytes a job below which the CPU takes over
 class _Chosen:
     """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
 
-    `coded`: letters go to the kernels as codes, since some are not A C G T.
+    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: the rows are all of the batch, in
+    order, and the letters as they stand, so that targets that repeat go to the card once.
     """
 
     pairs: PairBatch
@@ -42,15 +44,15 @@ class _Chosen:
     t_len: I32
     letters: int
     coded: bool
+    whole: bool
 
     @classmethod
     def of(cls, pairs: PairBatch, rows: I32, coded: bool = False) -> _Chosen:
-        if len(rows) == len(pairs) and np.array_equal(rows, np.arange(len(rows))):
-            # As they stand, so that targets that repeat go to the card once.
-            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16, coded)
+        if is_every_row(rows, len(pairs)):
+            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16, coded, True)
         q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
         letters = 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64))
-        return cls(pairs, rows, q_len, t_len, letters, coded)
+        return cls(pairs, rows, q_len, t_len, letters, coded, False)
 
     @classmethod
     def by_letters(cls, pairs: PairBatch, rows: I32) -> list[_Chosen]:
@@ -63,7 +65,7 @@ class _Chosen:
 
     def likely_edits(self) -> int:
         """The most that is estimated; of the whole batch where some of these rows have no estimate; -1: of none."""
-        known = self.pairs.est_edits[self.rows]
+        known = self.pairs.est_edits if self.whole else self.pairs.est_edits[self.rows]
         return int((self.pairs.est_edits if known.min() < 0 else known).max())
 
     def part(self, some: slice) -> _Chosen:
@@ -116,11 +118,25 @@ class GpuEngine:
             raise
         wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
         self._job_bytes = int(wanted) // IN_FLIGHT
-        self._staging = Staging(IN_FLIGHT + 2, self._device.call)
-        self._outbox = Outbox()
+        self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
+        # For batches whose letters are lent: small, and held until the answers are there.
+        self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
+        self._letters, self._outbox = Lender(), Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
+
+    def letters_memory(self, nbytes: int) -> U8 | None:
+        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the card without another copy.
+
+        It may be kept after close(). None where there is none.
+        """
+        if self._closed or self._failure is not None:
+            return None
+        try:
+            return self._letters.lend(nbytes, self._device.call_now)
+        except DeviceError:  # who has no such memory takes any
+            return None
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
@@ -158,7 +174,9 @@ class GpuEngine:
             return
         self._closed = True
         self._staging.close()
-        self._device.call(self._outbox.close)
+        self._columns.close()
+        for held in (self._outbox, self._letters):
+            self._device.call(held.close)
         self._device.close()
 
     def _parts(self, chosen: _Chosen, kernel: str) -> list[_Part]:
@@ -169,14 +187,13 @@ class GpuEngine:
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
-        return list(self._pieces(chosen, kernel, self._job_bytes))
+        return list(self._pieces(chosen, shape, kernel, self._job_bytes))
 
-    def _pieces(self, chosen: _Chosen, kernel: str, job_bytes: int) -> Iterator[_Part]:
+    def _pieces(self, chosen: _Chosen, shape: Shape, kernel: str, job_bytes: int) -> Iterator[_Part]:
         """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
-        left = [chosen]
+        left = [(chosen, shape)]
         while left:
-            chosen = left.pop()
-            shape = self._shape(chosen)
+            chosen, shape = left.pop()
             plan = plan_of(kernel, shape)
             spare = job_bytes - _needs(chosen, plan)
             if spare >= 0:
@@ -185,7 +202,8 @@ class GpuEngine:
                 yield _refused(chosen, Status.MEMORY_LIMIT)
             else:
                 half = len(chosen.rows) // 2
-                left += [chosen.part(slice(half, None)), chosen.part(slice(half))]
+                halves = chosen.part(slice(half, None)), chosen.part(slice(half))
+                left += [(part, self._shape(part)) for part in halves]
 
     def _shape(self, chosen: _Chosen) -> Shape:
         longest = int(max(chosen.q_len.max(), chosen.t_len.max()))
@@ -211,26 +229,35 @@ class GpuEngine:
             raise RuntimeError("the engine is closed")
         if self._failure is not None:
             return _Part(chosen, _failed(self._failure), job_bytes)
+        workspace = spare + plan.least_workspace(len(chosen.rows))
+        pairs = chosen.pairs
+        lent = pairs.bases if chosen.whole and self._letters.holds(pairs.bases) else None
+        buffers = self._staging if lent is None else self._columns
         try:
+            # Before the job begins, as new memory takes longer than the device's thread should be kept.
+            answers = self._outbox.take(plan.rows[0].name, shape.count, shape.count * plan.op_capacity)
             with self._stats.timed("stage"):
-                staged = self._stage(chosen)
+                staged = self._stage(chosen, lent, buffers)
         except DeviceError as error:  # of memory that cannot be page-locked
             return _Part(chosen, _failed(error), job_bytes)
-        workspace = spare + plan.least_workspace(len(chosen.rows))
-        job = AlignJob(staged, plan, shape, workspace, self._staging.give_back, self._outbox, self._cancelled.is_set)
+        cancelled = self._cancelled.is_set
+        job = AlignJob(staged, plan, shape, workspace, buffers.give_back, answers, self._outbox, cancelled)
         return _Part(chosen, self._device.submit(job), job_bytes)
 
-    def _stage(self, chosen: _Chosen) -> Staged:
-        """The rows' letters and columns in a staging buffer."""
-        count, letters = len(chosen.rows), chosen.letters
-        buffer = self._staging.take(Staged.needs(letters, count, chosen.coded))
+    def _stage(self, chosen: _Chosen, lent: U8 | None, buffers: Staging) -> Staged:
+        """The rows' columns in a staging buffer, and their letters where they are not lent."""
+        pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
+        buffer = buffers.take(Staged.needs(letters if lent is None else 0, count, chosen.coded))
         try:
-            stage_rows(chosen.pairs, chosen.rows, buffer, letters)
-            staged = Staged(buffer, letters, count, chosen.coded)
+            if lent is None:
+                stage_rows(pairs, chosen.rows, buffer, letters)
+            else:
+                stage_batch(pairs, buffer)
+            staged = Staged(buffer, letters, count, chosen.coded, lent)
             if chosen.coded:
                 staged.tables[:] = self._tables
         except BaseException:
-            self._staging.give_back(buffer)
+            buffers.give_back(buffer)
             raise
         return staged
 
@@ -253,13 +280,13 @@ class GpuEngine:
         return [self._partial(part.chosen, answers)]
 
     def _partial(self, chosen: _Chosen, answers: Answers) -> PartialResult:
-        try:
-            with self._stats.timed("unstage"):
-                status, cut, score, span, cigar, start = unstage_rows(
-                    chosen.pairs, chosen.rows, answers.columns, answers.cigar, self._unit, self._spec.penalties.match
-                )
-        finally:
-            answers.give_back()
+        with self._stats.timed("unstage"):
+            status, cigar, start = answers.status, answers.cigar, answers.start
+            cut, score, span = unstage_rows(
+                chosen.pairs, chosen.rows, answers.cost, status, self._unit, self._spec.penalties.match
+            )
+            if not self._outbox.plenty:
+                status, cigar, start = status.copy(), cigar.copy(), start.copy()
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
         return PartialResult(chosen.rows, status, cut, score, span.reshape(-1, 4), cigar, start)

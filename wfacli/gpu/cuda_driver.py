@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -130,6 +131,7 @@ class CudaDriver:
         self._compiler = compiler or Compiler()
         self._allocations: dict[int, Any] = {}
         self._pins: dict[int, Bytes] = {}
+        self._locks: dict[int, tuple[Any, Bytes]] = {}
         self._kernels: dict[Row, CudaKernel] = {}
         self._streams: list[Any] = []
         self._events: list[Any] = []
@@ -176,6 +178,19 @@ class CudaDriver:
         """Gives it back."""
         with self._named("freeing page-locked memory"):
             self._free_pin(self._pins.pop(array.ctypes.data))
+
+    def lock(self, memory: Bytes) -> None:
+        """Page-locks memory of the host."""
+        address = memory.ctypes.data
+        # PyCUDA never lets go of the array that it gets, so it gets one that does not keep the memory.
+        bare = np.ctypeslib.as_array((ctypes.c_uint8 * memory.nbytes).from_address(address))
+        with self._named(f"page-locking {memory.nbytes:,} bytes of the host's memory"):
+            self._locks[address] = self._cuda.register_host_memory(bare), memory
+
+    def unlock(self, memory: Bytes) -> None:
+        """Ends that."""
+        with self._named("unlocking memory"):
+            self._unregister(self._locks.pop(memory.ctypes.data)[0])
 
     def stream(self) -> Stream:
         """A new stream."""
@@ -266,8 +281,12 @@ class CudaDriver:
         for array in self._pins.values():
             with contextlib.suppress(self._cuda.Error):
                 self._free_pin(array)
+        for locked, _ in self._locks.values():
+            with contextlib.suppress(self._cuda.Error):
+                self._unregister(locked)
         self._allocations.clear()
         self._pins.clear()
+        self._locks.clear()
         for held in (self._kernels, self._streams, self._events):
             held.clear()
         with contextlib.suppress(self._cuda.Error):
@@ -278,3 +297,8 @@ class CudaDriver:
     def _free_pin(array: Bytes) -> None:
         allocation: Any = array.base
         allocation.free()
+
+    @staticmethod
+    def _unregister(locked: Bytes) -> None:
+        registered: Any = locked.base
+        registered.unregister()

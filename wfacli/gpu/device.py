@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import DeviceError, OutOfDeviceMemory
@@ -19,6 +20,8 @@ from .arena import Arena
 from .driver import Driver
 
 IN_FLIGHT = 3  # jobs on the card: one arrives, one is computed, one leaves
+# Seconds between two looks whether a job is done while another may come: as long as a look takes, up to a job's time.
+_SHORTEST, _LONGEST = 5e-5, 2e-4
 
 
 class Slot:
@@ -45,6 +48,9 @@ class Job(Protocol):
     def start(self, slot: Slot) -> None:
         """Puts everything on the slot's stream; waits for nothing."""
 
+    def over(self, slot: Slot) -> bool:
+        """Whether finish would not wait."""
+
     def finish(self, slot: Slot) -> Any:
         """Waits for it and returns its result."""
 
@@ -67,8 +73,12 @@ class Device:
         return future
 
     def call(self, function: Callable[[Driver], Any]) -> Any:
-        """The function's result, called in the device's thread."""
+        """The function's result, called in the device's thread when all that was submitted before is done."""
         return self.submit(_Call(function)).result()
+
+    def call_now(self, function: Callable[[Driver], Any]) -> Any:
+        """The same, beside jobs that are under way."""
+        return self.submit(_Call(function, now=True)).result()
 
     def close(self) -> None:
         """Finishes what was submitted and closes the driver."""
@@ -95,40 +105,71 @@ class Device:
             driver.close()
 
     def _serve(self, free: list[Slot]) -> None:
-        running: deque[tuple[Job, Slot, Future[Any]]] = deque()
-        more = True
+        running: deque[_Running] = deque()
+        more, pause = True, _SHORTEST
         while more or running:
-            item = self._next(wait=not running) if more and free else None
+            # Nothing of the last turn may be held while this one waits.
+            item = self._next(0.0 if running else None) if more and free else None
+            if item is None and more and free and not running[0].over():
+                item = self._next(pause)
+                if item is None:
+                    pause = min(2 * pause, _LONGEST)
+                    continue
+            pause = _SHORTEST
             if item is _ENDED:
                 more = False
             elif isinstance(item, tuple):
-                job, future = item
-                if not future.set_running_or_notify_cancel():
-                    continue
-                slot = free.pop()
-                try:
-                    job.start(slot)
-                except BaseException as error:
-                    free.append(slot)
-                    if isinstance(error, OutOfDeviceMemory):
-                        _release(free)  # or else what jobs had when there was more would keep it from all others
-                    future.set_exception(error)
-                else:
-                    running.append((job, slot, future))
+                _begin(item[0], item[1], free, running)
             elif running:
-                job, slot, future = running.popleft()
-                try:
-                    future.set_result(job.finish(slot))
-                except BaseException as error:
-                    future.set_exception(error)
-                free.append(slot)
+                _end(running.popleft(), free)
+            item = None
 
-    def _next(self, wait: bool) -> tuple[Job, Future[Any]] | object | None:
+    def _next(self, seconds: float | None) -> tuple[Job, Future[Any]] | object | None:
+        """What is submitted next, within so many seconds (None: at some time)."""
         try:
-            item = self._waiting.get(block=wait)
+            item = self._waiting.get(timeout=seconds)
         except queue.Empty:
             return None
         return _ENDED if item is None else item
+
+
+@dataclass
+class _Running:
+    job: Job
+    slot: Slot
+    future: Future[Any]
+
+    def over(self) -> bool:
+        try:
+            return self.job.over(self.slot)
+        except BaseException:  # which finish will meet as well
+            return True
+
+
+def _begin(job: Job, future: Future[Any], free: list[Slot], running: deque[_Running]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    slot = free.pop()
+    if isinstance(job, _Call) and job.now:
+        _end(_Running(job, slot, future), free)
+        return
+    try:
+        job.start(slot)
+    except BaseException as error:
+        free.append(slot)
+        if isinstance(error, OutOfDeviceMemory):
+            _release(free)  # or else what jobs had when there was more would keep it from all others
+        future.set_exception(error)
+    else:
+        running.append(_Running(job, slot, future))
+
+
+def _end(done: _Running, free: list[Slot]) -> None:
+    try:
+        done.future.set_result(done.job.finish(done.slot))
+    except BaseException as error:
+        done.future.set_exception(error)
+    free.append(done.slot)
 
 
 _ENDED = object()
@@ -141,11 +182,15 @@ def _release(idle: Iterable[Slot]) -> None:
 
 
 class _Call:
-    def __init__(self, function: Callable[[Driver], Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[[Driver], Any], now: bool = False) -> None:
+        self._function, self.now = function, now
 
     def start(self, slot: Slot) -> None:
         """Nothing is put on the stream."""
+
+    def over(self, slot: Slot) -> bool:
+        """It waits for nothing."""
+        return True
 
     def finish(self, slot: Slot) -> Any:
         """Calls it."""

@@ -89,10 +89,16 @@ class Driver(Protocol):
         """Gives it back; nothing on a stream may still need it."""
 
     def pinned(self, nbytes: int) -> Bytes:
-        """Page-locked memory of the host; only such arrays, and views of them, can be copied from or to."""
+        """Page-locked memory of the host; only this, what is locked, and views of them can be copied from or to."""
 
     def unpin(self, array: Bytes) -> None:
         """Gives it back: the very array that `pinned` gave, when no view of it is used any more."""
+
+    def lock(self, memory: Bytes) -> None:
+        """Page-locks memory that the host has already, from a page's beginning: copies take it then as well."""
+
+    def unlock(self, memory: Bytes) -> None:
+        """Ends that: the very array that was locked, when no copy needs it any more. The memory stays."""
 
     def stream(self) -> Stream:
         """A new stream; it lives as long as the driver."""

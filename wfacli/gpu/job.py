@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import I32, U8, U32
+from ..batch import I32, I64, U8, U32
 from ..errors import Cancelled
 from . import catalogue, task
 from .arena import Arena, padded
@@ -18,7 +18,7 @@ from .device import Slot
 from .driver import Driver, Event, Kernel
 from .layout import gather_chunks
 from .plans import Plan, Shape
-from .staging import Outbox
+from .staging import Outbox, answer_bytes
 
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 
@@ -30,20 +30,22 @@ class Staged:
     Where letters become codes their tables follow, of queries' letters and of targets'.
 
     Attributes:
-        buffer: u8, at least `nbytes`.
-        letters: bytes of letters, a multiple of 16.
+        buffer: u8, all of it, or what follows the letters.
+        letters: bytes of letters on the card, a multiple of 16.
         count: pairs, m.
         coded: whether letters become codes.
+        lent: u8, a batch's letters where they are in such memory already.
     """
 
     buffer: U8
     letters: int
     count: int
     coded: bool = False
+    lent: U8 | None = None
 
     @staticmethod
     def needs(letters: int, count: int, coded: bool) -> int:
-        """Bytes of the buffer."""
+        """Bytes of the buffer that has so many letters."""
         columns = letters + COLUMNS * 4 * count
         return -(-columns // 16) * 16 + _TABLES if coded else columns
 
@@ -53,14 +55,17 @@ class Staged:
         return self.needs(self.letters, self.count, self.coded)
 
     @property
+    def pieces(self) -> list[tuple[int, U8]]:
+        """What goes to the card, and where, counted from the first letter."""
+        if self.lent is None:
+            return [(0, self.buffer[: self.nbytes])]
+        return [(0, self.lent), (self.letters, self.buffer[: self.nbytes - self.letters])]
+
+    @property
     def tables(self) -> U8:
         """Codes, u8[512]."""
-        return self.buffer[self.nbytes - _TABLES : self.nbytes]
-
-    def column(self, number: int) -> I32:
-        """One of the columns: query_start, target_start, query_len, target_len, rows."""
-        first = self.letters + 4 * self.count * number
-        return self.buffer[first : first + 4 * self.count].view(np.int32)
+        end = self.nbytes - (0 if self.lent is None else self.letters)
+        return self.buffer[end - _TABLES : end]
 
 
 _LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
@@ -70,19 +75,21 @@ _TABLES = 512  # bytes
 
 @dataclass(frozen=True)
 class Answers:
-    """What came back for m pairs, in page-locked memory; whoever gets it gives that back when it is read.
+    """What came back for m pairs, in page-locked memory that is lent as long as one of these arrays lives.
 
     Attributes:
-        columns: u8[13 m + 8]: where each pair's operations start, i64[m + 1], cost i32[m], status u8[m].
+        start: i64[m + 1], where each pair's operations start in cigar.
+        cost: i32[m].
+        status: u8[m].
         cigar: u32[C].
         seconds: the card's time, by what it did: rows of the catalogue, "copy" for the way there.
-        give_back: to be called once; nothing may be read afterwards.
     """
 
-    columns: U8
+    start: I64
+    cost: I32
+    status: U8
     cigar: U32
     seconds: dict[str, float]
-    give_back: Callable[[], None]
 
 
 class AlignJob:
@@ -95,6 +102,7 @@ class AlignJob:
         shape: Shape,
         workspace: int,
         given_back: Callable[[U8], None],
+        answers: U8,
         outbox: Outbox,
         cancelled: Callable[[], bool],
     ) -> None:
@@ -106,13 +114,14 @@ class AlignJob:
             shape: what the plan was made for.
             workspace: bytes that the kernel may have at most; at least plan.stride.
             given_back: takes the buffer.
-            outbox: memory for the answers.
+            answers: memory of the outbox for them; where they are larger, others are taken.
+            outbox: told how large they are.
             cancelled: whether to stop.
         """
         self._staged, self._plan, self._shape, self._workspace = staged, plan, shape, workspace
-        self._given_back, self._outbox, self._cancelled = given_back, outbox, cancelled
+        self._given_back, self._cancelled = given_back, cancelled
+        self._answers, self._outbox = answers, outbox
         self._staging: U8 | None = staged.buffer  # until it is given back
-        self._held: list[U8] = []  # of the outbox
 
     def start(self, slot: Slot) -> None:
         """Puts everything on the slot's stream. Raises DeviceError, Cancelled."""
@@ -126,7 +135,8 @@ class AlignJob:
             arena.begin(self._bytes(units))
             letters = arena.take(staged.nbytes)
             self._events: list[tuple[str, Event]] = [("", driver.record(stream))]
-            driver.upload(letters, staged.buffer[: staged.nbytes], stream)
+            for first, piece in staged.pieces:
+                driver.upload(letters + first, piece, stream)
             self._uploaded = driver.record(stream)
             self._events.append(("copy", self._uploaded))
             if staged.coded:
@@ -135,10 +145,16 @@ class AlignJob:
                 self._pack(driver, arena, letters, slot)
             self._events.append(("pack", driver.record(stream)))
             self._align(driver, arena, letters, kernels, units, slot)
-            self._answers = self._gather(driver, arena, slot)
+            self._gather(driver, arena, slot)
         except BaseException:
             self._abandon(slot)
             raise
+
+    def over(self, slot: Slot) -> bool:
+        """Whether the answers are there; gives the staged buffer back as soon as the card has it."""
+        if self._staging is not None and slot.driver.done(self._uploaded):
+            self._give_staging_back()
+        return slot.driver.done(self._done)
 
     def finish(self, slot: Slot) -> Answers:
         """Waits for the answers. Raises DeviceError."""
@@ -150,35 +166,36 @@ class AlignJob:
 
     def _finish(self, slot: Slot) -> Answers:
         driver, m = slot.driver, self._shape.count
-        driver.wait(self._uploaded)
-        self._give_staging_back()
+        if self._staged.lent is None and self._staging is not None:
+            driver.wait(self._uploaded)
+            self._give_staging_back()
         driver.wait(self._done)
-        start = self._answers[: 8 * (m + 1)].view(np.int64)
-        cigar: U8 = np.zeros(0, np.uint8)
-        if self._shape.path and start[-1]:
-            cigar = self._take(driver, 4 * int(start[-1]))
-            driver.download(cigar, self._cigar, slot.stream)
+        self._give_staging_back()
+        operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
+        if self._shape.path:
+            self._outbox.saw(self._plan.rows[0].name, m, operations)
+        if len(self._answers) < answer_bytes(m, operations):  # all of it once more
+            self._answers = self._outbox.take_now(driver, m, operations)
+            driver.download(self._answers, self._out, slot.stream)
             driver.wait(driver.record(slot.stream))
-        return Answers(self._answers, cigar.view(np.uint32), self._seconds(driver), self._give_answers_back)
+        answers, columns = self._answers, 13 * m + 8
+        first = answer_bytes(m, 0)
+        return Answers(
+            answers[: 8 * (m + 1)].view(np.int64),
+            answers[8 * (m + 1) : columns - m].view(np.int32),
+            answers[columns - m : columns],
+            answers[first : first + 4 * operations].view(np.uint32),
+            self._seconds(driver),
+        )
 
     def _abandon(self, slot: Slot) -> None:
         slot.settle()
         self._give_staging_back()
-        self._give_answers_back()
 
     def _give_staging_back(self) -> None:
         buffer, self._staging = self._staging, None
         if buffer is not None:
             self._given_back(buffer)
-
-    def _give_answers_back(self) -> None:
-        held, self._held = self._held, []
-        for buffer in held:
-            self._outbox.give_back(buffer)
-
-    def _take(self, driver: Driver, nbytes: int) -> U8:
-        self._held.append(self._outbox.take(driver, nbytes))
-        return self._held[-1][:nbytes]
 
     def _seconds(self, driver: Driver) -> dict[str, float]:
         found: dict[str, float] = defaultdict(float)
@@ -207,8 +224,7 @@ class AlignJob:
             self._staged.nbytes,
             self._staged.letters if self._staged.coded else self._staged.letters // 4 + 8 * task.GUARD,
             m * 4 * cap,  # operations where kernels put them
-            m * 4 * cap,  # and together
-            13 * m + 8,
+            answer_bytes(m, m * cap),
             4 * m,
             8 * gather_chunks(m)[1],
             4,
@@ -238,8 +254,7 @@ class AlignJob:
     ) -> None:
         m, plan, shape, staged = self._shape.count, self._plan, self._shape, self._staged
         first = letters + staged.letters
-        self._ops, self._cigar = arena.take(4 * m * plan.op_capacity), arena.take(4 * m * plan.op_capacity)
-        self._out = arena.take(13 * m + 8)
+        self._ops, self._out = arena.take(4 * m * plan.op_capacity), arena.take(answer_bytes(m, m * plan.op_capacity))
         self._op_count = arena.take(4 * m)
         todo = np.zeros(1, task.ALIGN_TASK)
         if staged.coded:
@@ -272,13 +287,13 @@ class AlignJob:
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
-    def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> U8:
+    def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> None:
         m, cap = self._shape.count, self._plan.op_capacity
         if self._shape.path:
             gather = np.zeros(1, task.GATHER_TASK)
             gather["op_count"], gather["ops"], gather["start"] = self._op_count, self._ops, self._out
             chunk, chunks = gather_chunks(m)
-            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._cigar
+            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._out + answer_bytes(m, 0)
             gather["chunk"], gather["chunks"], gather["count"] = chunk, chunks, m
             gather["op_capacity"], gather["lanes_log2"] = cap, min(max((cap // 16).bit_length(), 1), 5)
             _launch(driver, "sum-chunks", m // 4, gather, slot)
@@ -287,10 +302,8 @@ class AlignJob:
             _launch(driver, "gather-ops", m << int(gather["lanes_log2"][0]), gather, slot)
         else:
             driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
-        answers = self._take(driver, 13 * m + 8)
-        driver.download(answers, self._out, slot.stream)
+        driver.download(self._answers, self._out, slot.stream)
         self._done = driver.record(slot.stream)
-        return answers
 
 
 def _launch(driver: Driver, name: str, items: int, arguments: npt.NDArray[np.void], slot: Slot) -> None:

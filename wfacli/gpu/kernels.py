@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+
 import numpy as np
 
 from .. import tuning
@@ -13,6 +16,11 @@ from .rungs import PREFIX
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
     """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `serves` says whether it can have one."""
+    return _plan_of(kernel, dataclasses.replace(shape, count=1))  # it is the same for any number of pairs
+
+
+@functools.lru_cache(maxsize=256)
+def _plan_of(kernel: str, shape: Shape) -> Plan:
     name = kernel.removeprefix(PREFIX)
     if name in wfa.LADDER:
         return _wavefront(name, shape)

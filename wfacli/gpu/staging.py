@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -12,8 +11,12 @@ import numpy as np
 from ..batch import U8
 from ..errors import DeviceError
 from .driver import Driver
+from .lending import Call, Lender
 
 _GROWTH = 1.25  # over what is asked for, so that batches of about one size need one allocation
+_OPERATIONS, _LEAST = 8, 1024  # a pair, as long as nothing is known; in any case
+_MARGIN = 1.125  # over what the last answers had
+_MOST_READ = 24  # answers that may be somebody's at a time; what is kept beyond that is copied
 
 
 class Staging:
@@ -60,42 +63,48 @@ class Staging:
         self._call(release)
 
 
-class Outbox:
-    """Buffers for answers: the device's thread takes them, and whoever has read one gives it back.
+def answer_bytes(count: int, operations: int) -> int:
+    """Bytes of answers: start i64[m + 1], cost i32[m], status u8[m]; from a multiple of 16 on, the operations."""
+    return -(-(13 * count + 8) // 16) * 16 + 4 * operations
 
-    There are as many as are read at a time. Nobody waits for one, since who holds one may be waiting for the device.
+
+class Outbox:
+    """Memory for answers, which comes back by itself, and how large they have been.
+
+    Nobody waits for it, since who holds some may be waiting for the device.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._free: list[U8] = []
-        self._all: dict[int, U8] = {}  # also those that nobody gives back, by their addresses
+    def __init__(self, call: Call) -> None:
+        """`call` runs a function of the driver in the device's thread."""
+        self._lender, self._call = Lender(), call
+        self._operations: dict[str, float] = {}  # a pair, by kernel
 
-    def take(self, driver: Driver, nbytes: int) -> U8:
-        """A buffer of at least so many bytes; in the device's thread. Raises DeviceError."""
-        with self._lock:
-            fitting = [i for i, buffer in enumerate(self._free) if len(buffer) >= nbytes]
-            if fitting:
-                return self._free.pop(min(fitting, key=lambda i: len(self._free[i])))
-            small = self._free.pop() if self._free else None
-        if small is not None:
-            del self._all[small.ctypes.data]
-            driver.unpin(small)
-        buffer = driver.pinned(int(nbytes * _GROWTH))
-        self._all[buffer.ctypes.data] = buffer
-        return buffer
+    def take(self, kernel: str, count: int, most: int) -> U8:
+        """Memory for a kernel's answers for so many pairs with as many operations as are likely, up to so many.
 
-    def give_back(self, buffer: U8) -> None:
-        """For the next job; in any thread."""
-        with self._lock:
-            self._free.append(buffer)
+        Raises:
+            DeviceError: there is none.
+        """
+        likely = int(_MARGIN * self._operations.get(kernel, _OPERATIONS) * count) + _LEAST
+        return self._lender.lend(answer_bytes(count, min(most, likely)), self._call, _GROWTH)
+
+    def take_now(self, driver: Driver, count: int, operations: int) -> U8:
+        """Memory for answers whose size is known, in the device's thread. Raises DeviceError."""
+        return self._lender.lend(answer_bytes(count, operations), lambda renew: renew(driver), _GROWTH)
+
+    @property
+    def plenty(self) -> bool:
+        """Whether answers may stay where they are for as long as somebody wants to read them."""
+        return self._lender.lent <= _MOST_READ
+
+    def saw(self, kernel: str, count: int, operations: int) -> None:
+        """How many they had; in the device's thread."""
+        now = operations / count
+        self._operations[kernel] = max(now, (now + 3 * self._operations.get(kernel, now)) / 4)
 
     def close(self, driver: Driver) -> None:
-        """Gives all memory back, that of answers which nobody came for as well; in the device's thread."""
-        for buffer in self._all.values():
-            _unpin(driver, buffer)
-        self._all.clear()
-        self._free.clear()
+        """Unlocks all memory; in the device's thread."""
+        self._lender.close(driver)
 
 
 def _unpin(driver: Driver, buffer: U8) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from .._native import Next, PairReader
-from ..batch import PairBatch
+from ..batch import U8, PairBatch
 from ..errors import InputError, UsageError
 from .sources import Source
 
 _BLOCK = 1 << 20
+_INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
 _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
     " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
@@ -51,7 +52,11 @@ def layout_of(sources: tuple[Source, ...]) -> str:
 
 
 def read_batches(
-    sources: tuple[Source, ...], layout: str, weight: int, keep_letters: bool = True
+    sources: tuple[Source, ...],
+    layout: str,
+    weight: int,
+    keep_letters: bool = True,
+    lend: Callable[[int], U8 | None] | None = None,
 ) -> Iterator[PairBatch]:
     """Yields batches of about `weight` bases, in input order.
 
@@ -62,6 +67,8 @@ def read_batches(
         layout: "two", "seq", "tsv", or "targets" (one stream, whose records become targets of empty queries).
         weight: bases of queries and targets together after which a batch ends.
         keep_letters: False keeps names and lengths only.
+        lend: asked for memory (u8[so many], or None) for each batch's letters, which nobody else uses as long as the
+            array or a view of it lives.
 
     Raises:
         InputError: at the first fault.
@@ -69,8 +76,13 @@ def read_batches(
     reader = PairReader(layout, keep_letters)
     for stream, source in enumerate(sources):
         _hand_over(reader, stream, source)
-    ordinal = 0
+    ordinal, begun = 0, False
+    room = _room(sources, weight)
     while True:
+        if lend and not begun:
+            # The reader alone keeps what is lent, so that it goes back with its batch.
+            _lend(reader, lend(room))
+            begun = True
         fault: InputError | None = None
         wants = reader.fill(weight)
         if wants in (Next.NEED_QUERY, Next.NEED_TARGET):
@@ -84,11 +96,23 @@ def read_batches(
             fault = _fault(reader, sources, layout)
         if reader.pending_pairs:
             yield PairBatch.from_columns(ordinal, reader.take())
-            ordinal += 1
+            ordinal, begun = ordinal + 1, False
         if fault:
             raise fault
         if wants is Next.END:
             return
+
+
+def _room(sources: tuple[Source, ...], weight: int) -> int:
+    """Bytes that the letters of a batch hardly exceed; for empty and very short sequences they may."""
+    most = weight + weight // 8 + _BLOCK
+    sizes = [source.size for source in sources]
+    return most if None in sizes else min(most, _INFLATED * sum(size or 0 for size in sizes) + _BLOCK // 16)
+
+
+def _lend(reader: PairReader, memory: U8 | None) -> None:
+    if memory is not None:
+        reader.lend(memory)
 
 
 def _hand_over(reader: PairReader, stream: int, source: Source) -> None:

@@ -60,8 +60,8 @@ nb::tuple columns_of(AlignedRows& rows) {
 }
 
 void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs) {
-  for (std::size_t r = 0; r < rows.shape(0); ++r)
-    if (rows.data()[r] < 0 || rows.data()[r] >= pairs) throw nb::index_error("a row lies outside the batch");
+  if (!rows_inside(rows.data(), static_cast<std::int64_t>(rows.shape(0)), pairs))
+    throw nb::index_error("a row lies outside the batch");
 }
 
 nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
@@ -118,46 +118,55 @@ T* staged_column(std::uint8_t*& at, std::int64_t count) {
   return column;
 }
 
-void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, std::size_t letters) {
-  const BatchView view = batch_view(batch);
-  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  const std::size_t bases = nb::cast<InColumn<std::uint8_t>>(batch.attr("bases"), false).shape(0);
-  check_rows(rows, view.n);
-  std::uint8_t* at = buffer.data() + letters;
+StagedColumns staged_columns(std::uint8_t* at, const Staging& buffer, std::int64_t count) {
   StagedColumns columns;
   columns.query_start = staged_column<std::uint32_t>(at, count);
   columns.target_start = staged_column<std::uint32_t>(at, count);
   columns.query_len = staged_column<std::int32_t>(at, count);
   columns.target_len = staged_column<std::int32_t>(at, count);
   columns.order = staged_column<std::int32_t>(at, count);
-  if (letters % 16 != 0 || at > buffer.data() + buffer.shape(0)) throw nb::value_error("the buffer does not fit");
-  bool fits = false;
+  if (at > buffer.data() + buffer.shape(0)) throw nb::value_error("the buffer does not fit");
+  return columns;
+}
+
+void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, std::size_t letters) {
+  const BatchView view = batch_view(batch);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  const std::size_t bases = nb::cast<InColumn<std::uint8_t>>(batch.attr("bases"), false).shape(0);
+  if (letters % 16 != 0) throw nb::value_error("letters come in sixteens");
+  const StagedColumns columns = staged_columns(buffer.data() + letters, buffer, count);
+  bool inside = false, fits = false;
   {
     nb::gil_scoped_release release;
-    fits = stage(view, bases, rows.data(), count, buffer.data(), letters, columns);
+    inside = rows_inside(rows.data(), count, view.n);
+    fits = inside && stage(view, bases, rows.data(), count, buffer.data(), letters, columns);
   }
+  if (!inside) throw nb::index_error("a row lies outside the batch");
   if (!fits) throw nb::value_error("the buffer is too small for these rows");
 }
 
-nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::uint8_t> answers,
-                       InColumn<std::uint32_t> cigar, std::int32_t unit, std::int32_t bonus) {
+void stage_batch(nb::handle batch, Staging buffer) {
+  const BatchView view = batch_view(batch);
+  const StagedColumns columns = staged_columns(buffer.data(), buffer, view.n);
+  nb::gil_scoped_release release;
+  stage_columns(view, columns);
+}
+
+nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::int32_t> cost,
+                       InColumn<std::uint8_t> status, std::int32_t unit, std::int32_t bonus) {
   const BatchView view = batch_view(batch);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  check_rows(rows, view.n);
-  const std::size_t m = rows.shape(0);
-  if (answers.shape(0) < 13 * m + 8) throw nb::value_error("too few answers for these rows");
-  const std::uint8_t* at = answers.data();
-  const CardAnswers card = {reinterpret_cast<const std::int64_t*>(at),
-                            reinterpret_cast<const std::int32_t*>(at + 8 * (m + 1)), at + 8 * (m + 1) + 4 * m,
-                            cigar.data()};
-  if (card.cigar_start[count] != static_cast<std::int64_t>(cigar.shape(0)))
-    throw nb::value_error("the operations are not those of these rows");
-  AlignedRows out;
+  if (cost.shape(0) != rows.shape(0) || status.shape(0) != rows.shape(0))
+    throw nb::value_error("the answers are not those of these rows");
+  DerivedRows out;
+  bool inside = false;
   {
     nb::gil_scoped_release release;
-    unstage(view, rows.data(), count, card, unit, bonus, out);
+    inside = rows_inside(rows.data(), count, view.n);
+    if (inside) unstage(view, rows.data(), count, {cost.data(), status.data()}, unit, bonus, out);
   }
-  return columns_of(out);
+  if (!inside) throw nb::index_error("a row lies outside the batch");
+  return nb::make_tuple(to_numpy(out.cut), to_numpy(out.score), to_numpy(out.span));
 }
 
 }  // namespace
@@ -210,8 +219,11 @@ void bind_engine(nb::module_& m) {
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
         "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
         "query_len, target_len and 0..m-1 (i32[m])");
-  m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("answers"), nb::arg("cigar"),
-        nb::arg("unit"), nb::arg("bonus"), "What a card answered (cigar_start i64[m+1], cost i32[m], status u8[m]), as Aligner.align");
+  m.def("stage_batch", &stage_batch, nb::arg("batch"), nb::arg("buffer"),
+        "The same columns of all rows of a batch, whose letters lie elsewhere as they stand, from the buffer's beginning");
+  m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("cost"), nb::arg("status"),
+        nb::arg("unit"), nb::arg("bonus"),
+        "(cut u8[m], score i32[m], span i32[4m]) of what a card answered: cost i32[m], status u8[m]");
   m.def(
       "instruction_sets",
       [] {

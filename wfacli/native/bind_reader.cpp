@@ -3,9 +3,29 @@
 #include "targets.hpp"
 
 namespace wfacli {
+namespace {
+
+using Lent = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Lent memory as an array that keeps the lender's alive.
+OutColumn<std::uint8_t> lent_letters(LetterBuffer& bases) {
+  return {bases.data(), {bases.size()}, *static_cast<nb::object*>(bases.lender().get())};
+}
+
+void lend(PairReader& self, nb::object memory) {
+  const auto array = nb::cast<Lent>(memory, false);
+  const std::shared_ptr<void> lender(new nb::object(memory), [](void* held) {
+    nb::gil_scoped_acquire acquire;
+    delete static_cast<nb::object*>(held);
+  });
+  self.lend(array.data(), array.shape(0), lender);
+}
+
+}  // namespace
+
 nb::dict columns_dict(BatchColumns columns) {
   nb::dict d;
-  d["bases"] = to_numpy(columns.bases);
+  d["bases"] = columns.bases.lender() ? lent_letters(columns.bases) : to_numpy(columns.bases.own());
   d["q_start"] = to_numpy(columns.q_start);
   d["t_start"] = to_numpy(columns.t_start);
   d["q_len"] = to_numpy(columns.q_len);
@@ -54,6 +74,9 @@ void bind_reader(nb::module_& m) {
             return OutColumn<std::uint8_t>(room, {bytes}, self);
           },
           nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
+      .def("lend", &lend, nb::arg("memory"),
+           "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
+           "do not fit they go into memory of their own")
       .def("commit", &PairReader::commit, nb::arg("stream"), nb::arg("bytes"))
       .def("attach", &PairReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
            "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")

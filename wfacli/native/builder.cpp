@@ -48,6 +48,25 @@ std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
 
 }  // namespace
 
+void LetterBuffer::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+  own_ = Buffer<std::uint8_t>();
+  lent_ = memory;
+  room_ = bytes;
+  used_ = 0;
+  lender_ = std::move(lender);
+}
+
+void LetterBuffer::leave() {
+  own_.reserve(room_ + room_ / 4);
+  own_.append(lent_, used_);
+  lender_.reset();
+}
+
+void BatchBuilder::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+  if (open_ || !c_.q_len.empty()) throw std::logic_error("memory is lent to a batch before it begins");
+  c_.bases.lend(memory, bytes, std::move(lender));
+}
+
 void BatchBuilder::begin_record() {
   if (open_) return;
   open_ = true;
@@ -128,7 +147,7 @@ BatchColumns BatchBuilder::take() {
   taken.qual.resize(n);
   c_ = BatchColumns();
   // The next batch will be much like this one; a little more room than that saves growing to half as much again.
-  c_.bases.reserve(taken.bases.size() + taken.bases.size() / 16);
+  if (!taken.bases.lender()) c_.bases.reserve(taken.bases.size() + taken.bases.size() / 16);
   c_.text.reserve(taken.text.size() + taken.text.size() / 16);
   weight_ = 0;
   open_ = false;

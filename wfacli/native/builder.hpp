@@ -1,14 +1,51 @@
 // Columns of a PairBatch while it is read.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "types.hpp"
 
 namespace wfacli {
 
+// Letters of a batch: in memory that somebody lends while they fit, in their own otherwise.
+class LetterBuffer {
+ public:
+  // Takes lent memory, which `lender` keeps alive; only while there are no letters.
+  void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender);
+  // Who keeps the letters alive; none where they are in own().
+  const std::shared_ptr<void>& lender() const { return lender_; }
+  Buffer<std::uint8_t>& own() { return own_; }
+
+  std::uint8_t* data() { return lender_ ? lent_ : own_.data(); }
+  const std::uint8_t* data() const { return lender_ ? lent_ : own_.data(); }
+  std::size_t size() const { return lender_ ? used_ : own_.size(); }
+  void reserve(std::size_t bytes) {
+    if (!lender_) own_.reserve(bytes);
+  }
+  // Adds `count` uninitialised letters and returns the first.
+  std::uint8_t* extend(std::size_t count) {
+    if (lender_ && used_ + count > room_) leave();
+    if (!lender_) return own_.extend(count);
+    used_ += count;
+    return lent_ + (used_ - count);
+  }
+  void append(const std::uint8_t* letters, std::size_t count) {
+    if (count) std::memcpy(extend(count), letters, count);
+  }
+
+ private:
+  void leave();  // for memory of their own
+
+  Buffer<std::uint8_t> own_;
+  std::shared_ptr<void> lender_;
+  std::uint8_t* lent_ = nullptr;
+  std::size_t room_ = 0, used_ = 0;
+};
+
 struct BatchColumns {
-  Buffer<std::uint8_t> bases, text, flags;
+  LetterBuffer bases;
+  Buffer<std::uint8_t> text, flags;
   Buffer<std::int64_t> q_start, t_start, q_name, t_name, qual;
   Buffer<std::int32_t> q_len, t_len, q_name_len, t_name_len;
 };
@@ -19,6 +56,8 @@ class BatchBuilder {
   // With keep_letters false only names and lengths are kept.
   explicit BatchBuilder(bool keep_letters) : keep_letters_(keep_letters) {}
 
+  // Lends memory to the batch that begins; throws std::logic_error where it has begun.
+  void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender);
   // Makes room for so many pairs of so many letters together.
   void reserve(std::int64_t pairs, std::int64_t letters);
   void name(std::string_view name);

@@ -35,6 +35,10 @@ class PairReader {
   // Bytes that fill() has read from the stream's descriptor; for any thread.
   std::int64_t bytes_read(int stream) const { return files_[stream].bytes.load(std::memory_order_relaxed); }
 
+  // Lends memory for the letters of the batch that begins; see BatchBuilder.
+  void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+    builder_.lend(memory, bytes, std::move(lender));
+  }
   // Reads pairs until the batch weighs `weight`, input is missing, the end, or a fault (see fault()).
   // Complete pairs read so far are there in every case.
   Next fill(std::int64_t weight);

@@ -32,34 +32,46 @@ class Packer {
 
 }  // namespace
 
+bool rows_inside(const std::int32_t* rows, std::int64_t count, std::int64_t n) {
+  bool outside = false;
+  for (std::int64_t r = 0; r < count; ++r) outside |= rows[r] < 0 || rows[r] >= n;
+  return !outside;
+}
+
+void stage_columns(const BatchView& batch, const StagedColumns& columns) {
+  for (std::int64_t r = 0; r < batch.n; ++r) {
+    columns.query_start[r] = static_cast<std::uint32_t>(batch.q_start[r] / 16);
+    columns.target_start[r] = static_cast<std::uint32_t>(batch.t_start[r] / 16);
+    columns.query_len[r] = batch.q_len[r];
+    columns.target_len[r] = batch.t_len[r];
+    columns.order[r] = static_cast<std::int32_t>(r);
+  }
+}
+
 bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, std::int64_t count, std::uint8_t* out,
            std::size_t room, const StagedColumns& columns) {
-  const bool whole = every_row(batch, rows, count);
-  if (whole && bases > room) return false;
-  if (whole && bases) std::memcpy(out, batch.bases, bases);
+  if (every_row(batch, rows, count)) {
+    if (bases > room) return false;
+    if (bases) std::memcpy(out, batch.bases, bases);
+    stage_columns(batch, columns);
+    return true;
+  }
   Packer packer(out, room);
   for (std::int64_t r = 0; r < count; ++r) {
     const PairView p = batch.pair(rows[r]);
     columns.query_len[r] = p.query_len;
     columns.target_len[r] = p.target_len;
     columns.order[r] = static_cast<std::int32_t>(r);
-    if (whole) {
-      columns.query_start[r] = static_cast<std::uint32_t>(batch.q_start[r] / 16);
-      columns.target_start[r] = static_cast<std::uint32_t>(batch.t_start[r] / 16);
-    } else if (!packer.add(p.query, p.query_len, columns.query_start[r]) ||
-               !packer.add(p.target, p.target_len, columns.target_start[r])) {
+    if (!packer.add(p.query, p.query_len, columns.query_start[r]) ||
+        !packer.add(p.target, p.target_len, columns.target_start[r]))
       return false;
-    }
   }
   return true;
 }
 
 void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const CardAnswers& answers,
-             std::int32_t unit, std::int32_t bonus, AlignedRows& out) {
+             std::int32_t unit, std::int32_t bonus, DerivedRows& out) {
   const std::size_t n = static_cast<std::size_t>(count);
-  out.status.append(answers.status, n);
-  out.cigar_start.append(answers.cigar_start, n + 1);
-  out.cigar.runs().append(answers.cigar, static_cast<std::size_t>(answers.cigar_start[count]));
   std::memset(out.cut.extend(n), 0, n);
   std::int32_t* score = out.score.extend(n);
   std::int32_t* span = out.span.extend(4 * n);

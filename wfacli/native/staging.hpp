@@ -18,18 +18,27 @@ struct StagedColumns {
   std::int32_t *query_len, *target_len, *order;
 };
 
-// What a card has answered for some rows: where each one's operations start (and their end), costs in units of `unit`,
-// and statuses.
+// What a card has answered for some rows: costs in units of `unit`, and statuses.
 struct CardAnswers {
-  const std::int64_t* cigar_start;  // [count + 1]
-  const std::int32_t* cost;         // [count]
-  const std::uint8_t* status;       // [count]
-  const std::uint32_t* cigar;       // [cigar_start[count]]
+  const std::int32_t* cost;    // [count]
+  const std::uint8_t* status;  // [count]
 };
 
-// The answers as rows of results: scores in the user's scheme, with a bonus for matches or without (types.hpp, Costs).
+// Columns of results that a card does not write.
+struct DerivedRows {
+  Buffer<std::uint8_t> cut;
+  Buffer<std::int32_t> score, span;
+};
+
+// Scores in the user's scheme, with a bonus for matches or without (types.hpp, Costs), and spans.
 void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const CardAnswers& answers,
-             std::int32_t unit, std::int32_t bonus, AlignedRows& out);
+             std::int32_t unit, std::int32_t bonus, DerivedRows& out);
+
+// Whether all rows are those of a batch of n pairs.
+bool rows_inside(const std::int32_t* rows, std::int64_t count, std::int64_t n);
+
+// Fills the columns of all pairs of a batch whose letters lie as they stand.
+void stage_columns(const BatchView& batch, const StagedColumns& columns);
 
 // Copies the letters of rows[0..count) to `out`, each sequence from a multiple of 16 on, and fills their columns. All
 // rows of a batch in its order are copied as they stand, so that targets which repeat go once. False where `room` bytes

@@ -1,0 +1,247 @@
+"""Memory that is lent: for a batch's letters and for answers; it comes back, and outlives the card."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli.batch import PairBatch, Status
+from wfacli.dispatch import Route
+from wfacli.engines.gpu import GpuEngine
+from wfacli.errors import DeviceError
+from wfacli.gpu import staging
+from wfacli.gpu.device import IN_FLIGHT
+from wfacli.gpu.lending import Lender
+
+from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, on_card, some_pairs, within
+
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+
+KERNELS = {EDIT: "gpu-bits-64", AFFINE: "gpu-dp-128"}
+
+
+@pytest.fixture
+def card():
+    """A lender, how it calls, and its driver."""
+    driver, lender = EmulatedDriver(), Lender()
+    yield lender, lambda work: work(driver), driver
+    lender.close(driver)
+    driver.close()
+    assert leaks(driver) == {}
+
+
+def address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
+    memory = engine.letters_memory(len(batch.bases))
+    memory[:] = batch.bases
+    return replace(batch, bases=memory)
+
+
+# The lender
+
+
+def test_memory_is_lent_as_long_as_a_view_of_it_lives(card):
+    lender, call, driver = card
+    lent = lender.lend(1000, call)
+    where, view = address(lent), lent[8:80].view(np.int64)[2:]
+    assert (lender.lent, len(lent), lender.holds(lent)) == (1, 1000, True)
+    del lent
+    other = lender.lend(1000, call)
+    assert address(other) != where
+    assert lender.lent == 2
+    view[:] = 7
+    del view
+    assert lender.lent == 1
+    again = lender.lend(500, call)
+    assert address(again) == where
+    assert driver.calls["lock"] == 2
+    del again, other
+    assert lender.lent == 0
+
+
+def test_memory_comes_back_from_any_thread(card):
+    lender, call, driver = card
+    for _ in range(50):
+        kept = [lender.lend(100, call) for _ in range(4)]
+        threads = [threading.Thread(target=kept.pop) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert (lender.lent, driver.calls["lock"]) == (0, 4)
+
+
+def test_memory_that_is_too_small_makes_room(card):
+    lender, call, driver = card
+    for size in (10, 10_000, 100, 20_000, 5_000):
+        lender.lend(size, call)
+    assert len(driver.locks) == 1
+    assert (driver.calls["lock"], driver.calls["unlock"]) == (3, 2)
+
+
+def test_the_smallest_that_fits_is_lent(card):
+    lender, call, _ = card
+    pieces = {size: lender.lend(size, call) for size in (3_000, 1_000, 2_000)}
+    wanted = address(pieces[2_000])
+    for size in list(pieces):
+        del pieces[size]
+    assert address(lender.lend(1_500, call)) == wanted
+
+
+def test_memory_outlives_the_card(card):
+    lender, call, driver = card
+    lent = lender.lend(1000, call)
+    lent[:] = 5
+    lender.close(driver)
+    assert not driver.locks
+    assert not lender.holds(lent)
+    assert (lent == 5).all()
+    with pytest.raises(DeviceError, match="closed"):
+        lender.lend(1000, call)
+
+
+def test_what_cannot_be_locked_is_not_lent(card):
+    lender, call, driver = card
+    driver.fail(call="lock")
+    with pytest.raises(DeviceError, match="lock"):
+        lender.lend(1000, call)
+    assert lender.lent == 0
+    assert len(lender.lend(1000, call)) == 1000
+
+
+# Letters
+
+
+@pytest.mark.parametrize("coded", [False, True], ids=["plain", "coded"])
+@pytest.mark.parametrize("spec", KERNELS, ids=["edit", "affine"])
+def test_letters_go_from_where_they_are(spec, coded):
+    """Both ways give the same bytes; lent letters are not staged."""
+    spec, kernel = (AFFINE, "gpu-dp-128") if coded else (spec, KERNELS[spec])
+    more = b"ACGNNTTR" if coded else b""
+    batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
+    with on_card(spec) as (engine, driver):
+        lent = in_lent_memory(batch, engine)
+        assert_equal(aligned(engine, lent, kernel), of_cpu(spec, batch))
+        assert driver.calls["upload"] == 2
+        assert sum(driver.pins.values()) < len(batch.bases)
+        assert_equal(aligned(engine, batch, kernel), of_cpu(spec, batch))
+        assert driver.calls["upload"] == 3
+        some = np.array([5, 3, 8], np.int32)
+        assert_equal(aligned(engine, lent, kernel, some), of_cpu(spec, batch, some))
+        assert driver.calls["upload"] == 4
+
+
+def test_letters_memory_comes_back_with_its_batch():
+    with on_card(EDIT) as (engine, driver):
+        wheres = set()
+        for _ in range(5):
+            lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
+            wheres.add(address(lent.bases))
+            aligned(engine, lent, KERNELS[EDIT])
+            del lent
+            assert _soon(lambda: engine._letters.lent == 0)  # the device's thread holds nothing either
+        assert len(wheres) == 1
+        assert driver.calls["lock"] == 2  # and the answers'
+
+
+def test_letters_and_answers_outlive_the_engine():
+    batch = batch_of(some_pairs(60, 60))
+    with on_card(EDIT) as (engine, driver):
+        lent = in_lent_memory(batch, engine)
+        found = aligned(engine, lent, KERNELS[EDIT])
+        within(engine.close)
+        assert leaks(driver) == {}
+        assert engine.letters_memory(10) is None
+    assert lent.bases.tobytes() == batch.bases.tobytes()
+    assert_equal(found, of_cpu(EDIT, batch))
+
+
+def test_letters_are_anywhere_where_no_memory_is_to_be_had():
+    with on_card(EDIT, prepare=lambda d: d.fail(call="lock")) as (engine, _):
+        assert engine.letters_memory(1000) is None
+        assert engine.stats()["failure"] is None
+        assert len(engine.letters_memory(1000)) == 1000
+
+
+@pytest.mark.parametrize("call", ["upload", "launch", "download", "wait"])
+def test_lent_letters_come_back_after_a_failure(call):
+    with on_card(EDIT) as (engine, driver):
+        lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
+        driver.fail(call=call)
+        assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
+        engine._failure = None  # an error remembers where it was, as does whoever handed it on
+        del lent
+        assert _soon(lambda: not gc.collect() and engine._letters.lent == 0)
+
+
+def test_more_batches_than_buffers():
+    """Who submits them waits for no one but the card, also where nobody looks whether a job is done."""
+    batch, submitted = batch_of(some_pairs(20, 60)), threading.Event()
+    with on_card(EDIT) as (engine, driver):
+        lent, done = in_lent_memory(batch, engine), driver.done
+        driver.done = lambda event: submitted.is_set() and done(event)
+        route = Route(every_row(batch), KERNELS[EDIT])
+        tickets = within(lambda: [engine.submit(lent, route) for _ in range(30)])
+        submitted.set()
+        for ticket in tickets:
+            assert_equal(within(lambda t=ticket: engine.collect(t)), of_cpu(EDIT, batch))
+        assert driver.calls["pinned"] <= 2 * IN_FLIGHT + 2
+
+
+# Answers
+
+
+def test_answers_that_are_larger_than_the_last_ones():
+    """They are fetched twice once, and then at once."""
+    few, many = batch_of(some_pairs(300, 60, 0.01)), batch_of(some_pairs(300, 60, 0.5))
+    downloads = []
+    with on_card(EDIT) as (engine, driver):
+        for batch in (few, many, few, many):
+            assert_equal(aligned(engine, batch, KERNELS[EDIT]), of_cpu(EDIT, batch))
+            downloads.append(driver.calls["download"])
+    assert downloads == [1, 3, 4, 5]
+
+
+def test_answers_that_are_kept(monkeypatch):
+    """They stay where they are, but only so many of them."""
+    monkeypatch.setattr(staging, "_MOST_READ", 4)
+    batches = [batch_of(some_pairs(20, 60, seed=number)) for number in range(12)]
+    with on_card(EDIT) as (engine, driver):
+        kept = [aligned(engine, batch, KERNELS[EDIT]) for batch in batches]
+        assert driver.calls["lock"] <= 6
+    for found, batch in zip(kept, batches, strict=True):
+        assert_equal(found, of_cpu(EDIT, batch))
+
+
+# The device's thread
+
+
+def test_jobs_begin_while_one_is_under_way():
+    """The thread does not wait for a job as long as the card could have another."""
+    batch, over, waited = batch_of(some_pairs(20, 60)), threading.Event(), []
+    with on_card(EDIT) as (engine, driver):
+        done, wait = driver.done, driver.wait
+        driver.done = lambda event: over.is_set() and done(event)
+        driver.wait = lambda event: (waited.append(over.is_set()), wait(event))
+        route = Route(every_row(batch), KERNELS[EDIT])
+        first = engine.submit(batch, route)
+        assert _soon(lambda: driver.calls["download"] == 1)
+        second = engine.submit(batch, route)
+        assert _soon(lambda: driver.calls["download"] == 2)
+        over.set()
+        for ticket in (first, second):
+            assert_equal(within(lambda t=ticket: engine.collect(t)), of_cpu(EDIT, batch))
+        assert all(waited)
+
+
+def _soon(happened) -> bool:
+    pause = threading.Event()
+    return any(happened() or pause.wait(0.002) for _ in range(5000))
