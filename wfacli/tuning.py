@@ -52,6 +52,7 @@ GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
 GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
 GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
 GPU_DP_WARP = Model(0.0005, 2e-05, 4.5e-07)
+GPU_TILES = Model(0.0005, 2e-05, 3e-07)
 GPU_MOST = 0.95  # of a sample that a kernel for all should be sure to align
 GPU_JOB = 300.0  # microseconds that a route takes however few its pairs are
 GPU_CODED = 1.6  # times as long for letters other than A C G T

@@ -13,7 +13,7 @@ from tests.emulation.launching import Kernels, address, aligned
 from tests.oracle_spans import _IUPAC, Scheme, optima
 from tests.oracles import Pair
 from wfacli.batch import Status
-from wfacli.gpu import dp
+from wfacli.gpu import dp, tiles
 
 SCHEMES = [
     Scheme(1, ((0, 1),)),
@@ -127,6 +127,40 @@ def launch_warp(
     return answers
 
 
+def launch_tiles(
+    pairs: Sequence[Pair],
+    scheme: Scheme,
+    band: int,
+    lanes: int,
+    *,
+    path: bool = True,
+    order: int = 0,
+    max_cost: int = MANY,
+    capacity: int = 1500,
+    rule: str = "",
+    grid: int = 2,
+    longest: int = 0,
+) -> Answers:
+    """dp_tiles_align of cuda/dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
+    pieces = len(scheme.gaps)
+    macros = {"WFACLI_LANES": lanes, "WFACLI_PIECES": pieces, "WFACLI_CODES": int(bool(rule))}
+    kernels = Kernels("dp_tiles.cu", BLOCK, macros)
+    batch = batch_of(pairs[::-1], rule)
+    rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
+    task = task_for(batch, scheme, path, max_cost, rule)
+    task["longest"] = max(longest or int(task["longest"][0]), 1)
+    task["band"] = band
+    answers = Answers.room(task, len(pairs), capacity)
+    stride = tiles.stride(lanes, pieces, band, int(task["longest"][0]), path)
+    workspace = aligned(grid * BLOCK // 32 * tiles.pairs(lanes) * stride, np.uint8)
+    drawn = aligned(1, np.uint32)
+    drawn[:] = 0
+    task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), stride
+    task["next"] = address(drawn)
+    kernels.launch("dp_tiles_align", task, grid, order)
+    return answers
+
+
 def near_pairs(seed: int, count: int, longest: int, band: int, alphabet: bytes) -> list[tuple[bytes, bytes]]:
     """Pairs whose lengths differ by up to a little more than the band, alike and unlike."""
     rng = random.Random(seed)
@@ -177,3 +211,9 @@ def excursions(seed: int, band: int) -> list[Pair]:
         at_once = (left + right, left + gap + right)
         pairs += [out_and_back, out_and_back[::-1], at_once, at_once[::-1]]
     return pairs
+
+
+def provable_of_tiles(pairs: list, scheme: Scheme, band: int) -> np.ndarray:
+    """The same for dp_tiles.cu."""
+    query, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
+    return tiles.provable_cost(scheme.mismatch, scheme.gaps, query, target, band)

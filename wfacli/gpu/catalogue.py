@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from . import tiles
 from .wfa import VARIANTS
 
 
@@ -122,6 +123,15 @@ def _dp() -> Iterator[Row]:
         sizes = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_BITS", bits))
         yield _dp_row(name, "dp_warp.cu", "dp_warp_align", sizes, 0)
         yield _dp_row(coded_of(name), "dp_warp.cu", "dp_warp_align", sizes, 1)
+    for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
+        name, groups = dp_tiles(lanes, pieces), (("WFACLI_LANES", lanes), ("WFACLI_PIECES", pieces))
+        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0)
+        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1)
+
+
+def dp_tiles(lanes: int, pieces: int) -> str:
+    """The row where a group of so many lanes has two pairs, in bands of any width."""
+    return f"tiles-{lanes}-pieces-{pieces}"
 
 
 def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:

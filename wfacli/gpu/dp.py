@@ -37,18 +37,17 @@ def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
     return np.where(length == 0, 0, least)
 
 
-def _band_low(query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
-    """The first diagonal (target - query letters) of a band of `band` diagonals; odd where a warp has a pair."""
-    low: np.ndarray = (target_len.astype(np.int64) - query_len - (band - 1)) >> 1
-    if band > WIDEST_OF_THREADS:
-        low -= low % 2 == 0
-    return low
+def unproven_cost(
+    gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int, odd: bool | None = None
+) -> np.ndarray:
+    """The least cost of a path that leaves the band, i64 (NEVER: none does): what costs less is proved. 0: no band.
 
-
-def unproven_cost(gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int) -> np.ndarray:
-    """The least cost of a path that leaves the band, i64 (NEVER: none does): what costs less is proved. 0: no band."""
+    `odd`: whether the band's first diagonal has an odd number, as it has in dp_warp.cu, where bands are wide.
+    """
     last = target_len.astype(np.int64) - query_len
-    low = _band_low(query_len, target_len, band)
+    low = (last - (band - 1)) >> 1  # the first diagonal
+    if band > WIDEST_OF_THREADS if odd is None else odd:
+        low -= low % 2 == 0
     above, below = low + band, low - 1
     holds = (low <= np.minimum(0, last)) & (above > np.maximum(0, last))
     up = gap_cost(gaps, np.maximum(above, 0)) + gap_cost(gaps, np.maximum(above - last, 0))

@@ -255,7 +255,7 @@ class AlignJob:
             costs["open"][0, piece], costs["extend"][0, piece] = open_, extend
         todo["op_capacity"], todo["longest"] = plan.op_capacity, shape.longest
         todo["max_cost"] = min(shape.max_cost, plan.max_cost)
-        todo["path"] = shape.path
+        todo["path"], todo["band"] = shape.path, plan.band
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):
             count = min(at_once, m - begin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import tuning
-from . import catalogue, dp, wfa
+from . import catalogue, dp, tiles, wfa
 from .layout import bits_stride
 from .plans import NO_BOUND, Plan, Shape
 from .rungs import PREFIX
@@ -21,6 +21,8 @@ def plan_of(kernel: str, shape: Shape) -> Plan:
         return _bits(name, int(size), shape)
     if family == "dp":
         return _dp_thread(int(size), shape) if int(size) <= dp.WIDEST_OF_THREADS else _dp_warp(int(size), shape)
+    if family == "tiles":
+        return _dp_tiles(int(size), shape)
     raise ValueError(f"no kernel of the GPU is named {kernel}")
 
 
@@ -32,6 +34,8 @@ def serves(kernel: str, shape: Shape) -> bool:
         return wfa.VARIANTS[f"wfa-{rest}"].pieces == pieces
     if family == "bits":
         return not shape.coded and shape.mismatch == 1 and shape.gaps == ((0, 1),)
+    if family == "tiles":
+        return tiles.lanes(int(rest), shape.mismatch, shape.gaps) is not None
     coded = int(rest) in catalogue.DP_WARP or catalogue.dp_thread_coded(int(rest))
     return catalogue.dp_build(int(rest), pieces) is not None and (coded or not shape.coded)
 
@@ -83,6 +87,24 @@ def _dp_warp(band: int, shape: Shape) -> Plan:
     )
 
 
+def _dp_tiles(band: int, shape: Shape) -> Plan:
+    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count)
+    if lanes is None:
+        raise ValueError(f"16 bits do not hold these costs in a band of {band} diagonals")
+    pieces = len(shape.gaps)
+    name = catalogue.dp_tiles(lanes, pieces)
+    row = catalogue.ROWS[catalogue.coded_of(name) if shape.coded else name]
+    return Plan(
+        rows=(row,),
+        blocks=(row.threads // 32 * tiles.pairs(lanes),),
+        unit=1,
+        stride=tiles.stride(lanes, pieces, band, max(shape.longest, 1), shape.path),
+        op_capacity=_dp_ops(band, shape, odd=False),
+        resident=True,
+        band=band,
+    )
+
+
 def _build(band: int, shape: Shape) -> int:
     pieces = catalogue.dp_build(band, dp.pieces_macro(shape.gaps))
     if pieces is None:
@@ -110,12 +132,12 @@ def _wavefront(name: str, shape: Shape) -> Plan:
     )
 
 
-def _dp_ops(band: int, shape: Shape) -> int:
+def _dp_ops(band: int, shape: Shape, odd: bool | None = None) -> int:
     """Operations of a path that costs no more than a band proves, and has at least one letter of each sequence."""
     if not shape.path:
         return 0
     same = np.full(1, shape.longest, np.int32)
-    most = min(int(dp.unproven_cost(shape.gaps, same, same, band)[0]), shape.max_cost)
+    most = min(int(dp.unproven_cost(shape.gaps, same, same, band, odd)[0]), shape.max_cost)
     least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
     return _most_ops(min(most // least, shape.longest) + 1)
 

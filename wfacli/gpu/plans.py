@@ -49,6 +49,7 @@ class Plan:
             workspace are then the groups' and not the pairs'.
         shared: bytes of dynamic shared memory a block.
         max_cost: above which the kernel need not look; the shape's counts as well.
+        band: diagonals, for kernels that take any number.
     """
 
     rows: tuple[catalogue.Row, ...]
@@ -59,6 +60,7 @@ class Plan:
     resident: bool = False
     shared: int = 0
     max_cost: int = NO_BOUND
+    band: int = 0
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""

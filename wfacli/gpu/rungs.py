@@ -6,7 +6,7 @@ Times are microseconds a pair of a card that is full of such pairs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .. import tuning
 from ..batch import I32
-from . import catalogue, dp, wfa
+from . import catalogue, dp, tiles, wfa
 from .plans import NO_BOUND
 
 PREFIX = "gpu-"
@@ -101,6 +101,17 @@ def _dp_reach(band: int, pairs: Pairs) -> F64:
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
+def _tiles_reach(band: int, pairs: Pairs) -> F64:
+    """See tiles.provable_cost."""
+    return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band).astype(np.float64)
+
+
+def _tiles_work(band: int, pairs: Pairs) -> F64:
+    """Cells of two pieces take about twice as many instructions."""
+    lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps)
+    return pairs.longest * (len(pairs.gaps) * tiles.steps(lanes, band) if lanes else np.inf)
+
+
 def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
     most = variant.most_cost(pairs.mismatch, pairs.gaps, NO_BOUND)
     return np.where(pairs.longest <= variant.longest, most + 1.0, 0.0)
@@ -167,9 +178,25 @@ _DP = {
     for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
     for band in bands
 }
+_TILES = {
+    band: Rung(
+        f"{PREFIX}tiles-{band}", partial(_tiles_reach, band), partial(_tiles_work, band), tuning.GPU_TILES, coded=True
+    )
+    for band in tiles.BANDS
+}
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
-RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_WFA.values())}
+RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values())}
 KERNELS = tuple(RUNGS)
+
+
+def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
+    pieces = dp.pieces_macro(gaps)
+    for band, rung in _DP.items():
+        if catalogue.dp_build(band, pieces) is not None:
+            yield band, rung
+    for band, rung in _TILES.items():
+        if tiles.lanes(band, mismatch, gaps) is not None:
+            yield band, rung
 
 
 @functools.cache
@@ -183,9 +210,7 @@ def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[R
         path: whether CIGARs are wanted.
     """
     pieces = dp.pieces_macro(gaps)
-    bands = (
-        _BITS if edit else tuple(rung for band, rung in _DP.items() if catalogue.dp_build(band, pieces) is not None)
-    )
+    bands = _BITS if edit else tuple(rung for _, rung in sorted(_dense(mismatch, gaps), key=lambda found: found[0]))
     waves = (
         rung
         for name, rung in _WFA.items()

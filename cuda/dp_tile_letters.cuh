@@ -1,0 +1,111 @@
+// What the letters of a row and of a column cost where they meet, for two pairs at a time, one in each 16-bit half.
+#pragma once
+
+#include "common/letters.cuh"
+#include "common/permute.cuh"
+
+namespace wfacli::dp {
+
+// What equal and unlike letters are worth: two signed values of 8 bits.
+struct Worth {
+  std::int32_t equal, unlike;
+};
+
+// A C G T. A row is what each of the four letters of a column is worth in it, a byte each, a word for each pair; a
+// column is the choice of the bytes of its two letters, extended to 16 bits.
+struct PackedTiles {
+  using Of = Packed;
+  struct Row {
+    std::uint32_t worth[2];
+  };
+
+  std::uint32_t unlike, change;   // four bytes; and what makes one of them that of an equal letter
+  std::uint32_t windows[2];       // letters of the coming rows, the next one in the top bits
+
+  WFACLI_DEVICE static PackedTiles of(const AlignTask&, Worth worth) {
+    PackedTiles letters;
+    letters.unlike = static_cast<std::uint32_t>(worth.unlike & 0xff) * 0x01010101u;
+    letters.change = static_cast<std::uint32_t>((worth.unlike ^ worth.equal) & 0xff);
+    letters.windows[0] = letters.windows[1] = 0;
+    return letters;
+  }
+  // 16 reversed letters from r on; those outside are anything.
+  WFACLI_DEVICE static std::uint32_t window(const Packed& letters, std::int32_t r) {
+    return letters.window(min(max(r, -16), letters.length));
+  }
+  // The columns of 16 letters of each target.
+  WFACLI_DEVICE void columns(const Packed (&target)[2], const std::int32_t (&r)[2], std::uint32_t (&out)[16]) const {
+    const std::uint32_t a = window(target[0], r[0]), b = window(target[1], r[1]);
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+      out[j] = (a >> (30 - 2 * j) & 3) * 0x0011u + (b >> (30 - 2 * j) & 3) * 0x1100u + 0xc480u;
+  }
+  // Before the 16 rows from reversed letters r of the queries on.
+  WFACLI_DEVICE void enter(const Packed (&query)[2], const std::int32_t (&r)[2]) {
+    windows[0] = window(query[0], r[0]);
+    windows[1] = window(query[1], r[1]);
+  }
+  WFACLI_DEVICE Row next() {
+    Row row;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      row.worth[x] = unlike ^ change << (windows[x] >> 27 & 24);
+      windows[x] <<= 2;
+    }
+    return row;
+  }
+  WFACLI_DEVICE std::uint32_t worth(const Row& row, std::uint32_t column) const {
+    return permuted(row.worth[0], row.worth[1], column);
+  }
+};
+
+// Any letters: a row and a column are their codes, one in each half.
+struct CodedTiles {
+  using Of = Coded;
+  using Row = std::uint32_t;
+
+  std::uint32_t equal, difference;  // of equal letters; and from there to unlike ones, as a 16-bit factor
+  std::uint32_t wildcard, flip;     // all ones, and 1 in each half, if codes match that share a bit
+  const std::uint8_t* ahead[2];     // the letter of the next row, going down
+  std::int32_t left[2], before[2];  // how many there are, and after how many rows
+
+  WFACLI_DEVICE static CodedTiles of(const AlignTask& task, Worth worth) {
+    CodedTiles letters{};
+    letters.equal = static_cast<std::uint32_t>(worth.equal & 0xffff) * 0x00010001u;
+    letters.difference = static_cast<std::uint32_t>((worth.unlike - worth.equal) & 0xffff);
+    letters.wildcard = task.wildcard ? 0xffffffffu : 0;
+    letters.flip = task.wildcard ? 0x00010001u : 0;
+    return letters;
+  }
+  WFACLI_DEVICE static std::uint32_t letter(const Coded& letters, std::int32_t r) {
+    return r >= 0 && r < letters.length ? letters.letter(r) : 0;
+  }
+  WFACLI_DEVICE void columns(const Coded (&target)[2], const std::int32_t (&r)[2], std::uint32_t (&out)[16]) const {
+#pragma unroll
+    for (int j = 0; j < 16; ++j) out[j] = letter(target[0], r[0] + j) | letter(target[1], r[1] + j) << 16;
+  }
+  WFACLI_DEVICE void enter(const Coded (&query)[2], const std::int32_t (&r)[2]) {
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const std::int32_t from = min(max(r[x], 0), query[x].length);
+      ahead[x] = query[x].letters + query[x].length - from;
+      left[x] = query[x].length - from;
+      before[x] = from - r[x];
+    }
+  }
+  WFACLI_DEVICE Row next() {
+    std::uint32_t row = 0;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      if (before[x]-- <= 0 && left[x]-- > 0) row |= static_cast<std::uint32_t>(*--ahead[x]) << 16 * x;
+    }
+    return row;
+  }
+  WFACLI_DEVICE std::uint32_t worth(Row row, std::uint32_t column) const {
+    const std::uint32_t common = row & column, apart = row ^ column;
+    const std::uint32_t unlike = __vmins2((common & wildcard) | (apart & ~wildcard), 0x00010001u) ^ flip;
+    return __vadd2(unlike * difference, equal);
+  }
+};
+
+}  // namespace wfacli::dp

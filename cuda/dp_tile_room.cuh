@@ -1,0 +1,265 @@
+// Stripes of the matrices of two pairs, a group of lanes for both, and what of them is kept in the workspace.
+//
+// A stripe is kTileWidth columns of the (reversed) targets, and of each pair those rows that the band has in them; its
+// rows are counted from 0, for each pair from a row of its own. Lane l of the group has the stripe's columns
+// 16 l to 16 l + 15, and in step t it is in row t - l.
+#pragma once
+
+#include "dp_cells.cuh"
+#include "dp_tile_letters.cuh"
+
+namespace wfacli::dp {
+
+constexpr std::uint32_t kAllLanes = 0xffffffffu;
+constexpr int kTileLanes = WFACLI_LANES;
+constexpr int kTileColumns = 16;  // of a lane
+constexpr int kTileWidth = kTileLanes * kTileColumns;
+constexpr int kTilePieces = WFACLI_PIECES;
+constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp
+constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two states that are kept
+
+#if WFACLI_CODES
+using TileLetters = CodedTiles;
+#else
+using TileLetters = PackedTiles;
+#endif
+
+// Values of the sweep are cost - drift * (row + column) - base, so that lengthening a gap of the cheaper piece costs
+// nothing, and all values of a stripe lie close together below the one at its top left, which is kTop.
+constexpr std::int32_t kTop = 20000;
+constexpr std::int32_t kFar = 28000;  // what lies outside the band
+
+struct TileCosts {
+  std::int32_t drift, mismatch;
+  std::int32_t open[kTilePieces], more[kTilePieces];  // more: of a gap's letter, beside the drift
+
+  WFACLI_DEVICE static TileCosts of(const Costs& costs) {
+    TileCosts own;
+    own.mismatch = costs.mismatch;
+    own.drift = costs.extend[0];
+    for (int g = 1; g < kTilePieces; ++g) own.drift = min(own.drift, costs.extend[g]);
+    for (int g = 0; g < kTilePieces; ++g) {
+      own.open[g] = costs.open[g];
+      own.more[g] = costs.extend[g] - own.drift;
+    }
+    return own;
+  }
+  // A gap of so many letters from (0, 0), less its drift.
+  WFACLI_DEVICE std::int32_t edge(std::int32_t letters) const {
+    if (letters == 0) return 0;
+    std::int32_t least = kNever;
+    for (int g = 0; g < kTilePieces; ++g)
+      least = static_cast<std::int32_t>(
+          min(static_cast<std::int64_t>(least), open[g] + static_cast<std::int64_t>(more[g]) * letters));
+    return min(least, kFar - kTop);
+  }
+};
+
+WFACLI_DEVICE std::uint32_t halves(std::int32_t lower, std::int32_t upper) {
+  return (static_cast<std::uint32_t>(lower) & 0xffffu) | static_cast<std::uint32_t>(upper) << 16;
+}
+WFACLI_DEVICE std::int32_t half_of(std::uint32_t word, int x) {
+  return static_cast<std::int32_t>(static_cast<std::int16_t>(word >> 16 * x));
+}
+
+// The first row of a stripe, at least 1, from that of stripe 0.
+WFACLI_DEVICE std::int32_t tile_top(std::int32_t first_row, std::int32_t stripe) {
+  return max(1, stripe * kTileWidth + first_row);
+}
+
+// A pair whose cost the band may prove; or none, which has no stripes.
+struct TilePair {
+  TileLetters::Of query, target;
+  std::int32_t slot, stripes;
+  std::int32_t first_row;  // of stripe 0, if rows below 1 counted
+  std::int32_t base;       // of the stripe that is being swept
+  std::int32_t cost;
+  Band band;
+
+  WFACLI_DEVICE static TilePair of(const AlignTask& task, std::int32_t slot) {
+    const std::int32_t row = task.rows[min(slot, task.count - 1)];
+    TilePair pair;
+    pair.slot = slot;
+    pair.query = TileLetters::Of::query(task.seq, row);
+    pair.target = TileLetters::Of::target(task.seq, row);
+    const std::int32_t query_len = pair.query.length, target_len = pair.target.length;
+    pair.band = Band::of(task.costs, query_len, target_len, task.band);
+    pair.first_row = 2 - pair.band.low - task.band;
+    const bool fits = max(query_len, target_len) <= task.longest && slot < task.count;
+    const bool swept = fits && query_len > 0 && target_len > 0 && pair.band.holds;
+    pair.stripes = swept ? (target_len - 1) / kTileWidth + 1 : 0;
+    pair.base = -kTop;
+    pair.cost = query_len == 0 || target_len == 0 ? gap_cost(task.costs, query_len + target_len) : kNever;
+    return pair;
+  }
+  // The first row of a stripe, and how many it has.
+  WFACLI_DEVICE std::int32_t top(std::int32_t stripe) const { return tile_top(first_row, stripe); }
+  WFACLI_DEVICE std::int32_t rows(std::int32_t stripe) const {
+    if (stripe >= stripes) return 0;
+    return max(0, min(query.length, (stripe + 1) * kTileWidth - band.low) - top(stripe) + 1);
+  }
+  // Rows by which a stripe begins below the one before.
+  WFACLI_DEVICE std::int32_t lower(std::int32_t stripe) const { return top(stripe) - top(stripe - 1); }
+};
+
+// A row where one stripe ends and the next begins: of each pair the value of the stripe's last column (lower half of
+// `first`) and the deletions that go on from it.
+struct EdgeOfPair {
+#if WFACLI_PIECES == 2
+  std::uint32_t first, second;
+#else
+  std::uint32_t first;
+#endif
+};
+struct alignas(8 * kTilePieces) Edge {
+  EdgeOfPair of[2];
+};
+
+// The group's piece of the workspace; wfacli/gpu/layout.py mirrors it.
+struct TileRoom {
+  // Words of a lane's state: values and insertions of its columns, the deletions that leave it, the corner before it.
+  static constexpr int kWords = kTileColumns * (1 + kTilePieces) + kTilePieces + 1;
+  static constexpr int kVectors = kTilePieces;  // uint4 of a lane's directions of a row
+
+  std::uint8_t* at;
+  std::uint64_t edge_bytes, kept_bytes;
+  std::int32_t stripes;  // that there is room for
+  bool path;
+
+  WFACLI_DEVICE static TileRoom of(const AlignTask& task, std::uint8_t* at) {
+    TileRoom room;
+    room.at = at;
+    room.path = task.path != 0;
+    room.stripes = room.path ? (task.longest - 1) / kTileWidth + 1 : 2;
+    const auto rows = static_cast<std::uint64_t>(min(static_cast<std::int64_t>(task.band) + kTileWidth,
+                                                     static_cast<std::int64_t>(task.longest)));
+    room.edge_bytes = rows * sizeof(Edge);
+    const std::uint64_t states = (rows + kTileLanes - 2) / kTileSteps + 1;
+    room.kept_bytes = room.path ? states * kWords * 4 * kTileLanes : 0;
+    return room;
+  }
+  // Rows of the edge behind a stripe. Without the path only the last two are kept.
+  WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
+    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(path ? stripe : stripe & 1));
+  }
+  // The word 0 of a lane's state before step kTileSteps * number of a stripe; words are kTileLanes apart.
+  WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
+    const std::uint64_t first = edge_bytes * static_cast<std::uint32_t>(stripes) +
+                                kept_bytes * static_cast<std::uint32_t>(stripe);
+    return reinterpret_cast<std::uint32_t*>(at + first) +
+           static_cast<std::uint64_t>(number) * kWords * kTileLanes + lane;
+  }
+  // The bases of both pairs in a stripe.
+  WFACLI_DEVICE int2* bases(std::int32_t stripe) const {
+    return reinterpret_cast<int2*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) + stripe;
+  }
+  // Directions of the part of a stripe that is walked through; a step's vectors are kTileLanes * kVectors apart.
+  WFACLI_DEVICE uint4* directions() const {
+    const std::uint64_t first = (edge_bytes + kept_bytes + 8) * static_cast<std::uint32_t>(stripes);
+    return reinterpret_cast<uint4*>(at + (first + 15) / 16 * 16);
+  }
+};
+
+// The values and deletions that come into a stripe from the one before, a row of each pair, in the frame of the stripe.
+struct Entry {
+  std::uint32_t value;
+  std::uint32_t deletion[kTilePieces];
+};
+
+// Where both pairs' entries to a stripe are; stripes may differ.
+struct Entrance {
+  const Edge* from[2];
+  std::int32_t lower[2], rows[2];  // rows: of the stripe before
+  std::int32_t lift[2];            // from its frame to that of the stripe
+  bool outer[2];                   // the stripe is the first: its entries are the matrix' edge
+
+  WFACLI_DEVICE static Entrance of(const TilePair (&pairs)[2], const TileRoom& room, const std::int32_t (&stripe)[2],
+                                   const std::int32_t (&lift)[2]) {
+    Entrance entrance;
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      entrance.outer[x] = stripe[x] == 0;
+      entrance.from[x] = room.edge(max(stripe[x] - 1, 0));
+      entrance.lower[x] = entrance.outer[x] ? 0 : pairs[x].lower(stripe[x]);
+      entrance.rows[x] = entrance.outer[x] ? 0 : pairs[x].rows(stripe[x] - 1);
+      entrance.lift[x] = lift[x];
+    }
+    return entrance;
+  }
+  // What is kept of rows of the stripe, of each pair one; anything where nothing is.
+  WFACLI_DEVICE Edge kept(const std::int32_t (&row)[2]) const {
+    Edge edge{};
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const std::int32_t at = row[x] + lower[x];
+      if (at < rows[x]) edge.of[x] = from[x][at].of[x];
+    }
+    return edge;
+  }
+  // The entries of the same rows.
+  WFACLI_DEVICE Entry entry(const TileCosts& costs, const std::int32_t (&row)[2], const Edge& edge) const {
+    std::int32_t value[2], deletion[2][kTilePieces];
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      value[x] = kFar;
+#pragma unroll
+      for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = kFar;
+      if (outer[x]) {  // rows count from 1 there
+        value[x] = kTop + costs.edge(row[x] + 1);
+#pragma unroll
+        for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = min(value[x] + costs.open[g] + costs.more[g], kFar);
+      } else if (row[x] + lower[x] < rows[x]) {
+        value[x] = half_of(edge.of[x].first, 0) + lift[x];
+        deletion[x][0] = half_of(edge.of[x].first, 1) + lift[x];
+#if WFACLI_PIECES == 2
+        deletion[x][1] = static_cast<std::int32_t>(edge.of[x].second) + lift[x];
+#endif
+      }
+    }
+    Entry entry;
+    entry.value = halves(value[0], value[1]);
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) entry.deletion[g] = halves(deletion[0][g], deletion[1][g]);
+    return entry;
+  }
+};
+
+// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
+class Entering {
+ public:
+  // From rows `row` of the pairs' stripes on.
+  WFACLI_DEVICE Entering(const Entrance& entrance, const TileCosts& costs, const std::int32_t (&row)[2],
+                         std::int32_t lane)
+      : entrance_(entrance), costs_(costs), row_{row[0] + lane % kChunk, row[1] + lane % kChunk} {
+    ahead_ = entrance_.kept(row_);
+    next();
+  }
+  // The row t after the first; all lanes of the warp call it for one t after the other.
+  WFACLI_DEVICE Entry at(std::int32_t t) {
+    Entry entry;
+    entry.value = __shfl_sync(kAllLanes, entry_.value, t % kChunk, kTileLanes);
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+      entry.deletion[g] = __shfl_sync(kAllLanes, entry_.deletion[g], t % kChunk, kTileLanes);
+    if (t % kChunk == kChunk - 1) next();
+    return entry;
+  }
+
+ private:
+  static constexpr int kChunk = kTileLanes < 16 ? kTileLanes : 16;
+
+  WFACLI_DEVICE void next() {
+    entry_ = entrance_.entry(costs_, row_, ahead_);
+    row_[0] += kChunk;
+    row_[1] += kChunk;
+    ahead_ = entrance_.kept(row_);
+  }
+
+  const Entrance& entrance_;
+  const TileCosts& costs_;
+  std::int32_t row_[2];
+  Edge ahead_;
+  Entry entry_;
+};
+
+}  // namespace wfacli::dp

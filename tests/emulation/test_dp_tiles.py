@@ -1,0 +1,106 @@
+"""Dynamic programming stripe by stripe, two pairs a group of lanes, against the oracle."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tests import pairgen
+from tests.emulation.dp_batches import (
+    SCHEMES,
+    assert_canonical,
+    excursions,
+    launch_tiles,
+    near_pairs,
+    provable_of_tiles,
+)
+from tests.oracle_spans import Scheme
+from wfacli.batch import Status
+from wfacli.gpu import tiles
+
+BUILDS = [(40, 4), (130, 4), (100, 8), (600, 32)]
+
+
+def assert_answers(pairs: list, scheme: Scheme, band: int, lanes: int, rule: str = "mismatch", order: int = 0) -> int:
+    """How many pairs are answered, canonically; a band that does not hold such costs is not tried."""
+    assert tiles.holds(lanes, scheme.mismatch, scheme.gaps, band)
+    answers = launch_tiles(pairs, scheme, band, lanes, order=order, rule="" if rule == "mismatch" else rule)
+    return assert_canonical(pairs, scheme, answers, provable_of_tiles(pairs, scheme, band), rule)
+
+
+def held(lanes: int, bands: tuple[int, ...]) -> list[tuple[int, int, Scheme]]:
+    """Bands, groups and costs that go together."""
+    return [(b, lanes, s) for b in bands for s in SCHEMES if tiles.holds(lanes, s.mismatch, s.gaps, b)]
+
+
+BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,))]
+
+
+def test_which_costs_are_held() -> None:
+    affine, two = SCHEMES[2], SCHEMES[5]
+    assert tiles.holds(8, 2, ((3, 1),), 8000) and not tiles.holds(8, 2, ((3, 1),), 30000)
+    assert tiles.holds(8, affine.mismatch, affine.gaps, 2000) and tiles.holds(8, two.mismatch, two.gaps, 2000)
+    assert not tiles.holds(32, affine.mismatch, affine.gaps, 100)  # 512 columns, in 16 bits with directions
+    assert tiles.holds(32, 2, ((3, 1),), 8000)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize(("band", "lanes", "scheme"), BUILDS, ids=str)
+def test_canonical_where_provable(band: int, lanes: int, scheme: Scheme, order: int) -> None:
+    seed = band + lanes + order
+    pairs = near_pairs(seed, 30, 150, 40, b"ACGT") + near_pairs(seed + 1, 20, 70, 40, b"AC")
+    assert assert_answers(pairs, scheme, band, lanes, order=order) > len(pairs) // 4
+
+
+@pytest.mark.parametrize(("band", "lanes", "scheme"), [(b, n, s) for b, n, s in BUILDS if b != 40], ids=str)
+def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None:
+    """Long gaps across stripes, and costs that cannot be proved."""
+    pairs = near_pairs(band, 12, 500, band, b"ACGT") + near_pairs(band + 1, 6, 300, band, b"AC")
+    pairs += excursions(band, band)[::5]
+    assert assert_answers(pairs, scheme, band, lanes) > 4
+
+
+@pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (900, 32)])
+def test_many_stripes_and_states(band: int, lanes: int) -> None:
+    """Stripes that begin below row 1, and several kept states of each."""
+    rng = random.Random(band)
+    scheme, pairs = Scheme(2, ((3, 1),)), []
+    for length, error in ((700, 0.01), (900, 0.05), (1300, 0.03), (1290, 0.1), (64, 0.1), (1025, 0.02)):
+        target = pairgen.sequence(rng, length, b"ACGT")
+        pairs.append((pairgen.mutated(rng, target, b"ACGT", error), target))
+        pairs.append((target, pairgen.mutated(rng, target, b"ACGT", error)))
+    assert assert_answers(pairs, scheme, band, lanes) > 4
+
+
+@pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
+def test_any_letters(rule: str) -> None:
+    for scheme in (SCHEMES[2], SCHEMES[-1]):
+        pairs = near_pairs(5, 16, 150, 30, pairgen.ALPHABETS["iupac"]) + near_pairs(6, 16, 20, 9, b"ACGTNacgtn")
+        answers = launch_tiles(pairs, scheme, 120, 8, rule=rule)
+        assert assert_canonical(pairs, scheme, answers, provable_of_tiles(pairs, scheme, 120), rule) > 8
+
+
+def test_scores_only() -> None:
+    for band, lanes, scheme in BUILDS:
+        pairs = near_pairs(5, 30, 260, 32, b"ACGT")
+        answers = launch_tiles(pairs, scheme, band, lanes, path=False)
+        wanted = launch_tiles(pairs, scheme, band, lanes)
+        assert (answers.cost == wanted.cost).all() and (answers.status == wanted.status).all()
+        assert (answers.op_count == 0).all()
+
+
+def test_limits() -> None:
+    scheme, pairs = Scheme(2, ((3, 1),)), near_pairs(8, 40, 90, 32, b"ACGT")
+    wanted = provable_of_tiles(pairs, scheme, 128)
+    assert_canonical(pairs, scheme, launch_tiles(pairs, scheme, 128, 8, max_cost=12), np.minimum(wanted, 12))
+    ample = launch_tiles(pairs, scheme, 128, 8)
+    tight = launch_tiles(pairs, scheme, 128, 8, capacity=3)
+    over = (ample.status == Status.OK) & (ample.op_count > 3)
+    assert over.any() and (tight.status[over] == Status.MEMORY_LIMIT).all()
+    assert all(tight.cigar(slot) == ample.cigar(slot) for slot in np.flatnonzero(~over))
+    small = launch_tiles(pairs, scheme, 128, 8, longest=30)
+    longer = np.array([max(map(len, pair)) > 30 for pair in pairs])
+    assert (small.status[longer] == Status.MEMORY_LIMIT).all()
+    assert (small.status[~longer] == ample.status[~longer]).all()

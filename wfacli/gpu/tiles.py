@@ -1,0 +1,92 @@
+"""What the host needs to know of cuda/dp_tiles.cu: its memory, the costs that its 16 bits hold, and what it proves.
+
+Costs are those of the task, divided by their greatest common divisor. Bands can have any width.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from . import dp
+
+LANES = (4, 8, 16, 32)  # of a group, the builds that there are
+COLUMNS = 16  # of a lane
+_TOP, _FAR = 20000, 28000  # values in the sweep, as in dp_tile_room.cuh
+_SCALE = 16  # of values with directions
+_ROWS = 16  # between two cuts of large values
+BANDS = (96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384)
+_WITH_DIRECTIONS = 2  # times as long
+_BUSY = 700  # warps
+
+F64 = npt.NDArray[np.float64]
+
+
+def between(lanes: int) -> int:
+    """Steps between two states that are kept."""
+    return 32 if lanes < 8 else 64
+
+
+def pairs(lanes: int) -> int:
+    """That a warp has at a time."""
+    return 2 * 32 // lanes
+
+
+def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
+    """Bytes of workspace for each pair that is resident; a group has the room of two."""
+    width = lanes * COLUMNS
+    rows = min(band + width, longest)
+    edge = rows * 8 * pieces
+    if not path:
+        return -(-2 * (edge + 8) // 512) * 256
+    stripes = (longest - 1) // width + 1
+    words = COLUMNS * (1 + pieces) + pieces + 1
+    states = (rows + lanes - 2) // between(lanes) + 1
+    kept = states * words * 4 * lanes
+    directions = between(lanes) * lanes * 16 * pieces
+    return -(-(stripes * (edge + kept + 8) + 16 + directions) // 512) * 256
+
+
+def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
+    """Whether 16 bits hold all values of a band with these costs: those of the sweep, and of the parts walked through.
+
+    Between two cells that are d rows or columns apart costs differ by a gap of d letters at most, and the drift adds
+    as much again.
+    """
+    drift, most = min(e for _, e in gaps), max(e for _, e in gaps)
+    opened = max(o for o, _ in gaps) + most + mismatch
+    width = lanes * COLUMNS
+    if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opened < _FAR - _TOP):
+        return False
+    swept = (drift + most) * (band + 2 * width) + 4 * opened
+    growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
+    walked = (drift + most) * (width + between(lanes) + lanes) + 6 * opened
+    return swept < _TOP + 2**15 and walked < (2**15 - 1) // _SCALE - growth
+
+
+def steps(lanes: int, band: int, path: bool = True) -> int:
+    """About how many rows of a group's 16-bit cells each column takes, those with directions counted as more."""
+    width = lanes * COLUMNS
+    return band + width + lanes + (_WITH_DIRECTIONS * (width + lanes + between(lanes) // 2) if path else 0)
+
+
+def lanes(band: int, mismatch: int, gaps: dp.Gaps, path: bool = True, count: int | None = None) -> int | None:
+    """The build that is fastest for a band, of so many pairs or of any number; None: none holds such costs."""
+    able = [n for n in LANES if holds(n, mismatch, gaps, band)]
+    if count is None:
+        return min(able, key=lambda n: steps(n, band, path), default=None)
+    # A card with fewer warps than it has schedulers is not busy.
+    return min(able, key=lambda n: steps(n, band, path) * max(1.0, _BUSY / (count * n / 64)), default=None)
+
+
+def provable_cost(
+    mismatch: int, gaps: dp.Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int
+) -> np.ndarray:
+    """The greatest cost, i64, that is answered for pairs of such lengths; -1: none. Above it: ScoreLimit.
+
+    Pairs with an empty side are always answered.
+    """
+    proved = dp.unproven_cost(gaps, query_len, target_len, band, odd=False) - 1
+    if lanes(band, mismatch, gaps) is None:
+        proved = np.full_like(proved, -1)
+    return np.where((query_len == 0) | (target_len == 0), dp.NEVER, np.maximum(proved, -1))
