@@ -55,15 +55,14 @@ def gap_cost(gaps: Gaps, length: int) -> int:
     return min(opened + extend * length for opened, extend in gaps) if length else 0
 
 
-def at_distance(rng: np.random.Generator, mismatches: int, gap: int, longest: int, deleted: bool) -> Pair | None:
-    """A pair of random letters with so many mismatches, far from each other, and a gap of so many letters.
-
-    None where it would be longer than `longest`, or too full of edits to be sure that there is no cheaper way.
-    `deleted`: the gap is in the query.
-    """
+def length_for(mismatches: int, gap: int, longest: int) -> int | None:
+    """Letters in which so many edits lie far apart, 10 to 20 for each; None where that is over `longest`."""
     length = min(20 * max(mismatches, 2) + 2 * gap + 60, longest)
-    if length < 10 * mismatches + 2 * gap + 40:
-        return None
+    return None if length < 10 * mismatches + 2 * gap + 40 else length
+
+
+def at_distance(rng: np.random.Generator, mismatches: int, gap: int, length: int, deleted: bool) -> Pair:
+    """A pair of `length` random letters with so many mismatches, and a gap: in the query where `deleted`."""
     target = letters(rng, length)
     query = target.copy()
     places = 10 + np.arange(mismatches, dtype=np.int64) * ((length - gap - 20) // max(mismatches, 1))

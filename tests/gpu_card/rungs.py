@@ -23,7 +23,7 @@ from wfacli.gpu.plans import NO_BOUND, Shape
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 
-from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, letters, mixed
+from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
 
 SEED = 72
 LONGEST = 200_000
@@ -51,11 +51,26 @@ def batch_of(pairs: list[Pair]) -> PairBatch:
     return pairs_of([q for q, _ in pairs], [t for _, t in pairs])
 
 
-def reach(kernel: str, batch: PairBatch, spec: AlignSpec) -> np.ndarray:
-    """The cost (f64[n], in units) below which each pair is surely aligned, if nothing is known of the others."""
-    pairs = Forecast(batch, spec, Limits()).for_gpu
-    shape = Shape(1, int(pairs.longest.max()), pairs.mismatch, pairs.gaps, NO_BOUND, path=not spec.score_only)
+def reach(kernel: str, lengths: np.ndarray, spec: AlignSpec) -> np.ndarray:
+    """The cost (f64[n], in units) below which pairs are surely aligned, if only lengths (i32[n, 2]) are known.
+
+    A wavefront looks no further than its plan says.
+    """
+    mismatch, gaps = units_of(spec)
+    q_len, t_len = np.ascontiguousarray(lengths.T.astype(np.int32))
+    pairs = rungs.Pairs(q_len, t_len, np.zeros(len(lengths)), mismatch, gaps)
+    shape = Shape(len(lengths), int(lengths.max()), mismatch, gaps, NO_BOUND, path=not spec.score_only)
     return np.minimum(rungs.RUNGS[kernel].reach(pairs), plan_of(kernel, shape).max_cost + 1.0)
+
+
+@functools.cache
+def units_of(spec: AlignSpec) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Mismatch and gaps in units."""
+    return Forecast(batch_of([(b"A", b"A")]), spec, Limits()).costs
+
+
+def lengths_of(pairs: list[Pair]) -> np.ndarray:
+    return np.array([[len(side) for side in pair] for pair in pairs], np.int32).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -83,20 +98,26 @@ def edges(kernel: str, spec: AlignSpec, longest: int = LONGEST) -> Iterator[Edge
 
 def _edge(rng: np.random.Generator, kernel: str, spec: AlignSpec, beyond: int, gap: int, longest: int) -> Edge | None:
     """One with a gap of so many letters, if the rest of its cost can be mismatches."""
-    mismatch, gaps = Forecast(batch_of([(b"A", b"A")]), spec, Limits()).costs
-    length = min(longest, 4000)
-    pair: Pair | None = (b"A" * length, b"A" * (length - gap))
-    for _ in range(3):  # the reach depends on the lengths, and they on the cost
-        last = int(min(reach(kernel, batch_of([pair]), spec)[0], 1e9)) - 1
+    mismatch, gaps = units_of(spec)
+    lengths = (longest, longest - gap)
+    for _ in range(4):  # the reach depends on the lengths, and they on the cost
+        last = _last(kernel, lengths, spec)
         mismatches, rest = divmod(last + beyond - gap_cost(gaps, gap), mismatch)
         if rest or mismatches < 0:
             return None
-        pair = at_distance(rng, mismatches, gap, longest, deleted=gap % 2 == 0)
-        if pair is None:
+        length = length_for(mismatches, gap, longest)
+        if length is None:
             return None
-        if int(reach(kernel, batch_of([pair]), spec)[0]) - 1 == last:
-            return Edge(pair, last + beyond, beyond)
+        lengths = (length - gap, length) if gap % 2 == 0 else (length, length - gap)
+        if last == _last(kernel, lengths, spec):
+            return Edge(at_distance(rng, mismatches, gap, length, deleted=gap % 2 == 0), last + beyond, beyond)
     return None
+
+
+@functools.cache
+def _last(kernel: str, lengths: tuple[int, int], spec: AlignSpec) -> int:
+    """The greatest cost that is surely aligned."""
+    return int(min(reach(kernel, np.array([lengths]), spec)[0], 1e9)) - 1
 
 
 def others(longest: int, seed: int = SEED) -> list[Pair]:
@@ -148,7 +169,7 @@ def check_rung(
     for number, edge in enumerate(at_edge):
         assert -wanted[number][0] == edge.cost * unit, f"seed {SEED}: this pair was made to cost {edge.cost * unit}"
     found = engine.collect(engine.submit(batch, Route(np.arange(len(batch), dtype=np.int32), kernel)))
-    certain = reach(kernel, batch, spec)
+    certain = reach(kernel, lengths_of(pairs), spec)
     count = Count(edges=len(at_edge))
     for at, row in enumerate(found.rows.tolist()):
         status, cost = Status(int(found.status[at])), -wanted[row][0] // unit

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +23,7 @@ from .support import card_environment
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+FAMILIES = ("bits", "dp", "tiles", "wfa")
 _FOUND = 86  # the exit status of a tool that found something
 _SECONDS = 170
 _KINDS = r"Invalid|Uninitialized|Error|Warning|Race|Barrier|Divergent|Program hit|Misaligned|Fatal|Internal"
@@ -28,10 +34,11 @@ _UNSUPPORTED = ("Device not supported", "not supported on this device", "Library
 
 @dataclass(frozen=True)
 class Check:
-    """A tool that runs, and the file that it writes to."""
+    """A tool that runs, the file that it writes to, and the time.monotonic() until which it may run."""
 
     process: subprocess.Popen[bytes]
     output: Path
+    end: float
 
     def text(self) -> str:
         """All that it and the program said so far."""
@@ -39,22 +46,24 @@ class Check:
 
 
 @pytest.fixture(scope="module")
-def checks(card: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Check]]:
-    """All tools at once, since each keeps one core busy and the card hardly at all."""
+def checks(card: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Check]]:
+    """Every tool on every family of kernels, all at once: each keeps one core busy and the card hardly at all."""
     tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
     if tool is None:
         pytest.skip("no compute-sanitizer on the PATH: install the CUDA toolkit")
     folder, started = tmp_path_factory.mktemp("sanitizer"), {}
-    program = [sys.executable, "-m", "tests.gpu_card.every_kernel"]
-    for name in TOOLS:
-        output = folder / name
+    for name, family in itertools.product(TOOLS, FAMILIES):
+        output = folder / f"{name}-{family}"
+        program = [sys.executable, "-m", "tests.gpu_card.every_kernel", family]
         command = [tool, "--tool", name, "--error-exitcode", str(_FOUND), "--print-limit", "1000", *program]
         with output.open("wb") as out:
-            process = subprocess.Popen(command, cwd=ROOT, env=card_environment(), stdout=out, stderr=out)
-        started[name] = Check(process, output)
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
+            process = subprocess.Popen(command, cwd=ROOT, env=card_environment(), start_new_session=True, **streams)
+        started[name, family] = Check(process, output, time.monotonic() + _SECONDS)
     yield started
     for check in started.values():
-        check.process.kill()
+        with contextlib.suppress(ProcessLookupError):  # the tool, and the program that it runs
+            os.killpg(check.process.pid, signal.SIGKILL)
         check.process.wait()
 
 
@@ -69,21 +78,25 @@ def findings(text: str) -> list[str]:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_compute_sanitizer(checks: dict[str, Check], say: Callable[[str], None], tool: str) -> None:
-    check = checks[tool]
+def test_compute_sanitizer(
+    checks: dict[tuple[str, str], Check], say: Callable[[str], None], tool: str, family: str
+) -> None:
+    check = checks[tool, family]
     try:
-        code = check.process.wait(timeout=_SECONDS)
+        code = check.process.wait(timeout=max(0.1, check.end - time.monotonic()))
     except subprocess.TimeoutExpired:
-        pytest.fail(f"{tool} took more than {_SECONDS} s; the end of what it said: {check.text()[-2000:]}")
+        pytest.fail(f"{tool}, {family}: more than {_SECONDS} s; the end of what it said: {check.text()[-2000:]}")
     text = check.text()
     if reason := next((line for line in text.splitlines() if any(words in line for words in _UNSUPPORTED)), None):
-        say(f"compute-sanitizer {tool} does not support this machine's card, nothing was checked: {reason}")
-        pytest.skip(f"compute-sanitizer does not support this card: {reason}")
+        reason = reason.strip("= ")
+        say(f"compute-sanitizer {tool}, {family}: nothing was checked, as it does not work with this card: {reason}")
+        pytest.skip(f"compute-sanitizer does not work with this card: {reason}")
     for line in findings(text):
-        say(f"{tool}: {line}")
+        say(f"{tool}, {family}: {line}")
     said = [line for line in text.splitlines() if not line.startswith("=========")]
-    say(f"compute-sanitizer {tool}: exit {code}; {'; '.join(said[-2:])}")
+    say(f"compute-sanitizer {tool}, {family}: exit {code}; {'; '.join(said[-2:])}")
     assert "every row was launched" in text, text[-3000:]
     assert code == 0, findings(text) or text[-3000:]
 
