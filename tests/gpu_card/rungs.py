@@ -33,6 +33,7 @@ SCHEMES = {
     "linear": (Metric.LINEAR, (4, 2)),
     "affine": (Metric.AFFINE, (4, 6, 2)),
     "affine2p": (Metric.AFFINE2P, (4, 6, 2, 24, 1)),
+    "affine2p-low": (Metric.AFFINE2P, (4, 4, 2, 8, 1)),  # that the widest groups of tiles hold
 }
 
 

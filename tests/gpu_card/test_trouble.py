@@ -53,8 +53,9 @@ def held(free_mib: int) -> Iterator[int]:
             process.wait(timeout=30)
 
 
-@pytest.mark.parametrize("free_mib", [4000, 1000, 300, 0])
-@pytest.mark.parametrize("engine", ["gpu", "auto"])
+@pytest.mark.parametrize(
+    ("engine", "free_mib"), [("gpu", 4000), ("gpu", 1000), ("gpu", 300), ("gpu", 0), ("auto", 1000), ("auto", 0)]
+)
 def test_another_process_has_the_memory(
     free_again: Occupied, tmp_path: Path, say: Say, engine: str, free_mib: int
 ) -> None:
