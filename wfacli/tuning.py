@@ -51,14 +51,15 @@ CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the
 GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
 GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
 GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
-GPU_DP_WARP = Model(0.0005, 2e-05, 4.5e-07)
-GPU_TILES = Model(0.0005, 2e-05, 3e-07)
+GPU_DP_WARP = Model(0.0005, 6e-05, 3.4e-07)
+GPU_TILES = Model(0.0005, 3e-05, 2.9e-07)  # work: letters * rows that a column takes (gpu/tiles.py)
+GPU_NARROW = 1.15  # times the estimate of a route's most demanding pair is what bands are cut to
 GPU_MOST = 0.95  # of a sample that a kernel for all should be sure to align
 GPU_JOB = 300.0  # microseconds that a route takes however few its pairs are
 GPU_CODED = 1.6  # times as long for letters other than A C G T
-# Wavefronts; work: instructions of warps, of which a card does half of what its clock allows. Counted in the code that
-# the assembler makes, not measured yet.
-GPU_WFA = Model(0.0015, 2.4e-06, 2.2e-06)
+# Wavefronts; work: instructions of warps, counted in the code that the assembler makes. Four kernels, from 1 kb at 2%
+# to 10 kb at 5%, took 0.57 to 0.65 of the time of half of what the card's clock allows.
+GPU_WFA = Model(0.0015, 2.4e-06, 1.3e-06)
 GPU_WFA_CELLS = (70.0, 120.0, 190.0)  # instructions for 32 cells, by pieces of gap costs
 GPU_WFA_TRACE = (0.8, 1.1, 1.8, 1.0)  # times as many, by the trace (gpu/wfa.py)
 GPU_WFA_SPILLED = 1.5  # and where diagonals are in the card's memory

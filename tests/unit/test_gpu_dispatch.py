@@ -14,7 +14,7 @@ from wfacli.batch import Flag, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
 from wfacli.dispatch import candidates, next_rung, route
 from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
-from wfacli.gpu import rungs, wfa
+from wfacli.gpu import dp, rungs, tiles, wfa
 from wfacli.gpu.catalogue import ROWS
 from wfacli.gpu.kernels import plan_of, serves
 from wfacli.gpu.plans import NO_BOUND, Shape
@@ -44,10 +44,11 @@ def after(kernel, status, spec):
 @pytest.mark.parametrize(("scheme", "length", "error", "family"), [
     (EDIT, 150, 0.02, "gpu-bits"), (EDIT, 150, 0.1, "gpu-bits"), (EDIT, 1000, 0.05, "gpu-bits"),
     (EDIT, 10_000, 0.01, "gpu-wfa-edit"), (EDIT, 10_000, 0.1, "gpu-bits"),
-    (AFFINE, 150, 0.02, "gpu-dp"), (AFFINE, 150, 0.1, "gpu-dp"), (AFFINE, 1000, 0.1, "gpu-dp"),
+    (AFFINE, 150, 0.02, "gpu-dp"), (AFFINE, 150, 0.1, "gpu-dp"), (AFFINE, 1000, 0.1, "gpu-tiles-512"),
     (AFFINE, 10_000, 0.01, "gpu-wfa-affine"), (AFFINE, 10_000, 0.02, "gpu-wfa-affine"),
-    (AFFINE, 16_000, 0.002, "gpu-wfa-affine"), (AFFINE, 10_000, 0.05, "gpu-wfa-affine-3000"),
-    (TWO, 150, 0.02, "gpu-dp"), (TWO, 16_000, 0.002, "gpu-wfa-affine2p"), (LINEAR, 10_000, 0.02, "gpu-wfa-edit"),
+    (AFFINE, 16_000, 0.002, "gpu-wfa-affine"), (AFFINE, 10_000, 0.05, "gpu-tiles-4096"),
+    (TWO, 150, 0.02, "gpu-dp"), (TWO, 16_000, 0.002, "gpu-wfa-affine2p"),
+    (AFFINE, 10_000, 0.1, "gpu-tiles-8192"), (LINEAR, 10_000, 0.02, "gpu-wfa-edit"),
 ])  # fmt: skip
 def test_length_and_error_decide(scheme, length, error, family):
     assert first(scheme, length, error).startswith(family)
@@ -100,7 +101,7 @@ def test_only_whole_alignments_are_for_the_card():
 @pytest.mark.parametrize("scheme", [EDIT, LINEAR, AFFINE, TWO], ids=str)
 def test_further_rungs_reach_further_and_end_on_the_cpu(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units, same = forecast.Units.of(spec), np.full(1, 9000, np.int32)
+    units, same = forecast.Units.of(spec), np.full(1, 30_000, np.int32)
     like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
     for kernel in (name for name in candidates(spec, gpu=True) if on_gpu(name)):
         path = [kernel]
@@ -118,8 +119,9 @@ def test_further_rungs_reach_further_and_end_on_the_cpu(scheme, score_only):
 def test_from_one_family_to_the_other():
     edit, affine = spec_for(EDIT), spec_for(AFFINE)
     assert after("gpu-wfa-edit-2000", Status.SCORE_LIMIT, edit) == "gpu-bits-4096"
-    assert after("gpu-dp-1024", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-3000"
-    assert after("gpu-wfa-affine-3000", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-spilled"
+    assert after("gpu-dp-1024", Status.SCORE_LIMIT, affine) == "gpu-tiles-2048"
+    assert after("gpu-tiles-24576", Status.SCORE_LIMIT, affine) == "gpu-wfa-affine-spilled"
+    assert after("gpu-wfa-affine-3000", Status.SCORE_LIMIT, affine) == "gpu-tiles-4096"
     assert after("gpu-wfa-affine-blocks", Status.SCORE_LIMIT, affine) == DIFFERENCE, "it looks as far as the other"
 
 
@@ -130,6 +132,20 @@ def test_a_bound_on_the_cost_is_the_user_s():
     assert after("gpu-dp-1024", Status.SCORE_LIMIT, spec) == DIFFERENCE
     assert after("gpu-dp-1024", Status.UNSUPPORTED, spec) == DIFFERENCE
     assert first(AFFINE, 10_000, 0.1, max_cost=50) == "gpu-wfa-affine-30"
+
+
+def test_likely_costs_narrow_a_band():
+    affine, costs = ((3, 1),), (2, ((3, 1),))
+    shape = Shape(500, 10_000, *costs, NO_BOUND, True)
+    assert plan_of("gpu-tiles-4096", shape).band == 4096
+    narrow = [
+        plan_of("gpu-tiles-4096", dataclasses.replace(shape, likely=cost)).band for cost in (0, 1700, 2500, 9000)
+    ]
+    assert 2048 < narrow[0] <= narrow[1] < narrow[2] < narrow[3] == 4096, "what half of it does for has been tried"
+    for cost, apart in ((2100, 0), (1900, 300), (3000, 77)):
+        band = int(tiles.cut(4096, affine, np.full(1, apart), np.full(1, float(cost)))[0])
+        proved = dp.unproven_cost(affine, np.full(1, 9000), np.full(1, 9000 + apart), band, odd=False)[0]
+        assert proved > cost and band < cost + apart + 70
 
 
 @pytest.mark.parametrize("name", wfa.LADDER)

@@ -25,7 +25,7 @@ from ..gpu.staging import Outbox, Staging
 from ..stats import Stats
 
 _SHARE = 0.5  # of the card's free memory
-_MOST = 8 << 30  # bytes a job, whatever the card has: more gains nothing
+_MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
 
 
@@ -201,6 +201,7 @@ class GpuEngine:
             coded=chosen.coded,
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
             likely=NO_BOUND if edits < 0 else int(edits * edit),
+            apart=int(np.abs(chosen.q_len - chosen.t_len).max()),
         )
 
     def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, job_bytes: int) -> _Part:

@@ -88,6 +88,9 @@ def _dp_warp(band: int, shape: Shape) -> Plan:
 
 
 def _dp_tiles(band: int, shape: Shape) -> Plan:
+    if shape.likely < NO_BOUND:
+        cost = np.full(1, shape.likely * tuning.GPU_NARROW)
+        band = int(tiles.cut(band, shape.gaps, np.full(1, shape.apart), cost)[0])
     lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count)
     if lanes is None:
         raise ValueError(f"16 bits do not hold these costs in a band of {band} diagonals")

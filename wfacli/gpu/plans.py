@@ -22,6 +22,7 @@ class Shape:
         coded: whether letters are codes, as where some are not A C G T.
         wildcard: whether codes match that share a bit.
         likely: a cost that few of the pairs exceed; NO_BOUND where nothing is known.
+        apart: by how much the lengths of a pair's sequences differ at most.
     """
 
     count: int
@@ -33,6 +34,7 @@ class Shape:
     coded: bool = False
     wildcard: bool = False
     likely: int = NO_BOUND
+    apart: int = 0
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,11 @@ def _tiles_reach(band: int, pairs: Pairs) -> F64:
 def _tiles_work(band: int, pairs: Pairs) -> F64:
     """Cells of two pieces take about twice as many instructions."""
     lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps)
-    return pairs.longest * (len(pairs.gaps) * tiles.steps(lanes, band) if lanes else np.inf)
+    if lanes is None:
+        return np.full(len(pairs.cost), np.inf)
+    own = tiles.cut(band, pairs.gaps, np.abs(pairs.q_len - pairs.t_len), pairs.cost * tuning.GPU_NARROW)
+    each: F64 = len(pairs.gaps) * pairs.longest * (own + tiles.steps(lanes, 0))
+    return each
 
 
 def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
@@ -247,7 +251,7 @@ def fastest(
         for family in families(edit, mismatch, gaps, path)
         for rung in family
     ]
-    time, name = min(able)
+    time, name = min(able, key=lambda found: found[0])  # of those that take the same time the narrowest
     return name if np.isfinite(time) else None
 
 
@@ -271,6 +275,7 @@ def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> s
     same = np.full(1, _ANY, np.int32)
     like = Pairs(same, same, np.zeros(1), mismatch, gaps)
     least = tuning.GPU_FURTHER * float(RUNGS[kernel].reach(like)[0])
-    # Of the two that spill, the one whose trace is smaller comes second.
-    following = (r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks"))
+    # Wavefronts that spill come last; of the two, the one whose trace is smaller comes in nobody's turn.
+    following = [r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks")]
+    following.sort(key=lambda rung: _spills(rung.name))
     return next((rung.name for rung in following if float(rung.reach(like)[0]) > least), None)

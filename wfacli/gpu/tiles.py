@@ -15,9 +15,10 @@ COLUMNS = 16  # of a lane
 _TOP, _FAR = 20000, 28000  # values in the sweep, as in dp_tile_room.cuh
 _SCALE = 16  # of values with directions
 _ROWS = 16  # between two cuts of large values
-BANDS = (96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384)
+BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576)  # at most; see cut
+_GRAIN = 32  # of narrower ones
 _WITH_DIRECTIONS = 2  # times as long
-_BUSY = 700  # warps
+_BUSY, _WAITS = 1600, 0.35  # warps; as measured with 200 to 1,600 of them
 
 F64 = npt.NDArray[np.float64]
 
@@ -65,7 +66,7 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
 
 
 def steps(lanes: int, band: int, path: bool = True) -> int:
-    """About how many rows of a group's 16-bit cells each column takes, those with directions counted as more."""
+    """About how many rows each column takes, those with directions counted as more."""
     width = lanes * COLUMNS
     return band + width + lanes + (_WITH_DIRECTIONS * (width + lanes + between(lanes) // 2) if path else 0)
 
@@ -75,8 +76,21 @@ def lanes(band: int, mismatch: int, gaps: dp.Gaps, path: bool = True, count: int
     able = [n for n in LANES if holds(n, mismatch, gaps, band)]
     if count is None:
         return min(able, key=lambda n: steps(n, band, path), default=None)
-    # A card with fewer warps than it has schedulers is not busy.
-    return min(able, key=lambda n: steps(n, band, path) * max(1.0, _BUSY / (count * n / 64)), default=None)
+    # With fewer warps than a card holds less of what they wait for is hidden.
+    return min(able, key=lambda n: steps(n, band, path) * max(1.0, _BUSY / (count * n / 64)) ** _WAITS, default=None)
+
+
+def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:
+    """The narrowest band (i64[n], between half of `band` and all of it) that proves costs (f64[n]).
+
+    What half of it would do for has a kernel of its own, which may have been tried. `apart`: by how much the lengths
+    of a pair's sequences differ. See dp.unproven_cost.
+    """
+    # A way out and back: two gaps, which have as many letters more than those that the lengths ask for.
+    out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
+    wanted = 2 * np.ceil(np.maximum(out, 1.0)) + apart + 2
+    narrow: npt.NDArray[np.int64] = np.clip(-(-wanted // _GRAIN) * _GRAIN, band // 2 + _GRAIN, band).astype(np.int64)
+    return narrow
 
 
 def provable_cost(
