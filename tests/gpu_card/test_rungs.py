@@ -27,6 +27,7 @@ EMULATED = [
     ("affine", False, "gpu-dp-16"),
     ("affine", True, "gpu-wfa-affine-30"),
     ("affine2p", False, "gpu-dp-16"),
+    ("affine", False, "gpu-tiles-128"),
 ]
 
 
