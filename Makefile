@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -42,9 +42,13 @@ sanitize: .venv/dev
 sanitize-threads: .venv/dev
 	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py
 
-# What needs an NVIDIA card; on a machine that has one, being skipped is a failure.
+# What needs an NVIDIA card; on a machine that has one, being skipped for want of it is a failure.
 test-gpu: .venv/dev
 	$(BIN)/python -m pytest -m gpu tests
+
+# The part of it that runs every kernel under NVIDIA's compute-sanitizer.
+sanitize-gpu: .venv/dev
+	$(BIN)/python -m pytest -m gpu tests/gpu_card/test_sanitizer.py
 
 # All GPU kernels for all architectures, into build/cubins, whence make wheel takes them; shows what they use.
 kernels: .venv/built

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -10,3 +11,13 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("wfacli", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("wfacli"), max_examples=5_000, print_blob=True)
 settings.load_profile("fuzz" if os.environ.get("WFACLI_FUZZ") else "wfacli")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Shows what tests on a card have to say (tests/gpu_card/conftest.py), also where other processes run them."""
+    reports = [r for kind in ("passed", "failed", "skipped") for r in terminalreporter.stats.get(kind, [])]
+    lines = [value for r in reports for name, value in getattr(r, "user_properties", ()) if name == "card"]
+    if lines:
+        terminalreporter.section("on the card")
+        for line in lines:
+            terminalreporter.write_line(line)

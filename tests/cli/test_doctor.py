@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cards import skip_without_card
+
 from .support import Result, assert_success, environment
 
 Wfacli = Callable[..., Result]
@@ -49,8 +51,7 @@ def test_a_missing_gpu_is_no_failure_but_said(found: dict) -> None:
 
 @pytest.mark.gpu
 def test_the_card_works(found: dict) -> None:
-    if found["gpu"]["cards"] == 0:
-        pytest.skip("no NVIDIA card")
+    skip_without_card()
     assert found["gpu"]["usable"], found["gpu"]
     assert found["gpu"]["card"]["memory_free_bytes"] > 0
     assert set(found["gpu"]["checks"].values()) == {"ok"}

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cards import skip_without_card
 from tests.emulation.driver import EmulatedDriver, leaks
-from wfacli.errors import DeviceError
 from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.diagnosis import installed_driver
 
 
 def open_card():
     """A real card's driver; without a card the test is skipped, with one that does not open it fails."""
-    try:
-        return CudaDriver()
-    except DeviceError:
-        if installed_driver()[1]:
-            raise
-        pytest.skip("no NVIDIA card")
+    skip_without_card()
+    return CudaDriver()
 
 
 @pytest.fixture(params=["first-to-last", "last-to-first", pytest.param("card", marks=pytest.mark.gpu)])

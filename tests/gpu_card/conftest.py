@@ -1,0 +1,46 @@
+"""What tests on a real card share: a card that works, and the lines that they show in the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cards import skip_without_card
+from tests.cli.support import run
+
+from .inputs import mixed, write
+from .support import Occupied, align, assert_no_failure, assert_same, card_environment, wait_until_free
+
+
+@pytest.fixture(scope="session")
+def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `wfacli doctor` says of a card that works, with all kernels compiled; skips without a card."""
+    skip_without_card()
+    found = run("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), env=card_environment(), timeout=400)
+    assert found.code == 0, found.err
+    gpu = json.loads(found.out)["gpu"]
+    assert gpu["usable"], gpu
+    return gpu
+
+
+@pytest.fixture
+def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Shows a line at the end of all tests; also where other processes run them."""
+    return lambda line: request.node.user_properties.append(("card", line))
+
+
+@pytest.fixture
+def free_again(card: dict[str, Any], tmp_path: Path) -> Iterator[Occupied]:
+    """The card before a test; afterwards it must be as free, and another run must work."""
+    before = Occupied.now()
+    yield before
+    wait_until_free(before)
+    files = write(tmp_path, "afterwards", mixed(5, [150] * 2000, (0.02, 0.05)))
+    done = align(tmp_path, "gpu", *files)
+    assert_same(done, align(tmp_path, "cpu", *files), "afterwards")
+    assert_no_failure(done)
+    assert done.on_card > 1000, done.by_kernel

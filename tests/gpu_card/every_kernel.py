@@ -1,0 +1,131 @@
+"""A few small pairs through every kernel, compared with the CPU engine: python -m tests.gpu_card.every_kernel.
+
+Made for `compute-sanitizer`, under which a card is slow. Each row of the catalogue that aligns is launched, with and
+without paths, on plain and on other letters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from wfacli.batch import Status
+from wfacli.config import AlignSpec
+from wfacli.dispatch import Route
+from wfacli.engines.gpu import GpuEngine
+from wfacli.gpu import catalogue, tiles
+from wfacli.gpu.cache import Cache
+from wfacli.gpu.compiler import Compiler
+from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.gpu.driver import Driver
+
+from . import rungs
+from .inputs import Pair, mixed
+from .support import CACHE
+
+SEED = 74
+_MEMORY = 3 << 30  # bytes; a job of the widest wavefront takes 217 MiB for a block
+_ERRORS = (0, 0.02, 0.1, 0.3)
+
+
+def some_pairs() -> list[list[Pair]]:
+    """Short ones of more than two warps, and longer ones for wide bands; of either some with other letters."""
+    short = [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40] * 6
+    long = [64, 65, 100, 150, 300, 700, 1100]
+    empty: list[Pair] = [(b"", b""), (b"", b"ACGT"), (b"ACGT", b"")]
+    groups = [mixed(SEED, lengths, _ERRORS, other) for other in (0.0, 0.7) for lengths in (short, long)]
+    return [groups[0] + empty, *groups[1:]]
+
+
+def launched(driver: Driver, seen: set[str]) -> Driver:
+    """The driver, which notes the rows that it launches."""
+    launch = driver.launch
+
+    def noting(kernel: object, *rest: object) -> None:
+        seen.add(kernel.name)  # type: ignore[attr-defined]
+        launch(kernel, *rest)  # type: ignore[arg-type]
+
+    driver.launch = noting  # type: ignore[method-assign]
+    return driver
+
+
+def wrong_answers(engine: GpuEngine, kernel: str, spec: AlignSpec, pairs: list[Pair]) -> Iterator[str]:
+    """What a kernel gives that the CPU does not."""
+    batch = rungs.batch_of(pairs)
+    wanted = rungs.of_cpu(batch, spec, 1)
+    found = engine.collect(engine.submit(batch, Route(np.arange(len(batch), dtype=np.int32), kernel)))
+    for at, row in enumerate(found.rows.tolist()):
+        if found.status[at] == Status.OK and rungs.answer(found, at) != wanted[row]:
+            yield f"{kernel} {spec.metric}: pair {row} {pairs[row]}: {rungs.answer(found, at)}, not {wanted[row]}"
+
+
+def builds_of(names: list[str], scheme: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Kernels, and the lanes that tiles may have: as there are many bands of few builds, two bands and each build."""
+    for name in names:
+        family, _, size = name.removeprefix("gpu-").partition("-")
+        if family != "tiles":
+            if scheme != "affine2p-low":  # the same rows as for affine2p
+                yield name, tiles.LANES
+        elif int(size) in (min(tiles.BANDS), 1024):
+            yield from ((name, (lanes,)) for lanes in tiles.LANES)
+
+
+def run_all(open_driver: Callable[[], Driver], kernels: list[str], seen: set[str]) -> Iterator[str]:
+    """Every kernel whose name begins like one of these (all where there are none); yields what is wrong."""
+    groups, every = some_pairs(), tiles.LANES
+    for (scheme, score_only), names in rungs.by_scheme().items():
+        spec = rungs.spec_of(scheme, score_only)
+        chosen = [name for name in names if not kernels or name.removeprefix("gpu-").startswith(tuple(kernels))]
+        if not chosen:
+            continue
+        engine = GpuEngine(spec, lambda: launched(open_driver(), seen), memory=_MEMORY)
+        try:
+            for name, tiles.LANES in list(builds_of(chosen, scheme)):
+                for pairs in groups:
+                    yield from wrong_answers(engine, name, spec, pairs)
+        finally:
+            tiles.LANES = every
+            engine.close()
+
+
+def rows_of(kernels: list[str]) -> set[str]:
+    """Rows of the catalogue whose names begin so, but for those that only tests use."""
+    return {name for name in catalogue.ROWS if name.startswith(tuple(kernels or [""])) and "-band" not in name}
+
+
+def asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "kernels", nargs="*", help="beginnings of names, like bits, dp-128, wfa-edit; all unless given"
+    )
+    parser.add_argument("--emulated", action="store_true", help="on a host without a card, slowly")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = asked()
+    seen: set[str] = set()
+    compiler = Compiler(Cache(os.environ.get("WFACLI_CACHE_DIR") or CACHE))
+
+    def opened() -> Driver:
+        if options.emulated:
+            from tests.emulation.driver import EmulatedDriver
+
+            return EmulatedDriver()
+        return CudaDriver(compiler=compiler)
+
+    wrong = list(run_all(opened, options.kernels, seen))
+    for line in wrong:
+        print(line)
+    missing = rows_of(options.kernels) - seen
+    print(f"never launched: {', '.join(sorted(missing))}" if missing else "every row was launched")
+    print(f"{len(seen)} rows of the catalogue, {len(wrong)} wrong answers")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

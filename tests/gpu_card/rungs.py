@@ -1,0 +1,205 @@
+"""Every kernel of a card with pairs at the edge of what it reaches, against the CPU engine."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from wfacli.batch import PairBatch, PartialResult, Status
+from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.dispatch import Route, candidates
+from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.gpu import GpuEngine
+from wfacli.engines.rescue import align_batch
+from wfacli.estimate import with_estimates
+from wfacli.forecast import Forecast, on_gpu
+from wfacli.gpu import rungs, wfa
+from wfacli.gpu.kernels import plan_of
+from wfacli.gpu.plans import NO_BOUND, Shape
+from wfacli.io.memory import pairs_of
+from wfacli.stats import Stats
+
+from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
+
+SEED = 72
+LONGEST = 200_000
+EDGES = 2  # of each kind
+SCHEMES = {
+    "edit": (Metric.EDIT, None),
+    "linear": (Metric.LINEAR, (4, 2)),
+    "affine": (Metric.AFFINE, (4, 6, 2)),
+    "affine2p": (Metric.AFFINE2P, (4, 6, 2, 24, 1)),
+    "affine2p-low": (Metric.AFFINE2P, (4, 4, 2, 8, 1)),  # that the widest groups of tiles hold
+}
+
+
+def spec_of(scheme: str, score_only: bool) -> AlignSpec:
+    """One of SCHEMES, from end to end."""
+    metric, values = SCHEMES[scheme]
+    return AlignSpec(metric, Penalties.of(metric, values), score_only=score_only)
+
+
+def kernels_of(spec: AlignSpec) -> list[str]:
+    """The card's kernels for a spec."""
+    return [name for name in candidates(spec, gpu=True) if on_gpu(name)]
+
+
+def batch_of(pairs: list[Pair]) -> PairBatch:
+    return pairs_of([q for q, _ in pairs], [t for _, t in pairs])
+
+
+def reach(kernel: str, lengths: np.ndarray, spec: AlignSpec) -> np.ndarray:
+    """The cost (f64[n], in units) below which pairs are surely aligned, if only lengths (i32[n, 2]) are known.
+
+    A wavefront looks no further than its plan says.
+    """
+    mismatch, gaps = units_of(spec)
+    q_len, t_len = np.ascontiguousarray(lengths.T.astype(np.int32))
+    pairs = rungs.Pairs(q_len, t_len, np.zeros(len(lengths)), mismatch, gaps)
+    shape = Shape(len(lengths), int(lengths.max()), mismatch, gaps, NO_BOUND, path=not spec.score_only)
+    return np.minimum(rungs.RUNGS[kernel].reach(pairs), plan_of(kernel, shape).max_cost + 1.0)
+
+
+@functools.cache
+def units_of(spec: AlignSpec) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Mismatch and gaps in units."""
+    return Forecast(batch_of([(b"A", b"A")]), spec, Limits()).costs
+
+
+def lengths_of(pairs: list[Pair]) -> np.ndarray:
+    return np.array([[len(side) for side in pair] for pair in pairs], np.int32).reshape(-1, 2)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A pair whose cost (in units) is known beforehand, and how far that is above the last one that is reached."""
+
+    pair: Pair
+    cost: int
+    beyond: int
+
+
+def longest_of(kernel: str) -> int:
+    """Letters of a sequence that a kernel takes, LONGEST at most."""
+    variant = wfa.VARIANTS.get(kernel.removeprefix(rungs.PREFIX))
+    return min(LONGEST, variant.longest if variant else LONGEST)
+
+
+def edges(kernel: str, spec: AlignSpec, longest: int = LONGEST) -> Iterator[Edge]:
+    """Pairs that cost one or two less than a kernel reaches, exactly that, and more; none that would be too long."""
+    rng = np.random.default_rng(SEED)
+    for beyond in (-2, -1, 0, 1, 2):  # with some costs every other sum exists
+        found = (_edge(rng, kernel, spec, beyond, gap, min(longest, longest_of(kernel))) for gap in range(LONGEST_GAP))
+        yield from itertools.islice((edge for edge in found if edge is not None), EDGES)
+
+
+def _edge(rng: np.random.Generator, kernel: str, spec: AlignSpec, beyond: int, gap: int, longest: int) -> Edge | None:
+    """One with a gap of so many letters, if the rest of its cost can be mismatches."""
+    mismatch, gaps = units_of(spec)
+    lengths = (longest, longest - gap)
+    for _ in range(4):  # the reach depends on the lengths, and they on the cost
+        last = _last(kernel, lengths, spec)
+        mismatches, rest = divmod(last + beyond - gap_cost(gaps, gap), mismatch)
+        if rest or mismatches < 0:
+            return None
+        length = length_for(mismatches, gap, longest)
+        if length is None:
+            return None
+        lengths = (length - gap, length) if gap % 2 == 0 else (length, length - gap)
+        if last == _last(kernel, lengths, spec):
+            return Edge(at_distance(rng, mismatches, gap, length, deleted=gap % 2 == 0), last + beyond, beyond)
+    return None
+
+
+@functools.cache
+def _last(kernel: str, lengths: tuple[int, int], spec: AlignSpec) -> int:
+    """The greatest cost that is surely aligned."""
+    return int(min(reach(kernel, np.array([lengths]), spec)[0], 1e9)) - 1
+
+
+def others(longest: int, seed: int = SEED) -> list[Pair]:
+    """Pairs that fill warps: all short lengths, some up to `longest`, empty ones, one that is all gap."""
+    rng = np.random.default_rng(seed)
+    lengths = [*range(0, 70, 3), *rng.integers(0, longest, 60).tolist()]
+    some = letters(rng, 40).tobytes()
+    return [*mixed(seed, lengths, (0, 0.01, 0.05, 0.3)), (b"", b""), (some, b""), (b"", some)]
+
+
+def of_cpu(batch: PairBatch, spec: AlignSpec, threads: int) -> list[tuple[int, bytes]]:
+    """Score and operations of every pair."""
+    stats, cpu = Stats(), CpuEngine(spec, Limits(), threads)
+    try:
+        found = align_batch(cpu, with_estimates(batch, spec), spec, Limits(), stats)
+    finally:
+        cpu.close()
+    assert (found.status == Status.OK).all()
+    return [answer(found, row) for row in range(len(batch))]
+
+
+def answer(found: PartialResult, at: int) -> tuple[int, bytes]:
+    """Score and operations."""
+    runs = found.cigar[found.cigar_start[at] : found.cigar_start[at + 1]]
+    return int(found.score[at]), runs.tobytes()
+
+
+@dataclass
+class Count:
+    """Pairs that a kernel aligned, and those that it handed on."""
+
+    aligned: int = 0
+    handed_on: int = 0
+    edges: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.aligned} aligned, {self.handed_on} handed on, {self.edges} at the edge"
+
+
+def check_rung(
+    engine: GpuEngine, kernel: str, spec: AlignSpec, more: list[Pair], threads: int, longest: int = LONGEST
+) -> Count:
+    """A kernel's answers are the CPU's, and what it surely reaches it aligns. Raises AssertionError."""
+    at_edge = list(edges(kernel, spec, longest))
+    pairs = [*(edge.pair for edge in at_edge), *more]
+    batch = batch_of(pairs)
+    wanted = of_cpu(batch, spec, threads)
+    unit = Forecast(batch, spec, Limits())._costs.unit
+    for number, edge in enumerate(at_edge):
+        assert -wanted[number][0] == edge.cost * unit, f"seed {SEED}: this pair was made to cost {edge.cost * unit}"
+    found = engine.collect(engine.submit(batch, Route(np.arange(len(batch), dtype=np.int32), kernel)))
+    certain = reach(kernel, lengths_of(pairs), spec)
+    count = Count(edges=len(at_edge))
+    for at, row in enumerate(found.rows.tolist()):
+        status, cost = Status(int(found.status[at])), -wanted[row][0] // unit
+        what = f"seed {SEED} {kernel} {spec} pair {row} of {len(pairs[row][0])} and {len(pairs[row][1])}, cost {cost}"
+        if status == Status.OK:
+            assert answer(found, at) == wanted[row], what
+            count.aligned += 1
+        else:
+            allowed = {Status.SCORE_LIMIT} | ({Status.MEMORY_LIMIT} if kernel.endswith("-blocks") else set())
+            assert status in allowed, f"{what}: {status!r}"
+            assert cost >= certain[row] or status == Status.MEMORY_LIMIT, f"{what}: not aligned"
+            count.handed_on += 1
+    return count
+
+
+@functools.cache
+def by_scheme() -> dict[tuple[str, bool], list[str]]:
+    """The kernels of every scheme, with and without paths."""
+    return {(scheme, only): kernels_of(spec_of(scheme, only)) for scheme in SCHEMES for only in (False, True)}
+
+
+def check_all(
+    open_engine: Callable[[AlignSpec], GpuEngine], scheme: str, score_only: bool, threads: int
+) -> Iterator[tuple[str, Count]]:
+    """Every kernel of a scheme on one engine."""
+    spec = spec_of(scheme, score_only)
+    engine = open_engine(spec)
+    try:
+        for kernel in by_scheme()[scheme, score_only]:
+            yield kernel, check_rung(engine, kernel, spec, others(2000), threads)
+    finally:
+        engine.close()

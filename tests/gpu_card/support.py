@@ -1,0 +1,176 @@
+"""`wfacli align` on a card and without it, in processes of their own, and what they wrote side by side."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.cards import smi
+from tests.cli.support import environment, run
+
+CACHE = Path(__file__).parents[2] / "build" / "kernels"
+SUFFIX = {"edit": ".paf", "affine": ".sam", "affine2p": ".tsv"}
+_NEAR = 256  # MiB of a card's memory that may differ from one look to the next
+_MOST = 300  # letters of a line that a failure shows
+_names = itertools.count()
+
+
+def card_environment() -> dict[str, str]:
+    """With the kernels in the folder where tests keep them, unless the environment names one."""
+    return environment(WFACLI_CACHE_DIR=os.environ.get("WFACLI_CACHE_DIR") or str(CACHE))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the command.
+
+    Attributes:
+        code: its exit status.
+        err: what it told.
+        text: what it wrote, without the header's command line; empty if it did not come to an end.
+        report: of --stats.
+        seconds: from start to end.
+    """
+
+    code: int
+    err: str
+    text: bytes
+    report: dict[str, Any]
+    seconds: float
+
+    @property
+    def by_kernel(self) -> dict[str, int]:
+        """Pairs by the kernel that answered."""
+        return self.report.get("pairs_by_kernel", {})
+
+    @property
+    def on_card(self) -> int:
+        """Pairs that the card answered."""
+        return sum(n for name, n in self.by_kernel.items() if name.startswith("gpu-"))
+
+
+def align(folder: Path, engine: str, *arguments: object, suffix: str = ".paf", timeout: float = 120) -> Run:
+    """Runs `wfacli align --engine …` with these arguments."""
+    number = next(_names)
+    out, stats = folder / f"{number}{suffix}", folder / f"{number}.json"
+    begun = time.monotonic()
+    command = ["align", *map(str, arguments), "--engine", engine, "-o", str(out), "--stats", str(stats)]
+    done = run(*command, cwd=folder, env=card_environment(), timeout=timeout)
+    seconds = time.monotonic() - begun
+    text = re.sub(rb"\tCL:[^\n]*", b"", out.read_bytes()) if out.exists() else b""
+    report = json.loads(stats.read_text()) if stats.exists() and stats.stat().st_size else {}
+    out.unlink(missing_ok=True)
+    return Run(done.code, done.err, text, report, seconds)
+
+
+def assert_same(found: Run, wanted: Run, what: str = "") -> None:
+    """Both ended well, with the same bytes, and nothing failed on the way."""
+    assert wanted.code == 0, f"{what}: {wanted.err}"
+    assert found.code == 0, f"{what}: {found.err}"
+    assert "Traceback" not in found.err, found.err
+    if found.text != wanted.text:
+        lines = zip(wanted.text.splitlines(), found.text.splitlines(), strict=False)
+        at, (cpu, card) = next(((i, p) for i, p in enumerate(lines) if p[0] != p[1]), (-1, (b"", b"")))
+        raise AssertionError(
+            f"{what}: line {at} is\n{card[:_MOST]!r}\non the card, and\n{cpu[:_MOST]!r}\n"
+            f"without it ({len(found.text)} and {len(wanted.text)} bytes); {found.by_kernel}"
+        )
+
+
+def assert_no_failure(found: Run) -> None:
+    """The card did not fail on the way, nor was anything warned of."""
+    assert found.report["engine"]["failure"] is None, found.report["engine"]
+    assert "warning" not in found.err, found.err
+
+
+def assert_clear_error(found: Run, code: int = 1) -> None:
+    """It ended with this code and one line that says why."""
+    assert found.code == code, (found.code, found.err)
+    assert "Traceback" not in found.err, found.err
+    assert sum(line.startswith("wfacli: error: ") for line in found.err.splitlines()) == 1, found.err
+
+
+@dataclass(frozen=True)
+class Case:
+    """A way to call `wfacli align`."""
+
+    metric: str
+    score_only: bool = False
+    more: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return ("--metric", self.metric, *(["--score-only"] * self.score_only), *self.more)
+
+    @property
+    def suffix(self) -> str:
+        return ".tsv" if self.score_only else SUFFIX[self.metric]
+
+    def __str__(self) -> str:
+        return " ".join((self.metric, "scores" if self.score_only else "CIGARs", *self.more))
+
+
+CASES = tuple(Case(metric, only) for metric in SUFFIX for only in (False, True))
+
+
+def compared(folder: Path, files: Sequence[Path], cases: Iterable[Case], at_once: int = 3) -> dict[str, Run]:
+    """Runs every case on both engines, several at a time, compares, and returns the card's runs."""
+
+    def both(case: Case) -> Run:
+        wanted, found = (
+            align(folder, engine, *files, *case.arguments, *memory, suffix=case.suffix)
+            for engine, memory in (("cpu", ()), ("gpu", ("--gpu-memory", f"{0.6 / at_once:.2f}")))
+        )
+        assert_same(found, wanted, f"{files[0].name}, {case}")
+        assert_no_failure(found)
+        return found
+
+    cases = tuple(cases)
+    with ThreadPoolExecutor(at_once) as pool:
+        return dict(zip(map(str, cases), pool.map(both, cases), strict=True))
+
+
+def line_of(name: str, case: str, done: Run) -> str:
+    """What a person wants to see of a run."""
+    counts = ", ".join(f"{kernel} {n:,}" for kernel, n in sorted(done.by_kernel.items(), key=lambda kn: -kn[1]))
+    share = done.on_card / max(done.report["pairs"], 1)
+    return f"{name}, {case}: {done.report['pairs']:,} pairs, {share:.0%} on the card, {done.seconds:.1f} s: {counts}"
+
+
+# What is left on a card
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """Processes on all cards, and memory (MiB) that is in use on each; nothing where nvidia-smi cannot tell."""
+
+    processes: frozenset[str] = field(default_factory=frozenset)
+    memory: tuple[int, ...] = ()
+
+    @classmethod
+    def now(cls) -> Occupied:
+        """A look at it."""
+        processes = smi("--query-compute-apps=pid", "--format=csv,noheader")
+        memory = smi("--query-gpu=memory.used", "--format=csv,noheader,nounits")
+        return cls(frozenset(processes), tuple(int(m) for m in memory if m.strip().isdigit()))
+
+    def holds_more_than(self, before: Occupied) -> bool:
+        """Whether somebody is on the card who was not there before."""
+        grown = any(now > then + _NEAR for now, then in zip(self.memory, before.memory, strict=False))
+        return grown or bool(self.processes - before.processes)
+
+
+def wait_until_free(before: Occupied, seconds: float = 15) -> None:
+    """Fails unless the card becomes as free as it was."""
+    end = time.monotonic() + seconds
+    while (now := Occupied.now()).holds_more_than(before):
+        assert time.monotonic() < end, f"the card is not free: {now}, before: {before}"
+        time.sleep(0.2)

@@ -1,0 +1,113 @@
+"""Every kernel on a few small pairs under NVIDIA's compute-sanitizer: memcheck, racecheck, synccheck, initcheck."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .support import card_environment
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+FAMILIES = ("bits", "dp", "tiles", "wfa")
+_FOUND = 86  # the exit status of a tool that found something
+_SECONDS = 170
+_KINDS = r"Invalid|Uninitialized|Error|Warning|Race|Barrier|Divergent|Program hit|Misaligned|Fatal|Internal"
+_NUMBERS = r"0x[0-9a-f]+|(?<=\()\d+,\d+,\d+(?=\))"
+# What the tool says where it cannot work at all, as on some virtual machines.
+_UNSUPPORTED = ("Device not supported", "not supported on this device", "LibraryNotLoaded", "debugger is attached")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A tool that runs, the file that it writes to, and the time.monotonic() until which it may run."""
+
+    process: subprocess.Popen[bytes]
+    output: Path
+    end: float
+
+    def text(self) -> str:
+        """All that it and the program said so far."""
+        return self.output.read_text(errors="replace")
+
+
+@pytest.fixture(scope="module")
+def checks(card: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Check]]:
+    """Every tool on every family of kernels, all at once: each keeps one core busy and the card hardly at all."""
+    tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
+    if tool is None:
+        pytest.skip("no compute-sanitizer on the PATH: install the CUDA toolkit")
+    folder, started = tmp_path_factory.mktemp("sanitizer"), {}
+    for name, family in itertools.product(TOOLS, FAMILIES):
+        output = folder / f"{name}-{family}"
+        program = [sys.executable, "-m", "tests.gpu_card.every_kernel", family]
+        command = [tool, "--tool", name, "--error-exitcode", str(_FOUND), "--print-limit", "1000", *program]
+        with output.open("wb") as out:
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
+            process = subprocess.Popen(command, cwd=ROOT, env=card_environment(), start_new_session=True, **streams)
+        started[name, family] = Check(process, output, time.monotonic() + _SECONDS)
+    yield started
+    for check in started.values():
+        with contextlib.suppress(ProcessLookupError):  # the tool, and the program that it runs
+            os.killpg(check.process.pid, signal.SIGKILL)
+        check.process.wait()
+
+
+def findings(text: str) -> list[str]:
+    """What was found, one line for each kind and place, and how often."""
+    found: Counter[str] = Counter()
+    lines = [line.removeprefix("========= ").strip() for line in text.splitlines() if line.startswith("=========")]
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if re.match(_KINDS, line):
+            found[f"{re.sub(_NUMBERS, '…', line)} | {re.sub(_NUMBERS, '…', after)}"] += 1
+    return [f"{n} × {what}" for what, n in found.most_common(20)]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_compute_sanitizer(
+    checks: dict[tuple[str, str], Check], say: Callable[[str], None], tool: str, family: str
+) -> None:
+    check = checks[tool, family]
+    try:
+        code = check.process.wait(timeout=max(0.1, check.end - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"{tool}, {family}: more than {_SECONDS} s; the end of what it said: {check.text()[-2000:]}")
+    text = check.text()
+    if reason := next((line for line in text.splitlines() if any(words in line for words in _UNSUPPORTED)), None):
+        reason = reason.strip("= ")
+        say(f"compute-sanitizer {tool}, {family}: nothing was checked, as it does not work with this card: {reason}")
+        pytest.skip(f"compute-sanitizer does not work with this card: {reason}")
+    for line in findings(text):
+        say(f"{tool}, {family}: {line}")
+    said = [line for line in text.splitlines() if not line.startswith("=========")]
+    say(f"compute-sanitizer {tool}, {family}: exit {code}; {'; '.join(said[-2:])}")
+    assert "every row was launched" in text, text[-3000:]
+    assert code == 0, findings(text) or text[-3000:]
+
+
+def test_findings_are_read() -> None:
+    text = """========= COMPUTE-SANITIZER
+========= Uninitialized __global__ memory read of size 4 bytes
+=========     at bits_align+0x1f0
+=========     by thread (3,0,0) in block (1,0,0)
+========= Uninitialized __global__ memory read of size 4 bytes
+=========     at bits_align+0x2f0
+========= ERROR SUMMARY: 2 errors"""
+    assert findings(text) == ["2 × Uninitialized __global__ memory read of size 4 bytes | at bits_align+…"]
+    assert findings("========= Error: Race reported between Write access at f+0x10 (a.cu:3)\n") != []

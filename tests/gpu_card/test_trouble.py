@@ -1,0 +1,188 @@
+"""A real card in trouble: the command ends with the CPU's bytes or says why not, and the card is free afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.support import command
+
+from .inputs import Pair, letters, mixed, write
+from .support import (
+    Occupied,
+    Run,
+    align,
+    assert_clear_error,
+    assert_no_failure,
+    assert_same,
+    card_environment,
+    line_of,
+    wait_until_free,
+)
+
+pytestmark = pytest.mark.gpu
+SEED = 73
+HOLDER = Path(__file__).with_name("hold_memory.py")
+READS = mixed(SEED, [150] * 20_000, (0.0, 0.02, 0.05, 0.1))
+Say = Callable[[str], None]
+
+
+@contextlib.contextmanager
+def held(free_mib: int) -> Iterator[int]:
+    """Another process has all of the card's memory but about so much; gives the MiB that are left."""
+    holder = [sys.executable, str(HOLDER), str(free_mib)]
+    with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout and process.stderr
+        try:
+            said = process.stdout.readline()
+            assert said, process.stderr.read().decode()
+            yield int(said)
+        finally:
+            process.stdin.close()
+            process.wait(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("engine", "free_mib"), [("gpu", 4000), ("gpu", 1000), ("gpu", 300), ("gpu", 0), ("auto", 1000), ("auto", 0)]
+)
+def test_another_process_has_the_memory(
+    free_again: Occupied, tmp_path: Path, say: Say, engine: str, free_mib: int
+) -> None:
+    noisy = mixed(SEED, [8000] * 40, (0.1, 0.15))  # whose bands need much
+    files = write(tmp_path, "pairs", [*READS, *noisy])
+    for metric in ("edit", "affine"):
+        wanted = align(tmp_path, "cpu", *files, "--metric", metric)
+        with held(free_mib) as left:
+            found = align(tmp_path, engine, *files, "--metric", metric)
+        say(f"{left} MiB free, --engine {engine}, {metric}: exit {found.code}, {found.on_card:,} pairs on the card")
+        if engine == "gpu" and found.code != 0:  # too little for a context
+            assert left < 2000, found.err
+            assert_clear_error(found)
+            continue
+        assert_same(found, wanted, f"{left} MiB free, {metric}")
+
+
+@pytest.mark.parametrize("memory", ["64M", "0.9"])
+def test_batches_far_too_large(free_again: Occupied, tmp_path: Path, memory: str) -> None:
+    files = write(tmp_path, "pairs", [*READS * 3, *mixed(SEED, [3000] * 300, (0.02, 0.1))])
+    for metric in ("edit", "affine2p"):
+        wanted = align(tmp_path, "cpu", *files, "--metric", metric)
+        options = ("--batch-bases", 10**15, "--gpu-memory", memory)
+        found = align(tmp_path, "gpu", *files, "--metric", metric, *options)
+        assert_same(found, wanted, metric)
+        assert_no_failure(found)
+        assert found.report["batches"] == 1
+        assert found.on_card > 1000
+
+
+def giant(length: int, mismatches: int) -> Pair:
+    """A pair of so many letters that differ in few."""
+    target = letters(np.random.default_rng(SEED), length)
+    query = target.copy()
+    query[length // 3 :: length // mismatches] = ord("A")
+    return np.delete(query, slice(1000, 1010)).tobytes(), target.tobytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--metric", "edit", "--score-only"), ("--metric", "edit"), ("--metric", "affine"), ("--max-score", "200")],
+    ids=" ".join,
+)
+def test_a_giant_among_short_reads(free_again: Occupied, tmp_path: Path, say: Say, options: tuple[str, ...]) -> None:
+    files = write(tmp_path, "pairs", [*READS[:3000], giant(5_000_000, 60), *READS[3000:6000]])
+    suffix = ".tsv" if "--score-only" in options else ".paf"
+    wanted, found = (align(tmp_path, engine, *files, *options, suffix=suffix) for engine in ("cpu", "gpu"))
+    say(line_of("5 Mb among 150 bp", " ".join(options), found))
+    assert_same(found, wanted)
+    assert_no_failure(found)
+    assert found.on_card > 1000
+
+
+@pytest.mark.parametrize("metric", ["edit", "affine", "affine2p"])
+def test_empty_pairs(free_again: Occupied, tmp_path: Path, metric: str) -> None:
+    sides = [(b"", b""), (b"", b"ACGT"), (b"A", b"")]
+    for pairs in ([sides[0]] * 100_000, list(itertools.islice(itertools.cycle(sides), 100_000))):
+        files = write(tmp_path, "pairs", pairs)
+        wanted, found = (align(tmp_path, engine, *files, "--metric", metric) for engine in ("cpu", "gpu"))
+        assert_same(found, wanted, metric)
+        assert_no_failure(found)
+        assert found.report["pairs"] == 100_000
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+
+
+def fed_for_ever(process: subprocess.Popen[bytes], text: bytes) -> None:
+    """Writes the same pairs to a process again and again until it ends."""
+
+    def feed() -> None:
+        assert process.stdin
+        with contextlib.suppress(OSError):
+            while True:
+                process.stdin.write(text)
+
+    threading.Thread(target=feed, daemon=True).start()
+
+
+def columns(text: bytes) -> list[bytes]:
+    """Lines of TSV without names and title; of a last line that is cut off nothing."""
+    lines = text[: text.rfind(b"\n") + 1].splitlines()[1:]
+    return [line.split(b"\t", 2)[2] for line in lines]
+
+
+@pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=[s.name for s, _ in SIGNALS])
+@pytest.mark.parametrize("metric", ["edit", "affine"])
+def test_stopped_in_mid_run(
+    free_again: Occupied, tmp_path: Path, say: Say, metric: str, sent: signal.Signals, code: int
+) -> None:
+    text = b"".join(b">%s\n<%s\n" % pair for pair in READS)
+    (tmp_path / "some.seq").write_bytes(text)
+    wanted = columns(align(tmp_path, "cpu", "some.seq", "--metric", metric, suffix=".tsv").text)
+    arguments = ["align", "-", "--metric", metric, "--engine", "gpu", "-o", "x.tsv", "--batch-bases", "2000000"]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*command(), *arguments], cwd=tmp_path, env=card_environment(), **pipes) as process:
+        fed_for_ever(process, text)
+        partial = tmp_path / f"x.tsv.partial-{process.pid}"
+        end = time.monotonic() + 60
+        while not (partial.exists() and partial.stat().st_size > 20_000_000):
+            assert process.poll() is None, process.stderr and process.stderr.read().decode()
+            assert time.monotonic() < end, "it never got that far"
+            time.sleep(0.01)
+        begun = time.monotonic()
+        process.send_signal(sent)
+        process.wait(timeout=10)
+        seconds = time.monotonic() - begun
+        assert process.stderr
+        err = process.stderr.read().decode()
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    written = columns(partial.read_bytes())
+    assert written == list(itertools.islice(itertools.cycle(wanted), len(written)))
+    assert not (tmp_path / "x.tsv").exists()
+    say(f"{sent.name}, {metric}: ended after {seconds:.2f} s, {len(written):,} pairs were written")
+    wait_until_free(free_again)
+
+
+def test_many_runs_at_once(free_again: Occupied, tmp_path: Path) -> None:
+    """Six commands, each of which may take half of what is free."""
+    files = write(tmp_path, "pairs", [*READS, *mixed(SEED, [5000] * 100, (0.02, 0.1))])
+    wanted = align(tmp_path, "cpu", *files)
+
+    def one(_: int) -> Run:
+        return align(tmp_path, "gpu", *files)
+
+    with ThreadPoolExecutor(6) as pool:
+        for found in pool.map(one, range(6)):
+            assert_same(found, wanted)
+            assert_no_failure(found)
