@@ -216,3 +216,18 @@ def test_wrong_input_in_mid_run(align, folder, drivers, capfd):
     code = align("q.fq", "short.fa", "--engine", "gpu", "--batch-bases", "1", "-o", "x.paf", "--quiet")
     assert code == 1
     assert "short.fa" in capfd.readouterr().err
+
+
+def test_letters_go_to_the_card_from_where_the_reader_put_them(align, folder, drivers, monkeypatch):
+    upload, lent = EmulatedDriver.upload, []
+
+    def uploaded(self: EmulatedDriver, address: int, source, stream) -> None:
+        begin = source.ctypes.data
+        lent.append(any(at <= begin < at + size for at, size in self.locks.items()))
+        upload(self, address, source, stream)
+
+    monkeypatch.setattr(EmulatedDriver, "upload", uploaded)
+    (folder / "plain.tsv").write_bytes(table([(q.decode(), t.decode()) for q, t in some_pairs(60) if q and t]))
+    options = ("--metric", "edit", "--batch-bases", "700", "-t", "2", "--engine", "gpu")
+    assert align("plain.tsv", *options, "-o", "x.paf") == 0
+    assert sum(lent) > 1  # but for batches that several kernels share
