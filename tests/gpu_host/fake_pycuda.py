@@ -8,6 +8,8 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
+from wfacli.gpu import cuda_driver
+
 
 class Allocation:
     def __init__(self, cuda: ModuleType, address: int) -> None:
@@ -82,10 +84,9 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         array.allocation = Allocation(cuda, 0)
         return call("pin", array)
 
-    def register_host_memory(array):
-        registered = array.view(PinnedArray)
-        registered.allocation = SimpleNamespace(unregister=lambda: cuda.call("unregister"))
-        return call("register", registered)
+    def of_library(name: str) -> int:  # libcuda's own functions answer with an error's number
+        cuda.calls[name] += 1
+        return cuda.faults.get(name, 0)
 
     context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
     device = SimpleNamespace(
@@ -104,7 +105,11 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     cuda.get_driver_version = lambda: 13000
     cuda.mem_get_info = lambda: call("info", (5, 6))
     cuda.mem_alloc = lambda nbytes: call("alloc", Allocation(cuda, 4096 * (1 + cuda.calls["alloc"])))
-    cuda.pagelocked_empty, cuda.register_host_memory = pagelocked_empty, register_host_memory
+    cuda.pagelocked_empty = pagelocked_empty
+    cuda.libcuda = SimpleNamespace(
+        cuMemHostRegister_v2=lambda address, nbytes, flags: of_library("register"),
+        cuMemHostUnregister=lambda address: of_library("unregister"),
+    )
     cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
     cuda.Stream = lambda flags: call("stream", f"stream {flags}")
     module = SimpleNamespace(get_function=lambda entry: cuda.function)
@@ -117,3 +122,4 @@ def install(monkeypatch, cuda: ModuleType) -> None:
     package.driver = cuda
     monkeypatch.setitem(sys.modules, "pycuda", package)
     monkeypatch.setitem(sys.modules, "pycuda.driver", cuda)
+    monkeypatch.setattr(cuda_driver, "load_libcuda", lambda: cuda.libcuda)

@@ -85,9 +85,10 @@ def test_errors_are_ours_and_tell_what_failed(cuda):
         driver.allocate(1000)
     with pytest.raises(OutOfDeviceMemory, match="page-locking"):
         driver.pinned(1000)
-    cuda.faults |= {"register": cuda.Error("cuMemHostRegister failed")}
-    with pytest.raises(DeviceError, match=r"page-locking 1,000 bytes .*cuMemHostRegister"):
-        driver.lock(np.zeros(1000, np.uint8))
+    for number, kind in ((801, DeviceError), (2, OutOfDeviceMemory)):
+        cuda.faults |= {"register": number}
+        with pytest.raises(kind, match=rf"page-locking 1,000 bytes .*cuMemHostRegister gave error {number}"):
+            driver.lock(np.zeros(1000, np.uint8))
     cuda.faults |= {"load": cuda.Error("no kernel image"), "info": cuda.Error("unspecified launch failure")}
     with pytest.raises(DeviceError, match="loading kernel row failed: no kernel image"):
         driver.kernel(ROW)
@@ -138,7 +139,8 @@ def test_close_gives_everything_back_once(cuda, lost):
     driver.unlock(unlocked)
     assert kept.nbytes == 10
     if lost:
-        cuda.faults |= {name: cuda.Error("device lost") for name in ("synchronize", "free", "unregister", "pop")}
+        cuda.faults |= {name: cuda.Error("device lost") for name in ("synchronize", "free", "pop")}
+        cuda.faults["unregister"] = 46
     driver.close()
     driver.close()
     assert cuda.calls["pop"] == cuda.calls["push"] == cuda.calls["retain"] == 1

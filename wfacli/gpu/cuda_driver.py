@@ -20,6 +20,7 @@ from .occupancy import capability, resident_blocks
 
 _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
 _NON_BLOCKING = 1  # streams that do not wait for the default one
+_OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 GET_PYCUDA = "pip install wfacli[gpu] builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 
 
@@ -36,6 +37,11 @@ def load_pycuda() -> Any:
             ) from problem
         raise DeviceError(f"PyCUDA does not work here ({problem}): {GET_PYCUDA}") from problem
     return cuda
+
+
+def load_libcuda() -> Any:
+    """The driver's own library, which PyCUDA has loaded already."""
+    return ctypes.CDLL("libcuda.so.1")
 
 
 def open_device(cuda: Any, index: int) -> Any:
@@ -131,7 +137,8 @@ class CudaDriver:
         self._compiler = compiler or Compiler()
         self._allocations: dict[int, Any] = {}
         self._pins: dict[int, Bytes] = {}
-        self._locks: dict[int, tuple[Any, Bytes]] = {}
+        self._locks: dict[int, Bytes] = {}
+        self._library = load_libcuda()
         self._kernels: dict[Row, CudaKernel] = {}
         self._streams: list[Any] = []
         self._events: list[Any] = []
@@ -181,16 +188,21 @@ class CudaDriver:
 
     def lock(self, memory: Bytes) -> None:
         """Page-locks memory of the host."""
-        address = memory.ctypes.data
-        # PyCUDA never lets go of the array that it gets, so it gets one that does not keep the memory.
-        bare = np.ctypeslib.as_array((ctypes.c_uint8 * memory.nbytes).from_address(address))
-        with self._named(f"page-locking {memory.nbytes:,} bytes of the host's memory"):
-            self._locks[address] = self._cuda.register_host_memory(bare), memory
+        # Not by PyCUDA, which gives a second base to the array that it makes of it, and numpy refuses that.
+        what, address = f"page-locking {memory.nbytes:,} bytes of the host's memory", memory.ctypes.data
+        error = self._library.cuMemHostRegister_v2(ctypes.c_void_p(address), ctypes.c_size_t(memory.nbytes), 0)
+        if error:
+            kind = OutOfDeviceMemory if error == _OUT_OF_MEMORY else DeviceError
+            raise kind(f"{self.card.name}: {what} failed: cuMemHostRegister gave error {error}")
+        self._locks[address] = memory
 
     def unlock(self, memory: Bytes) -> None:
         """Ends that."""
-        with self._named("unlocking memory"):
-            self._unregister(self._locks.pop(memory.ctypes.data)[0])
+        address = memory.ctypes.data
+        del self._locks[address]
+        error = self._library.cuMemHostUnregister(ctypes.c_void_p(address))
+        if error:
+            raise DeviceError(f"{self.card.name}: unlocking memory failed: cuMemHostUnregister gave error {error}")
 
     def stream(self) -> Stream:
         """A new stream."""
@@ -281,9 +293,9 @@ class CudaDriver:
         for array in self._pins.values():
             with contextlib.suppress(self._cuda.Error):
                 self._free_pin(array)
-        for locked, _ in self._locks.values():
-            with contextlib.suppress(self._cuda.Error):
-                self._unregister(locked)
+        for memory in list(self._locks.values()):
+            with contextlib.suppress(DeviceError):
+                self.unlock(memory)
         self._allocations.clear()
         self._pins.clear()
         self._locks.clear()
@@ -297,8 +309,3 @@ class CudaDriver:
     def _free_pin(array: Bytes) -> None:
         allocation: Any = array.base
         allocation.free()
-
-    @staticmethod
-    def _unregister(locked: Bytes) -> None:
-        registered: Any = locked.base
-        registered.unregister()
