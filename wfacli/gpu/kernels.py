@@ -99,7 +99,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
     if shape.likely < NO_BOUND:
         cost = np.full(1, shape.likely * tuning.GPU_NARROW)
         band = int(tiles.cut(band, shape.gaps, np.full(1, shape.apart), cost)[0])
-    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count)
+    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count, max(shape.longest, 1))
     if lanes is None:
         raise ValueError(f"16 bits do not hold these costs in a band of {band} diagonals")
     pieces = len(shape.gaps)
@@ -107,7 +107,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
     row = catalogue.ROWS[catalogue.coded_of(name) if shape.coded else name]
     return Plan(
         rows=(row,),
-        blocks=(row.threads // 32 * tiles.pairs(lanes),),
+        blocks=(tiles.pairs(lanes, row.threads),),
         unit=1,
         stride=tiles.stride(lanes, pieces, band, max(shape.longest, 1), shape.path),
         op_capacity=_dp_ops(band, shape, odd=False),
