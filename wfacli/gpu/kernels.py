@@ -16,7 +16,8 @@ from .rungs import PREFIX
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
     """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `serves` says whether it can have one."""
-    return _plan_of(kernel, dataclasses.replace(shape, count=1))  # it is the same for any number of pairs
+    # It differs little with the number of pairs: most batches then find their plan made.
+    return _plan_of(kernel, dataclasses.replace(shape, count=1 << max(shape.count - 1, 0).bit_length()))
 
 
 @functools.lru_cache(maxsize=256)

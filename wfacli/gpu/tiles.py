@@ -12,6 +12,7 @@ from . import dp
 
 LANES = (4, 8, 16, 32, 128)  # that have two pairs, the builds that there are; the last one is a team of warps
 COLUMNS = 16  # of a lane
+THREADS = 128  # a block
 _TOP, _FAR = 20000, 28000  # values in the sweep, as in dp_tile_room.cuh
 _SCALE = 16  # of values with directions
 _ROWS = 16  # between two cuts of large values
@@ -101,6 +102,8 @@ def lanes(
         if count is None:
             return once
         room = _ROOM / stride(lanes, len(gaps), band, longest, path)
+        if room < pairs(lanes, THREADS):
+            return 1e9 / room  # a block must have room
         return once * _waits(min(count, room) * lanes / 64)
 
     return min((n for n in LANES if holds(n, mismatch, gaps, band)), key=time, default=None)
@@ -112,7 +115,8 @@ def _waits(warps: float) -> float:
     With fewer warps less of what they wait for is hidden, and with fewer than it has schedulers some of these have
     nothing to do.
     """
-    return max(_FULL / max(warps, _SCHEDULERS), 1.0) ** _HIDDEN * max(_SCHEDULERS / max(warps, 1.0), 1.0)
+    hidden: float = max(_FULL / max(warps, _SCHEDULERS), 1.0) ** _HIDDEN
+    return hidden * max(_SCHEDULERS / max(warps, 1.0), 1.0)
 
 
 def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:
