@@ -31,6 +31,7 @@ from .forecast import (
     Units,
     is_edit,
     on_gpu,
+    only_banded,
     plainly_global,
 )
 from .gpu import rungs
@@ -71,7 +72,7 @@ def route(
     """
     if not len(pairs):
         return []
-    only = forced or _one_for_all(pairs, spec, limits, gpu)
+    only = forced or (gpu and _banded(spec)) or _one_for_all(pairs, spec, limits, gpu)
     if only:
         return [Route(every_row(len(pairs)), only)]
     names, times = candidates(spec, gpu), promised(pairs, spec, limits, gpu)
@@ -213,7 +214,7 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec, pairs: PairBa
     """
     if not status.any():
         return []
-    if pairs is not None and on_gpu(kernel) and spec.max_cost is None:
+    if pairs is not None and on_gpu(kernel) and spec.max_cost is None and not spec.heuristics:
         narrow = status == Status.SCORE_LIMIT
         others = next_rung(kernel, status[~narrow], rows[~narrow], spec)
         return [*others, *_wide_enough(kernel, pairs, rows[narrow], spec)]
@@ -261,9 +262,17 @@ def _wide_enough(kernel: str, pairs: PairBatch, rows: I32, spec: AlignSpec) -> l
     return [Route(rows[choice == k], wider[k]) for k in np.unique(choice).tolist()]
 
 
+def _banded(spec: AlignSpec) -> str | None:
+    """The card's kernel for a heuristic band, where one is asked for."""
+    costs = Units.of(spec)
+    return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else None
+
+
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if status in (Status.OK, Status.DROPPED):
         return None
+    if spec.heuristics:
+        return TABLE  # which keeps to the same band
     dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, Units.of(spec)
     if status is Status.SCORE_LIMIT:
         if spec.max_cost is None:

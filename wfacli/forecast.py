@@ -39,6 +39,12 @@ def plainly_global(spec: AlignSpec) -> bool:
     return spec.mode is Mode.GLOBAL and not spec.heuristics
 
 
+def only_banded(spec: AlignSpec) -> bool:
+    """Whether it is a global alignment in a band that follows the path, and nothing else is left out."""
+    h = spec.heuristics
+    return spec.mode is Mode.GLOBAL and h.band > 0 and not h.xdrop and not h.zdrop
+
+
 def on_gpu(kernel: str) -> bool:
     """Whether a kernel runs on a card."""
     return kernel in GPU_KERNELS

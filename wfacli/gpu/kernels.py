@@ -13,6 +13,8 @@ from .layout import bits_stride
 from .plans import NO_BOUND, Plan, Shape
 from .rungs import PREFIX
 
+_LOST, _LEAST_LOST = 3, 1000  # times what is likely, and the least, at which an alignment in a band is given up
+
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
     """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `serves` says whether it can have one."""
@@ -25,6 +27,8 @@ def _plan_of(kernel: str, shape: Shape) -> Plan:
     name = kernel.removeprefix(PREFIX)
     if name in wfa.LADDER:
         return _wavefront(name, shape)
+    if name in wfa.BANDS.values():
+        return _following_band(name, shape)
     family, _, size = name.partition("-")
     if family == "bits":
         return _bits(name, int(size), shape)
@@ -39,6 +43,8 @@ def serves(kernel: str, shape: Shape) -> bool:
     """Whether a kernel is compiled for the letters and costs of a shape."""
     family, _, rest = kernel.removeprefix(PREFIX).partition("-")
     pieces = dp.pieces_macro(shape.gaps)
+    if (kernel.removeprefix(PREFIX) in wfa.BANDS.values()) != bool(shape.band[0]):
+        return False
     if family == "wfa":
         return wfa.VARIANTS[f"wfa-{rest}"].pieces == pieces
     if family == "bits":
@@ -141,6 +147,29 @@ def _wavefront(name: str, shape: Shape) -> Plan:
         resident=True,
         shared=variant.shared_bytes(*costs),
         max_cost=most,
+    )
+
+
+def _following_band(name: str, shape: Shape) -> Plan:
+    row = f"{name}-coded" if shape.coded else name
+    variant, costs = wfa.VARIANTS[row], (shape.mismatch, shape.gaps)
+    band, step = shape.band
+    # Of an alignment that has no more than mismatches and one gap; a band that is lost costs more, and is given up.
+    worst = shape.mismatch * shape.longest + max(o + e * (shape.apart + 1) for o, e in shape.gaps)
+    most = variant.most_cost(*costs, min(shape.max_cost, worst, max(_LOST * shape.likely, _LEAST_LOST)))
+    least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
+    return Plan(
+        rows=(catalogue.ROWS[row],),
+        blocks=(variant.pairs,),
+        unit=1,
+        stride=variant.stride(*costs, most, shape.longest, band=2 * band + 1),
+        op_capacity=_most_ops(min(most // least, 2 * shape.longest) + 1),
+        resident=True,
+        shared=variant.shared_bytes(*costs),
+        max_cost=most,
+        band=band,
+        band_step=step,
+        follows=True,
     )
 
 

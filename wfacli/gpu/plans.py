@@ -23,6 +23,8 @@ class Shape:
         wildcard: whether codes match that share a bit.
         likely: a cost that few of the pairs exceed; NO_BOUND where nothing is known.
         apart: by how much the lengths of a pair's sequences differ at most.
+        band: diagonals on either side of the most promising one that are looked at, and scores after which that is
+            looked for again; (0, 0): all diagonals.
     """
 
     count: int
@@ -35,6 +37,7 @@ class Shape:
     wildcard: bool = False
     likely: int = NO_BOUND
     apart: int = 0
+    band: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Plan:
         shared: bytes of dynamic shared memory a block.
         max_cost: above which the kernel need not look; the shape's counts as well.
         band: diagonals, for kernels that take any number.
+        band_step: scores after which a band is centred again, for those whose band follows the path.
+        follows: whether it does: they tell whether it left anything out.
     """
 
     rows: tuple[catalogue.Row, ...]
@@ -63,6 +68,8 @@ class Plan:
     shared: int = 0
     max_cost: int = NO_BOUND
     band: int = 0
+    band_step: int = 0
+    follows: bool = False
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""

@@ -189,7 +189,12 @@ _TILES = {
     for band in tiles.BANDS
 }
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
-RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values())}
+# They have no model: where one is asked for there is no other choice.
+_BANDED = tuple(
+    Rung(f"{PREFIX}{name}", partial(_wfa_reach, v := wfa.VARIANTS[name]), partial(_wfa_work, v), tuning.GPU_WFA, True)
+    for name in wfa.BANDS.values()
+)
+RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
 KERNELS = tuple(RUNGS)
 
 
@@ -201,6 +206,12 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
     for band, rung in _TILES.items():
         if tiles.lanes(band, mismatch, gaps) is not None:
             yield band, rung
+
+
+def banded(mismatch: int, gaps: Gaps) -> str | None:
+    """The kernel whose band follows the path, for some costs, if there is one."""
+    name = wfa.BANDS[dp.pieces_macro(gaps)]
+    return f"{PREFIX}{name}" if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED else None
 
 
 @functools.cache
