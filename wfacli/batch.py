@@ -114,6 +114,20 @@ class PairBatch:
         pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
         return dataclasses.replace(self, records=dataclasses.replace(self.records, **names), **pairs)
 
+    def with_edits(self, edits: I32) -> PairBatch:
+        """The same pairs with other estimates (i32[n])."""
+        return PairBatch(
+            self.ordinal,
+            self.bases,
+            self.q_start,
+            self.t_start,
+            self.q_len,
+            self.t_len,
+            self.flags,
+            edits,
+            self.records,
+        )
+
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
         """From the columns that the native reader hands over."""
@@ -201,7 +215,7 @@ def gather(
         kernels: names of kernels.
     """
     n = len(pairs)
-    if len(parts) == 1 and np.array_equal(parts[0].rows, np.arange(n, dtype=np.int32)):
+    if len(parts) == 1 and len(parts[0].rows) == n and (parts[0].rows == np.arange(n, dtype=np.int32)).all():
         only = parts[0]
         origin = np.full(n, origins[0], np.uint8)
         return AlignmentBatch(

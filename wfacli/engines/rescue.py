@@ -38,14 +38,14 @@ def align_batch(
             stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
             waiting.append((further, engine.submit(pairs, further)))
     result = gather(parts, origins, pairs, KERNELS)
-    aligned = result.status == Status.OK
-    every = bool(aligned.all())
-    if every and len(parts) == 1:  # as most batches are: no need to count
+    unaligned = np.count_nonzero(result.status)
+    if not unaligned and len(parts) == 1:  # as most batches are: no need to look at rows
         stats.add("kernels", {KERNELS[origins[0]]: len(pairs)})
-    else:
-        kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
-        stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
-    if not every:
+        return result
+    aligned = result.status == np.uint8(Status.OK)
+    kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
+    stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
+    if unaligned:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result
 

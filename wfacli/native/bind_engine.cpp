@@ -1,6 +1,5 @@
 #include "bind.hpp"
 #include "engine.hpp"
-#include "estimate.hpp"
 #include "job.hpp"
 #include "letters.hpp"
 #include "staging.hpp"
@@ -42,26 +41,9 @@ Algorithm algorithm_of(const std::string& name) {
   throw nb::value_error(("no algorithm is named " + name).c_str());
 }
 
-// Edits of each pair of a batch, i32[n].
-OutColumn<std::int32_t> estimates(nb::handle batch) {
-  const BatchView view = batch_view(batch);
-  Buffer<std::int32_t> edits;
-  {
-    nb::gil_scoped_release release;
-    edits.reserve(static_cast<std::size_t>(view.n));
-    for (std::int64_t i = 0; i < view.n; ++i) edits.push(estimate_edits(view.pair(i)));
-  }
-  return to_numpy(edits);
-}
-
 nb::tuple columns_of(AlignedRows& rows) {
   return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
                         to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));
-}
-
-void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs) {
-  for (std::size_t r = 0; r < rows.shape(0); ++r)
-    if (rows.data()[r] < 0 || rows.data()[r] >= pairs) throw nb::index_error("a row lies outside the batch");
 }
 
 nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
@@ -204,7 +186,6 @@ void bind_engine(nb::module_& m) {
       .def("work", [](BoundJob& self, Aligner& aligner) { self.job.work(aligner); }, nb::arg("aligner"),
            nb::call_guard<nb::gil_scoped_release>(), "Aligns parts until all are taken")
       .def("joined", &joined, "Waits for parts that others have taken; as Aligner.align");
-  m.def("estimate_edits", &estimates, nb::arg("batch"), "Estimated edits of each pair, i32[n]");
   m.def("letter_codes", &letter_codes, nb::arg("ambiguous"),
         "Codes of letters under a rule: u8[512], of queries' letters, then of targets'");
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
