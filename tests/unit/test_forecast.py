@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli import dispatch, tuning
+from wfacli import dispatch, forecast, tuning
 from wfacli._native import Forecaster, estimate_edits
 from wfacli.batch import PairBatch, Records
 from wfacli.config import Ambiguous, Limits, Mode
@@ -136,6 +136,18 @@ def test_only_the_rows_that_speak_for_all_are_asked():
     batch = pairs_of(["A" * 150] * 3, ["A" * 150] * 3).with_edits(np.array([40, 0, 10**6], np.int32))
     best = [best_for_all(batch, np.array([row], np.int32), spec_for(EDIT), Limits()) for row in range(3)]
     assert best == ["bits-64", CAPPED, STRIPES]
+
+
+def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
+    narrow, wide = (1.0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
+    batch = pairs_of(["A"] * 2, ["A"] * 2).with_edits(np.array([5, 6], np.int32))
+    kernels, rows = Forecaster([wide, narrow], 0.1), np.arange(2, dtype=np.int32)
+    # 1 + (3 * 1 + 10) for the narrow one, 10 + 10 for the wide one; 1 + 10 for the best of both, and the choice.
+    assert kernels.for_all(batch, rows, 1.5) == 1
+    assert kernels.for_all(batch, rows, 1.49) is None
+    for spec in (spec_for(EDIT), spec_for(EDIT, score_only=True)):
+        row = forecast._native_model("bits-128", spec, Limits(), 1)
+        assert row[0] * row[-1] == pytest.approx(tuning.BITS.start)
 
 
 def test_estimates_of_some_rows():
