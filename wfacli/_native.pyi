@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .batch import I32, I64, U8, U32, U64, AlignmentBatch, PairBatch
+from .batch import I32, I64, U8, U32, U64, AlignmentBatch, PairBatch, PartialResult
 
 class Next(enum.Enum):
     FULL = 0
@@ -126,6 +126,9 @@ def stage_rows(batch: PairBatch, rows: I32, buffer: U8, letters: int) -> None: .
 def unstage_rows(
     batch: PairBatch, rows: I32, answers: U8, cigar: U32, unit: int, bonus: int
 ) -> tuple[U8, U8, I32, I32, U32, I64]: ...
+def gather_parts(
+    parts: Sequence[PartialResult], origins: Sequence[int], pairs: int
+) -> tuple[U8, U8, I32, I32, U32, I64, U8]: ...
 def instruction_sets() -> list[str]: ...
 def format_batch(
     batch: PairBatch, alignments: AlignmentBatch, options: FormatOptions

@@ -217,7 +217,8 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec, pairs: PairBa
         narrow = status == Status.SCORE_LIMIT
         others = next_rung(kernel, status[~narrow], rows[~narrow], spec)
         return [*others, *_wide_enough(kernel, pairs, rows[narrow], spec)]
-    ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
+    found = np.flatnonzero(np.bincount(status)).tolist()
+    ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
 

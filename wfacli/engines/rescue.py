@@ -6,12 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, gather
+from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
 from ..dispatch import next_rung, reasons, route
 from ..forecast import KERNELS
 from ..stats import Stats
 from .base import Engine
+from .parts import gather
 
 
 def align_batch(

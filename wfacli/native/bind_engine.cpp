@@ -1,5 +1,6 @@
 #include "bind.hpp"
 #include "engine.hpp"
+#include "gather.hpp"
 #include "job.hpp"
 #include "letters.hpp"
 #include "staging.hpp"
@@ -142,6 +143,34 @@ nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<s
   return columns_of(out);
 }
 
+// A PartialResult's columns, of which the object keeps all alive.
+PartView part_view(nb::handle part, std::uint8_t origin, std::int64_t pairs) {
+  const auto rows = nb::cast<InColumn<std::int32_t>>(part.attr("rows"), false);
+  check_rows(rows, pairs);
+  const std::int64_t m = static_cast<std::int64_t>(rows.shape(0));
+  const auto span = nb::cast<nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>>(
+      part.attr("span"), false);
+  const auto cigar = nb::cast<InColumn<std::uint32_t>>(part.attr("cigar"), false);
+  const std::int64_t* start = column<std::int64_t>(part, "cigar_start", m + 1);
+  if (static_cast<std::int64_t>(span.shape(0)) != m || start[m] != static_cast<std::int64_t>(cigar.shape(0)))
+    throw nb::value_error("columns of a part are not of its rows");
+  return {m, rows.data(), column<std::uint8_t>(part, "status", m), column<std::uint8_t>(part, "cut", m),
+          column<std::int32_t>(part, "score", m), span.data(), cigar.data(), start, origin};
+}
+
+nb::tuple gather_parts(nb::sequence parts, nb::sequence origins, std::int64_t pairs) {
+  std::vector<PartView> views;
+  for (nb::handle part : parts)
+    views.push_back(part_view(part, nb::cast<std::uint8_t>(origins[views.size()]), pairs));
+  GatheredRows all;
+  {
+    nb::gil_scoped_release release;
+    all = gather(views, pairs);
+  }
+  return nb::make_tuple(to_numpy(all.status), to_numpy(all.cut), to_numpy(all.score), to_numpy(all.span),
+                        to_numpy(all.cigar), to_numpy(all.cigar_start), to_numpy(all.origin));
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
@@ -193,6 +222,8 @@ void bind_engine(nb::module_& m) {
         "query_len, target_len and 0..m-1 (i32[m])");
   m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("answers"), nb::arg("cigar"),
         nb::arg("unit"), nb::arg("bonus"), "What a card answered (cigar_start i64[m+1], cost i32[m], status u8[m]), as Aligner.align");
+  m.def("gather_parts", &gather_parts, nb::arg("parts"), nb::arg("origins"), nb::arg("pairs"),
+        "(status, cut, score, span i32[4n], cigar, cigar_start, origin) of all rows; the last part that has one counts");
   m.def(
       "instruction_sets",
       [] {
