@@ -91,8 +91,8 @@ class CpuEngine:
         """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
         if self._closed:
             raise RuntimeError("the engine is closed")
-        letters = _letters(pairs, route) if self._threads > 1 and len(route.rows) > 1 else 0
-        if letters < _SHARED:
+        letters = _letters(pairs, route) if len(route.rows) > 1 else 0
+        if letters < _SHARED:  # else in parts even for one thread, which looks after signals between them
             return _Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         # A kernel that takes a pair a lane loses with lanes that stay empty.

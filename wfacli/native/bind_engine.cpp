@@ -82,6 +82,18 @@ void make_job(BoundJob* self, nb::handle batch, InColumn<std::int32_t> rows, con
   new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
 }
 
+// Aligns parts until all are taken. In the main thread signals have their turn now and then, and what their handlers
+// raise (KeyboardInterrupt) ends it.
+void work(BoundJob& self, Aligner& aligner) {
+  for (bool more = true; more;) {
+    {
+      nb::gil_scoped_release release;
+      more = self.job.work(aligner);
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
 nb::tuple joined(BoundJob& self) {
   AlignedRows rows;
   {
@@ -212,8 +224,7 @@ void bind_engine(nb::module_& m) {
       .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
            nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def_prop_ro("parts", [](const BoundJob& self) { return self.job.parts(); })
-      .def("work", [](BoundJob& self, Aligner& aligner) { self.job.work(aligner); }, nb::arg("aligner"),
-           nb::call_guard<nb::gil_scoped_release>(), "Aligns parts until all are taken")
+      .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
       .def("joined", &joined, "Waits for parts that others have taken; as Aligner.align");
   m.def("letter_codes", &letter_codes, nb::arg("ambiguous"),
         "Codes of letters under a rule: u8[512], of queries' letters, then of targets'");
