@@ -29,6 +29,7 @@ from .forecast import (
     TABLE,
     Forecast,
     Units,
+    forecaster,
     is_edit,
     on_gpu,
     only_banded,
@@ -75,10 +76,12 @@ def route(
     only = forced or (gpu and _banded(spec)) or _one_for_all(pairs, spec, limits, gpu)
     if only:
         return [Route(every_row(len(pairs)), only)]
-    names, times = candidates(spec, gpu), promised(pairs, spec, limits, gpu)
-    choice = np.argmin(times, axis=0)
-    if gpu:
-        choice = _in_fewer_jobs(times, choice)
+    names = candidates(spec, gpu)
+    if not gpu:
+        fastest = forecaster(spec, limits, names).fastest(pairs)
+        return [Route(rows, names[kernel]) for kernel, rows in fastest]
+    times = promised(pairs, spec, limits, gpu)
+    choice = _in_fewer_jobs(times, np.argmin(times, axis=0))
     first = int(choice[0])
     if (choice == first).all():
         return [Route(every_row(len(pairs)), names[first])]
@@ -111,14 +114,22 @@ def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = Fals
     return np.array([forecast.microseconds(name) for name in candidates(spec, gpu)])
 
 
-def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> str | None:
-    """The kernel that had best be every pair's first, going by some pairs; None where choosing for each is worth it.
+def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, gpu: bool = False) -> str | None:
+    """The kernel that had best be every pair's first, going by some rows; None where choosing for each is worth it.
 
     Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
     """
+    if gpu and plainly_global(spec) and (on_card := _sample_on_card(pairs.part(rows), spec, limits)):
+        return on_card
+    names = candidates(spec)
+    best = forecaster(spec, limits, names).for_all(pairs, rows, tuning.CHOOSING)
+    return None if best is None else names[best]
+
+
+def _sample_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
     columns = (sample.q_len, sample.t_len, sample.est_edits, sample.flags)
     # The same question comes twice for a batch: for its estimates, and for its routes.
-    return _best_for_all(_Sample(sample, tuple(column.tobytes() for column in columns)), spec, limits, gpu)
+    return _best_on_card(_Sample(sample, tuple(column.tobytes() for column in columns)), spec, limits)
 
 
 class _Sample:
@@ -135,23 +146,11 @@ class _Sample:
 
 
 @functools.lru_cache(maxsize=64)
-def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
-    pairs = sample.pairs
-    if gpu and plainly_global(spec) and (on_card := _best_on_card(pairs, spec, limits)):
-        return on_card
-    names, times = candidates(spec), promised(pairs, spec, limits)
-    best = times.min(axis=0)
-    tried = np.where(np.isfinite(times), times, Forecast(pairs, spec, limits).tries(names) + best)
-    total = tried.sum(axis=1)
-    choosing = best.sum() + len(pairs) * tuning.CHOOSING
-    return names[int(total.argmin())] if total.min() <= choosing else None
-
-
-def _best_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
+def _best_on_card(sample: _Sample, spec: AlignSpec, limits: Limits) -> str | None:
     """The kernel of the card for pairs of which nearly all are no worse than what the sample has."""
-    pairs = Forecast(sample, spec, limits, gpu=True).for_gpu
+    pairs = Forecast(sample.pairs, spec, limits, gpu=True).for_gpu
     apart = int(np.abs(pairs.q_len - pairs.t_len).max())
-    needed = float(np.sort(pairs.cost)[int(tuning.GPU_MOST * (len(sample) - 1))])
+    needed = float(np.sort(pairs.cost)[int(tuning.GPU_MOST * (len(pairs.cost) - 1))])
     costs = Units.of(spec)
     return rungs.fastest(
         _rounded(int(pairs.longest.max())),
@@ -170,11 +169,11 @@ def _rounded(value: int) -> int:
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
     """best_for_all of a batch of which most pairs have no estimate."""
-    known = np.flatnonzero(pairs.est_edits >= 0)
+    known = np.flatnonzero(pairs.est_edits >= 0).astype(np.int32)
     if len(known) > len(pairs) / 2:
         return None
-    rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1))
-    return best_for_all(pairs.part(rows), spec, limits, gpu)
+    rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
+    return best_for_all(pairs, rows, spec, limits, gpu)
 
 
 def reasons(
@@ -212,13 +211,14 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec, pairs: PairBa
 
     With their batch, pairs that a kernel of the card is too narrow for go straight to one that is not.
     """
-    if not status.any():
+    if not np.count_nonzero(status):
         return []
     if pairs is not None and on_gpu(kernel) and spec.max_cost is None and not spec.heuristics:
         narrow = status == Status.SCORE_LIMIT
         others = next_rung(kernel, status[~narrow], rows[~narrow], spec)
         return [*others, *_wide_enough(kernel, pairs, rows[narrow], spec)]
-    ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
+    found = np.flatnonzero(np.bincount(status)).tolist()
+    ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from ._native import estimate_edits
@@ -24,18 +22,15 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
     """
     if spec.mode is not Mode.GLOBAL or not len(pairs):
         return pairs
-    longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    if longest <= _SHORT and is_edit(spec) and not gpu:
+    in_bits, many = is_edit(spec) and not gpu, len(pairs) > 4 * SAMPLE
+    longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
+    if in_bits and longest <= _SHORT:
         return pairs
-    if longest <= _MEDIUM and len(pairs) > 4 * SAMPLE:
-        rows = np.arange(0, len(pairs), len(pairs) // SAMPLE)
-        some = _estimated(pairs.part(rows))
-        if best_for_all(some, spec, Limits(), gpu):
-            known: I32 = np.full(len(pairs), -1, np.int32)
-            known[rows] = some.est_edits
-            return dataclasses.replace(pairs, est_edits=known)
-    return _estimated(pairs)
-
-
-def _estimated(pairs: PairBatch) -> PairBatch:
-    return dataclasses.replace(pairs, est_edits=estimate_edits(pairs))
+    if many and longest <= _MEDIUM:
+        rows = np.arange(0, len(pairs), len(pairs) // SAMPLE, dtype=np.int32)
+        edits: I32 = np.full(len(pairs), -1, np.int32)
+        edits[rows] = estimate_edits(pairs, rows)
+        some = pairs.with_edits(edits)
+        if best_for_all(some, rows, spec, Limits(), gpu):
+            return some
+    return pairs.with_edits(estimate_edits(pairs))
