@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import letter_codes, stage_batch, stage_rows, unstage_rows
+from .._native import letter_codes, stage_columns, stage_rows, unstage_rows
 from ..batch import I32, U8, U32, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
 from ..dispatch import Route
@@ -28,14 +28,15 @@ from ..stats import Stats
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
+_WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
 @dataclass(frozen=True)
 class _Chosen:
     """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
 
-    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: the rows are all of the batch, in
-    order, and the letters as they stand, so that targets that repeat go to the card once.
+    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: all letters of the batch go to the
+    card as they stand, so that targets that repeat go once. `lent`: from where they are.
     """
 
     pairs: PairBatch
@@ -45,32 +46,37 @@ class _Chosen:
     letters: int
     coded: bool
     whole: bool
+    lent: bool
 
     @classmethod
-    def of(cls, pairs: PairBatch, rows: I32, coded: bool = False) -> _Chosen:
+    def of(cls, pairs: PairBatch, rows: I32, coded: bool = False, lent: bool = False) -> _Chosen:
+        """Rows of a batch, whose letters may be lent."""
+        every = -(-len(pairs.bases) // 16) * 16
         if is_every_row(rows, len(pairs)):
-            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16, coded, True)
+            return cls(pairs, rows, pairs.q_len, pairs.t_len, every, coded, True, lent)
         q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
         letters = 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64))
-        return cls(pairs, rows, q_len, t_len, letters, coded, False)
+        if lent and letters > _WORTH_ALL * every:
+            return cls(pairs, rows, q_len, t_len, every, coded, True, True)
+        return cls(pairs, rows, q_len, t_len, letters, coded, False, False)
 
     @classmethod
-    def by_letters(cls, pairs: PairBatch, rows: I32) -> list[_Chosen]:
+    def by_letters(cls, pairs: PairBatch, rows: I32, lent: bool) -> list[_Chosen]:
         """All rows; those with letters other than A C G T, if there are any, by themselves."""
         other = pairs.flags & Flag.NON_ACGT if pairs.flags.any() else pairs.flags
         if not other.any():
-            return [cls.of(pairs, rows)]
+            return [cls.of(pairs, rows, lent=lent)]
         coded = other[rows] != 0
-        return [cls.of(pairs, part, bool(c)) for c in (0, 1) if len(part := rows[coded == c])]
+        return [cls.of(pairs, part, bool(c), lent) for c in (0, 1) if len(part := rows[coded == c])]
 
     def likely_edits(self) -> int:
         """The most that is estimated; of the whole batch where some of these rows have no estimate; -1: of none."""
-        known = self.pairs.est_edits if self.whole else self.pairs.est_edits[self.rows]
+        known = self.pairs.est_edits[self.rows]
         return int((self.pairs.est_edits if known.min() < 0 else known).max())
 
     def part(self, some: slice) -> _Chosen:
         """Some of the rows."""
-        return _Chosen.of(self.pairs, self.rows[some], self.coded)
+        return _Chosen.of(self.pairs, self.rows[some], self.coded, self.lent)
 
 
 @dataclass(frozen=True)
@@ -140,8 +146,11 @@ class GpuEngine:
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
+        lent = self._letters.holds(pairs.bases)
         parts = [
-            part for chosen in _Chosen.by_letters(pairs, route.rows) for part in self._parts(chosen, route.kernel)
+            part
+            for chosen in _Chosen.by_letters(pairs, route.rows, lent)
+            for part in self._parts(chosen, route.kernel)
         ]
         return _Ticket(route, parts)
 
@@ -231,7 +240,7 @@ class GpuEngine:
             return _Part(chosen, _failed(self._failure), job_bytes)
         workspace = spare + plan.least_workspace(len(chosen.rows))
         pairs = chosen.pairs
-        lent = pairs.bases if chosen.whole and self._letters.holds(pairs.bases) else None
+        lent = pairs.bases if chosen.lent and self._letters.holds(pairs.bases) else None
         buffers = self._staging if lent is None else self._columns
         try:
             # Before the job begins, as new memory takes longer than the device's thread should be kept.
@@ -252,7 +261,7 @@ class GpuEngine:
             if lent is None:
                 stage_rows(pairs, chosen.rows, buffer, letters)
             else:
-                stage_batch(pairs, buffer)
+                stage_columns(pairs, chosen.rows, buffer)
             staged = Staged(buffer, letters, count, chosen.coded, lent)
             if chosen.coded:
                 staged.tables[:] = self._tables
