@@ -106,6 +106,17 @@ class Forecast:
         return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
 
     @property
+    def other_letters(self) -> npt.NDArray[np.bool_]:
+        """Whether pairs have letters other than A C G T (bool[n])."""
+        other: npt.NDArray[np.bool_] = self._other_letters
+        return other
+
+    @property
+    def edit_cost(self) -> float:
+        """Of an average edit, in the same units."""
+        return self._costs.edit
+
+    @property
     def costs(self) -> tuple[int, tuple[tuple[int, int], ...]]:
         """Mismatch and gaps, divided by their greatest common divisor."""
         return self._costs.mismatch, self._costs.gaps

@@ -35,8 +35,8 @@ _WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer th
 class _Chosen:
     """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
 
-    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: all letters of the batch go to the
-    card as they stand, so that targets that repeat go once. `lent`: from where they are.
+    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: all letters of the batch go to
+    the card as they stand, so that targets that repeat go once. `lent`: from where they are.
     """
 
     pairs: PairBatch
@@ -147,16 +147,12 @@ class GpuEngine:
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
         lent = self._letters.holds(pairs.bases)
-        parts = [
-            part
-            for chosen in _Chosen.by_letters(pairs, route.rows, lent)
-            for part in self._parts(chosen, route.kernel)
-        ]
+        parts = [part for chosen in _Chosen.by_letters(pairs, route.rows, lent) for part in self._parts(chosen, route)]
         return _Ticket(route, parts)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
-        found = [piece for part in ticket.parts for piece in self._result(ticket.route.kernel, part)]
+        found = [piece for part in ticket.parts for piece in self._result(ticket.route, part)]
         # Rows with other letters have come last.
         rows = ticket.route.rows if len(found) < 2 else np.concatenate([piece.rows for piece in found])
         return join(rows, found)
@@ -188,22 +184,22 @@ class GpuEngine:
             self._device.call(held.close)
         self._device.close()
 
-    def _parts(self, chosen: _Chosen, kernel: str) -> list[_Part]:
+    def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         if not len(chosen.rows):
             return []
-        shape = self._shape(chosen)
+        shape, kernel = self._shape(chosen, route), route.kernel
         if not serves(kernel, shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
-        return list(self._pieces(chosen, shape, kernel, self._job_bytes))
+        return list(self._pieces(chosen, shape, route, self._job_bytes))
 
-    def _pieces(self, chosen: _Chosen, shape: Shape, kernel: str, job_bytes: int) -> Iterator[_Part]:
+    def _pieces(self, chosen: _Chosen, shape: Shape, route: Route, job_bytes: int) -> Iterator[_Part]:
         """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
         left = [(chosen, shape)]
         while left:
             chosen, shape = left.pop()
-            plan = plan_of(kernel, shape)
+            plan = plan_of(route.kernel, shape)
             spare = job_bytes - _needs(chosen, plan)
             if spare >= 0:
                 yield self._start(chosen, shape, plan, spare, job_bytes)
@@ -212,9 +208,9 @@ class GpuEngine:
             else:
                 half = len(chosen.rows) // 2
                 halves = chosen.part(slice(half, None)), chosen.part(slice(half))
-                left += [(part, self._shape(part)) for part in halves]
+                left += [(part, self._shape(part, route)) for part in halves]
 
-    def _shape(self, chosen: _Chosen) -> Shape:
+    def _shape(self, chosen: _Chosen, route: Route) -> Shape:
         longest = int(max(chosen.q_len.max(), chosen.t_len.max()))
         bound = NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
         edits, edit = chosen.likely_edits(), (self._mismatch + 2 * sum(self._gaps[0])) / 3
@@ -229,6 +225,7 @@ class GpuEngine:
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
             likely=NO_BOUND if edits < 0 else int(edits * edit),
             apart=int(np.abs(chosen.q_len - chosen.t_len).max()),
+            cut=route.cut,
         )
 
     def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, job_bytes: int) -> _Part:
@@ -240,7 +237,7 @@ class GpuEngine:
             return _Part(chosen, _failed(self._failure), job_bytes)
         workspace = spare + plan.least_workspace(len(chosen.rows))
         pairs = chosen.pairs
-        lent = pairs.bases if chosen.lent and self._letters.holds(pairs.bases) else None
+        lent = pairs.bases if chosen.lent else None
         buffers = self._staging if lent is None else self._columns
         try:
             # Before the job begins, as new memory takes longer than the device's thread should be kept.
@@ -270,7 +267,7 @@ class GpuEngine:
             raise
         return staged
 
-    def _result(self, kernel: str, part: _Part) -> list[PartialResult]:
+    def _result(self, route: Route, part: _Part) -> list[PartialResult]:
         """A part's results; where the card had too little memory, those of its halves."""
         try:
             answers = part.future.result()
@@ -279,8 +276,8 @@ class GpuEngine:
             self._job_bytes = min(self._job_bytes, part.job_bytes // 2)
             if part.job_bytes // 2 < _LEAST:
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
-            again = self._parts(part.chosen, kernel)
-            return [piece for p in again for piece in self._result(kernel, p)]
+            again = self._parts(part.chosen, route)
+            return [piece for p in again for piece in self._result(route, p)]
         except _Refused as refused:
             return [_unaligned(part.chosen.rows, refused.status)]
         except DeviceError as error:

@@ -63,14 +63,20 @@ class Rung:
         reach: the cost (f64[n]) below which pairs are surely aligned.
         work: what the model's third factor counts (f64[n]).
         model: of its time.
+        cycles: that a pair takes which is alone on the card (f64[n]): how long it keeps a job waiting.
         coded: whether it also takes letters other than A C G T.
+        any_band: whether its band can have any number of diagonals.
+        band: that number, where it is not left to the pairs.
     """
 
     name: str
     reach: Callable[[Pairs], F64]
     work: Callable[[Pairs], F64]
     model: tuning.Model
+    cycles: Callable[[Pairs], F64]
     coded: bool = False
+    any_band: bool = False
+    band: int = 0
 
     def microseconds(self, pairs: Pairs, other_letters: npt.NDArray[np.bool_]) -> F64:
         """For each pair (f64[n]); infinite where it is not to be trusted with one."""
@@ -80,6 +86,16 @@ class Rung:
     def tried(self, pairs: Pairs) -> F64:
         """What it takes for each pair (f64[n]) whether it aligns it or not."""
         return self.model.of(pairs.longest, self.work(pairs))
+
+    def alone(self, pairs: Pairs) -> F64:
+        """Microseconds (f64[n]) that each pair takes which is alone on the card."""
+        return self.cycles(pairs) / tuning.GPU_CLOCK
+
+
+def _row_cycles(size: float, pairs: Pairs) -> F64:
+    """Of kernels that go along the letters."""
+    each: F64 = pairs.longest * (tuning.GPU_LETTER_CYCLES + size * tuning.GPU_CELL_CYCLES)
+    return each
 
 
 def _band_cells(size: int, pairs: Pairs) -> F64:
@@ -106,14 +122,47 @@ def _tiles_reach(band: int, pairs: Pairs) -> F64:
     return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band).astype(np.float64)
 
 
-def _tiles_work(band: int, pairs: Pairs) -> F64:
+def _tiles_work(band: int, narrowed: bool, pairs: Pairs) -> F64:
     """Cells of two pieces take about twice as many instructions."""
     lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps)
     if lanes is None:
         return np.full(len(pairs.cost), np.inf)
-    own = tiles.cut(band, pairs.gaps, np.abs(pairs.q_len - pairs.t_len), pairs.cost * tuning.GPU_NARROW)
+    own: npt.NDArray[np.int64] | int = band
+    if narrowed:
+        own = tiles.cut(band, pairs.gaps, np.abs(pairs.q_len - pairs.t_len), pairs.cost * tuning.GPU_NARROW)
     each: F64 = len(pairs.gaps) * pairs.longest * (own + tiles.steps(lanes, 0))
     return each
+
+
+def _tiles_cycles(band: int, pairs: Pairs) -> F64:
+    """A warp goes through the stripes of its pair one after the other, and back through those of the path."""
+    width = 32 * tiles.COLUMNS
+    rows = np.minimum(band, 2 * pairs.longest) + width + 32
+    stripes = np.floor(pairs.longest / width) + 1
+    each: F64 = stripes * (rows * tuning.GPU_TILES_CYCLES + (width + 32) * tuning.GPU_TILES_BACK_CYCLES)
+    return each * len(pairs.gaps)
+
+
+def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
+    """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
+    out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
+    return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
+
+
+@functools.lru_cache(maxsize=1024)
+def with_band(band: int) -> Rung:
+    """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
+    name = f"{PREFIX}tiles-{next(widest for widest in tiles.BANDS if band <= widest)}"
+    return Rung(
+        name,
+        partial(_tiles_reach, band),
+        partial(_tiles_work, band, False),
+        tuning.GPU_TILES,
+        partial(_tiles_cycles, band),
+        coded=True,
+        any_band=True,
+        band=band,
+    )
 
 
 def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
@@ -140,10 +189,22 @@ def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
     return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)
 
 
+def _wfa_cycles(variant: wfa.Variant, pairs: Pairs) -> F64:
+    rows = pairs.cost + 1
+    width = np.minimum(rows / min(e for _, e in pairs.gaps), 2 * pairs.longest)
+    each: F64 = rows * (tuning.GPU_WFA_ROW_CYCLES + width / variant.group * tuning.GPU_WFA_PASS_CYCLES)
+    return each
+
+
 def _wavefront(name: str) -> Rung:
     variant = wfa.VARIANTS[name]
     return Rung(
-        f"{PREFIX}{name}", partial(_wfa_reach, variant), partial(_wfa_work, variant), tuning.GPU_WFA, coded=True
+        f"{PREFIX}{name}",
+        partial(_wfa_reach, variant),
+        partial(_wfa_work, variant),
+        tuning.GPU_WFA,
+        partial(_wfa_cycles, variant),
+        coded=True,
     )
 
 
@@ -168,6 +229,7 @@ _BITS = tuple(
         partial(_bits_reach, d),
         partial(_band_cells, d),
         tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP,
+        partial(_row_cycles, d / lanes / 8),
     )
     for d, (_, lanes) in catalogue.BITS.items()
 )
@@ -177,6 +239,7 @@ _DP = {
         partial(_dp_reach, band),
         partial(_band_cells, band),
         model,
+        partial(_row_cycles, band / (32 if bands is catalogue.DP_WARP else 1)),
         coded=bands is catalogue.DP_WARP or catalogue.dp_thread_coded(band),
     )
     for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
@@ -184,7 +247,13 @@ _DP = {
 }
 _TILES = {
     band: Rung(
-        f"{PREFIX}tiles-{band}", partial(_tiles_reach, band), partial(_tiles_work, band), tuning.GPU_TILES, coded=True
+        f"{PREFIX}tiles-{band}",
+        partial(_tiles_reach, band),
+        partial(_tiles_work, band, True),
+        tuning.GPU_TILES,
+        partial(_tiles_cycles, band),
+        coded=True,
+        any_band=True,
     )
     for band in tiles.BANDS
 }
