@@ -32,7 +32,7 @@ from .forecast import (
     plainly_global,
 )
 from .gpu import rungs
-from .offers import reached
+from .offers import Sample, reached
 
 SAMPLE = 64  # pairs that speak for a batch
 _MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
@@ -105,26 +105,12 @@ def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | No
 
     Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
     """
-    columns = (sample.q_len, sample.t_len, sample.est_edits, sample.flags)
     # The same question comes twice for a batch: for its estimates, and for its routes.
-    return _best_for_all(_Sample(sample, tuple(column.tobytes() for column in columns)), spec, limits)
-
-
-class _Sample:
-    """Pairs that are equal to others when all that a kernel is chosen by is."""
-
-    def __init__(self, pairs: PairBatch, key: tuple[bytes, ...]) -> None:
-        self.pairs, self._key = pairs, key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Sample) and self._key == other._key
+    return _best_for_all(Sample(sample), spec, limits)
 
 
 @functools.lru_cache(maxsize=64)
-def _best_for_all(sample: _Sample, spec: AlignSpec, limits: Limits) -> str | None:
+def _best_for_all(sample: Sample, spec: AlignSpec, limits: Limits) -> str | None:
     pairs = sample.pairs
     names, times = candidates(spec), promised(pairs, spec, limits)
     best = times.min(axis=0)

@@ -8,6 +8,7 @@ another job.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,11 +19,11 @@ from . import tuning
 from .batch import I32, PairBatch
 from .config import AlignSpec, Limits
 from .forecast import F64
-from .offers import Offers
+from .offers import GIVEN_UP, Offers, Sample
 
 SAMPLE = 256  # pairs that speak for a batch where each has an estimate
 _MOST = 3  # jobs that a batch is cut into
-_GIVEN_UP = 0.5  # of all pairs like this that a kernel fails: it is not tried
+_BESIDE = 0.6  # of the pairs that the CPU may take off a card that would be no slower if it were full
 _PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # of the slowest pair's time
 
 
@@ -53,7 +54,7 @@ class _Choice:
 
     def others(self, offers: Offers) -> Iterator[_Choice]:
         """This choice with one thing more."""
-        for k in range(len(offers.kernels)):
+        for k in offers.useful:
             if k not in self.kernels:
                 yield _Choice((*self.kernels, k), self.cpu, self.patience)
         if self.cpu or not self.kernels:
@@ -77,7 +78,7 @@ class _Choice:
         by, every = times.argmin(axis=0), np.arange(len(to))
         least = times[by, every]
         mine = np.isfinite(least)
-        mine &= (offers.cpu >= least) | ((not self.cpu) & (offers.fails[some][by, every] <= _GIVEN_UP))
+        mine &= (offers.cpu >= least) | ((not self.cpu) & (offers.fails[some][by, every] <= GIVEN_UP))
         to[mine] = np.array(some)[by[mine]]
         return to, np.where(mine, least, offers.cpu)
 
@@ -87,35 +88,51 @@ def one_for_all(
     count: int,
     spec: AlignSpec,
     limits: Limits,
-    cpu: Sequence[str],
+    cpu: tuple[str, ...],
     few_on_cpu: bool,
     failed: F64 | None = None,
 ) -> Job:
     """The job of so many pairs of which some speak for all; its rows are left out. Arguments as for jobs_of."""
+    if failed is None and not few_on_cpu:
+        return _one(Sample(sample), count, spec, limits, cpu)[0]
     offers = Offers(sample, spec, limits, cpu, failed=failed)
-    weight, none = count / len(sample), np.zeros(0, np.int32)
+    weight = count / len(sample)
     choice = _best(offers, weight, every=True)
-    only = choice.kernels[0]
-    if few_on_cpu:
-        beaten = _total(offers, _Choice(()), weight) < _total(offers, choice, weight)
-    else:
-        beaten = bool(offers.cpu.sum() < offers.expected[only].sum())
-    if beaten:
-        return Job(none, cpu[int(offers.cpu_times.sum(axis=1).argmin())])
-    return Job(none, offers.kernels[only].name, offers.cut(only, np.arange(len(sample))))
+    beaten = few_on_cpu and _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
+    return _without_rows(offers, _Choice(()) if beaten else choice)
 
 
-def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, cpu: Sequence[str]) -> bool:
+def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
     """Whether some pairs say that one kernel had best have all of so many: then no other pair needs an estimate."""
-    choice = _few(Offers(sample, spec, limits, cpu), count / len(sample), few_on_cpu=False)
-    return len(choice.kernels) == 1 and not choice.cpu
+    return _one(Sample(sample), count, spec, limits, cpu)[1]
+
+
+@functools.lru_cache(maxsize=64)  # it is asked for a batch's estimates, and for its routes
+def _one(sample: Sample, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> tuple[Job, bool]:
+    """The job of so many pairs like some, and whether it is better than several."""
+    offers = Offers(sample.pairs, spec, limits, cpu)
+    weight = count / len(sample.pairs)
+    choice = _best(offers, weight, every=True)
+    beaten = not choice.kernels or bool(offers.cpu.sum() < offers.expected[choice.kernels[0]].sum())
+    several = _few(offers, weight, few_on_cpu=False)
+    return (
+        _without_rows(offers, _Choice(()) if beaten else choice),
+        len(several.kernels) == 1 and not several.cpu,
+    )
+
+
+def _without_rows(offers: Offers, choice: _Choice) -> Job:
+    none: I32 = np.zeros(0, np.int32)
+    if not choice.kernels:
+        return Job(none, offers.cpu_names[int(offers.cpu_times.sum(axis=1).argmin())])
+    return Job(none, offers.kernels[choice.kernels[0]].name, offers.cut(choice.kernels[0], np.arange(len(offers.cpu))))
 
 
 def jobs_of(
     pairs: PairBatch,
     spec: AlignSpec,
     limits: Limits,
-    cpu: Sequence[str],
+    cpu: tuple[str, ...],
     few_on_cpu: bool,
     failed: F64 | None = None,
 ) -> list[Job]:
@@ -154,23 +171,24 @@ def _assigned(offers: Offers, choice: _Choice) -> list[Job]:
 
 def _best(offers: Offers, weight: float, every: bool = False) -> _Choice:
     """The kernel that had best have all pairs, or all that it is likely to align."""
-    choices = (_Choice((k,), every=every) for k in range(len(offers.kernels)))
-    return min(choices, key=lambda choice: _total(offers, choice, weight))
+    choices = (_Choice((k,), every=every) for k in offers.useful)
+    return min(choices, key=lambda choice: _total(offers, choice, weight), default=_Choice(()))
 
 
 def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
     """Up to _MOST kernels that together take the least."""
     choice = _best(offers, weight)
-    # As times of a full card say: who has a card and few pairs wants them there.
-    if offers.cpu.sum() < offers.expected.min(axis=0).sum():
-        choice = _Choice(())
+    # As times of a full card say: who has a card and few pairs wants most of them there.
+    if not choice.kernels or offers.cpu.sum() < offers.expected.min(axis=0).sum():
+        return _Choice(())
+    most = len(offers.cpu) * (1 if few_on_cpu else _BESIDE)
     total = _total(offers, choice, weight)
     while len(choice.kernels) < _MOST:
-        others = list(choice.others(offers))
+        others = [o for o in choice.others(offers) if not o.cpu or (o.placed(offers)[0] < 0).sum() <= most]
         totals = [_total(offers, other, weight) for other in others]
-        least = int(np.argmin(totals))
-        if totals[least] >= total:
+        if not totals or min(totals) >= total:
             break
+        least = int(np.argmin(totals))
         total, choice = _without_one(offers, others[least], totals[least], weight)
     if few_on_cpu and _total(offers, _Choice(()), weight) < total:
         return _Choice(())
@@ -181,6 +199,8 @@ def _without_one(offers: Offers, choice: _Choice, total: float, weight: float) -
     """The choice but for a kernel that a later one has made useless, if there is one."""
     for k in choice.kernels[:-1]:
         rest = _Choice(tuple(other for other in choice.kernels if other != k), choice.cpu, choice.patience)
+        if rest.cpu and (rest.placed(offers)[0] < 0).sum() > (choice.placed(offers)[0] < 0).sum():
+            continue
         if (without := _total(offers, rest, weight)) <= total:
             return without, rest
     return total, choice
@@ -198,7 +218,8 @@ def _total(offers: Offers, choice: _Choice, weight: float) -> float:
     cpu = to < 0
     on_card = weight * float(times[~cpu].sum()) + _side_by_side(slowest)
     beside = weight * float(times[cpu].sum()) + tuning.THREADS_BESIDE_A_CARD * float(offers.cpu[cpu].max(initial=0))
-    return _side_by_side([on_card, beside]) + offers.retry(failing)
+    split = tuning.GPU_JOB if choice.kernels and cpu.any() else 0.0  # of the host
+    return _side_by_side([on_card, beside]) + split + offers.retry(failing)
 
 
 def _side_by_side(times: Sequence[float]) -> float:

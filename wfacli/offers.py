@@ -13,13 +13,28 @@ from . import tuning
 from .batch import PairBatch
 from .config import AlignSpec, Limits
 from .forecast import F64, Forecast, Units, is_edit
-from .gpu import dp, rungs, tiles, wfa
+from .gpu import dp, rungs, wfa
 
 _MANY = 16  # pairs whose estimates tell how much pairs differ
-_BANDS = 14  # that are compared
+GIVEN_UP = 0.5  # of all pairs like this that a kernel fails: it is not tried
+_BANDS = 12  # that are compared
 _SURE = 0.05  # a kernel that fails no more is counted on
 _TAIL = 2.5  # spreads above what is expected, up to which a wavefront looks
 _LOGISTIC = 1.7  # of a logistic distribution that looks like a normal one
+
+
+class Sample:
+    """Pairs that are equal to others when all that a kernel is chosen by is."""
+
+    def __init__(self, pairs: PairBatch) -> None:
+        columns = (pairs.q_len, pairs.t_len, pairs.est_edits, pairs.flags)
+        self.pairs, self._key = pairs, tuple(column.tobytes() for column in columns)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and self._key == other._key
 
 
 class Offers:
@@ -29,7 +44,8 @@ class Offers:
         tries: f64[kernels, n], until a kernel has an answer, be it that it has none.
         fails: f64[kernels, n], how likely that is.
         alone: f64[kernels, n], a pair's time in a card that has nothing else to do.
-        cpu_times: f64[CPU's kernels, n]; cpu: f64[n], the least of them; cpu_kernel: str[n], its kernel.
+        cpu_names: the CPU's kernels; cpu_times: f64[them, n].
+        cpu, cpu_kernel: f64[n] and str[n], the least of them, and whose it is.
     """
 
     def __init__(
@@ -65,6 +81,7 @@ class Offers:
         self.alone = np.array([rung.alone(self.like) for rung in self.kernels]).reshape(shape)
         times = np.array([forecast.microseconds(name) for name in cpu])
         best = times.argmin(axis=0)
+        self.cpu_names = cpu
         self.cpu, self.cpu_kernel, self.cpu_times = times.min(axis=0), np.array(cpu)[best], times
 
     @functools.cached_property
@@ -73,6 +90,12 @@ class Offers:
         again = tuning.GPU_RETRIED + np.minimum(self.cpu, 2 * self._sure.min(axis=0))
         expected: F64 = self.tries + self.fails * again
         return expected
+
+    @functools.cached_property
+    def useful(self) -> list[int]:
+        """Kernels that some pairs may be tried in."""
+        tried = (self.fails <= GIVEN_UP) & np.isfinite(self.tries)
+        return np.flatnonzero(tried.any(axis=1)).tolist()
 
     @functools.cached_property
     def _sure(self) -> F64:
@@ -106,8 +129,10 @@ class Offers:
         if failed is not None:
             known = 1 / (1 + (failed / np.maximum(self.like.cost, 1)) ** power)
             over = np.where(reach > failed, np.minimum(over / known, 1), 1)
-        # What costs more than the user's bound needs no alignment.
-        return np.where(reach > self.like.max_cost, 0, over)
+        # What costs more than the user's bound needs no alignment, if a kernel can tell.
+        like = self.like
+        tell = [rungs.decides(rung.name, like.mismatch, like.gaps, like.max_cost) for rung in self.kernels]
+        return np.where(np.array(tell, bool)[:, None], 0, over)
 
 
 def _with_letters(rung: rungs.Rung, time: F64, other: npt.NDArray[np.bool_]) -> F64:
@@ -152,9 +177,7 @@ def _kernels(like: rungs.Pairs, spec: AlignSpec) -> list[rungs.Rung]:
     apart = np.abs(like.q_len - like.t_len)
     needed = np.sort(rungs.band_for(like.gaps, apart, like.cost))
     least, most = 0.9 * needed[len(needed) // 20], 1.6 * needed[-1]
-    bands = np.unique(np.ceil(np.geomspace(max(least, 96), max(most, 96), _BANDS) / 32).astype(int) * 32)
-    able = [b for b in bands.tolist() if b <= tiles.BANDS[-1] and tiles.lanes(b, like.mismatch, like.gaps) is not None]
-    return [*fixed, *map(rungs.with_band, able)]
+    return [*fixed, *rungs.bands(least, most, _BANDS, like.mismatch, like.gaps)]
 
 
 def reached(kernel: str, cut: int, pairs: PairBatch, spec: AlignSpec) -> F64:

@@ -22,6 +22,7 @@ PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
 _SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
+_GRAIN = 32  # diagonals of tiles' bands
 _ANY = 1 << 14  # letters of a pair that stands for all
 
 
@@ -117,6 +118,11 @@ def _dp_reach(band: int, pairs: Pairs) -> F64:
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
+@functools.cache
+def _lanes(band: int, mismatch: int, gaps: Gaps) -> int | None:
+    return tiles.lanes(band, mismatch, gaps)
+
+
 def _tiles_reach(band: int, pairs: Pairs) -> F64:
     """See tiles.provable_cost."""
     return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band).astype(np.float64)
@@ -124,7 +130,7 @@ def _tiles_reach(band: int, pairs: Pairs) -> F64:
 
 def _tiles_work(band: int, narrowed: bool, pairs: Pairs) -> F64:
     """Cells of two pieces take about twice as many instructions."""
-    lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps)
+    lanes = _lanes(band, pairs.mismatch, pairs.gaps)
     if lanes is None:
         return np.full(len(pairs.cost), np.inf)
     own: npt.NDArray[np.int64] | int = band
@@ -147,6 +153,13 @@ def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
     """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
     out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
     return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
+
+
+def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[Rung]:
+    """The kernel of tiles with some bands between two numbers of diagonals, as far as it takes such costs."""
+    spread = np.geomspace(max(least, 3 * _GRAIN), max(most, 3 * _GRAIN), count)
+    found = np.unique(np.ceil(spread / _GRAIN).astype(int) * _GRAIN).tolist()
+    return [with_band(b) for b in found if b <= tiles.BANDS[-1] and _lanes(b, mismatch, gaps) is not None]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -190,9 +203,10 @@ def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
 
 
 def _wfa_cycles(variant: wfa.Variant, pairs: Pairs) -> F64:
-    rows = pairs.cost + 1
+    rows = np.minimum(pairs.cost, pairs.max_cost) + 1
     width = np.minimum(rows / min(e for _, e in pairs.gaps), 2 * pairs.longest)
-    each: F64 = rows * (tuning.GPU_WFA_ROW_CYCLES + width / variant.group * tuning.GPU_WFA_PASS_CYCLES)
+    once = tuning.GPU_WFA_PASS_CYCLES * (tuning.GPU_WFA_FAR if variant.outside == wfa.SPILLED else 1)
+    each: F64 = rows * (tuning.GPU_WFA_ROW_CYCLES + width / variant.group * once)
     return each
 
 
@@ -268,7 +282,7 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
         if catalogue.dp_build(band, pieces) is not None:
             yield band, rung
     for band, rung in _TILES.items():
-        if tiles.lanes(band, mismatch, gaps) is not None:
+        if _lanes(band, mismatch, gaps) is not None:
             yield band, rung
 
 
