@@ -147,6 +147,8 @@ def _for_card(
         failed: costs (f64[m]) that the rows are known to exceed.
     """
     cpu, again = candidates(spec), failed is not None
+    if few_on_cpu and (own := _soon_done(pairs, rows, spec, limits)):
+        return own
     known = np.flatnonzero(pairs.est_edits[rows] >= 0)
     if len(known) <= len(rows) / 2:
         speak = known if len(known) else np.arange(0, len(rows), -(-len(rows) // SAMPLE))
@@ -160,6 +162,17 @@ def _for_card(
     some = pairs if is_every_row(rows, len(pairs)) else pairs.part(rows)
     found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, failed)
     return [Route(rows if len(job.rows) == len(rows) else rows[job.rows], job.kernel, job.cut, again) for job in found]
+
+
+def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
+    """Routes of rows (i32[m]) in the CPU's kernels where these take less than any job; else none."""
+    if len(rows) > jobs.SAMPLE:
+        return []
+    names, times = candidates(spec), promised(pairs.part(rows), spec, limits)
+    best, choice = times.min(axis=0), times.argmin(axis=0)
+    if best.sum() / tuning.THREADS_BESIDE_A_CARD + best.max() > tuning.GPU_JOB:
+        return []
+    return [Route(rows[choice == k], names[k]) for k in np.unique(choice).tolist()]
 
 
 def speaks_for_all(sample: PairBatch, count: int, spec: AlignSpec) -> bool:
