@@ -34,13 +34,14 @@ type: .venv/dev
 fmt: .venv/dev
 	$(BIN)/ruff check --fix-only . && $(BIN)/ruff format .
 
-# The native code under AddressSanitizer and UndefinedBehaviorSanitizer, in a virtual environment of its own.
+# The native code under AddressSanitizer and UndefinedBehaviorSanitizer, for every instruction set that the machine has,
+# in a virtual environment of its own; and the GPU's kernels on the host. Left out are the oracle's own tests and nvcc.
 sanitize: .venv/dev
-	sh tests/sanitize.sh address
+	sh tests/sanitize.sh address -n auto --ignore tests/engines/test_oracle.py --ignore tests/gpu_host/test_rows.py
 
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
-	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py
+	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py
 
 # What needs an NVIDIA card; on a machine that has one, being skipped for want of it is a failure.
 test-gpu: .venv/dev

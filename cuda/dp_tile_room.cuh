@@ -15,7 +15,11 @@ constexpr int kTileLanes = WFACLI_LANES;
 constexpr int kTileColumns = 16;  // of a lane
 constexpr int kTileWidth = kTileLanes * kTileColumns;
 constexpr int kTilePieces = WFACLI_PIECES;
-constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp
+// Warps that take the stripes of two pairs in turn, each some rows behind the one before: a whole block then has two
+// pairs, or else this is 1.
+constexpr int kTileTeam = WFACLI_TEAM;
+constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp, or of a team
+static_assert(kTileTeam == 1 || (kTileLanes == 32 && WFACLI_BLOCK == 32 * kTileTeam));
 constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two states that are kept
 
 #if WFACLI_CODES
@@ -115,7 +119,7 @@ struct alignas(8 * kTilePieces) Edge {
   EdgeOfPair of[2];
 };
 
-// The group's piece of the workspace; wfacli/gpu/layout.py mirrors it.
+// The group's piece of the workspace; wfacli/gpu/tiles.py mirrors it.
 struct TileRoom {
   // Words of a lane's state: values and insertions of its columns, the deletions that leave it, the corner before it.
   static constexpr int kWords = kTileColumns * (1 + kTilePieces) + kTilePieces + 1;
@@ -130,7 +134,7 @@ struct TileRoom {
     TileRoom room;
     room.at = at;
     room.path = task.path != 0;
-    room.stripes = room.path ? (task.longest - 1) / kTileWidth + 1 : 2;
+    room.stripes = room.path ? (task.longest - 1) / kTileWidth + 1 : kTileTeam + 1;
     const auto rows = static_cast<std::uint64_t>(min(static_cast<std::int64_t>(task.band) + kTileWidth,
                                                      static_cast<std::int64_t>(task.longest)));
     room.edge_bytes = rows * sizeof(Edge);
@@ -138,9 +142,13 @@ struct TileRoom {
     room.kept_bytes = room.path ? states * kWords * 4 * kTileLanes : 0;
     return room;
   }
-  // Rows of the edge behind a stripe. Without the path only the last two are kept.
+  // Without the path only those stripes are kept that are under way, and the one before.
+  WFACLI_DEVICE std::uint32_t place(std::int32_t stripe) const {
+    return static_cast<std::uint32_t>(path ? stripe : stripe % (kTileTeam + 1));
+  }
+  // Rows of the edge behind a stripe.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
-    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(path ? stripe : stripe & 1));
+    return reinterpret_cast<Edge*>(at + edge_bytes * place(stripe));
   }
   // The word 0 of a lane's state before step kTileSteps * number of a stripe; words are kTileLanes apart.
   WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
@@ -151,7 +159,8 @@ struct TileRoom {
   }
   // The bases of both pairs in a stripe.
   WFACLI_DEVICE int2* bases(std::int32_t stripe) const {
-    return reinterpret_cast<int2*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) + stripe;
+    return reinterpret_cast<int2*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
+           place(stripe);
   }
   // Directions of the part of a stripe that is walked through; a step's vectors are kTileLanes * kVectors apart.
   WFACLI_DEVICE uint4* directions() const {
@@ -227,10 +236,16 @@ struct Entrance {
 // The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
 class Entering {
  public:
+  // Rows that lanes have read when they are asked for the first of them.
+  static constexpr int kAhead = 2 * (kTileLanes < 16 ? kTileLanes : 16);
+
   // From rows `row` of the pairs' stripes on.
-  WFACLI_DEVICE Entering(const Entrance& entrance, const TileCosts& costs, const std::int32_t (&row)[2],
-                         std::int32_t lane)
-      : entrance_(entrance), costs_(costs), row_{row[0] + lane % kChunk, row[1] + lane % kChunk} {
+  WFACLI_DEVICE void begin(const Entrance& entrance, const TileCosts& costs, const std::int32_t (&row)[2],
+                           std::int32_t lane) {
+    entrance_ = entrance;
+    costs_ = costs;
+    row_[0] = row[0] + lane % kChunk;
+    row_[1] = row[1] + lane % kChunk;
     ahead_ = entrance_.kept(row_);
     next();
   }
@@ -246,7 +261,7 @@ class Entering {
   }
 
  private:
-  static constexpr int kChunk = kTileLanes < 16 ? kTileLanes : 16;
+  static constexpr int kChunk = kAhead / 2;
 
   WFACLI_DEVICE void next() {
     entry_ = entrance_.entry(costs_, row_, ahead_);
@@ -255,8 +270,8 @@ class Entering {
     ahead_ = entrance_.kept(row_);
   }
 
-  const Entrance& entrance_;
-  const TileCosts& costs_;
+  Entrance entrance_;
+  TileCosts costs_;
   std::int32_t row_[2];
   Edge ahead_;
   Entry entry_;

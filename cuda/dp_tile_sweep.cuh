@@ -102,74 +102,81 @@ struct TileState {
   }
 };
 
-// Both pairs through a stripe.
-struct TileSweep {
-  const AlignTask& task;
-  const TileCosts costs;
-  const TileRoom& room;
-  std::int32_t lane;
+// Both pairs through a stripe, some steps at a time. All lanes of the warp call its functions.
+class TileSweep {
+ public:
+  static constexpr std::int32_t kChunk = 16;  // steps
 
-  // New bases, by which the value at the stripe's top left is kTop; what lifts values of the stripe before to them.
-  WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
-#pragma unroll
-    for (int x = 0; x < 2; ++x) {
-      lift[x] = 0;
-      if (stripe == 0 || pairs[x].rows(stripe - 1) == 0) continue;
-      lift[x] = kTop - half_of(room.edge(stripe - 1)->of[x].first, 0);
-      pairs[x].base -= lift[x];
-    }
-    if (lane == 0 && room.path && stripe < room.stripes) *room.bases(stripe) = make_int2(pairs[0].base, pairs[1].base);
-  }
+  WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane)
+      : task_(task), costs_(costs), room_(room), lane_(lane) {}
 
-  // All lanes of the warp call it. `rows`: of the stripe, of both pairs, and of all pairs of the warp.
-  WFACLI_DEVICE void stripe(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t most) const {
+  // `rows`: of the stripe, of both pairs; `most`: of all pairs of the warp. The edge of the stripe before is there.
+  WFACLI_DEVICE void begin(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t most) {
     std::int32_t lift[2];
     rebase(pairs, number, lift);
-    const std::int32_t columns = number * kTileWidth + lane * kTileColumns;
-    const Entrance entrance = Entrance::of(pairs, room, {number, number}, lift);
-    TileState state;
-    const std::int32_t before[2] = {-1, -1}, rows_from[2] = {0, 0};
-    state.begin(costs, pairs, number, columns, entrance.entry(costs, before, entrance.kept(before)).value);
-    TileLetters letters = TileLetters::of(task, {-2 * costs.drift, costs.mismatch - 2 * costs.drift});
-    std::uint32_t targets[kTileColumns], open[kTilePieces], more[kTilePieces];
-    letters.columns({pairs[0].target, pairs[1].target}, {columns, columns}, targets);
+    number_ = number;
+    rows_ = rows;
+    steps_ = most + kTileLanes - 1;
+    const std::int32_t columns = number * kTileWidth + lane_ * kTileColumns;
+    const Entrance entrance = Entrance::of(pairs, room_, {number, number}, lift);
+    const std::int32_t before[2] = {-1, -1};
+    state_.begin(costs_, pairs, number, columns, entrance.entry(costs_, before, entrance.kept(before)).value);
+    entering_.begin(entrance, costs_, {0, 0}, lane_);
+    letters_ = TileLetters::of(task_, {-2 * costs_.drift, costs_.mismatch - 2 * costs_.drift});
+    letters_.columns({pairs[0].target, pairs[1].target}, {columns, columns}, targets_);
+#pragma unroll
+    for (int x = 0; x < 2; ++x) last_[x] = last_step(pairs[x]);
+    ends_ = __any_sync(kAllLanes, max(last_[0], last_[1]) >= 0);
+  }
+  // How many times steps() is to be called.
+  WFACLI_DEVICE std::int32_t chunks() const { return (steps_ + kChunk - 1) / kChunk; }
+
+  // The chunk's steps.
+  WFACLI_DEVICE void steps(TilePair (&pairs)[2], std::int32_t chunk) {
+    const std::int32_t from = chunk * kChunk, to = min(from + kChunk, steps_);
+    if (room_.path && from % kTileSteps == 0 && from < rows_ + kTileLanes - 1)
+      state_.keep(room_.kept(number_, from / kTileSteps, lane_));
+    letters_.enter({pairs[0].query, pairs[1].query},
+                   {pairs[0].top(number_) - 1 - lane_ + from, pairs[1].top(number_) - 1 - lane_ + from});
+    std::uint32_t open[kTilePieces], more[kTilePieces];
 #pragma unroll
     for (int g = 0; g < kTilePieces; ++g) {
-      open[g] = Halves::all(costs.open[g]);
-      more[g] = Halves::all(costs.more[g]);
+      open[g] = Halves::all(costs_.open[g]);
+      more[g] = Halves::all(costs_.more[g]);
     }
-    std::int32_t last[2];  // steps in which this lane has the last cells
-#pragma unroll
-    for (int x = 0; x < 2; ++x) last[x] = last_step(pairs[x], number);
-    const bool ends = __any_sync(kAllLanes, max(last[0], last[1]) >= 0);
-    const std::int32_t query[2] = {pairs[0].top(number) - 1 - lane, pairs[1].top(number) - 1 - lane};
-    Edge* const edge = room.edge(number);
-    Entering entering(entrance, costs, rows_from, lane);
-    const std::int32_t steps = most + kTileLanes - 1;
-    for (std::int32_t t = 0; t < steps; ++t) {
-      if (t % 16 == 0) {
-        if (room.path && t % kTileSteps == 0 && t < rows + kTileLanes - 1)
-          state.keep(room.kept(number, t / kTileSteps, lane));
-        letters.enter({pairs[0].query, pairs[1].query}, {query[0] + t, query[1] + t});
-      }
-      Entry entry = state.passed_on();
-      const Entry outer = entering.at(t);
-      if (lane == 0) entry = outer;
-      const TileLetters::Row letter = letters.next();
-      if (t < lane) continue;
-      state.row(open, more, letters, letter, targets, entry);
-      if (lane == kTileLanes - 1 && t - lane < rows) edge[t - lane] = state.edge();
-      if (ends && (t == last[0] || t == last[1])) end(pairs, state, t == last[0], t == last[1]);
+    Edge* const edge = room_.edge(number_);
+#pragma unroll 1
+    for (std::int32_t t = from; t < to; ++t) {
+      Entry entry = state_.passed_on();
+      const Entry outer = entering_.at(t);
+      if (lane_ == 0) entry = outer;
+      const TileLetters::Row letter = letters_.next();
+      if (t < lane_) continue;
+      state_.row(open, more, letters_, letter, targets_, entry);
+      if (lane_ == kTileLanes - 1 && t - lane_ < rows_) edge[t - lane_] = state_.edge();
+      if (ends_ && (t == last_[0] || t == last_[1])) end(pairs, t == last_[0], t == last_[1]);
     }
   }
 
  private:
-  WFACLI_DEVICE std::int32_t last_step(const TilePair& pair, std::int32_t stripe) const {
-    if (stripe != pair.stripes - 1) return -1;
-    const std::int32_t column = pair.target.length - 1 - stripe * kTileWidth;
-    return column / kTileColumns == lane ? pair.query.length - pair.top(stripe) + lane : -1;
+  // New bases, by which the value at the stripe's top left is kTop; what lifts values of the stripe before to them.
+  WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
+    const int2 before = stripe ? *room_.bases(stripe - 1) : make_int2(-kTop, -kTop);
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const bool ended = stripe == 0 || pairs[x].rows(stripe - 1) == 0;
+      lift[x] = ended ? 0 : kTop - half_of(room_.edge(stripe - 1)->of[x].first, 0);
+      pairs[x].base = (x ? before.y : before.x) - lift[x];
+    }
+    if (lane_ == 0) *room_.bases(stripe) = make_int2(pairs[0].base, pairs[1].base);
   }
-  WFACLI_DEVICE void end(TilePair (&pairs)[2], const TileState& state, bool of_first, bool of_second) const {
+  // The step in which this lane has a pair's last cell; -1: in none of this stripe.
+  WFACLI_DEVICE std::int32_t last_step(const TilePair& pair) const {
+    if (number_ != pair.stripes - 1) return -1;
+    const std::int32_t column = pair.target.length - 1 - number_ * kTileWidth;
+    return column / kTileColumns == lane_ ? pair.query.length - pair.top(number_) + lane_ : -1;
+  }
+  WFACLI_DEVICE void end(TilePair (&pairs)[2], bool of_first, bool of_second) const {
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
       if (!(x ? of_second : of_first)) continue;
@@ -177,10 +184,55 @@ struct TileSweep {
       std::uint32_t word = 0;  // by masks: an index would take the state out of its registers
 #pragma unroll
       for (int j = 0; j < kTileColumns; ++j)
-        word |= state.value[j] & (j == (pair.target.length - 1) % kTileColumns ? 0xffffffffu : 0u);
-      pair.cost = half_of(word, x) + pair.base + costs.drift * (pair.query.length + pair.target.length);
+        word |= state_.value[j] & (j == (pair.target.length - 1) % kTileColumns ? 0xffffffffu : 0u);
+      pair.cost = half_of(word, x) + pair.base + costs_.drift * (pair.query.length + pair.target.length);
     }
   }
+
+  const AlignTask& task_;
+  const TileCosts& costs_;
+  const TileRoom& room_;
+  const std::int32_t lane_;
+  std::int32_t number_, rows_, steps_;
+  TileState state_;
+  Entering entering_;
+  TileLetters letters_;
+  std::uint32_t targets_[kTileColumns];
+  std::int32_t last_[2];
+  bool ends_;
 };
+
+// One warp through all stripes of its pairs.
+WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
+  const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
+  for (std::int32_t s = 0; s < stripes; ++s) {
+    const std::int32_t rows = max(pairs[0].rows(s), pairs[1].rows(s));
+    sweep.begin(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
+    for (std::int32_t c = 0; c < sweep.chunks(); ++c) sweep.steps(pairs, c);
+    __syncwarp();  // the stripe's edge is written
+  }
+}
+
+// The team's warps through all stripes of its two pairs, in turn: warp w has stripes w, w + kTileTeam, ... Time goes by
+// in chunks for all of them, and a stripe begins so long after the one before that what it reads of it is written.
+WFACLI_DEVICE void sweep_as_team(TileSweep& sweep, TilePair (&pairs)[2], std::int32_t width) {
+  constexpr std::int32_t kBehind =
+      (kTileWidth + kTileLanes + Entering::kAhead) / TileSweep::kChunk + 2;  // chunks
+  const std::int32_t warp = static_cast<std::int32_t>(threadIdx.x) / 32;
+  const std::int32_t stripes = max(pairs[0].stripes, pairs[1].stripes);
+  const std::int32_t most = min(width + kTileWidth, max(pairs[0].query.length, pairs[1].query.length));
+  const std::int32_t turn = max(kTileTeam * kBehind, (most + kTileLanes) / TileSweep::kChunk + 1);
+  const std::int32_t turns = (stripes + kTileTeam - 1) / kTileTeam;
+  for (std::int32_t time = 0; time < turns * turn + (kTileTeam - 1) * kBehind; ++time) {
+    const std::int32_t own = time - warp * kBehind, chunk = own < 0 ? 0 : own % turn;
+    const std::int32_t s = own < 0 ? stripes : own / turn * kTileTeam + warp;
+    if (s < stripes) {
+      const std::int32_t rows = max(pairs[0].rows(s), pairs[1].rows(s));
+      if (chunk == 0) sweep.begin(pairs, s, rows, rows);
+      if (chunk < sweep.chunks()) sweep.steps(pairs, chunk);
+    }
+    __syncthreads();
+  }
+}
 
 }  // namespace wfacli::dp

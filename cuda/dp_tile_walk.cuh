@@ -183,7 +183,8 @@ struct TileWalk {
       query[x] = pairs[x].top(stripe) - 1 - lane + begin[x];
     }
     const Entrance entrance = Entrance::of(pairs, room, stripes, lift);
-    Entering outer(entrance, costs, begin, lane);
+    Entering outer;
+    outer.begin(entrance, costs, begin, lane);
     TileLetters letters = TileLetters::of(task, {0, -1});
     std::uint32_t targets[kTileColumns];
     letters.columns({pairs[0].target, pairs[1].target}, columns, targets);

@@ -11,25 +11,34 @@
 // workspace (wfacli/gpu/layout.py). A pair whose band of task.band diagonals does not prove its cost gets ScoreLimit.
 // wfacli/gpu/dp.py says which costs and bands 16 bits suffice for.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_PIECES: of gap
-// costs, 1 or 2. WFACLI_CODES: 1 for pairs with letters other than A C G T.
+// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_TEAM: warps that
+// share the stripes of two pairs, all those of a block; or 1. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
+// pairs with letters other than A C G T.
 #include "dp_tile_walk.cuh"
 
 namespace wfacli::dp {
 
 // The costs of the group's pairs, as far as the band proves them.
-WFACLI_DEVICE void find_costs(const TileSweep& sweep, TilePair (&pairs)[2]) {
-  const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
-  for (std::int32_t s = 0; s < stripes; ++s) {
-    const std::int32_t rows = max(pairs[0].rows(s), pairs[1].rows(s));
-    sweep.stripe(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
-    __syncwarp();  // the stripe's edge is written
-  }
+WFACLI_DEVICE void find_costs(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane,
+                              TilePair (&pairs)[2]) {
+  TileSweep sweep(task, costs, room, lane);
+  if constexpr (kTileTeam == 1)
+    sweep_alone(sweep, pairs);
+  else
+    sweep_as_team(sweep, pairs, task.band);
 #pragma unroll
-  for (int x = 0; x < 2; ++x) {
+  for (int x = 0; x < 2; ++x) {  // the lane that has the last cell tells the others
 #pragma unroll
     for (int by = 1; by < kTileLanes; by *= 2)
       pairs[x].cost = min(pairs[x].cost, __shfl_xor_sync(kAllLanes, pairs[x].cost, by, kTileLanes));
+    if constexpr (kTileTeam > 1) {
+      __shared__ std::int32_t of_team[2];
+      of_team[x] = kNever;
+      __syncthreads();
+      if (lane == 0) atomicMin(&of_team[x], pairs[x].cost);
+      __syncthreads();
+      pairs[x].cost = of_team[x];
+    }
     if (pairs[x].stripes > 0 && pairs[x].cost >= pairs[x].band.unproven) pairs[x].cost = kNever;
   }
 }
@@ -47,10 +56,11 @@ WFACLI_DEVICE Status status_of(const AlignTask& task, const TileEnd& end) {
 }
 
 WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRoom& room, std::int32_t lane) {
-  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kTileLanes;
+  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kTileLanes;  // of the warp
   TilePair pairs[2] = {TilePair::of(task, first + 2 * group), TilePair::of(task, first + 2 * group + 1)};
   const TileCosts costs = TileCosts::of(task.costs);
-  find_costs({task, costs, room, lane}, pairs);
+  find_costs(task, costs, room, lane, pairs);
+  if (threadIdx.x / 32 % kTileTeam != 0) return;  // one warp goes back alone
   // Of two pairs of the group, lanes 0 and 1 have one each from here on.
   const TileEnd own = TileEnd::of(pairs, lane == 1);
   const bool owns = lane < 2 && own.slot < task.count;
@@ -66,14 +76,28 @@ WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRo
   if (owns) answer(task, own, status, count);
 }
 
+// The first of the next slots; the same for all threads that work together.
+WFACLI_DEVICE std::int32_t draw(const AlignTask& task) {
+  std::uint32_t drawn = 0;
+  if constexpr (kTileTeam == 1) {
+    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kTilePairs));
+    drawn = __shfl_sync(kAllLanes, drawn, 0);
+  } else {
+    __shared__ std::uint32_t of_team;
+    __syncthreads();  // the room is free again, and the last draw is read
+    if (threadIdx.x == 0) of_team = atomicAdd(task.next, static_cast<unsigned>(kTilePairs));
+    __syncthreads();
+    drawn = of_team;
+  }
+  return static_cast<std::int32_t>(min(drawn, 0x7fffffffu));
+}
+
 WFACLI_DEVICE void align_all(const AlignTask& task) {
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
-  const auto group = static_cast<std::uint64_t>(thread / kTileLanes);
+  const auto group = static_cast<std::uint64_t>(thread / (kTileLanes * kTileTeam));
   const TileRoom room = TileRoom::of(task, task.workspace + 2 * group * task.stride);
   for (;;) {
-    std::uint32_t drawn = 0;
-    if ((thread & 31) == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kTilePairs));
-    const auto first = static_cast<std::int32_t>(min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu));
+    const std::int32_t first = draw(task);
     if (first >= task.count) return;
     align(task, first, room, thread & (kTileLanes - 1));
     __syncwarp();  // the room is free again

@@ -24,7 +24,7 @@ STAGES = [
     {"dispatch"},
     {"estimate"},
     {"gpu"},
-    {"engines.base"},
+    {"engines.base", "engines.parts"},
     {"engines.cpu", "engines.gpu", "engines.both"},
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},

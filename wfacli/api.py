@@ -186,8 +186,8 @@ class Aligner:
             self._engine = self._new_engine()
             raise
         columns = {f.name: getattr(done, f.name) for f in dataclasses.fields(done)}
-        if done.status.any():
-            columns["score"] = np.where(done.status == Status.OK, done.score, np.int32(NO_SCORE))
+        if np.count_nonzero(done.status):
+            columns["score"] = np.where(done.status == np.uint8(Status.OK), done.score, np.int32(NO_SCORE))
         return AlignmentBatch(**columns, pairs=pairs, spec=self.spec)
 
     def close(self) -> None:

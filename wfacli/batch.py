@@ -115,6 +115,20 @@ class PairBatch:
         pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
         return dataclasses.replace(self, records=dataclasses.replace(self.records, **names), **pairs)
 
+    def with_edits(self, edits: I32) -> PairBatch:
+        """The same pairs with other estimates (i32[n])."""
+        return PairBatch(
+            self.ordinal,
+            self.bases,
+            self.q_start,
+            self.t_start,
+            self.q_len,
+            self.t_len,
+            self.flags,
+            edits,
+            self.records,
+        )
+
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
         """From the columns that the native reader hands over."""
@@ -209,44 +223,3 @@ def join(rows: I32, parts: Sequence[PartialResult]) -> PartialResult:
         np.concatenate([p.cigar for p in parts] or [np.zeros(0, np.uint32)]),
         np.concatenate([*starts, before[-1:]]).astype(np.int64),
     )
-
-
-def gather(
-    parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBatch, kernels: tuple[str, ...]
-) -> AlignmentBatch:
-    """Puts results of parts of a batch together; where a row is in several, the last one counts.
-
-    Args:
-        parts: results that cover every row between them.
-        origins: for each part, the kernel that made it, as an index into kernels.
-        pairs: the batch.
-        kernels: names of kernels.
-    """
-    n = len(pairs)
-    if len(parts) == 1 and is_every_row(parts[0].rows, n):
-        only = parts[0]
-        origin = np.full(n, origins[0], np.uint8)
-        return AlignmentBatch(
-            pairs.ordinal, only.status, only.cut, only.score, only.span, only.cigar, only.cigar_start, origin, kernels
-        )
-    lengths = np.zeros(n, np.int64)
-    status, cut, score = np.zeros(n, np.uint8), np.zeros(n, np.uint8), np.zeros(n, np.int32)
-    span = np.zeros((n, 4), np.int32)
-    origin = np.zeros(n, np.uint8)
-    source = np.zeros(n, np.int64)  # where a row's operations start in all parts' operations, one after another
-    before = 0
-    for part, kernel in zip(parts, origins, strict=True):
-        rows = part.rows
-        status[rows], cut[rows], score[rows] = part.status, part.cut, part.score
-        span[rows], origin[rows] = part.span, kernel
-        lengths[rows] = np.diff(part.cigar_start)
-        source[rows] = before + part.cigar_start[:-1]
-        before += len(part.cigar)
-    start = np.zeros(n + 1, np.int64)
-    np.cumsum(lengths, out=start[1:])
-    every = np.concatenate([p.cigar for p in parts]) if parts else np.zeros(0, np.uint32)
-    if len(every) == start[-1] and np.array_equal(source, start[:-1]):
-        cigar = every
-    else:
-        cigar = every[np.repeat(source - start[:-1], lengths) + np.arange(start[-1])]
-    return AlignmentBatch(pairs.ordinal, status, cut, score, span, cigar, start, origin, kernels)

@@ -7,7 +7,6 @@ the one whose model (wfacli.tuning) promises the least.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +26,14 @@ from .forecast import (
     TABLE,
     Forecast,
     Units,
+    forecaster,
     is_edit,
     on_gpu,
+    only_banded,
     plainly_global,
 )
 from .gpu import rungs
-from .offers import Sample, reached
+from .offers import reached
 
 SAMPLE = 64  # pairs that speak for a batch
 _MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
@@ -81,17 +82,14 @@ def route(
     """
     if not len(pairs):
         return []
-    if gpu and not forced and plainly_global(spec):
+    only = forced or (gpu and _banded(spec))
+    if gpu and not only and plainly_global(spec):
         return _on_card(pairs, spec, limits)
-    only = forced or _one_for_all(pairs, spec, limits)
+    only = only or _one_for_all(pairs, spec, limits)
     if only:
         return [Route(every_row(len(pairs)), only)]
-    names, times = candidates(spec), promised(pairs, spec, limits)
-    choice = np.argmin(times, axis=0)
-    first = int(choice[0])
-    if (choice == first).all():
-        return [Route(every_row(len(pairs)), names[first])]
-    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+    names = candidates(spec)
+    return [Route(rows, names[kernel]) for kernel, rows in forecaster(spec, limits, names).fastest(pairs)]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -100,29 +98,19 @@ def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = Fals
     return np.array([forecast.microseconds(name) for name in candidates(spec, gpu)])
 
 
-def best_for_all(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
-    """The kernel that had best be every pair's first, going by some pairs; None where choosing for each is worth it.
+def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> str | None:
+    """The kernel that had best be every pair's first, going by some rows; None where choosing for each is worth it.
 
     Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
     """
-    # The same question comes twice for a batch: for its estimates, and for its routes.
-    return _best_for_all(Sample(sample), spec, limits)
-
-
-@functools.lru_cache(maxsize=64)
-def _best_for_all(sample: Sample, spec: AlignSpec, limits: Limits) -> str | None:
-    pairs = sample.pairs
-    names, times = candidates(spec), promised(pairs, spec, limits)
-    best = times.min(axis=0)
-    tried = np.where(np.isfinite(times), times, Forecast(pairs, spec, limits).tries(names) + best)
-    total = tried.sum(axis=1)
-    choosing = best.sum() + len(pairs) * tuning.CHOOSING
-    return names[int(total.argmin())] if total.min() <= choosing else None
+    names = candidates(spec)
+    best = forecaster(spec, limits, names).for_all(pairs, rows, tuning.CHOOSING)
+    return None if best is None else names[best]
 
 
 def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     """First routes beside a card; pairs with letters other than A C G T are jobs of their own."""
-    other = (pairs.flags & Flag.NON_ACGT) != 0
+    other = (pairs.flags & Flag.NON_ACGT) != 0 if pairs.flags.any() else np.zeros(0, bool)
     if not other.any():
         return _for_card(pairs, every_row(len(pairs)), spec, limits)
     return [
@@ -185,17 +173,17 @@ def with_many_estimates(pairs: PairBatch) -> PairBatch:
     if not len(pairs):
         return pairs
     longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    estimates = estimate_edits(pairs, _ALL if longest <= _MEDIUM else _MANY)
-    return dataclasses.replace(pairs, est_edits=np.maximum(estimates, pairs.est_edits))
+    estimates = estimate_edits(pairs, most=_ALL if longest <= _MEDIUM else _MANY)
+    return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
     """best_for_all of a batch of which most pairs have no estimate."""
-    known = np.flatnonzero(pairs.est_edits >= 0)
+    known = np.flatnonzero(pairs.est_edits >= 0).astype(np.int32)
     if len(known) > len(pairs) / 2:
         return None
-    rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1))
-    return best_for_all(pairs.part(rows), spec, limits)
+    rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
+    return best_for_all(pairs, rows, spec, limits)
 
 
 def reasons(
@@ -235,7 +223,7 @@ def after(
 
     What a kernel of the card does not reach gets one more job there, wide enough for nearly all, or goes to the CPU.
     """
-    if not status.any():
+    if not np.count_nonzero(status):
         return []
     if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
         return next_rung(done.kernel, status, rows, spec)
@@ -250,9 +238,10 @@ def after(
 
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
     """Where rows (i32[m]) go that a kernel answered with status (u8[m]), going by the kernel alone."""
-    if not status.any():
+    if not np.count_nonzero(status):
         return []
-    ways = {reason: to for reason in np.unique(status).tolist() if (to := _next(kernel, Status(reason), spec))}
+    found = np.flatnonzero(np.bincount(status)).tolist()
+    ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
 
@@ -282,17 +271,23 @@ def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limi
     """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
     some = pairs.part(rows)
     failed = reached(done.kernel, done.cut, some, spec)
-    if len(rows) <= jobs.SAMPLE:
-        some = with_many_estimates(some)
-    else:
-        some = dataclasses.replace(some, est_edits=np.full(len(rows), -1, np.int32))
+    few = len(rows) <= jobs.SAMPLE
+    some = with_many_estimates(some) if few else some.with_edits(np.full(len(rows), -1, np.int32))
     routes = _for_card(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
     return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
+
+
+def _banded(spec: AlignSpec) -> str | None:
+    """The card's kernel for a heuristic band, where one is asked for."""
+    costs = Units.of(spec)
+    return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else None
 
 
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if status in (Status.OK, Status.DROPPED):
         return None
+    if spec.heuristics:
+        return TABLE  # which keeps to the same band
     dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, Units.of(spec)
     if status is Status.SCORE_LIMIT:
         if spec.max_cost is None:

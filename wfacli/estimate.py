@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from . import jobs, tuning
@@ -27,40 +25,38 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
         return pairs
     if gpu and plainly_global(spec):
         return _beside_a_card(pairs, spec)
-    longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    if longest <= _SHORT and is_edit(spec) and not gpu:
+    in_bits, many = is_edit(spec), len(pairs) > 4 * SAMPLE
+    longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
+    if in_bits and longest <= _SHORT:
         return pairs
-    if longest <= _MEDIUM and len(pairs) > 4 * SAMPLE:
-        some, rows = _some(pairs, SAMPLE)
-        some = _estimated(some, tuning.ESTIMATE)
-        if best_for_all(some, spec, Limits()):
-            return _only(pairs, some, rows)
-    return _estimated(pairs, tuning.ESTIMATE)
+    if many and longest <= _MEDIUM:
+        rows = _spread(pairs, SAMPLE)
+        some = _only(pairs, rows, estimate_edits(pairs, rows))
+        if best_for_all(some, rows, spec, Limits()):
+            return some
+    return pairs.with_edits(estimate_edits(pairs))
 
 
 def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them."""
-    short = int(max(pairs.q_len.max(), pairs.t_len.max())) <= _MEDIUM
+    usual = tuning.ESTIMATE_BESIDE_A_CARD
     if len(pairs) > 4 * jobs.SAMPLE:
-        some, rows = _some(pairs, jobs.SAMPLE)
-        some = with_many_estimates(some) if short else _estimated(some, tuning.ESTIMATE_BESIDE_A_CARD)
+        short = int(max(pairs.q_len.max(), pairs.t_len.max())) <= _MEDIUM
+        rows = _spread(pairs, jobs.SAMPLE)
+        some = pairs.part(rows)
+        some = with_many_estimates(some) if short else some.with_edits(estimate_edits(some, most=usual))
         if short or speaks_for_all(some, len(pairs), spec):
-            return _only(pairs, some, rows)
-    return _estimated(pairs, tuning.ESTIMATE_BESIDE_A_CARD)
+            return _only(pairs, rows, some.est_edits)
+    return pairs.with_edits(estimate_edits(pairs, most=usual))
 
 
-def _some(pairs: PairBatch, count: int) -> tuple[PairBatch, I32]:
-    """About so many pairs from all over a batch, and their rows (i32[m])."""
-    rows: I32 = np.arange(0, len(pairs), len(pairs) // count, dtype=np.int32)
-    return pairs.part(rows), rows
+def _spread(pairs: PairBatch, count: int) -> I32:
+    """Rows (i32[m]) of about so many pairs from all over a batch."""
+    return np.arange(0, len(pairs), len(pairs) // count, dtype=np.int32)
 
 
-def _only(pairs: PairBatch, some: PairBatch, rows: I32) -> PairBatch:
-    """The batch with some rows' estimates."""
+def _only(pairs: PairBatch, rows: I32, edits: I32) -> PairBatch:
+    """The batch with estimates (i32[m]) of some rows."""
     known: I32 = np.full(len(pairs), -1, np.int32)
-    known[rows] = some.est_edits
-    return dataclasses.replace(pairs, est_edits=known)
-
-
-def _estimated(pairs: PairBatch, most: int) -> PairBatch:
-    return dataclasses.replace(pairs, est_edits=estimate_edits(pairs, most))
+    known[rows] = edits
+    return pairs.with_edits(known)

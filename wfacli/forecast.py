@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import tuning
+from ._native import Forecaster
 from .batch import Flag, PairBatch
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from .gpu import rungs
@@ -39,6 +40,12 @@ def plainly_global(spec: AlignSpec) -> bool:
     return spec.mode is Mode.GLOBAL and not spec.heuristics
 
 
+def only_banded(spec: AlignSpec) -> bool:
+    """Whether it is a global alignment in a band that follows the path, and nothing else is left out."""
+    h = spec.heuristics
+    return spec.mode is Mode.GLOBAL and h.band > 0 and not h.xdrop and not h.zdrop
+
+
 def on_gpu(kernel: str) -> bool:
     """Whether a kernel runs on a card."""
     return kernel in GPU_KERNELS
@@ -52,63 +59,41 @@ class Forecast:
     """
 
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
-        self._pairs, self._spec = pairs, spec
+        self._pairs, self._spec, self._limits = pairs, spec, limits
         self._threads = tuning.THREADS_BESIDE_A_CARD if gpu else 1
-        self._longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
-        self._edits = pairs.est_edits.astype(np.float64)
-        unknown = pairs.est_edits < 0
-        if unknown.any():
-            least = np.abs(pairs.q_len - pairs.t_len)
-            self._edits = np.where(unknown, np.maximum(least, tuning.USUAL_ERROR * self._longest), self._edits)
-        self._other_letters = (pairs.flags & Flag.NON_ACGT) != 0
-        self._all_plain = not self._other_letters.any()
-        self._wildcard = spec.ambiguous is Ambiguous.WILDCARD
-        self._score_only = spec.score_only
-        self._costs, self._global = Units.of(spec), spec.mode is Mode.GLOBAL
-        # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
-        # diagonal further for every `extend` of score, with one offset of 4 bytes a component.
-        least_bytes = 2.0 * self._costs.components * self._costs.extend * self._edits**2
-        self._hopeless = least_bytes > limits.table
+        self._costs = Units.of(spec)
 
     def microseconds(self, kernel: str) -> F64:
-        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it, or is not needed."""
-        if self._needless(kernel):
-            return np.full(len(self._longest), np.inf)
+        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it."""
         if on_gpu(kernel):
-            return rungs.RUNGS[kernel].microseconds(self.for_gpu, self._other_letters)
-        time = self._model(kernel).of(*self.features(kernel), self._share(kernel))
-        if kernel in BITS:
-            time = np.where(self._edits * tuning.SAFETY >= 64 * BITS[kernel], np.inf, time)
-            return time if self._all_plain else np.where(self._other_letters, np.inf, time)
-        if kernel == READS:
-            unable = (self._longest > tuning.READS_LONGEST) | (self._other_letters & self._wildcard)
-            return np.where(unable, np.inf, time) if self._costs.in_bytes else np.full(len(time), np.inf)
-        if kernel == STRIPES and self._wildcard:
-            return np.where(self._other_letters, np.inf, time)
-        if kernel == LINEAR:
-            return time * tuning.LINEAR_FACTOR
-        if kernel in (CAPPED, TABLE) and self._global:
-            # What cannot fit a table need not be tried in one.
-            return np.where(self._hopeless, np.inf, time)
-        return time
+            return rungs.RUNGS[kernel].microseconds(self.for_gpu, self.other_letters)
+        times: F64 = self._on_cpu[CPU_KERNELS.index(kernel)]
+        return times
 
-    def _needless(self, kernel: str) -> bool:
-        """Whether another one is better for every pair: no need to ask its model."""
-        if kernel in BITS and BITS[kernel] > 1:
-            return bool(self._edits.max() * tuning.SAFETY < 32 * BITS[kernel])
-        return kernel == LINEAR and self._global and not self._hopeless.any()
+    @functools.cached_property
+    def _on_cpu(self) -> F64:
+        models = forecaster(self._spec, self._limits, CPU_KERNELS, self._threads)
+        return models.microseconds(self._pairs).reshape(len(CPU_KERNELS), -1)
+
+    @functools.cached_property
+    def _shapes(self) -> tuple[F64, F64]:
+        """Letters of the longer sequence, and edits: estimated, or what pairs have as a rule (both f64[n])."""
+        pairs = self._pairs
+        longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
+        usual = np.maximum(np.abs(pairs.q_len - pairs.t_len), tuning.USUAL_ERROR * longest)
+        return longest, np.where(pairs.est_edits < 0, usual, pairs.est_edits)
 
     @functools.cached_property
     def for_gpu(self) -> rungs.Pairs:
         """The pairs as the card's kernels see them."""
         costs, pairs = self._costs, self._pairs
-        expected, most = self._edits * costs.edit, costs.bound(self._spec)
+        expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
         return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
 
     @property
     def other_letters(self) -> npt.NDArray[np.bool_]:
         """Whether pairs have letters other than A C G T (bool[n])."""
-        other: npt.NDArray[np.bool_] = self._other_letters
+        other: npt.NDArray[np.bool_] = (self._pairs.flags & Flag.NON_ACGT) != 0
         return other
 
     @property
@@ -121,43 +106,68 @@ class Forecast:
         """Mismatch and gaps, divided by their greatest common divisor."""
         return self._costs.mismatch, self._costs.gaps
 
-    def tries(self, kernels: tuple[str, ...]) -> F64:
-        """Microseconds (f64[kernels, n]) after which a kernel knows that it cannot align a pair."""
-        return np.array([self._tried(name) for name in kernels])
-
-    def _tried(self, kernel: str) -> F64:
-        if on_gpu(kernel):
-            return rungs.RUNGS[kernel].tried(self.for_gpu)
-        return self._model(kernel).of(*self.features(kernel), 1 / self._threads)
-
     def features(self, kernel: str) -> tuple[F64, F64]:
-        """What a kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
-        costs, longest = self._costs, self._longest
-        if kernel in BITS:
-            return longest, longest * BITS[kernel]
-        if kernel == STRIPES:
-            return longest, longest * self._edits
-        if kernel in (DIFFERENCE, READS):  # letters by the diagonals that the band needs
-            return longest, longest * self._edits * (costs.edit / costs.extend)
-        rows = self._edits * costs.edit
-        return longest, rows * (rows / costs.extend + tuning.ROW) * (
-            costs.components if costs.meet else 2 * costs.components
-        )
+        """What a CPU kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
+        longest, edits = self._shapes
+        letters, both, edit, square = _work(kernel, self._costs)
+        return longest, letters * longest + both * longest * edits + edit * edits + square * edits**2
 
-    def _share(self, kernel: str) -> float:
-        family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
-        return (tuning.SCORE_ONLY[family] if self._score_only else 1.0) / self._threads
 
-    def _model(self, kernel: str) -> tuning.Model:
-        if kernel in BITS:
-            return tuning.BITS_64 if BITS[kernel] == 1 else tuning.BITS
-        if kernel == STRIPES:
-            return tuning.STRIPES
-        if kernel == DIFFERENCE:
-            return tuning.DIFFERENCE
-        if kernel == READS:
-            return tuning.READS
-        return tuning.WAVEFRONT_LINEAR if self._costs.components == 1 else tuning.WAVEFRONT
+@functools.lru_cache(maxsize=256)
+def forecaster(spec: AlignSpec, limits: Limits, kernels: tuple[str, ...], threads: int = 1) -> Forecaster:
+    """Models of CPU kernels for the native code, which chooses by them; times are divided by the threads."""
+    return Forecaster([_native_model(kernel, spec, limits, threads) for kernel in kernels], tuning.USUAL_ERROR)
+
+
+def _native_model(kernel: str, spec: AlignSpec, limits: Limits, threads: int) -> tuple[float, ...]:
+    """A KernelModel of native/forecast.hpp."""
+    costs, model = Units.of(spec), _model(kernel, Units.of(spec))
+    family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
+    scores = tuning.SCORE_ONLY[family] if spec.score_only else 1.0
+    share = scores / threads * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1.0)
+    letters, *rest = (model.unit * factor for factor in _work(kernel, costs))
+    terms = (model.start, model.letter + letters, *rest)
+    return (*(share * term for term in terms), *_serves(kernel, spec, limits), 1 / scores)
+
+
+def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float, bool]:
+    """The most letters and edits for which a kernel is worth a try, and whether letters may be others than A C G T."""
+    costs, wildcard = Units.of(spec), spec.ambiguous is Ambiguous.WILDCARD
+    if kernel in BITS:
+        return math.inf, 64 * BITS[kernel] / tuning.SAFETY, False
+    if kernel == READS:
+        return tuning.READS_LONGEST if costs.in_bytes else -1.0, math.inf, not wildcard
+    if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:
+        # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
+        # diagonal further for every `extend` of score, with one offset of 4 bytes a component. What cannot fit a
+        # table need not be tried in one.
+        return math.inf, math.sqrt(limits.table / (2.0 * costs.components * costs.extend)), True
+    return math.inf, math.inf, kernel != STRIPES or not wildcard
+
+
+def _work(kernel: str, costs: Units) -> tuple[float, float, float, float]:
+    """What a model calls work, as factors of letters, letters * edits, edits, and edits * edits."""
+    if kernel in BITS:
+        return BITS[kernel], 0.0, 0.0, 0.0
+    if kernel == STRIPES:
+        return 0.0, 1.0, 0.0, 0.0
+    if kernel in (DIFFERENCE, READS):  # letters by the diagonals that the band needs
+        return 0.0, costs.edit / costs.extend, 0.0, 0.0
+    # Rows of a wavefront are scores, edits * costs.edit; each is as wide as gaps of its score reach.
+    rows = costs.edit * (costs.components if costs.meet else 2 * costs.components)
+    return 0.0, 0.0, rows * tuning.ROW, rows * costs.edit / costs.extend
+
+
+def _model(kernel: str, costs: Units) -> tuning.Model:
+    if kernel in BITS:
+        return tuning.BITS_64 if BITS[kernel] == 1 else tuning.BITS
+    if kernel == STRIPES:
+        return tuning.STRIPES
+    if kernel == DIFFERENCE:
+        return tuning.DIFFERENCE
+    if kernel == READS:
+        return tuning.READS
+    return tuning.WAVEFRONT_LINEAR if costs.components == 1 else tuning.WAVEFRONT
 
 
 @dataclass(frozen=True)

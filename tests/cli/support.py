@@ -60,7 +60,7 @@ def run(
     stdout: BinaryIO | None = None,
     env: dict[str, str] | None = None,
     program: list[str] | None = None,
-    timeout: float = 20,
+    timeout: float = 120,
 ) -> Result:
     """Runs the command to its end. Bytes for stdin come through a pipe, a file as it is."""
     feed: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}

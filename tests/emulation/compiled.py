@@ -33,7 +33,7 @@ def flags() -> list[str]:
     own = [
         "-std=c++20",
         "-O1",
-        "-g",
+        "-g1",
         "-Wall",
         "-Wextra",
         "-Wno-unknown-pragmas",
@@ -53,22 +53,31 @@ def _own_key() -> str:
     return digest.hexdigest()
 
 
-def build(source: Path, definitions: tuple[str, ...] = ()) -> bytes:
-    """A shared library of one source; the compiler's message where it fails."""
+def build(source: Path, options: tuple[str, ...] = (), kind: str = "c++") -> bytes:
+    """A shared library of one source, or a compiled header; the compiler's message where it fails."""
     with tempfile.TemporaryDirectory() as made:
-        out = Path(made) / "library.so"
+        out = Path(made) / "made"
         includes = ["-I", str(SOURCES), "-I", str(HERE)]
-        command = [compiler(), *flags(), *definitions, *includes, "-x", "c++", str(source), "-o", str(out)]
+        command = [compiler(), *flags(), *options, *includes, "-x", kind, str(source), "-o", str(out)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
         return out.read_bytes()
+
+
+@lru_cache
+def _prelude() -> tuple[str, ...]:
+    """Options that begin a source with the emulation, compiled already: a third of the time that a row takes."""
+    key = hashlib.sha256(" ".join([*flags(), _own_key()]).encode()).hexdigest()[:32]
+    name = f"prelude.{key}.hpp.gch"
+    CACHE.make(name, lambda: build(HERE / "cuda_on_host.hpp", kind="c++-header"))
+    return "-include", str(CACHE.path(name).with_suffix("")), "-Winvalid-pch", "-Werror=invalid-pch"
 
 
 def library(row: Row, folder: Path = SOURCES) -> ctypes.CDLL:
     """A row of the catalogue as a library that has its kernel."""
     key = row_key(row, folder, [*flags(), _own_key()])
     name = f"{Path(row.source).stem}.{key}.so"
-    CACHE.make(name, lambda: build(folder / row.source, row.definitions))
+    CACHE.make(name, lambda: build(folder / row.source, (*row.definitions, *_prelude())))
     return ctypes.CDLL(str(CACHE.path(name)))
 
 

@@ -143,8 +143,10 @@ def launch_tiles(
 ) -> Answers:
     """dp_tiles_align of cuda/dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
     pieces = len(scheme.gaps)
-    macros = {"WFACLI_LANES": lanes, "WFACLI_PIECES": pieces, "WFACLI_CODES": int(bool(rule))}
-    kernels = Kernels("dp_tiles.cu", BLOCK, macros)
+    team = tiles.team(lanes)
+    macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_TEAM": team, "WFACLI_PIECES": pieces}
+    block = 32 * team if team > 1 else BLOCK
+    kernels = Kernels("dp_tiles.cu", block, {**macros, "WFACLI_CODES": int(bool(rule))})
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
     task = task_for(batch, scheme, path, max_cost, rule)
@@ -152,7 +154,7 @@ def launch_tiles(
     task["band"] = band
     answers = Answers.room(task, len(pairs), capacity)
     stride = tiles.stride(lanes, pieces, band, int(task["longest"][0]), path)
-    workspace = aligned(grid * BLOCK // 32 * tiles.pairs(lanes) * stride, np.uint8)
+    workspace = aligned(grid * tiles.pairs(lanes, block) * stride, np.uint8)
     drawn = aligned(1, np.uint32)
     drawn[:] = 0
     task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), stride

@@ -35,7 +35,7 @@ def held(lanes: int, bands: tuple[int, ...]) -> list[tuple[int, int, Scheme]]:
     return [(b, lanes, s) for b in bands for s in SCHEMES if tiles.holds(lanes, s.mismatch, s.gaps, b)]
 
 
-BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,))]
+BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(128, (300,))]
 
 
 def test_which_costs_are_held() -> None:
@@ -62,7 +62,7 @@ def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None
     assert assert_answers(pairs, scheme, band, lanes) > 4
 
 
-@pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (900, 32)])
+@pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 128), (2000, 128)])
 def test_many_stripes_and_states(band: int, lanes: int) -> None:
     """Stripes that begin below row 1, and several kept states of each."""
     rng = random.Random(band)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ EMULATED = [
 
 def opened(spec: AlignSpec) -> GpuEngine:
     """On a real card, with the kernels that the other tests have."""
-    compiler = Compiler(Cache(os.environ.get("WFACLI_CACHE_DIR") or CACHE))
+    compiler = Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE)))
     return GpuEngine(spec, lambda: CudaDriver(compiler=compiler))
 
 

@@ -60,7 +60,7 @@ def read_files(*paths: Path | str, weight: int = AT_ONCE) -> tuple[list[Pair], I
     files = PairFiles(str(paths[0]), str(paths[1]) if len(paths) == 2 else None)
     opened = files.open()
     try:
-        with within(5):
+        with within(30):
             for ordinal, batch in enumerate(read_batches(opened, layout_of(opened), weight)):
                 assert batch.ordinal == ordinal
                 pairs += pairs_in(batch)

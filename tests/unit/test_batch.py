@@ -1,11 +1,13 @@
 """Parts of a batch put together."""
 
+import dataclasses
 import random
 
 import numpy as np
 import pytest
 
-from wfacli.batch import PartialResult, gather
+from wfacli.batch import PartialResult
+from wfacli.engines.parts import gather
 from wfacli.io.memory import pairs_of
 
 KERNELS = ("first", "second")
@@ -78,3 +80,22 @@ def test_no_pairs():
     result = gather([], [], batch_of(0), KERNELS)
     assert rows_of(result) == [] and result.cigar_start.tolist() == [0]
     assert result.cigar.dtype == np.uint32
+
+
+def test_a_row_that_no_part_has_is_empty():
+    answers = answers_for(3, 5)
+    result = gather([part([2], answers), part([0], answers)], [0, 1], batch_of(3), KERNELS)
+    assert rows_of(result) == [answers[0], (0, 0, 0, []), answers[2]]
+    assert result.span[1].tolist() == [0] * 4 and result.origin.tolist() == [1, 0, 0]
+
+
+def test_columns_that_do_not_fit_are_refused():
+    good = part([0, 1], answers_for(2, 1))
+    for column in ("status", "cut", "score", "span", "cigar_start"):
+        bad = dataclasses.replace(good, **{column: getattr(good, column)[:-1]})
+        with pytest.raises(ValueError, match=r"length|columns"):
+            gather([good, bad], [0, 1], batch_of(3), KERNELS)
+    with pytest.raises(ValueError, match="columns"):
+        gather([good, dataclasses.replace(good, cigar=np.zeros(99, np.uint32))], [0, 1], batch_of(3), KERNELS)
+    with pytest.raises(IndexError):
+        gather([good, good], [0, 1], batch_of(1), KERNELS)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..config import AlignSpec, Config, EngineName, Mode
+from ..config import AlignSpec, Config, EngineName
 from ..errors import DeviceError
+from ..forecast import only_banded, plainly_global
 from ..gpu.compiler import Compiler
 from ..gpu.cuda_driver import CudaDriver
 from ..stats import Stats
@@ -47,5 +48,5 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
 
 
 def serves(spec: AlignSpec) -> bool:
-    """Whether the GPU's kernels can align anything under a spec: global alignments, every cell of them."""
-    return spec.mode is Mode.GLOBAL and not spec.heuristics
+    """Whether the GPU's kernels can align anything under a spec: global alignments, all cells or a band of them."""
+    return plainly_global(spec) or only_banded(spec)

@@ -95,13 +95,11 @@ class CpuEngine:
         """Starts a route of one of dispatch.CPU_KERNELS. Raises Cancelled after cancel()."""
         if self._closed:
             raise RuntimeError("the engine is closed")
-        letters = _letters(pairs, route) if self._threads > 1 and len(route.rows) > 1 else 0
-        if letters < _SHARED:
+        letters = _letters(pairs, route) if len(route.rows) > 1 else 0
+        if letters < _SHARED:  # else in parts even for one thread, which looks after signals between them
             return _Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
-        # A kernel that takes a pair a lane loses with lanes that stay empty.
-        lanes = 8 if route.kernel in BITS else 64 if route.kernel == READS else 1
-        rows = lanes * min(-(-len(route.rows) // (2 * lanes * self._threads)), 8) if lanes > 1 else 1
+        rows = self._rows_of_a_part(route)
         job = AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
         helpers = min(self._threads, job.parts) - 1  # who collects the route takes part
         try:
@@ -110,6 +108,12 @@ class CpuEngine:
             if not self._cancel.is_set:
                 raise
             raise Cancelled("stopped") from None  # the pool takes nothing more
+
+    def _rows_of_a_part(self, route: Route) -> int:
+        """A kernel that takes a pair a lane loses with lanes that stay empty: with those of reads, at each band."""
+        lanes, most = (8, 8) if route.kernel in BITS else (64, 256) if route.kernel == READS else (1, 1)
+        shares = 4 * self._threads if self._threads > 1 else 1
+        return lanes * min(-(-len(route.rows) // (lanes * shares)), most)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Takes part in a route, or aligns it; results have rows in the route's order. Raises Cancelled."""

@@ -226,6 +226,7 @@ class GpuEngine:
             likely=NO_BOUND if edits < 0 else int(edits * edit),
             apart=int(np.abs(chosen.q_len - chosen.t_len).max()),
             cut=route.cut,
+            band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )
 
     def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, job_bytes: int) -> _Part:
@@ -291,6 +292,7 @@ class GpuEngine:
             cut, score, span = unstage_rows(
                 chosen.pairs, chosen.rows, answers.cost, status, self._unit, self._spec.penalties.match
             )
+            cut = cut if answers.cut is None else answers.cut.copy()
             if not self._outbox.plenty:
                 status, cigar, start = status.copy(), cigar.copy(), start.copy()
         for what, seconds in answers.seconds.items():

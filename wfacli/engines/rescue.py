@@ -6,12 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, gather
+from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
 from ..dispatch import after, reasons, route
 from ..forecast import KERNELS
 from ..stats import Stats
 from .base import Engine
+from .parts import gather
 
 
 def align_batch(
@@ -39,14 +40,14 @@ def align_batch(
             stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
             waiting.append((further, engine.submit(pairs, further)))
     result = gather(parts, origins, pairs, KERNELS)
-    aligned = result.status == Status.OK
-    every = bool(aligned.all())
-    if every and len(parts) == 1:  # as most batches are: no need to count
+    unaligned = np.count_nonzero(result.status)
+    if not unaligned and len(parts) == 1:  # as most batches are: no need to look at rows
         stats.add("kernels", {KERNELS[origins[0]]: len(pairs)})
-    else:
-        kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
-        stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
-    if not every:
+        return result
+    aligned = result.status == np.uint8(Status.OK)
+    kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
+    stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
+    if unaligned:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result
 

@@ -124,7 +124,8 @@ def _dp() -> Iterator[Row]:
         yield _dp_row(name, "dp_warp.cu", "dp_warp_align", sizes, 0)
         yield _dp_row(coded_of(name), "dp_warp.cu", "dp_warp_align", sizes, 1)
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
-        name, groups = dp_tiles(lanes, pieces), (("WFACLI_LANES", lanes), ("WFACLI_PIECES", pieces))
+        name, team = dp_tiles(lanes, pieces), tiles.team(lanes)
+        groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_TEAM", team), ("WFACLI_PIECES", pieces))
         yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0)
         yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1)
 

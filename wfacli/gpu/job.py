@@ -81,6 +81,7 @@ class Answers:
         start: i64[m + 1], where each pair's operations start in cigar.
         cost: i32[m].
         status: u8[m].
+        cut: u8[m], 1 where a band left something out; None where no kernel leaves anything out.
         cigar: u32[C].
         seconds: the card's time, by what it did: rows of the catalogue, "copy" for the way there.
     """
@@ -88,6 +89,7 @@ class Answers:
     start: I64
     cost: I32
     status: U8
+    cut: U8 | None
     cigar: U32
     seconds: dict[str, float]
 
@@ -178,12 +180,13 @@ class AlignJob:
             self._answers = self._outbox.take_now(driver, m, operations)
             driver.download(self._answers, self._out, slot.stream)
             driver.wait(driver.record(slot.stream))
-        answers, columns = self._answers, 13 * m + 8
+        answers, columns = self._answers, 8 * (m + 1) + 5 * m
         first = answer_bytes(m, 0)
         return Answers(
             answers[: 8 * (m + 1)].view(np.int64),
             answers[8 * (m + 1) : columns - m].view(np.int32),
             answers[columns - m : columns],
+            answers[columns : columns + m] if self._plan.follows else None,
             answers[first : first + 4 * operations].view(np.uint32),
             self._seconds(driver),
         )
@@ -270,13 +273,14 @@ class AlignJob:
             costs["open"][0, piece], costs["extend"][0, piece] = open_, extend
         todo["op_capacity"], todo["longest"] = plan.op_capacity, shape.longest
         todo["max_cost"] = min(shape.max_cost, plan.max_cost)
-        todo["path"], todo["band"] = shape.path, plan.band
+        todo["path"], todo["band"], todo["band_step"] = shape.path, plan.band, plan.band_step
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):
             count = min(at_once, m - begin)
             todo["rows"] = first + 4 * (4 * m + begin)
             todo["cost"] = self._out + 8 * (m + 1) + 4 * begin
             todo["status"] = self._out + 8 * (m + 1) + 4 * m + begin
+            todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.follows else 0
             todo["op_count"] = self._op_count + 4 * begin
             todo["ops"] = self._ops + 4 * begin * plan.op_capacity
             todo["count"] = count

@@ -13,10 +13,13 @@ from .layout import bits_stride
 from .plans import NO_BOUND, Plan, Shape
 from .rungs import PREFIX
 
+_LOST, _LEAST_LOST = 3, 1000  # times what is likely, and the least, at which an alignment in a band is given up
+
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
     """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `serves` says whether it can have one."""
-    return _plan_of(kernel, dataclasses.replace(shape, count=1))  # it is the same for any number of pairs
+    # It differs little with the number of pairs: most batches then find their plan made.
+    return _plan_of(kernel, dataclasses.replace(shape, count=1 << max(shape.count - 1, 0).bit_length()))
 
 
 @functools.lru_cache(maxsize=256)
@@ -24,6 +27,8 @@ def _plan_of(kernel: str, shape: Shape) -> Plan:
     name = kernel.removeprefix(PREFIX)
     if name in wfa.LADDER:
         return _wavefront(name, shape)
+    if name in wfa.BANDS.values():
+        return _following_band(name, shape)
     family, _, size = name.partition("-")
     if family == "bits":
         return _bits(name, int(size), shape)
@@ -38,6 +43,8 @@ def serves(kernel: str, shape: Shape) -> bool:
     """Whether a kernel is compiled for the letters and costs of a shape."""
     family, _, rest = kernel.removeprefix(PREFIX).partition("-")
     pieces = dp.pieces_macro(shape.gaps)
+    if (kernel.removeprefix(PREFIX) in wfa.BANDS.values()) != bool(shape.band[0]):
+        return False
     if family == "wfa":
         return wfa.VARIANTS[f"wfa-{rest}"].pieces == pieces
     if family == "bits":
@@ -101,7 +108,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
     elif shape.likely < NO_BOUND:
         cost = np.full(1, shape.likely * tuning.GPU_NARROW)
         band = int(tiles.cut(band, shape.gaps, np.full(1, shape.apart), cost)[0])
-    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count)
+    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count, max(shape.longest, 1))
     if lanes is None:
         raise ValueError(f"16 bits do not hold these costs in a band of {band} diagonals")
     pieces = len(shape.gaps)
@@ -109,7 +116,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
     row = catalogue.ROWS[catalogue.coded_of(name) if shape.coded else name]
     return Plan(
         rows=(row,),
-        blocks=(row.threads // 32 * tiles.pairs(lanes),),
+        blocks=(tiles.pairs(lanes, row.threads),),
         unit=1,
         stride=tiles.stride(lanes, pieces, band, max(shape.longest, 1), shape.path),
         op_capacity=_dp_ops(band, shape, odd=False),
@@ -142,6 +149,29 @@ def _wavefront(name: str, shape: Shape) -> Plan:
         resident=True,
         shared=variant.shared_bytes(*costs),
         max_cost=most,
+    )
+
+
+def _following_band(name: str, shape: Shape) -> Plan:
+    row = f"{name}-coded" if shape.coded else name
+    variant, costs = wfa.VARIANTS[row], (shape.mismatch, shape.gaps)
+    band, step = shape.band
+    # Of an alignment that has no more than mismatches and one gap; a band that is lost costs more, and is given up.
+    worst = shape.mismatch * shape.longest + max(o + e * (shape.apart + 1) for o, e in shape.gaps)
+    most = variant.most_cost(*costs, min(shape.max_cost, worst, max(_LOST * shape.likely, _LEAST_LOST)))
+    least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
+    return Plan(
+        rows=(catalogue.ROWS[row],),
+        blocks=(variant.pairs,),
+        unit=1,
+        stride=variant.stride(*costs, most, shape.longest, band=2 * band + 1),
+        op_capacity=_most_ops(min(most // least, 2 * shape.longest) + 1),
+        resident=True,
+        shared=variant.shared_bytes(*costs),
+        max_cost=most,
+        band=band,
+        band_step=step,
+        follows=True,
     )
 
 

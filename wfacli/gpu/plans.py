@@ -25,6 +25,8 @@ class Shape:
         cut: what the route wants its kernel cut to: diagonals of a band, or the cost up to which a wavefront looks; 0:
             that is left to the likely cost.
         apart: by how much the lengths of a pair's sequences differ at most.
+        band: diagonals on either side of the most promising one that are looked at, and scores after which that is
+            looked for again; (0, 0): all diagonals.
     """
 
     count: int
@@ -38,6 +40,7 @@ class Shape:
     likely: int = NO_BOUND
     apart: int = 0
     cut: int = 0
+    band: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Plan:
         shared: bytes of dynamic shared memory a block.
         max_cost: above which the kernel need not look; the shape's counts as well.
         band: diagonals, for kernels that take any number.
+        band_step: scores after which a band is centred again, for those whose band follows the path.
+        follows: whether it does: they tell whether it left anything out.
     """
 
     rows: tuple[catalogue.Row, ...]
@@ -66,6 +71,8 @@ class Plan:
     shared: int = 0
     max_cost: int = NO_BOUND
     band: int = 0
+    band_step: int = 0
+    follows: bool = False
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""

@@ -141,11 +141,13 @@ def _tiles_work(band: int, narrowed: bool, pairs: Pairs) -> F64:
 
 
 def _tiles_cycles(band: int, pairs: Pairs) -> F64:
-    """A warp goes through the stripes of its pair one after the other, and back through those of the path."""
-    width = 32 * tiles.COLUMNS
-    rows = np.minimum(band, 2 * pairs.longest) + width + 32
-    stripes = np.floor(pairs.longest / width) + 1
-    each: F64 = stripes * (rows * tuning.GPU_TILES_CYCLES + (width + 32) * tuning.GPU_TILES_BACK_CYCLES)
+    """Stripes of a pair come one after the other, but for a team's; on the way back one warp does all of them."""
+    longest = int(pairs.longest.max(initial=1))
+    lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps, count=1, longest=longest) or tiles.LANES[0]
+    across = tiles.width(lanes) + min(lanes, 32)
+    stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
+    there = stripes / np.minimum(tiles.team(lanes), stripes) * (np.minimum(band, 2 * pairs.longest) + across)
+    each: F64 = there * tuning.GPU_TILES_CYCLES + stripes * across * tuning.GPU_TILES_BACK_CYCLES
     return each * len(pairs.gaps)
 
 
@@ -272,7 +274,19 @@ _TILES = {
     for band in tiles.BANDS
 }
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
-RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values())}
+# They have no model: where one is asked for there is no other choice.
+_BANDED = tuple(
+    Rung(
+        f"{PREFIX}{name}",
+        partial(_wfa_reach, v := wfa.VARIANTS[name]),
+        partial(_wfa_work, v),
+        tuning.GPU_WFA,
+        partial(_wfa_cycles, v),
+        coded=True,
+    )
+    for name in wfa.BANDS.values()
+)
+RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
 KERNELS = tuple(RUNGS)
 
 
@@ -284,6 +298,12 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
     for band, rung in _TILES.items():
         if _lanes(band, mismatch, gaps) is not None:
             yield band, rung
+
+
+def banded(mismatch: int, gaps: Gaps) -> str | None:
+    """The kernel whose band follows the path, for some costs, if there is one."""
+    name = wfa.BANDS[dp.pieces_macro(gaps)]
+    return f"{PREFIX}{name}" if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED else None
 
 
 @functools.cache
@@ -304,47 +324,6 @@ def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[R
         if _serves(wfa.VARIANTS[name], mismatch, gaps, pieces) and (path or wfa.has_score(name))
     )
     return bands, tuple(waves)
-
-
-@functools.lru_cache(maxsize=1024)
-def fastest(
-    longest: int, apart: int, cost: int, costs: tuple[bool, int, Gaps, bool], max_cost: int = NO_BOUND
-) -> str | None:
-    """The fastest kernel for pairs of which the most demanding is like this, if there is one.
-
-    Args:
-        longest: letters of its longer sequence.
-        apart: by which the other one is shorter.
-        cost: expected, in units of the costs.
-        costs: as for families.
-        max_cost: what costs more needs no alignment.
-    """
-    edit, mismatch, gaps, path = costs
-    like = Pairs(
-        np.full(1, longest, np.int32),
-        np.full(1, longest - apart, np.int32),
-        np.full(1, float(cost)),
-        mismatch,
-        gaps,
-        max_cost,
-    )
-    none = np.zeros(1, bool)
-    able = [
-        (float(rung.microseconds(like, none)[0]), rung.name)
-        for family in families(edit, mismatch, gaps, path)
-        for rung in family
-    ]
-    time, name = min(able, key=lambda found: found[0])  # of those that take the same time the narrowest
-    return name if np.isfinite(time) else None
-
-
-def at_least(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> list[str]:
-    """The kernel, and all that reach as far for pairs of equal lengths, it first."""
-    same = np.full(1, _ANY, np.int32)
-    like = Pairs(same, same, np.zeros(1), mismatch, gaps)
-    least = float(RUNGS[kernel].reach(like)[0])
-    every = (rung for family in families(edit, mismatch, gaps, path) for rung in family)
-    return [kernel, *(r.name for r in every if r.name != kernel and float(r.reach(like)[0]) >= least)]
 
 
 def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:

@@ -64,8 +64,8 @@ class Staging:
 
 
 def answer_bytes(count: int, operations: int) -> int:
-    """Bytes of answers: start i64[m + 1], cost i32[m], status u8[m]; from a multiple of 16 on, the operations."""
-    return -(-(13 * count + 8) // 16) * 16 + 4 * operations
+    """Bytes of answers: start i64[m + 1], cost i32[m], status and cut u8[m]; from a multiple of 16 on, operations."""
+    return -(-(14 * count + 8) // 16) * 16 + 4 * operations
 
 
 class Outbox:

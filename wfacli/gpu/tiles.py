@@ -10,17 +10,30 @@ import numpy.typing as npt
 
 from . import dp
 
-LANES = (4, 8, 16, 32)  # of a group, the builds that there are
+LANES = (4, 8, 16, 32, 128)  # that have two pairs, the builds that there are; the last one is a team of warps
 COLUMNS = 16  # of a lane
+THREADS = 128  # a block
 _TOP, _FAR = 20000, 28000  # values in the sweep, as in dp_tile_room.cuh
 _SCALE = 16  # of values with directions
 _ROWS = 16  # between two cuts of large values
 BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576)  # at most; see cut
 _GRAIN = 32  # of narrower ones
 _WITH_DIRECTIONS = 2  # times as long
-_BUSY, _WAITS = 1600, 0.35  # warps; as measured with 200 to 1,600 of them
+_FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps; as measured on an H200 with 500 to 1,600 of them
+_TEAM = 1.15  # times as long as if nobody waited for others
+_ROOM = 16e9  # bytes of workspace
 
 F64 = npt.NDArray[np.float64]
+
+
+def team(lanes: int) -> int:
+    """Warps that share the stripes of two pairs."""
+    return max(lanes // 32, 1)
+
+
+def width(lanes: int) -> int:
+    """Columns of a stripe."""
+    return min(lanes, 32) * COLUMNS
 
 
 def between(lanes: int) -> int:
@@ -28,23 +41,22 @@ def between(lanes: int) -> int:
     return 32 if lanes < 8 else 64
 
 
-def pairs(lanes: int) -> int:
-    """That a warp has at a time."""
-    return 2 * 32 // lanes
+def pairs(lanes: int, threads: int) -> int:
+    """That a block of so many threads has at a time."""
+    return 2 * threads // lanes
 
 
 def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
     """Bytes of workspace for each pair that is resident; a group has the room of two."""
-    width = lanes * COLUMNS
-    rows = min(band + width, longest)
+    rows, of_warp = min(band + width(lanes), longest), min(lanes, 32)
     edge = rows * 8 * pieces
     if not path:
-        return -(-2 * (edge + 8) // 512) * 256
-    stripes = (longest - 1) // width + 1
+        return -(-(team(lanes) + 1) * (edge + 8) // 512) * 256
+    stripes = (longest - 1) // width(lanes) + 1
     words = COLUMNS * (1 + pieces) + pieces + 1
-    states = (rows + lanes - 2) // between(lanes) + 1
-    kept = states * words * 4 * lanes
-    directions = between(lanes) * lanes * 16 * pieces
+    states = (rows + of_warp - 2) // between(lanes) + 1
+    kept = states * words * 4 * of_warp
+    directions = between(lanes) * of_warp * 16 * pieces
     return -(-(stripes * (edge + kept + 8) + 16 + directions) // 512) * 256
 
 
@@ -56,28 +68,55 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     """
     drift, most = min(e for _, e in gaps), max(e for _, e in gaps)
     opened = max(o for o, _ in gaps) + most + mismatch
-    width = lanes * COLUMNS
     if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opened < _FAR - _TOP):
         return False
-    swept = (drift + most) * (band + 2 * width) + 4 * opened
+    swept = (drift + most) * (band + 2 * width(lanes)) + 4 * opened
     growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
-    walked = (drift + most) * (width + between(lanes) + lanes) + 6 * opened
+    walked = (drift + most) * (width(lanes) + between(lanes) + min(lanes, 32)) + 6 * opened
     return swept < _TOP + 2**15 and walked < (2**15 - 1) // _SCALE - growth
 
 
 def steps(lanes: int, band: int, path: bool = True) -> int:
     """About how many rows each column takes, those with directions counted as more."""
-    width = lanes * COLUMNS
-    return band + width + lanes + (_WITH_DIRECTIONS * (width + lanes + between(lanes) // 2) if path else 0)
+    across = width(lanes) + min(lanes, 32)
+    # A team's other warps wait while one goes back.
+    return band + across + (_WITH_DIRECTIONS * (across + between(lanes) // 2) if path else 0)
 
 
-def lanes(band: int, mismatch: int, gaps: dp.Gaps, path: bool = True, count: int | None = None) -> int | None:
-    """The build that is fastest for a band, of so many pairs or of any number; None: none holds such costs."""
-    able = [n for n in LANES if holds(n, mismatch, gaps, band)]
-    if count is None:
-        return min(able, key=lambda n: steps(n, band, path), default=None)
-    # With fewer warps than a card holds less of what they wait for is hidden.
-    return min(able, key=lambda n: steps(n, band, path) * max(1.0, _BUSY / (count * n / 64)) ** _WAITS, default=None)
+def lanes(
+    band: int, mismatch: int, gaps: dp.Gaps, path: bool = True, count: int | None = None, longest: int = 1
+) -> int | None:
+    """The build that is fastest for a band; None: none holds such costs.
+
+    Args:
+        band: diagonals.
+        mismatch: its cost.
+        gaps: theirs.
+        path: whether CIGARs are wanted.
+        count: pairs, if not enough for any card.
+        longest: letters of the longest sequence.
+    """
+
+    def time(lanes: int) -> float:
+        once = steps(lanes, band, path) * (1.0 if team(lanes) == 1 else _TEAM)
+        if count is None:
+            return once
+        room = _ROOM / stride(lanes, len(gaps), band, longest, path)
+        if room < pairs(lanes, THREADS):
+            return 1e9 / room  # a block must have room
+        return once * _waits(min(count, room) * lanes / 64)
+
+    return min((n for n in LANES if holds(n, mismatch, gaps, band)), key=time, default=None)
+
+
+def _waits(warps: float) -> float:
+    """How much longer a card takes that is not full.
+
+    With fewer warps less of what they wait for is hidden, and with fewer than it has schedulers some of these have
+    nothing to do.
+    """
+    hidden: float = max(_FULL / max(warps, _SCHEDULERS), 1.0) ** _HIDDEN
+    return hidden * max(_SCHEDULERS / max(warps, 1.0), 1.0)
 
 
 def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:

@@ -7,6 +7,8 @@
 
 #include "bind.hpp"
 
+#include "staging.hpp"
+
 namespace wfacli {
 
 BatchView batch_view(nb::handle b) {
@@ -19,6 +21,11 @@ BatchView batch_view(nb::handle b) {
   v.t_len = column<std::int32_t>(b, "t_len", v.n);
   v.flags = column<std::uint8_t>(b, "flags", v.n);
   v.est_edits = column<std::int32_t>(b, "est_edits", v.n);
+  return v;
+}
+
+BatchView batch_with_records(nb::handle b) {
+  BatchView v = batch_view(b);
   const nb::object records = b.attr("records");
   v.text = column<std::uint8_t>(records, "text", -1);
   v.q_name = column<std::int64_t>(records, "q_name", v.n);
@@ -27,6 +34,11 @@ BatchView batch_view(nb::handle b) {
   v.q_name_len = column<std::int32_t>(records, "q_name_len", v.n);
   v.t_name_len = column<std::int32_t>(records, "t_name_len", v.n);
   return v;
+}
+
+void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs) {
+  if (!rows_inside(rows.data(), static_cast<std::int64_t>(rows.shape(0)), pairs))
+    throw nb::index_error("a row lies outside the batch");
 }
 
 AlignmentView alignment_view(nb::handle a) {
@@ -71,5 +83,6 @@ NB_MODULE(_native, m) {
   wfacli::bind_reader(m);
   wfacli::bind_memory(m);
   wfacli::bind_engine(m);
+  wfacli::bind_forecast(m);
   wfacli::bind_format(m);
 }

@@ -35,8 +35,13 @@ const T* column(nb::handle object, const char* name, std::int64_t n) {
   return array.data();
 }
 
+// A batch's pairs; and with its names and qualities, which most calls have no use for.
 BatchView batch_view(nb::handle batch);
+BatchView batch_with_records(nb::handle batch);
 AlignmentView alignment_view(nb::handle alignments);
+
+// Throws IndexError unless all rows are of a batch of so many pairs.
+void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs);
 
 // A batch as columns by name.
 nb::dict columns_dict(BatchColumns columns);
@@ -44,6 +49,7 @@ nb::dict columns_dict(BatchColumns columns);
 void bind_reader(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_forecast(nb::module_& m);
 void bind_format(nb::module_& m);
 
 }  // namespace wfacli

@@ -1,6 +1,6 @@
 #include "bind.hpp"
 #include "engine.hpp"
-#include "estimate.hpp"
+#include "gather.hpp"
 #include "job.hpp"
 #include "letters.hpp"
 #include "staging.hpp"
@@ -42,26 +42,9 @@ Algorithm algorithm_of(const std::string& name) {
   throw nb::value_error(("no algorithm is named " + name).c_str());
 }
 
-// Edits of each pair of a batch, i32[n].
-OutColumn<std::int32_t> estimates(nb::handle batch, std::int32_t most) {
-  const BatchView view = batch_view(batch);
-  Buffer<std::int32_t> edits;
-  {
-    nb::gil_scoped_release release;
-    edits.reserve(static_cast<std::size_t>(view.n));
-    for (std::int64_t i = 0; i < view.n; ++i) edits.push(estimate_edits(view.pair(i), most));
-  }
-  return to_numpy(edits);
-}
-
 nb::tuple columns_of(AlignedRows& rows) {
   return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
                         to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));
-}
-
-void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs) {
-  if (!rows_inside(rows.data(), static_cast<std::int64_t>(rows.shape(0)), pairs))
-    throw nb::index_error("a row lies outside the batch");
 }
 
 nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
@@ -97,6 +80,18 @@ void make_job(BoundJob* self, nb::handle batch, InColumn<std::int32_t> rows, con
   check_rows(rows, view.n);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
   new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
+}
+
+// Aligns parts until all are taken. In the main thread signals have their turn now and then, and what their handlers
+// raise (KeyboardInterrupt) ends it.
+void work(BoundJob& self, Aligner& aligner) {
+  for (bool more = true; more;) {
+    {
+      nb::gil_scoped_release release;
+      more = self.job.work(aligner);
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
 }
 
 nb::tuple joined(BoundJob& self) {
@@ -175,6 +170,34 @@ nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<s
   return nb::make_tuple(to_numpy(out.cut), to_numpy(out.score), to_numpy(out.span));
 }
 
+// A PartialResult's columns, of which the object keeps all alive.
+PartView part_view(nb::handle part, std::uint8_t origin, std::int64_t pairs) {
+  const auto rows = nb::cast<InColumn<std::int32_t>>(part.attr("rows"), false);
+  check_rows(rows, pairs);
+  const std::int64_t m = static_cast<std::int64_t>(rows.shape(0));
+  const auto span = nb::cast<nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>>(
+      part.attr("span"), false);
+  const auto cigar = nb::cast<InColumn<std::uint32_t>>(part.attr("cigar"), false);
+  const std::int64_t* start = column<std::int64_t>(part, "cigar_start", m + 1);
+  if (static_cast<std::int64_t>(span.shape(0)) != m || start[m] != static_cast<std::int64_t>(cigar.shape(0)))
+    throw nb::value_error("columns of a part are not of its rows");
+  return {m, rows.data(), column<std::uint8_t>(part, "status", m), column<std::uint8_t>(part, "cut", m),
+          column<std::int32_t>(part, "score", m), span.data(), cigar.data(), start, origin};
+}
+
+nb::tuple gather_parts(nb::sequence parts, nb::sequence origins, std::int64_t pairs) {
+  std::vector<PartView> views;
+  for (nb::handle part : parts)
+    views.push_back(part_view(part, nb::cast<std::uint8_t>(origins[views.size()]), pairs));
+  GatheredRows all;
+  {
+    nb::gil_scoped_release release;
+    all = gather(views, pairs);
+  }
+  return nb::make_tuple(to_numpy(all.status), to_numpy(all.cut), to_numpy(all.score), to_numpy(all.span),
+                        to_numpy(all.cigar), to_numpy(all.cigar_start), to_numpy(all.origin));
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
@@ -216,11 +239,8 @@ void bind_engine(nb::module_& m) {
       .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
            nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def_prop_ro("parts", [](const BoundJob& self) { return self.job.parts(); })
-      .def("work", [](BoundJob& self, Aligner& aligner) { self.job.work(aligner); }, nb::arg("aligner"),
-           nb::call_guard<nb::gil_scoped_release>(), "Aligns parts until all are taken")
+      .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
       .def("joined", &joined, "Waits for parts that others have taken; as Aligner.align");
-  m.def("estimate_edits", &estimates, nb::arg("batch"), nb::arg("most") = kUsualEffort,
-        "Estimated edits of each pair, i32[n], from about so many of a long one");
   m.def("letter_codes", &letter_codes, nb::arg("ambiguous"),
         "Codes of letters under a rule: u8[512], of queries' letters, then of targets'");
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
@@ -231,6 +251,8 @@ void bind_engine(nb::module_& m) {
   m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("cost"), nb::arg("status"),
         nb::arg("unit"), nb::arg("bonus"),
         "(cut u8[m], score i32[m], span i32[4m]) of what a card answered: cost i32[m], status u8[m]");
+  m.def("gather_parts", &gather_parts, nb::arg("parts"), nb::arg("origins"), nb::arg("pairs"),
+        "(status, cut, score, span i32[4n], cigar, cigar_start, origin) of all rows; the last part that has one counts");
   m.def(
       "instruction_sets",
       [] {

@@ -50,7 +50,7 @@ void bind_format(nb::module_& m) {
   m.def(
       "format_batch",
       [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {
-        const BatchView b = batch_view(batch);
+        const BatchView b = batch_with_records(batch);
         const AlignmentView a = alignment_view(alignments);
         if (a.n != b.n) throw nb::value_error("the alignments are not this batch's");
         Formatted out;
@@ -64,7 +64,7 @@ void bind_format(nb::module_& m) {
   m.def(
       "check_batch",
       [](nb::handle batch, nb::handle alignments, const AlignOptions& options) -> nb::object {
-        const BatchView b = batch_view(batch);
+        const BatchView b = batch_with_records(batch);
         const AlignmentView a = alignment_view(alignments);
         std::string fault;
         std::int64_t i = 0;

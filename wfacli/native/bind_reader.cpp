@@ -95,7 +95,7 @@ void bind_reader(nb::module_& m) {
       .def(
           "add",
           [](TargetTable& self, nb::handle batch) {
-            const BatchView view = batch_view(batch);
+            const BatchView view = batch_with_records(batch);
             TargetTable::Added added;
             {
               nb::gil_scoped_release release;

@@ -1,5 +1,6 @@
 #include "job.hpp"
 
+#include <chrono>
 #include <thread>
 
 namespace wfacli {
@@ -7,6 +8,8 @@ namespace {
 
 // How often a thread that waits looks again before it sleeps: to be woken takes longer than most parts do.
 constexpr int kLooks = 2000;
+// How long a thread works before it looks after other things; a part, which nothing interrupts, may take longer.
+constexpr std::chrono::milliseconds kPause{20};
 
 template <class T>
 void append(const Buffer<T>& from, std::size_t at, std::size_t count, Buffer<T>& to) {
@@ -41,15 +44,20 @@ AlignJob::AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_
   }
 }
 
-void AlignJob::work(Aligner& aligner) {
+AlignedRows* AlignJob::found_by(const Aligner& aligner) {
+  const std::lock_guard<std::mutex> held(lock_);
+  for (Found& found : found_)
+    if (found.by == &aligner) return &found.rows;
+  return &found_.emplace_back(Found{&aligner, {}}).rows;
+}
+
+bool AlignJob::work(Aligner& aligner) {
+  const auto begun = std::chrono::steady_clock::now();
   AlignedRows* found = nullptr;
   for (std::int64_t p; (p = next_.fetch_add(1, std::memory_order_relaxed)) < parts();) {
     Part& part = parts_[static_cast<std::size_t>(p)];
     try {
-      if (!found) {
-        const std::lock_guard<std::mutex> held(lock_);
-        found = &found_.emplace_back();
-      }
+      if (!found) found = found_by(aligner);
       part.found = found;
       part.at = found->status.size();
       aligner.align(batch_, rows_ + part.first, part.last - part.first, options_, cancelled_, *found);
@@ -58,7 +66,9 @@ void AlignJob::work(Aligner& aligner) {
       error_ = std::current_exception();
     }
     finish_part();
+    if (std::chrono::steady_clock::now() - begun > kPause) return true;
   }
+  return false;
 }
 
 void AlignJob::finish_part() {
@@ -76,12 +86,12 @@ void AlignJob::wait() {
 AlignedRows AlignJob::joined() {
   wait();
   if (error_) std::rethrow_exception(error_);
-  if (found_.size() == 1) return std::move(found_.front());  // one thread took all, in order
+  if (found_.size() == 1) return std::move(found_.front().rows);  // one thread took all, in order
   AlignedRows all;
   std::size_t rows = 0, runs = 0;
-  for (AlignedRows& found : found_) {
-    rows += found.status.size();
-    runs += found.cigar.runs().size();
+  for (Found& found : found_) {
+    rows += found.rows.status.size();
+    runs += found.rows.cigar.runs().size();
   }
   all.status.reserve(rows);
   all.cut.reserve(rows);

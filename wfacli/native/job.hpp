@@ -23,8 +23,9 @@ class AlignJob {
            const CancelFlag& cancelled, PartSize least);
 
   std::int64_t parts() const { return static_cast<std::int64_t>(parts_.size()); }
-  // Aligns parts until all are taken; called by any number of threads, each with an aligner of its own.
-  void work(Aligner& aligner);
+  // Aligns parts until all are taken, or until this has gone on for long enough (kPause): then it says true, and wants
+  // to be called again. Called by any number of threads, each with an aligner of its own.
+  bool work(Aligner& aligner);
   // Waits for the parts that other threads have taken, and puts all together. Throws what an aligner threw.
   AlignedRows joined();
 
@@ -35,6 +36,12 @@ class AlignJob {
     AlignedRows* found = nullptr;
     std::size_t at = 0;
   };
+  // What one aligner has found.
+  struct Found {
+    const Aligner* by;
+    AlignedRows rows;
+  };
+  AlignedRows* found_by(const Aligner& aligner);
   void finish_part();
   void wait();
 
@@ -45,7 +52,7 @@ class AlignJob {
   std::vector<Part> parts_;
   std::atomic<std::int64_t> next_{0}, done_{0};
   std::mutex lock_;  // of what follows
-  std::list<AlignedRows> found_;
+  std::list<Found> found_;
   std::exception_ptr error_;
 };
 

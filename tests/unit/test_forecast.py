@@ -1,0 +1,175 @@
+"""The native models of kernels' times and the choices made by them, held to their plain meaning."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from tests.engines.agreement import SCHEMES, spec_for
+from wfacli import dispatch, forecast, tuning
+from wfacli._native import Forecaster, estimate_edits
+from wfacli.batch import PairBatch, Records
+from wfacli.config import Ambiguous, Limits, Mode
+from wfacli.dispatch import best_for_all, candidates, route
+from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, Forecast, Units
+from wfacli.io.memory import pairs_of
+
+EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
+
+
+def model_of(kernel, costs):
+    if kernel in BITS:
+        return tuning.BITS_64 if kernel == "bits-64" else tuning.BITS
+    known = {STRIPES: tuning.STRIPES, DIFFERENCE: tuning.DIFFERENCE, READS: tuning.READS}
+    return known.get(kernel, tuning.WAVEFRONT_LINEAR if costs.components == 1 else tuning.WAVEFRONT)
+
+
+def work_of(kernel, costs, longest, edits):
+    if kernel in BITS:
+        return longest * BITS[kernel]
+    if kernel in (STRIPES, DIFFERENCE, READS):
+        return longest * edits * (1 if kernel == STRIPES else costs.edit / costs.extend)
+    cells = (edits * costs.edit) * (edits * costs.edit / costs.extend + tuning.ROW) * costs.components
+    return cells if costs.meet else 2 * cells
+
+
+def serves(kernel, spec, limits, longest, edits, other):
+    costs = Units.of(spec)
+    if other and (kernel in BITS or (kernel in (STRIPES, READS) and spec.ambiguous is Ambiguous.WILDCARD)):
+        return False
+    if kernel in BITS:
+        return edits * tuning.SAFETY < 64 * BITS[kernel]
+    if kernel == READS:
+        return costs.in_bytes and longest <= tuning.READS_LONGEST
+    if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:
+        return 2 * costs.components * costs.extend * edits**2 <= limits.table
+    return True
+
+
+def promised(kernel, spec, limits, pair):
+    """(microseconds or infinity, microseconds until a kernel that cannot align the pair knows it)."""
+    longest, edits, _ = pair
+    costs = Units.of(spec)
+    model = model_of(kernel, costs)
+    tried = model.start + model.letter * longest + model.unit * work_of(kernel, costs, longest, edits)
+    family = kernel if kernel == READS else kernel.split("-")[0]
+    time = tried * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1) * (
+        tuning.SCORE_ONLY[family] if spec.score_only else 1
+    )  # fmt: skip
+    return time if serves(kernel, spec, limits, *pair) else math.inf, tried
+
+
+def shapes(batch):
+    for q, t, edits, flags in zip(batch.q_len, batch.t_len, batch.est_edits, batch.flags, strict=True):
+        longest = int(max(q, t))
+        usual = max(abs(int(q) - int(t)), tuning.USUAL_ERROR * longest)
+        yield longest, (int(edits) if edits >= 0 else usual), bool(flags & 1)
+
+
+def random_batch(rng):
+    """Columns of pairs of like lengths, without letters: nothing here reads any."""
+    draw, n = np.random.default_rng(rng.randrange(1 << 30)), rng.choice([1, 5, 70, 300])
+    length, error = 10 ** rng.uniform(0, 5.2), 10 ** draw.uniform(-3.5, -0.5, n)
+    t = (length * (1 + rng.choice([0, 0.3]) * draw.random(n))).astype(np.int32)
+    q = (t * (1 + rng.choice([0, 0.02]) * draw.random(n))).astype(np.int32)
+    edits = np.maximum(np.maximum(q, t) * error, np.abs(q - t)).astype(np.int32)
+    edits[draw.random(n) < rng.choice([0, 0.3, 0.9, 1])] = -1
+    flags = (draw.random(n) < rng.choice([0, 0.1, 1])).astype(np.uint8)
+    starts, names = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    records = Records(np.zeros(0, np.uint8), starts, starts, names, names, starts - 1)
+    return PairBatch(0, np.zeros(64, np.uint8), starts, starts, q, t, flags, edits, records)
+
+
+def cases(count):
+    rng = random.Random(count)
+    for _ in range(count):
+        mode = rng.choice([Mode.GLOBAL, Mode.GLOBAL, Mode.GLOBAL, Mode.HW])
+        bound = None if mode is Mode.HW else rng.choice([None, None, 500])
+        scheme = rng.choice([s for s in SCHEMES if not s[2]])
+        spec = spec_for(
+            scheme, mode, ambiguous=rng.choice([*Ambiguous]), max_cost=bound, score_only=rng.random() < 0.5
+        )
+        yield random_batch(rng), spec, Limits(table=rng.choice([1000, 1 << 18, 16 << 20]))
+
+
+def test_times_are_those_of_the_models():
+    for batch, spec, limits in cases(40):
+        for kernel in CPU_KERNELS:
+            wanted = [promised(kernel, spec, limits, pair)[0] for pair in shapes(batch)]
+            assert Forecast(batch, spec, limits).microseconds(kernel) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best():
+    chosen = set()
+    for batch, spec, limits in cases(300):
+        names = candidates(spec)
+        times = np.array([[promised(name, spec, limits, pair)[0] for pair in shapes(batch)] for name in names])
+        known = np.flatnonzero(batch.est_edits >= 0)
+        rows = known if len(known) else np.arange(0, len(batch), max(len(batch) // dispatch.SAMPLE, 1))
+        only = None if len(known) > len(batch) / 2 else plainly_best(batch, spec, limits, rows)
+        wanted = np.full(len(batch), names.index(only)) if only else times.argmin(axis=0)
+        for r in route(batch, spec, limits):
+            assert r.rows.dtype == np.int32 and (wanted[r.rows] == names.index(r.kernel)).all()
+            wanted[r.rows] = -1
+            chosen.add((r.kernel, only is None))
+        assert (wanted == -1).all()
+    assert {kernel for kernel, _ in chosen} == set(CPU_KERNELS)
+    assert {alone for _, alone in chosen} == {True, False}
+
+
+def plainly_best(batch, spec, limits, rows):
+    """The kernel for all, if one is worth it: what it cannot align, it tries, and then the best has it."""
+    every = list(shapes(batch))
+    pairs = [every[row] for row in rows]
+    times = {name: [promised(name, spec, limits, pair) for pair in pairs] for name in candidates(spec)}
+    best = [min(times[name][row][0] for name in times) for row in range(len(pairs))]
+    totals = {
+        name: sum(time if time < math.inf else tried + least for (time, tried), least in zip(of, best, strict=True))
+        for name, of in times.items()
+    }
+    name = min(totals, key=lambda name: totals[name])
+    return name if totals[name] <= sum(best) + len(pairs) * tuning.CHOOSING else None
+
+
+def test_only_the_rows_that_speak_for_all_are_asked():
+    batch = pairs_of(["A" * 150] * 3, ["A" * 150] * 3).with_edits(np.array([40, 0, 10**6], np.int32))
+    best = [best_for_all(batch, np.array([row], np.int32), spec_for(EDIT), Limits()) for row in range(3)]
+    assert best == ["bits-64", CAPPED, STRIPES]
+
+
+def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
+    narrow, wide = (1.0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
+    batch = pairs_of(["A"] * 2, ["A"] * 2).with_edits(np.array([5, 6], np.int32))
+    kernels, rows = Forecaster([wide, narrow], 0.1), np.arange(2, dtype=np.int32)
+    # 1 + (3 * 1 + 10) for the narrow one, 10 + 10 for the wide one; 1 + 10 for the best of both, and the choice.
+    assert kernels.for_all(batch, rows, 1.5) == 1
+    assert kernels.for_all(batch, rows, 1.49) is None
+    for spec in (spec_for(EDIT), spec_for(EDIT, score_only=True)):
+        row = forecast._native_model("bits-128", spec, Limits(), 1)
+        assert row[0] * row[-1] == pytest.approx(tuning.BITS.start)
+
+
+def test_estimates_of_some_rows():
+    rng = random.Random(3)
+    pairs = [["".join(rng.choices("ACGT", k=90)) for _ in range(2)] for _ in range(20)]
+    batch = pairs_of(*zip(*pairs, strict=True))
+    rows = np.array([7, 0, 19, 7], np.int32)
+    assert estimate_edits(batch, rows).tolist() == estimate_edits(batch)[rows].tolist()
+    for wrong in (20, -1):
+        with pytest.raises(IndexError):
+            estimate_edits(batch, np.array([0, wrong], np.int32))
+
+
+def test_what_a_forecaster_cannot_use():
+    model = (0.0, 1.0, 0.0, 0.0, 0.0, 1e9, 1e9, True, 1.0)
+    with pytest.raises(ValueError, match="no kernels"):
+        Forecaster([], 0.1)
+    with pytest.raises((TypeError, IndexError, RuntimeError)):
+        Forecaster([model[:4]], 0.1)
+    batch = pairs_of(["AC"], ["ACG"])
+    assert Forecaster([model], 0.1).microseconds(batch).tolist() == [3.0]
+    with pytest.raises(IndexError):
+        Forecaster([model], 0.1).for_all(batch, np.array([1], np.int32), 0.0)
+    assert Forecaster([model], 0.1).for_all(batch, np.array([0], np.int32), 0.0) == 0
+    assert Forecaster([model], 0.1).fastest(pairs_of([], [])) == []
