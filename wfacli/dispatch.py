@@ -7,16 +7,13 @@ the one whose model (wfacli.tuning) promises the least.
 from __future__ import annotations
 
 import dataclasses
-import functools
-import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from . import tuning
+from . import jobs, tuning
 from ._native import estimate_edits
-from .batch import I32, U8, PairBatch, Status, every_row
+from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
 from .config import AlignSpec, Limits
 from .forecast import (
     BITS,
@@ -36,16 +33,28 @@ from .forecast import (
     plainly_global,
 )
 from .gpu import rungs
+from .offers import reached
 
 SAMPLE = 64  # pairs that speak for a batch
+_MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
+_ALL, _MANY = 10_000, 400  # edits of 10,000 letters
 
 
 @dataclass(frozen=True)
 class Route:
-    """Rows of a batch (i32[m]) and the kernel that they go to."""
+    """Rows of a batch (i32[m]) and the kernel that they go to.
+
+    Attributes:
+        rows: which.
+        kernel: its name.
+        cut: what it is cut to; see gpu.plans.Shape.
+        again: whether another kernel of the card has failed them.
+    """
 
     rows: I32
     kernel: str
+    cut: int = 0
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,39 +82,14 @@ def route(
     """
     if not len(pairs):
         return []
-    only = forced or (gpu and _banded(spec)) or _one_for_all(pairs, spec, limits, gpu)
+    only = forced or (gpu and _banded(spec))
+    if gpu and not only and plainly_global(spec):
+        return _on_card(pairs, spec, limits)
+    only = only or _one_for_all(pairs, spec, limits)
     if only:
         return [Route(every_row(len(pairs)), only)]
-    names = candidates(spec, gpu)
-    if not gpu:
-        fastest = forecaster(spec, limits, names).fastest(pairs)
-        return [Route(rows, names[kernel]) for kernel, rows in fastest]
-    times = promised(pairs, spec, limits, gpu)
-    choice = _in_fewer_jobs(times, np.argmin(times, axis=0))
-    first = int(choice[0])
-    if (choice == first).all():
-        return [Route(every_row(len(pairs)), names[first])]
-    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
-
-
-def _in_fewer_jobs(times: F64, choice: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The choice (kernels, [n]) where no kernel has so few pairs that others could have them in a job's time.
-
-    Times are of a full card, which few pairs do not fill.
-    """
-    while len(used := np.unique(choice)) > 1:
-        moved = []
-        for kernel in used:
-            rows, others = np.flatnonzero(choice == kernel), used[used != kernel]
-            instead = times[np.ix_(others, rows)]
-            dearer = instead.min(axis=0).sum() - times[kernel, rows].sum()
-            moved.append((float(dearer), rows, others[instead.argmin(axis=0)]))
-        least, rows, to = min(moved, key=lambda move: move[0])
-        if not least < tuning.GPU_JOB:
-            break
-        choice = choice.copy()
-        choice[rows] = to
-    return choice
+    names = candidates(spec)
+    return [Route(rows, names[kernel]) for kernel, rows in forecaster(spec, limits, names).fastest(pairs)]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -114,66 +98,92 @@ def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = Fals
     return np.array([forecast.microseconds(name) for name in candidates(spec, gpu)])
 
 
-def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, gpu: bool = False) -> str | None:
+def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> str | None:
     """The kernel that had best be every pair's first, going by some rows; None where choosing for each is worth it.
 
     Choosing for each takes an estimate for each; a kernel for all wastes its time on those that it hands on.
     """
-    if gpu and plainly_global(spec) and (on_card := _sample_on_card(pairs.part(rows), spec, limits)):
-        return on_card
     names = candidates(spec)
     best = forecaster(spec, limits, names).for_all(pairs, rows, tuning.CHOOSING)
     return None if best is None else names[best]
 
 
-def _sample_on_card(sample: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
-    columns = (sample.q_len, sample.t_len, sample.est_edits, sample.flags)
-    # The same question comes twice for a batch: for its estimates, and for its routes.
-    return _best_on_card(_Sample(sample, tuple(column.tobytes() for column in columns)), spec, limits)
+def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
+    """First routes beside a card; pairs with letters other than A C G T are jobs of their own."""
+    other = (pairs.flags & Flag.NON_ACGT) != 0 if pairs.flags.any() else np.zeros(0, bool)
+    if not other.any():
+        return _for_card(pairs, every_row(len(pairs)), spec, limits)
+    return [
+        route
+        for rows in (np.flatnonzero(~other), np.flatnonzero(other))
+        if len(rows)
+        for route in _for_card(pairs, rows.astype(np.int32), spec, limits, few_on_cpu=bool(other[rows[0]]))
+    ]
 
 
-class _Sample:
-    """Pairs that are equal to others when all that a kernel is chosen by is."""
+def _for_card(
+    pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, few_on_cpu: bool = False, failed: F64 | None = None
+) -> list[Route]:
+    """Routes of rows beside a card.
 
-    def __init__(self, pairs: PairBatch, key: tuple[bytes, ...]) -> None:
-        self.pairs, self._key = pairs, key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Sample) and self._key == other._key
-
-
-@functools.lru_cache(maxsize=64)
-def _best_on_card(sample: _Sample, spec: AlignSpec, limits: Limits) -> str | None:
-    """The kernel of the card for pairs of which nearly all are no worse than what the sample has."""
-    pairs = Forecast(sample.pairs, spec, limits, gpu=True).for_gpu
-    apart = int(np.abs(pairs.q_len - pairs.t_len).max())
-    needed = float(np.sort(pairs.cost)[int(tuning.GPU_MOST * (len(pairs.cost) - 1))])
-    costs = Units.of(spec)
-    return rungs.fastest(
-        _rounded(int(pairs.longest.max())),
-        _rounded(apart),
-        _rounded(math.ceil(needed)),
-        (is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only),
-        pairs.max_cost,
-    )
-
-
-def _rounded(value: int) -> int:
-    """The value to about an eighth, upwards: much the same pairs have the same kernel, which is then known."""
-    shift = max(value.bit_length() - 4, 0)
-    return -(-value >> shift) << shift
+    Args:
+        pairs: the batch.
+        rows: i32[m], of which all, few or none have an estimate.
+        spec: what to compute.
+        limits: bounds on memory.
+        few_on_cpu: whether the CPU may have what it aligns before a card, however idle, does.
+        failed: costs (f64[m]) that the rows are known to exceed.
+    """
+    cpu, again = candidates(spec), failed is not None
+    if few_on_cpu and (own := _soon_done(pairs, rows, spec, limits)):
+        return own
+    known = np.flatnonzero(pairs.est_edits[rows] >= 0)
+    if len(known) <= len(rows) / 2:
+        speak = known if len(known) else np.arange(0, len(rows), -(-len(rows) // SAMPLE))
+        sample = pairs.part(rows[speak])
+        if not len(known):
+            sample = with_many_estimates(sample)
+        job = jobs.one_for_all(
+            sample, len(rows), spec, limits, cpu, few_on_cpu, None if failed is None else failed[speak]
+        )
+        return [Route(rows, job.kernel, job.cut, again)]
+    some = pairs if is_every_row(rows, len(pairs)) else pairs.part(rows)
+    found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, failed)
+    return [Route(rows if len(job.rows) == len(rows) else rows[job.rows], job.kernel, job.cut, again) for job in found]
 
 
-def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> str | None:
+def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
+    """Routes of rows (i32[m]) in the CPU's kernels where these take less than any job; else none."""
+    if len(rows) > jobs.SAMPLE:
+        return []
+    names, times = candidates(spec), promised(pairs.part(rows), spec, limits)
+    best, choice = times.min(axis=0), times.argmin(axis=0)
+    if best.sum() / tuning.THREADS_BESIDE_A_CARD + best.max() > tuning.GPU_JOB:
+        return []
+    return [Route(rows[choice == k], names[k]) for k in np.unique(choice).tolist()]
+
+
+def speaks_for_all(sample: PairBatch, count: int, spec: AlignSpec) -> bool:
+    """Whether some pairs of so many say that one kernel of a card had best have all: no other needs an estimate."""
+    return jobs.one_serves(sample, count, spec, Limits(), candidates(spec))
+
+
+def with_many_estimates(pairs: PairBatch) -> PairBatch:
+    """The batch with estimates that look at much of each pair: for few pairs, or some that speak for many."""
+    if not len(pairs):
+        return pairs
+    longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
+    estimates = estimate_edits(pairs, most=_ALL if longest <= _MEDIUM else _MANY)
+    return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
+
+
+def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
     """best_for_all of a batch of which most pairs have no estimate."""
     known = np.flatnonzero(pairs.est_edits >= 0).astype(np.int32)
     if len(known) > len(pairs) / 2:
         return None
     rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
-    return best_for_all(pairs, rows, spec, limits, gpu)
+    return best_for_all(pairs, rows, spec, limits)
 
 
 def reasons(
@@ -206,17 +216,30 @@ def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
     return rungs.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
 
 
-def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch | None = None) -> list[Route]:
-    """Where rows (i32[m]) that a kernel answered with status (u8[m]) go next; those without a way on are left out.
+def after(
+    done: Route, status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits | None = None
+) -> list[Route]:
+    """Where rows (i32[m]) of a batch go that a route answered with status (u8[m]); those with no way on are left out.
 
-    With their batch, pairs that a kernel of the card is too narrow for go straight to one that is not.
+    What a kernel of the card does not reach gets one more job there, wide enough for nearly all, or goes to the CPU.
     """
     if not np.count_nonzero(status):
         return []
-    if pairs is not None and on_gpu(kernel) and spec.max_cost is None and not spec.heuristics:
-        narrow = status == Status.SCORE_LIMIT
-        others = next_rung(kernel, status[~narrow], rows[~narrow], spec)
-        return [*others, *_wide_enough(kernel, pairs, rows[narrow], spec)]
+    if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
+        return next_rung(done.kernel, status, rows, spec)
+    narrow = status == Status.SCORE_LIMIT
+    routes = next_rung(done.kernel, status[~narrow], rows[~narrow], spec)
+    if not narrow.any():
+        return routes
+    if done.again:
+        return [*routes, Route(rows[narrow], STRIPES if is_edit(spec) else DIFFERENCE)]
+    return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
+
+
+def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
+    """Where rows (i32[m]) go that a kernel answered with status (u8[m]), going by the kernel alone."""
+    if not np.count_nonzero(status):
+        return []
     found = np.flatnonzero(np.bincount(status)).tolist()
     ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
@@ -244,22 +267,14 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     return None
 
 
-def _wide_enough(kernel: str, pairs: PairBatch, rows: I32, spec: AlignSpec) -> list[Route]:
-    """Routes for rows that cost more than a kernel of the card reaches, by estimates made for them now."""
-    if not len(rows):
-        return []
-    first = _next_of_card(kernel, Status.SCORE_LIMIT, spec)
-    assert first is not None
-    if not on_gpu(first):
-        return [Route(rows, first)]
+def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
+    """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
     some = pairs.part(rows)
-    some = dataclasses.replace(some, est_edits=np.maximum(estimate_edits(some), some.est_edits))
-    forecast = Forecast(some, spec, Limits(), gpu=True)
-    wider = rungs.at_least(first, is_edit(spec), *forecast.costs, not spec.score_only)
-    times = np.array([forecast.microseconds(name) for name in wider])
-    times[0] = np.where(np.isfinite(times).any(axis=0), times[0], 0.0)  # nobody is sure: one after the other
-    choice = np.argmin(times, axis=0)
-    return [Route(rows[choice == k], wider[k]) for k in np.unique(choice).tolist()]
+    failed = reached(done.kernel, done.cut, some, spec)
+    few = len(rows) <= jobs.SAMPLE
+    some = with_many_estimates(some) if few else some.with_edits(np.full(len(rows), -1, np.int32))
+    routes = _for_card(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
+    return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
 
 
 def _banded(spec: AlignSpec) -> str | None:

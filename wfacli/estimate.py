@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, PairBatch
 from .config import AlignSpec, Limits, Mode
-from .dispatch import SAMPLE, best_for_all
-from .forecast import is_edit
+from .dispatch import SAMPLE, best_for_all, speaks_for_all, with_many_estimates
+from .forecast import is_edit, plainly_global
 
 _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
 _MEDIUM = 2000  # letters: below, choosing for each pair may cost more than it gains
@@ -22,15 +23,40 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
     """
     if spec.mode is not Mode.GLOBAL or not len(pairs):
         return pairs
-    in_bits, many = is_edit(spec) and not gpu, len(pairs) > 4 * SAMPLE
+    if gpu and plainly_global(spec):
+        return _beside_a_card(pairs, spec)
+    in_bits, many = is_edit(spec), len(pairs) > 4 * SAMPLE
     longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
     if in_bits and longest <= _SHORT:
         return pairs
     if many and longest <= _MEDIUM:
-        rows = np.arange(0, len(pairs), len(pairs) // SAMPLE, dtype=np.int32)
-        edits: I32 = np.full(len(pairs), -1, np.int32)
-        edits[rows] = estimate_edits(pairs, rows)
-        some = pairs.with_edits(edits)
-        if best_for_all(some, rows, spec, Limits(), gpu):
+        rows = _spread(pairs, SAMPLE)
+        some = _only(pairs, rows, estimate_edits(pairs, rows))
+        if best_for_all(some, rows, spec, Limits()):
             return some
     return pairs.with_edits(estimate_edits(pairs))
+
+
+def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
+    """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them."""
+    usual = tuning.ESTIMATE_BESIDE_A_CARD
+    if len(pairs) > 4 * jobs.SAMPLE:
+        short = int(max(pairs.q_len.max(), pairs.t_len.max())) <= _MEDIUM
+        rows = _spread(pairs, jobs.SAMPLE)
+        some = pairs.part(rows)
+        some = with_many_estimates(some) if short else some.with_edits(estimate_edits(some, most=usual))
+        if short or speaks_for_all(some, len(pairs), spec):
+            return _only(pairs, rows, some.est_edits)
+    return pairs.with_edits(estimate_edits(pairs, most=usual))
+
+
+def _spread(pairs: PairBatch, count: int) -> I32:
+    """Rows (i32[m]) of about so many pairs from all over a batch."""
+    return np.arange(0, len(pairs), len(pairs) // count, dtype=np.int32)
+
+
+def _only(pairs: PairBatch, rows: I32, edits: I32) -> PairBatch:
+    """The batch with estimates (i32[m]) of some rows."""
+    known: I32 = np.full(len(pairs), -1, np.int32)
+    known[rows] = edits
+    return pairs.with_edits(known)

@@ -66,7 +66,7 @@ class Forecast:
     def microseconds(self, kernel: str) -> F64:
         """What a kernel will take for each pair (f64[n]); infinite where it cannot align it."""
         if on_gpu(kernel):
-            return rungs.RUNGS[kernel].microseconds(self.for_gpu, (self._pairs.flags & Flag.NON_ACGT) != 0)
+            return rungs.RUNGS[kernel].microseconds(self.for_gpu, self.other_letters)
         times: F64 = self._on_cpu[CPU_KERNELS.index(kernel)]
         return times
 
@@ -89,6 +89,17 @@ class Forecast:
         costs, pairs = self._costs, self._pairs
         expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
         return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
+
+    @property
+    def other_letters(self) -> npt.NDArray[np.bool_]:
+        """Whether pairs have letters other than A C G T (bool[n])."""
+        other: npt.NDArray[np.bool_] = (self._pairs.flags & Flag.NON_ACGT) != 0
+        return other
+
+    @property
+    def edit_cost(self) -> float:
+        """Of an average edit, in the same units."""
+        return self._costs.edit
 
     @property
     def costs(self) -> tuple[int, tuple[tuple[int, int], ...]]:

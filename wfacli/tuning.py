@@ -45,6 +45,8 @@ LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "difference-reads": 0.55, "wavefront": 0.7}
 SAFETY = 1.3  # estimates of edits are trusted to this factor
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
+# Edits that an estimate of 10,000 letters looks at, and more letters too. A card's kernels are cut to estimates.
+ESTIMATE, ESTIMATE_BESIDE_A_CARD = 60, 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
 # NVIDIA H200; work: letters * diagonals. A card full of such pairs, so these are times of the whole card.
@@ -54,8 +56,20 @@ GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
 GPU_DP_WARP = Model(0.0005, 6e-05, 3.4e-07)
 GPU_TILES = Model(0.0005, 3e-05, 2.9e-07)  # work: letters * rows that a column takes (gpu/tiles.py)
 GPU_NARROW = 1.15  # times the estimate of a route's most demanding pair is what bands are cut to
-GPU_MOST = 0.95  # of a sample that a kernel for all should be sure to align
-GPU_JOB = 300.0  # microseconds that a route takes however few its pairs are
+GPU_RETRIED = 0.1  # microseconds of the host for each pair that comes a second time
+GPU_JOB = 300.0  # microseconds that a route takes however few and short its pairs are
+# Beside it a pair takes what it takes alone, which no other pair shortens: cycles of one warp, by kernel.
+GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card
+GPU_CLOCK = 1700.0  # cycles a microsecond
+GPU_LETTER_CYCLES, GPU_CELL_CYCLES = 100.0, 3.0  # of a letter, and of a lane's diagonals for it
+GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 250.0, 880.0  # of a row of a tile, and of one on the way back
+GPU_WFA_ROW_CYCLES, GPU_WFA_PASS_CYCLES = 800.0, 600.0  # of a row, and of a group's pass over it
+GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
+# How far true costs are from estimated ones: the spread of their ratio's logarithm, where many edits were seen, and
+# where a kernel has shown an estimate to be wrong.
+SPREAD, SPREAD_AGAIN = 0.09, 0.35
+SPREAD_BY_CHANCE = 0.07  # of estimates of ESTIMATE_BESIDE_A_CARD, for pairs that are alike
+LOOKED_AT = 1024.0  # letters that an estimate of a long pair with few errors looks at (native/estimate.cpp)
 GPU_CODED = 1.6  # times as long for letters other than A C G T
 # Wavefronts; work: instructions of warps, counted in the code that the assembler makes. Four kernels, from 1 kb at 2%
 # to 10 kb at 5%, took 0.57 to 0.65 of the time of half of what the card's clock allows.

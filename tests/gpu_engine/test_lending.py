@@ -139,6 +139,18 @@ def test_letters_go_from_where_they_are(spec, coded):
         assert driver.calls["upload"] == 4
 
 
+@pytest.mark.parametrize("coded", [False, True], ids=["plain", "coded"])
+def test_a_large_part_of_a_batch_leaves_its_letters_where_they_are(coded):
+    more = b"ACGNNTTR" if coded else b""
+    batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
+    with on_card(AFFINE) as (engine, driver):
+        lent = in_lent_memory(batch, engine)
+        for step, uploads in ((2, 2), (30, 1)):  # letters and columns, or both in one
+            before, some = driver.calls["upload"], np.arange(1, len(batch), step, dtype=np.int32)[::-1].copy()
+            assert_equal(aligned(engine, lent, KERNELS[AFFINE], some), of_cpu(AFFINE, batch, some))
+            assert driver.calls["upload"] - before == uploads
+
+
 def test_letters_memory_comes_back_with_its_batch():
     with on_card(EDIT) as (engine, driver):
         wheres = set()

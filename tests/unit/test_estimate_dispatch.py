@@ -32,6 +32,16 @@ def estimates(pairs):
     return estimate_edits(pairs_of(*zip(*pairs, strict=True))).tolist()
 
 
+def evenly(rng, target, error):
+    """The target with errors of all kinds, as many everywhere."""
+    other = {letter: bytes(set(b"ACGT") - {letter}) for letter in b"ACGT"}
+    query = bytearray()
+    for letter in target:
+        kind = rng.randrange(3) if rng.random() < error else None
+        query += bytes({None: [letter], 0: [rng.choice(other[letter])], 1: [letter, rng.choice(b"ACGT")], 2: []}[kind])
+    return bytes(query)
+
+
 # Estimates
 
 
@@ -57,6 +67,28 @@ def test_many_edits_are_estimated_within_a_factor(length, error):
     ratio = np.array(estimates(pairs)) / true
     assert 0.5 < np.median(ratio) < 1.5
     assert (ratio > 1 / 6).all() and (ratio < 6).all()
+
+
+@pytest.mark.parametrize(("length", "error"), [(10_000, 0.02), (10_000, 0.05), (10_000, 0.12), (40_000, 0.08)])
+def test_long_pairs_with_errors_are_looked_at_more_closely(length, error):
+    rng = random.Random(length + round(1000 * error))
+    targets = [pairgen.sequence(rng, length, b"ACGT") for _ in range(40)]
+    pairs = [(evenly(rng, target, error), target) for target in targets]
+    true = np.array([oracles.edlib_cost(*pair) for pair in pairs])
+    ratio = estimate_edits(pairs_of(*zip(*pairs, strict=True)), most=128) / true
+    assert 0.93 < np.median(ratio) < 1.07
+    assert 0.75 < ratio.min() < ratio.max() < 1.3
+
+
+def test_few_rows_that_speak_for_all_are_estimated_alone_beside_a_card():
+    rng = random.Random(7)
+    targets = [pairgen.sequence(rng, 3000, b"ACGT") for _ in range(4)]
+    pairs = [(pairgen.mutated(rng, target, b"ACGT", 0.05), target) for target in targets]
+    batch = pairs_of(*zip(*pairs, strict=True)).part(np.arange(5000, dtype=np.int32) % 4)
+    known = with_estimates(batch, spec_for(AFFINE), gpu=True)
+    assert 0 < (known.est_edits >= 0).sum() < 500
+    (only,) = route(known, spec_for(AFFINE), Limits(), gpu=True)
+    assert only.kernel.startswith("gpu-") and len(only.rows) == 5000
 
 
 def test_an_estimate_is_never_less_than_the_lengths_say():

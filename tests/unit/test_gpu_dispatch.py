@@ -12,7 +12,8 @@ from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import forecast
 from wfacli.batch import Flag, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import candidates, next_rung, route
+from wfacli.dispatch import Route, candidates, next_rung, route
+from wfacli.dispatch import after as further
 from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
 from wfacli.gpu import dp, rungs, tiles, wfa
 from wfacli.gpu.catalogue import ROWS
@@ -25,14 +26,21 @@ LINEAR = (Metric.LINEAR, (4, 2), 0)
 ROW = np.zeros(1, np.int32)
 
 
+MANY = 100_000  # pairs, of which a card is full
+
+
 def with_edits(edits, length, flags=0):
     letters = "A" * length
-    batch = pairs_of([letters] * len(edits), [letters] * len(edits))
+    batch = pairs_of([letters], [letters]).part(np.zeros(len(edits), np.int32))
     return dataclasses.replace(batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8))
 
 
+def on_card(batch, spec):
+    return route(batch, spec, Limits(), gpu=True)
+
+
 def first(scheme, length, error, flags=0, **rest):
-    (only,) = route(with_edits([round(length * error)], length, flags), spec_for(scheme, **rest), Limits(), gpu=True)
+    (only,) = on_card(with_edits([round(length * error)] * MANY, length, flags), spec_for(scheme, **rest))
     return only.kernel
 
 
@@ -44,7 +52,7 @@ def after(kernel, status, spec):
 @pytest.mark.parametrize(("scheme", "length", "error", "family"), [
     (EDIT, 150, 0.02, "gpu-bits"), (EDIT, 150, 0.1, "gpu-bits"), (EDIT, 1000, 0.05, "gpu-bits"),
     (EDIT, 10_000, 0.01, "gpu-wfa-edit"), (EDIT, 10_000, 0.1, "gpu-bits"),
-    (AFFINE, 150, 0.02, "gpu-dp"), (AFFINE, 150, 0.1, "gpu-dp"), (AFFINE, 1000, 0.1, "gpu-tiles-512"),
+    (AFFINE, 150, 0.02, "gpu-dp"), (AFFINE, 150, 0.1, "gpu-dp"), (AFFINE, 2000, 0.1, "gpu-tiles-1024"),
     (AFFINE, 10_000, 0.01, "gpu-wfa-affine"), (AFFINE, 10_000, 0.02, "gpu-wfa-affine"),
     (AFFINE, 16_000, 0.002, "gpu-wfa-affine"), (AFFINE, 10_000, 0.05, "gpu-tiles-4096"),
     (TWO, 150, 0.02, "gpu-dp"), (TWO, 16_000, 0.002, "gpu-wfa-affine2p"),
@@ -168,16 +176,89 @@ def test_likely_costs_bound_a_wavefront(name):
         assert most(likely=10, max_cost=7) == 7 == most(max_cost=7), "the user's own bound is kept"
 
 
+def kernels_of(edits, length, spec):
+    return {r.kernel: len(r.rows) for r in on_card(with_edits(edits, length), spec)}
+
+
 def test_few_pairs_are_no_job_of_their_own():
     spec = spec_for(AFFINE)
-    for many in (10, 20_000):
-        batch = with_edits([4] * many + [60] * many, 10_000)
-        kernels = {r.kernel: len(r.rows) for r in route(batch, spec, Limits(), gpu=True)}
-        assert kernels == (
-            {"gpu-wfa-affine-1000": 20} if many == 10 else {"gpu-wfa-affine-30": many, "gpu-wfa-affine-1000": many}
-        )
-    far = route(with_edits([4] * 10 + [9000], 60_000), spec, Limits(), gpu=True)
-    assert {r.kernel: len(r.rows) for r in far}.get(DIFFERENCE) == 1, "nothing else aligns it in such a time"
+    assert len(kernels_of([4] * 10 + [60] * 10, 10_000, spec)) == 1
+    many = kernels_of([30] * 20_000 + [1000] * 20_000, 10_000, spec)
+    assert list(many.values()) == [20_000, 20_000] and all(map(on_gpu, many))
+    far = kernels_of([4] * 10 + [9000], 60_000, spec)
+    assert far.pop(DIFFERENCE) == 1, "nothing else aligns it in such a time"
+    assert all(map(on_gpu, far))
+
+
+def test_few_that_need_more_do_not_keep_a_card_waiting():
+    rng = np.random.default_rng(1)
+    usual, far = rng.normal(500, 20, 3000).astype(int).tolist(), [2500] * 4
+    own, *others = sorted(on_card(with_edits(usual + far, 10_000), spec_for(AFFINE)), key=lambda r: -len(r.rows))
+    assert len(own.rows) >= 3000 and own.kernel.startswith("gpu-")
+    assert not any(on_gpu(r.kernel) for r in others)
+
+
+def test_estimates_that_differ_by_chance_share_a_band():
+    rng = np.random.default_rng(2)
+    (only,) = on_card(with_edits(rng.normal(1000, 80, 6000).astype(int), 10_000), spec_for(AFFINE))
+    (alike,) = on_card(with_edits([1000] * 6000, 10_000), spec_for(AFFINE))
+    assert (only.kernel, alike.kernel) == ("gpu-tiles-8192", "gpu-tiles-4096") or only.kernel == alike.kernel
+    needed = 1000 * 10 / 3
+    assert needed < alike.cut <= only.cut < 1.4 * needed
+    shape = Shape(100, 10_000, 2, ((3, 1),), NO_BOUND, True, likely=100, cut=alike.cut)
+    assert plan_of(alike.kernel, shape).band == alike.cut
+
+
+def test_pairs_with_other_letters_are_jobs_of_their_own():
+    spec = spec_for(AFFINE)
+    for other, on_gpus in ((20, False), (200_000, True)):
+        batch = with_edits([10] * 200_000 + [10] * other, 150)
+        flags = np.zeros(len(batch), np.uint8)
+        flags[:: len(batch) // other][:other] = Flag.NON_ACGT
+        count = int((flags != 0).sum())
+        routes = on_card(dataclasses.replace(batch, flags=flags), spec)
+        assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(len(batch)))
+        own = [r for r in routes if flags[r.rows].any()]
+        assert sum(len(r.rows) for r in own) == count and all(flags[r.rows].all() for r in own)
+        assert all(on_gpu(r.kernel) == on_gpus for r in own)
+
+
+# What a kernel has failed
+
+
+def failed(count, edits, length, kernel, spec, **rest):
+    """Where all pairs go that a kernel does not reach."""
+    target = np.frombuffer(b"ACGT", np.uint8)[np.random.default_rng(3).integers(0, 4, length)]
+    query = target.copy()
+    query[:: length // edits] ^= 2  # another letter
+    batch = pairs_of([query.tobytes()], [target.tobytes()]).part(np.zeros(count, np.int32))
+    batch = dataclasses.replace(batch, flags=np.zeros(count, np.uint8))
+    rows, status = np.arange(count, dtype=np.int32), np.full(count, Status.SCORE_LIMIT, np.uint8)
+    routes = further(Route(rows, kernel, **rest), status, rows, spec, batch)
+    assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == rows.tolist()
+    return routes
+
+
+def test_what_fails_gets_one_more_job_that_reaches_further():
+    spec = spec_for(AFFINE)
+    (many,) = failed(30_000, 40, 1000, "gpu-dp-64", spec)
+    assert many.again and on_gpu(many.kernel)
+    units, same = forecast.Units.of(spec), np.full(1, 1000, np.int32)
+    like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
+    assert rungs.RUNGS[many.kernel].reach(like)[0] > rungs.RUNGS["gpu-dp-64"].reach(like)[0]
+    assert not any(on_gpu(r.kernel) for r in failed(30_000, 40, 1000, many.kernel, spec, again=True))
+
+
+@pytest.mark.parametrize("scheme", [EDIT, AFFINE], ids=str)
+def test_few_that_fail_are_the_cpu_s(scheme):
+    kernel = "gpu-bits-64" if scheme is EDIT else "gpu-dp-64"
+    assert not any(on_gpu(r.kernel) for r in failed(40, 30, 150, kernel, spec_for(scheme)))
+
+
+def test_a_band_that_was_cut_is_not_taken_for_a_whole_one():
+    spec = spec_for(AFFINE)
+    (again,) = failed(3000, 1000, 10_000, "gpu-tiles-4096", spec, cut=2500)
+    assert on_gpu(again.kernel) and again.cut > 2500
 
 
 def test_beside_a_card_the_cpu_s_threads_count_together():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import letter_codes, stage_batch, stage_rows, unstage_rows
+from .._native import letter_codes, stage_columns, stage_rows, unstage_rows
 from ..batch import I32, U8, U32, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
 from ..dispatch import Route
@@ -28,14 +28,15 @@ from ..stats import Stats
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
+_WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
 @dataclass(frozen=True)
 class _Chosen:
     """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
 
-    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: the rows are all of the batch, in
-    order, and the letters as they stand, so that targets that repeat go to the card once.
+    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: all letters of the batch go to
+    the card as they stand, so that targets that repeat go once. `lent`: from where they are.
     """
 
     pairs: PairBatch
@@ -45,32 +46,37 @@ class _Chosen:
     letters: int
     coded: bool
     whole: bool
+    lent: bool
 
     @classmethod
-    def of(cls, pairs: PairBatch, rows: I32, coded: bool = False) -> _Chosen:
+    def of(cls, pairs: PairBatch, rows: I32, coded: bool = False, lent: bool = False) -> _Chosen:
+        """Rows of a batch, whose letters may be lent."""
+        every = -(-len(pairs.bases) // 16) * 16
         if is_every_row(rows, len(pairs)):
-            return cls(pairs, rows, pairs.q_len, pairs.t_len, -(-len(pairs.bases) // 16) * 16, coded, True)
+            return cls(pairs, rows, pairs.q_len, pairs.t_len, every, coded, True, lent)
         q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
         letters = 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64))
-        return cls(pairs, rows, q_len, t_len, letters, coded, False)
+        if lent and letters > _WORTH_ALL * every:
+            return cls(pairs, rows, q_len, t_len, every, coded, True, True)
+        return cls(pairs, rows, q_len, t_len, letters, coded, False, False)
 
     @classmethod
-    def by_letters(cls, pairs: PairBatch, rows: I32) -> list[_Chosen]:
+    def by_letters(cls, pairs: PairBatch, rows: I32, lent: bool) -> list[_Chosen]:
         """All rows; those with letters other than A C G T, if there are any, by themselves."""
         other = pairs.flags & Flag.NON_ACGT if pairs.flags.any() else pairs.flags
         if not other.any():
-            return [cls.of(pairs, rows)]
+            return [cls.of(pairs, rows, lent=lent)]
         coded = other[rows] != 0
-        return [cls.of(pairs, part, bool(c)) for c in (0, 1) if len(part := rows[coded == c])]
+        return [cls.of(pairs, part, bool(c), lent) for c in (0, 1) if len(part := rows[coded == c])]
 
     def likely_edits(self) -> int:
         """The most that is estimated; of the whole batch where some of these rows have no estimate; -1: of none."""
-        known = self.pairs.est_edits if self.whole else self.pairs.est_edits[self.rows]
+        known = self.pairs.est_edits[self.rows]
         return int((self.pairs.est_edits if known.min() < 0 else known).max())
 
     def part(self, some: slice) -> _Chosen:
         """Some of the rows."""
-        return _Chosen.of(self.pairs, self.rows[some], self.coded)
+        return _Chosen.of(self.pairs, self.rows[some], self.coded, self.lent)
 
 
 @dataclass(frozen=True)
@@ -140,14 +146,13 @@ class GpuEngine:
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
-        parts = [
-            part for chosen in _Chosen.by_letters(pairs, route.rows) for part in self._parts(chosen, route.kernel)
-        ]
+        lent = self._letters.holds(pairs.bases)
+        parts = [part for chosen in _Chosen.by_letters(pairs, route.rows, lent) for part in self._parts(chosen, route)]
         return _Ticket(route, parts)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
-        found = [piece for part in ticket.parts for piece in self._result(ticket.route.kernel, part)]
+        found = [piece for part in ticket.parts for piece in self._result(ticket.route, part)]
         # Rows with other letters have come last.
         rows = ticket.route.rows if len(found) < 2 else np.concatenate([piece.rows for piece in found])
         return join(rows, found)
@@ -179,22 +184,22 @@ class GpuEngine:
             self._device.call(held.close)
         self._device.close()
 
-    def _parts(self, chosen: _Chosen, kernel: str) -> list[_Part]:
+    def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         if not len(chosen.rows):
             return []
-        shape = self._shape(chosen)
+        shape, kernel = self._shape(chosen, route), route.kernel
         if not serves(kernel, shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
-        return list(self._pieces(chosen, shape, kernel, self._job_bytes))
+        return list(self._pieces(chosen, shape, route, self._job_bytes))
 
-    def _pieces(self, chosen: _Chosen, shape: Shape, kernel: str, job_bytes: int) -> Iterator[_Part]:
+    def _pieces(self, chosen: _Chosen, shape: Shape, route: Route, job_bytes: int) -> Iterator[_Part]:
         """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
         left = [(chosen, shape)]
         while left:
             chosen, shape = left.pop()
-            plan = plan_of(kernel, shape)
+            plan = plan_of(route.kernel, shape)
             spare = job_bytes - _needs(chosen, plan)
             if spare >= 0:
                 yield self._start(chosen, shape, plan, spare, job_bytes)
@@ -203,9 +208,9 @@ class GpuEngine:
             else:
                 half = len(chosen.rows) // 2
                 halves = chosen.part(slice(half, None)), chosen.part(slice(half))
-                left += [(part, self._shape(part)) for part in halves]
+                left += [(part, self._shape(part, route)) for part in halves]
 
-    def _shape(self, chosen: _Chosen) -> Shape:
+    def _shape(self, chosen: _Chosen, route: Route) -> Shape:
         longest = int(max(chosen.q_len.max(), chosen.t_len.max()))
         bound = NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
         edits, edit = chosen.likely_edits(), (self._mismatch + 2 * sum(self._gaps[0])) / 3
@@ -220,6 +225,7 @@ class GpuEngine:
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
             likely=NO_BOUND if edits < 0 else int(edits * edit),
             apart=int(np.abs(chosen.q_len - chosen.t_len).max()),
+            cut=route.cut,
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )
 
@@ -232,7 +238,7 @@ class GpuEngine:
             return _Part(chosen, _failed(self._failure), job_bytes)
         workspace = spare + plan.least_workspace(len(chosen.rows))
         pairs = chosen.pairs
-        lent = pairs.bases if chosen.whole and self._letters.holds(pairs.bases) else None
+        lent = pairs.bases if chosen.lent else None
         buffers = self._staging if lent is None else self._columns
         try:
             # Before the job begins, as new memory takes longer than the device's thread should be kept.
@@ -253,7 +259,7 @@ class GpuEngine:
             if lent is None:
                 stage_rows(pairs, chosen.rows, buffer, letters)
             else:
-                stage_batch(pairs, buffer)
+                stage_columns(pairs, chosen.rows, buffer)
             staged = Staged(buffer, letters, count, chosen.coded, lent)
             if chosen.coded:
                 staged.tables[:] = self._tables
@@ -262,7 +268,7 @@ class GpuEngine:
             raise
         return staged
 
-    def _result(self, kernel: str, part: _Part) -> list[PartialResult]:
+    def _result(self, route: Route, part: _Part) -> list[PartialResult]:
         """A part's results; where the card had too little memory, those of its halves."""
         try:
             answers = part.future.result()
@@ -271,8 +277,8 @@ class GpuEngine:
             self._job_bytes = min(self._job_bytes, part.job_bytes // 2)
             if part.job_bytes // 2 < _LEAST:
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
-            again = self._parts(part.chosen, kernel)
-            return [piece for p in again for piece in self._result(kernel, p)]
+            again = self._parts(part.chosen, route)
+            return [piece for p in again for piece in self._result(route, p)]
         except _Refused as refused:
             return [_unaligned(part.chosen.rows, refused.status)]
         except DeviceError as error:

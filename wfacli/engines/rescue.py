@@ -8,7 +8,7 @@ import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
-from ..dispatch import next_rung, reasons, route
+from ..dispatch import after, reasons, route
 from ..forecast import KERNELS
 from ..stats import Stats
 from .base import Engine
@@ -25,7 +25,8 @@ def align_batch(
         for pair, promise in reasons(pairs, spec, limits, routes, gpu).items():
             stats.add_promise(pair, promise)
     waiting = [(r, engine.submit(pairs, r)) for r in routes]
-    stats.add("routed", {r.kernel: len(r.rows) for r, _ in waiting})
+    for r in routes:
+        stats.add("routed", {r.kernel: len(r.rows)})
     parts: list[PartialResult] = []
     origins: list[int] = []
     while waiting:
@@ -33,7 +34,7 @@ def align_batch(
         part = engine.collect(ticket)
         parts.append(part)
         origins.append(KERNELS.index(done.kernel))
-        for further in next_rung(done.kernel, part.status, part.rows, spec, pairs):
+        for further in after(done, part.status, part.rows, spec, pairs, limits):
             reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
             stats.add("retried", {reason: len(further.rows)})
             stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})

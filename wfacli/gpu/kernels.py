@@ -103,7 +103,9 @@ def _dp_warp(band: int, shape: Shape) -> Plan:
 
 
 def _dp_tiles(band: int, shape: Shape) -> Plan:
-    if shape.likely < NO_BOUND:
+    if shape.cut:
+        band = min(band, shape.cut)
+    elif shape.likely < NO_BOUND:
         cost = np.full(1, shape.likely * tuning.GPU_NARROW)
         band = int(tiles.cut(band, shape.gaps, np.full(1, shape.apart), cost)[0])
     lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count, max(shape.longest, 1))
@@ -135,7 +137,7 @@ def _wavefront(name: str, shape: Shape) -> Plan:
     variant, costs = wfa.VARIANTS[row], (shape.mismatch, shape.gaps)
     # A bound that the user sets is kept as it is, so that what costs more needs no other kernel.
     known = shape.likely < NO_BOUND and shape.max_cost >= NO_BOUND
-    likely = int(shape.likely * tuning.GPU_LIKELY) if known else shape.max_cost
+    likely = shape.cut or int(shape.likely * tuning.GPU_LIKELY) if known else shape.max_cost
     most = wfa.bound(name, *costs, shape.max_cost, likely)
     least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
     return Plan(

@@ -22,6 +22,8 @@ class Shape:
         coded: whether letters are codes, as where some are not A C G T.
         wildcard: whether codes match that share a bit.
         likely: a cost that few of the pairs exceed; NO_BOUND where nothing is known.
+        cut: what the route wants its kernel cut to: diagonals of a band, or the cost up to which a wavefront looks; 0:
+            that is left to the likely cost.
         apart: by how much the lengths of a pair's sequences differ at most.
         band: diagonals on either side of the most promising one that are looked at, and scores after which that is
             looked for again; (0, 0): all diagonals.
@@ -37,6 +39,7 @@ class Shape:
     wildcard: bool = False
     likely: int = NO_BOUND
     apart: int = 0
+    cut: int = 0
     band: tuple[int, int] = (0, 0)
 
 

@@ -22,6 +22,7 @@ PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
 _SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
+_GRAIN = 32  # diagonals of tiles' bands
 _ANY = 1 << 14  # letters of a pair that stands for all
 
 
@@ -63,14 +64,20 @@ class Rung:
         reach: the cost (f64[n]) below which pairs are surely aligned.
         work: what the model's third factor counts (f64[n]).
         model: of its time.
+        cycles: that a pair takes which is alone on the card (f64[n]): how long it keeps a job waiting.
         coded: whether it also takes letters other than A C G T.
+        any_band: whether its band can have any number of diagonals.
+        band: that number, where it is not left to the pairs.
     """
 
     name: str
     reach: Callable[[Pairs], F64]
     work: Callable[[Pairs], F64]
     model: tuning.Model
+    cycles: Callable[[Pairs], F64]
     coded: bool = False
+    any_band: bool = False
+    band: int = 0
 
     def microseconds(self, pairs: Pairs, other_letters: npt.NDArray[np.bool_]) -> F64:
         """For each pair (f64[n]); infinite where it is not to be trusted with one."""
@@ -80,6 +87,16 @@ class Rung:
     def tried(self, pairs: Pairs) -> F64:
         """What it takes for each pair (f64[n]) whether it aligns it or not."""
         return self.model.of(pairs.longest, self.work(pairs))
+
+    def alone(self, pairs: Pairs) -> F64:
+        """Microseconds (f64[n]) that each pair takes which is alone on the card."""
+        return self.cycles(pairs) / tuning.GPU_CLOCK
+
+
+def _row_cycles(size: float, pairs: Pairs) -> F64:
+    """Of kernels that go along the letters."""
+    each: F64 = pairs.longest * (tuning.GPU_LETTER_CYCLES + size * tuning.GPU_CELL_CYCLES)
+    return each
 
 
 def _band_cells(size: int, pairs: Pairs) -> F64:
@@ -101,19 +118,66 @@ def _dp_reach(band: int, pairs: Pairs) -> F64:
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
+@functools.cache
+def _lanes(band: int, mismatch: int, gaps: Gaps) -> int | None:
+    return tiles.lanes(band, mismatch, gaps)
+
+
 def _tiles_reach(band: int, pairs: Pairs) -> F64:
     """See tiles.provable_cost."""
     return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band).astype(np.float64)
 
 
-def _tiles_work(band: int, pairs: Pairs) -> F64:
+def _tiles_work(band: int, narrowed: bool, pairs: Pairs) -> F64:
     """Cells of two pieces take about twice as many instructions."""
-    lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps)
+    lanes = _lanes(band, pairs.mismatch, pairs.gaps)
     if lanes is None:
         return np.full(len(pairs.cost), np.inf)
-    own = tiles.cut(band, pairs.gaps, np.abs(pairs.q_len - pairs.t_len), pairs.cost * tuning.GPU_NARROW)
+    own: npt.NDArray[np.int64] | int = band
+    if narrowed:
+        own = tiles.cut(band, pairs.gaps, np.abs(pairs.q_len - pairs.t_len), pairs.cost * tuning.GPU_NARROW)
     each: F64 = len(pairs.gaps) * pairs.longest * (own + tiles.steps(lanes, 0))
     return each
+
+
+def _tiles_cycles(band: int, pairs: Pairs) -> F64:
+    """Stripes of a pair come one after the other, but for a team's; on the way back one warp does all of them."""
+    longest = int(pairs.longest.max(initial=1))
+    lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps, count=1, longest=longest) or tiles.LANES[0]
+    across = tiles.width(lanes) + min(lanes, 32)
+    stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
+    there = stripes / np.minimum(tiles.team(lanes), stripes) * (np.minimum(band, 2 * pairs.longest) + across)
+    each: F64 = there * tuning.GPU_TILES_CYCLES + stripes * across * tuning.GPU_TILES_BACK_CYCLES
+    return each * len(pairs.gaps)
+
+
+def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
+    """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
+    out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
+    return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
+
+
+def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[Rung]:
+    """The kernel of tiles with some bands between two numbers of diagonals, as far as it takes such costs."""
+    spread = np.geomspace(max(least, 3 * _GRAIN), max(most, 3 * _GRAIN), count)
+    found = np.unique(np.ceil(spread / _GRAIN).astype(int) * _GRAIN).tolist()
+    return [with_band(b) for b in found if b <= tiles.BANDS[-1] and _lanes(b, mismatch, gaps) is not None]
+
+
+@functools.lru_cache(maxsize=1024)
+def with_band(band: int) -> Rung:
+    """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
+    name = f"{PREFIX}tiles-{next(widest for widest in tiles.BANDS if band <= widest)}"
+    return Rung(
+        name,
+        partial(_tiles_reach, band),
+        partial(_tiles_work, band, False),
+        tuning.GPU_TILES,
+        partial(_tiles_cycles, band),
+        coded=True,
+        any_band=True,
+        band=band,
+    )
 
 
 def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
@@ -140,10 +204,23 @@ def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
     return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)
 
 
+def _wfa_cycles(variant: wfa.Variant, pairs: Pairs) -> F64:
+    rows = np.minimum(pairs.cost, pairs.max_cost) + 1
+    width = np.minimum(rows / min(e for _, e in pairs.gaps), 2 * pairs.longest)
+    once = tuning.GPU_WFA_PASS_CYCLES * (tuning.GPU_WFA_FAR if variant.outside == wfa.SPILLED else 1)
+    each: F64 = rows * (tuning.GPU_WFA_ROW_CYCLES + width / variant.group * once)
+    return each
+
+
 def _wavefront(name: str) -> Rung:
     variant = wfa.VARIANTS[name]
     return Rung(
-        f"{PREFIX}{name}", partial(_wfa_reach, variant), partial(_wfa_work, variant), tuning.GPU_WFA, coded=True
+        f"{PREFIX}{name}",
+        partial(_wfa_reach, variant),
+        partial(_wfa_work, variant),
+        tuning.GPU_WFA,
+        partial(_wfa_cycles, variant),
+        coded=True,
     )
 
 
@@ -168,6 +245,7 @@ _BITS = tuple(
         partial(_bits_reach, d),
         partial(_band_cells, d),
         tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP,
+        partial(_row_cycles, d / lanes / 8),
     )
     for d, (_, lanes) in catalogue.BITS.items()
 )
@@ -177,6 +255,7 @@ _DP = {
         partial(_dp_reach, band),
         partial(_band_cells, band),
         model,
+        partial(_row_cycles, band / (32 if bands is catalogue.DP_WARP else 1)),
         coded=bands is catalogue.DP_WARP or catalogue.dp_thread_coded(band),
     )
     for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
@@ -184,14 +263,27 @@ _DP = {
 }
 _TILES = {
     band: Rung(
-        f"{PREFIX}tiles-{band}", partial(_tiles_reach, band), partial(_tiles_work, band), tuning.GPU_TILES, coded=True
+        f"{PREFIX}tiles-{band}",
+        partial(_tiles_reach, band),
+        partial(_tiles_work, band, True),
+        tuning.GPU_TILES,
+        partial(_tiles_cycles, band),
+        coded=True,
+        any_band=True,
     )
     for band in tiles.BANDS
 }
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
 # They have no model: where one is asked for there is no other choice.
 _BANDED = tuple(
-    Rung(f"{PREFIX}{name}", partial(_wfa_reach, v := wfa.VARIANTS[name]), partial(_wfa_work, v), tuning.GPU_WFA, True)
+    Rung(
+        f"{PREFIX}{name}",
+        partial(_wfa_reach, v := wfa.VARIANTS[name]),
+        partial(_wfa_work, v),
+        tuning.GPU_WFA,
+        partial(_wfa_cycles, v),
+        coded=True,
+    )
     for name in wfa.BANDS.values()
 )
 RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
@@ -204,7 +296,7 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
         if catalogue.dp_build(band, pieces) is not None:
             yield band, rung
     for band, rung in _TILES.items():
-        if tiles.lanes(band, mismatch, gaps) is not None:
+        if _lanes(band, mismatch, gaps) is not None:
             yield band, rung
 
 
@@ -232,47 +324,6 @@ def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[R
         if _serves(wfa.VARIANTS[name], mismatch, gaps, pieces) and (path or wfa.has_score(name))
     )
     return bands, tuple(waves)
-
-
-@functools.lru_cache(maxsize=1024)
-def fastest(
-    longest: int, apart: int, cost: int, costs: tuple[bool, int, Gaps, bool], max_cost: int = NO_BOUND
-) -> str | None:
-    """The fastest kernel for pairs of which the most demanding is like this, if there is one.
-
-    Args:
-        longest: letters of its longer sequence.
-        apart: by which the other one is shorter.
-        cost: expected, in units of the costs.
-        costs: as for families.
-        max_cost: what costs more needs no alignment.
-    """
-    edit, mismatch, gaps, path = costs
-    like = Pairs(
-        np.full(1, longest, np.int32),
-        np.full(1, longest - apart, np.int32),
-        np.full(1, float(cost)),
-        mismatch,
-        gaps,
-        max_cost,
-    )
-    none = np.zeros(1, bool)
-    able = [
-        (float(rung.microseconds(like, none)[0]), rung.name)
-        for family in families(edit, mismatch, gaps, path)
-        for rung in family
-    ]
-    time, name = min(able, key=lambda found: found[0])  # of those that take the same time the narrowest
-    return name if np.isfinite(time) else None
-
-
-def at_least(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> list[str]:
-    """The kernel, and all that reach as far for pairs of equal lengths, it first."""
-    same = np.full(1, _ANY, np.int32)
-    like = Pairs(same, same, np.zeros(1), mismatch, gaps)
-    least = float(RUNGS[kernel].reach(like)[0])
-    every = (rung for family in families(edit, mismatch, gaps, path) for rung in family)
-    return [kernel, *(r.name for r in every if r.name != kernel and float(r.reach(like)[0]) >= least)]
 
 
 def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:

@@ -140,11 +140,17 @@ void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, s
   if (!fits) throw nb::value_error("the buffer is too small for these rows");
 }
 
-void stage_batch(nb::handle batch, Staging buffer) {
+void stage_columns_of(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer) {
   const BatchView view = batch_view(batch);
-  const StagedColumns columns = staged_columns(buffer.data(), buffer, view.n);
-  nb::gil_scoped_release release;
-  stage_columns(view, columns);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  const StagedColumns columns = staged_columns(buffer.data(), buffer, count);
+  bool inside = false;
+  {
+    nb::gil_scoped_release release;
+    inside = rows_inside(rows.data(), count, view.n);
+    if (inside) stage_columns(view, rows.data(), count, columns);
+  }
+  if (!inside) throw nb::index_error("a row lies outside the batch");
 }
 
 nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::int32_t> cost,
@@ -240,8 +246,8 @@ void bind_engine(nb::module_& m) {
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
         "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
         "query_len, target_len and 0..m-1 (i32[m])");
-  m.def("stage_batch", &stage_batch, nb::arg("batch"), nb::arg("buffer"),
-        "The same columns of all rows of a batch, whose letters lie elsewhere as they stand, from the buffer's beginning");
+  m.def("stage_columns", &stage_columns_of, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"),
+        "The same columns from the buffer's beginning, for letters that lie elsewhere as they stand in the batch");
   m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("cost"), nb::arg("status"),
         nb::arg("unit"), nb::arg("bonus"),
         "(cut u8[m], score i32[m], span i32[4m]) of what a card answered: cost i32[m], status u8[m]");

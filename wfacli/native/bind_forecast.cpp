@@ -11,7 +11,7 @@ namespace {
 using Rows = InColumn<std::int32_t>;
 
 // Edits of some rows, i32[m], or of all pairs of a batch.
-OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows) {
+OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most) {
   const BatchView view = batch_view(batch);
   if (rows) check_rows(*rows, view.n);
   const std::int64_t count = rows ? static_cast<std::int64_t>(rows->shape(0)) : view.n;
@@ -19,7 +19,7 @@ OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows) {
   {
     nb::gil_scoped_release release;
     edits.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t r = 0; r < count; ++r) edits.push(estimate_edits(view.pair(rows ? rows->data()[r] : r)));
+    for (std::int64_t r = 0; r < count; ++r) edits.push(estimate_edits(view.pair(rows ? rows->data()[r] : r), most));
   }
   return to_numpy(edits);
 }
@@ -78,7 +78,8 @@ nb::object for_all(const Forecaster& self, nb::handle batch, Rows rows, double c
 
 void bind_forecast(nb::module_& m) {
   m.def("estimate_edits", &estimates, nb::arg("batch"), nb::arg("rows") = nb::none(),
-        "Estimated edits of each pair (i32[n]), or of some rows (i32[m])");
+        nb::arg("most") = kUsualEffort,
+        "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from about so many of a long one");
   nb::class_<Forecaster>(m, "Forecaster", "Models of kernels' times, in the order of the kernels")
       .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("usual_error"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")

@@ -5,9 +5,12 @@
 
 namespace wfacli {
 
-// The edit distance of a pair, estimated from its first and last letters, and of long pairs from some inside: how far a
-// wavefront gets with a few edits. Exact where that is far enough; never less than the difference of the lengths. Letters compare by their
-// bits without the case.
-std::int32_t estimate_edits(const PairView& pair);
+constexpr std::int32_t kUsualEffort = 60;
+
+// The edit distance of a pair, estimated from its first and last letters, and of long pairs with errors from some
+// inside: how far wavefronts get with a few edits, `most` of them in all or a few more, in proportion fewer below 10,000 letters.
+// Exact where a few are all; never less than the difference of the lengths. Letters compare by their bits without the
+// case.
+std::int32_t estimate_edits(const PairView& pair, std::int32_t most);
 
 }  // namespace wfacli

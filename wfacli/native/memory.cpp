@@ -24,7 +24,7 @@ void MemoryPairs::target(std::string_view letters) {
 }
 
 OnePair::OnePair(BatchColumns columns, bool estimated) : columns_(std::move(columns)) {
-  est_edits_ = estimated ? estimate_edits(view().pair(0)) : -1;
+  est_edits_ = estimated ? estimate_edits(view().pair(0), kUsualEffort) : -1;
 }
 
 BatchView OnePair::view() const {

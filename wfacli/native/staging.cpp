@@ -38,12 +38,13 @@ bool rows_inside(const std::int32_t* rows, std::int64_t count, std::int64_t n) {
   return !outside;
 }
 
-void stage_columns(const BatchView& batch, const StagedColumns& columns) {
-  for (std::int64_t r = 0; r < batch.n; ++r) {
-    columns.query_start[r] = static_cast<std::uint32_t>(batch.q_start[r] / 16);
-    columns.target_start[r] = static_cast<std::uint32_t>(batch.t_start[r] / 16);
-    columns.query_len[r] = batch.q_len[r];
-    columns.target_len[r] = batch.t_len[r];
+void stage_columns(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const StagedColumns& columns) {
+  for (std::int64_t r = 0; r < count; ++r) {
+    const std::int32_t row = rows[r];
+    columns.query_start[r] = static_cast<std::uint32_t>(batch.q_start[row] / 16);
+    columns.target_start[r] = static_cast<std::uint32_t>(batch.t_start[row] / 16);
+    columns.query_len[r] = batch.q_len[row];
+    columns.target_len[r] = batch.t_len[row];
     columns.order[r] = static_cast<std::int32_t>(r);
   }
 }
@@ -53,7 +54,7 @@ bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, 
   if (every_row(batch, rows, count)) {
     if (bases > room) return false;
     if (bases) std::memcpy(out, batch.bases, bases);
-    stage_columns(batch, columns);
+    stage_columns(batch, rows, count, columns);
     return true;
   }
   Packer packer(out, room);

@@ -37,8 +37,8 @@ void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t coun
 // Whether all rows are those of a batch of n pairs.
 bool rows_inside(const std::int32_t* rows, std::int64_t count, std::int64_t n);
 
-// Fills the columns of all pairs of a batch whose letters lie as they stand.
-void stage_columns(const BatchView& batch, const StagedColumns& columns);
+// Fills the columns of rows[0..count) of a batch whose letters lie as they stand.
+void stage_columns(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const StagedColumns& columns);
 
 // Copies the letters of rows[0..count) to `out`, each sequence from a multiple of 16 on, and fills their columns. All
 // rows of a batch in its order are copied as they stand, so that targets which repeat go once. False where `room` bytes

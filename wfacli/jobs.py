@@ -1,0 +1,227 @@
+"""Which kernels of a card some pairs go to, in few jobs. Pure functions of columns.
+
+A job lasts at least as long as its slowest pair takes alone, and a card that has few pairs is mostly idle. So pairs
+share a kernel wherever that is cheaper in all, also one that is not sure to reach every pair: what it fails costs
+another job.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from . import tuning
+from .batch import I32, PairBatch
+from .config import AlignSpec, Limits
+from .forecast import F64
+from .offers import GIVEN_UP, Offers, Sample
+
+SAMPLE = 256  # pairs that speak for a batch where each has an estimate
+_MOST = 3  # jobs that a batch is cut into
+_BESIDE = 0.6  # of the pairs that the CPU may take off a card that would be no slower if it were full
+_PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # of the slowest pair's time
+
+
+@dataclass(frozen=True)
+class Job:
+    """Rows (i32[m]) that a kernel gets together, and what it is cut to; see gpu.plans.Shape."""
+
+    rows: I32
+    kernel: str
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Kernels that share some pairs.
+
+    Attributes:
+        kernels: of the offers.
+        cpu: whether it takes what is faster there.
+        patience: microseconds; pairs that would keep the card waiting for longer are the CPU's.
+        every: whether the first kernel gets all pairs, whatever they are.
+    """
+
+    kernels: tuple[int, ...]
+    cpu: bool = False
+    patience: float = np.inf
+    every: bool = False
+
+    def others(self, offers: Offers) -> Iterator[_Choice]:
+        """This choice with one thing more."""
+        for k in offers.useful:
+            if k not in self.kernels:
+                yield _Choice((*self.kernels, k), self.cpu, self.patience)
+        if self.cpu or not self.kernels:
+            return
+        yield _Choice(self.kernels, cpu=True)
+        slowest = float(offers.alone[list(self.kernels)].max())
+        for share in _PATIENCE:
+            yield _Choice(self.kernels, cpu=True, patience=share * slowest)
+
+    def placed(self, offers: Offers) -> tuple[npt.NDArray[np.intp], F64]:
+        """Each pair's kernel (i64[n]; -1: the CPU's), and its microseconds."""
+        to = np.full(len(offers.cpu), -1)
+        if not self.kernels:
+            return to, offers.cpu
+        if self.every:
+            return to + 1 + self.kernels[0], offers.expected[self.kernels[0]]
+        some = list(self.kernels)
+        times = offers.expected[some]
+        if self.patience < np.inf:
+            times = np.where(offers.alone[some] > self.patience, np.inf, times)
+        by, every = times.argmin(axis=0), np.arange(len(to))
+        least = times[by, every]
+        mine = np.isfinite(least)
+        mine &= (offers.cpu >= least) | ((not self.cpu) & (offers.fails[some][by, every] <= GIVEN_UP))
+        to[mine] = np.array(some)[by[mine]]
+        return to, np.where(mine, least, offers.cpu)
+
+
+def one_for_all(
+    sample: PairBatch,
+    count: int,
+    spec: AlignSpec,
+    limits: Limits,
+    cpu: tuple[str, ...],
+    few_on_cpu: bool,
+    failed: F64 | None = None,
+) -> Job:
+    """The job of so many pairs of which some speak for all; its rows are left out. Arguments as for jobs_of."""
+    if failed is None and not few_on_cpu:
+        return _one(Sample(sample), count, spec, limits, cpu)[0]
+    offers = Offers(sample, spec, limits, cpu, failed=failed)
+    weight = count / len(sample)
+    choice = _best(offers, weight, every=True)
+    beaten = few_on_cpu and _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
+    return _without_rows(offers, _Choice(()) if beaten else choice)
+
+
+def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
+    """Whether some pairs say that one kernel had best have all of so many: then no other pair needs an estimate."""
+    return _one(Sample(sample), count, spec, limits, cpu)[1]
+
+
+@functools.lru_cache(maxsize=64)  # it is asked for a batch's estimates, and for its routes
+def _one(sample: Sample, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> tuple[Job, bool]:
+    """The job of so many pairs like some, and whether it is better than several."""
+    offers = Offers(sample.pairs, spec, limits, cpu)
+    weight = count / len(sample.pairs)
+    choice = _best(offers, weight, every=True)
+    beaten = not choice.kernels or bool(offers.cpu.sum() < offers.expected[choice.kernels[0]].sum())
+    several = _few(offers, weight, few_on_cpu=False)
+    return (
+        _without_rows(offers, _Choice(()) if beaten else choice),
+        len(several.kernels) == 1 and not several.cpu,
+    )
+
+
+def _without_rows(offers: Offers, choice: _Choice) -> Job:
+    none: I32 = np.zeros(0, np.int32)
+    if not choice.kernels:
+        return Job(none, offers.cpu_names[int(offers.cpu_times.sum(axis=1).argmin())])
+    return Job(none, offers.kernels[choice.kernels[0]].name, offers.cut(choice.kernels[0], np.arange(len(offers.cpu))))
+
+
+def jobs_of(
+    pairs: PairBatch,
+    spec: AlignSpec,
+    limits: Limits,
+    cpu: tuple[str, ...],
+    few_on_cpu: bool,
+    failed: F64 | None = None,
+) -> list[Job]:
+    """All rows of some pairs with estimates in few jobs, or in the CPU's kernels.
+
+    Args:
+        pairs: with estimates.
+        spec: what to compute.
+        limits: bounds on memory.
+        cpu: names of the CPU's kernels.
+        failed: costs (f64[n]) that pairs are known to exceed.
+        few_on_cpu: whether the CPU may have all of them where a card would take longer, however idle it is then.
+    """
+    some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
+    whole = len(some) == len(pairs)
+    sample = pairs if whole else pairs.part(some)
+    offers = Offers(sample, spec, limits, cpu, failed=failed if failed is None else failed[some])
+    choice = _few(offers, len(pairs) / len(some), few_on_cpu)
+    if not whole:
+        offers = Offers(pairs, spec, limits, cpu, [offers.kernels[k] for k in choice.kernels], failed)
+        choice = dataclasses.replace(choice, kernels=tuple(range(len(choice.kernels))))
+    return _assigned(offers, choice)
+
+
+def _assigned(offers: Offers, choice: _Choice) -> list[Job]:
+    to, names, jobs = choice.placed(offers)[0], offers.cpu_kernel, []
+    for k in np.unique(to).tolist():
+        rows = np.flatnonzero(to == k)
+        if k >= 0:
+            jobs.append(Job(rows.astype(np.int32), offers.kernels[k].name, offers.cut(k, rows)))
+            continue
+        for name in np.unique(names[rows]).tolist():
+            jobs.append(Job(rows[names[rows] == name].astype(np.int32), name))
+    return jobs
+
+
+def _best(offers: Offers, weight: float, every: bool = False) -> _Choice:
+    """The kernel that had best have all pairs, or all that it is likely to align."""
+    choices = (_Choice((k,), every=every) for k in offers.useful)
+    return min(choices, key=lambda choice: _total(offers, choice, weight), default=_Choice(()))
+
+
+def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
+    """Up to _MOST kernels that together take the least."""
+    choice = _best(offers, weight)
+    # As times of a full card say: who has a card and few pairs wants most of them there.
+    if not choice.kernels or offers.cpu.sum() < offers.expected.min(axis=0).sum():
+        return _Choice(())
+    most = len(offers.cpu) * (1 if few_on_cpu else _BESIDE)
+    total = _total(offers, choice, weight)
+    while len(choice.kernels) < _MOST:
+        others = [o for o in choice.others(offers) if not o.cpu or (o.placed(offers)[0] < 0).sum() <= most]
+        totals = [_total(offers, other, weight) for other in others]
+        if not totals or min(totals) >= total:
+            break
+        least = int(np.argmin(totals))
+        total, choice = _without_one(offers, others[least], totals[least], weight)
+    if few_on_cpu and _total(offers, _Choice(()), weight) < total:
+        return _Choice(())
+    return choice
+
+
+def _without_one(offers: Offers, choice: _Choice, total: float, weight: float) -> tuple[float, _Choice]:
+    """The choice but for a kernel that a later one has made useless, if there is one."""
+    for k in choice.kernels[:-1]:
+        rest = _Choice(tuple(other for other in choice.kernels if other != k), choice.cpu, choice.patience)
+        if rest.cpu and (rest.placed(offers)[0] < 0).sum() > (choice.placed(offers)[0] < 0).sum():
+            continue
+        if (without := _total(offers, rest, weight)) <= total:
+            return without, rest
+    return total, choice
+
+
+def _total(offers: Offers, choice: _Choice, weight: float) -> float:
+    """Microseconds of all pairs, and of those that the others have to wait for."""
+    to, times = choice.placed(offers)
+    failing, slowest = 0.0, [0.0]
+    for k in choice.kernels:
+        own = to == k
+        if own.any():
+            slowest.append(tuning.GPU_JOB + float(offers.alone[k][own].max()))
+            failing += weight * float(offers.fails[k][own].sum())
+    cpu = to < 0
+    on_card = weight * float(times[~cpu].sum()) + _side_by_side(slowest)
+    beside = weight * float(times[cpu].sum()) + tuning.THREADS_BESIDE_A_CARD * float(offers.cpu[cpu].max(initial=0))
+    split = tuning.GPU_JOB if choice.kernels and cpu.any() else 0.0  # of the host
+    return _side_by_side([on_card, beside]) + split + offers.retry(failing)
+
+
+def _side_by_side(times: Sequence[float]) -> float:
+    longest = max(times)
+    return longest + tuning.GPU_BESIDE * (sum(times) - longest)
