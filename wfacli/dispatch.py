@@ -143,13 +143,23 @@ def _for_card(
         sample = pairs.part(rows[speak])
         if not len(known):
             sample = with_many_estimates(sample)
+        if failed is not None:
+            sample = _raised(sample, failed[speak], spec)
         job = jobs.one_for_all(
             sample, len(rows), spec, limits, cpu, few_on_cpu, None if failed is None else failed[speak]
         )
         return [Route(rows, job.kernel, job.cut, again)]
     some = pairs if is_every_row(rows, len(pairs)) else pairs.part(rows)
+    if failed is not None:
+        some = _raised(some, failed, spec)
     found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, failed)
     return [Route(rows if len(job.rows) == len(rows) else rows[job.rows], job.kernel, job.cut, again) for job in found]
+
+
+def _raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
+    """The batch with estimates that are no less than what pairs of such costs (f64[n]) have."""
+    least = np.minimum(failed / Units.of(spec).edit, np.maximum(pairs.q_len, pairs.t_len)).astype(np.int32)
+    return pairs.with_edits(np.maximum(pairs.est_edits, least))
 
 
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
@@ -271,8 +281,9 @@ def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limi
     """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
     some = pairs.part(rows)
     failed = reached(done.kernel, done.cut, some, spec)
+    unknown = np.full(len(rows), -1, np.int32)
     few = len(rows) <= jobs.SAMPLE
-    some = with_many_estimates(some) if few else some.with_edits(np.full(len(rows), -1, np.int32))
+    some = _raised(with_many_estimates(some), failed, spec) if few else some.with_edits(unknown)
     routes = _for_card(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
     return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
 

@@ -20,6 +20,7 @@ from wfacli.gpu.catalogue import ROWS
 from wfacli.gpu.kernels import plan_of, serves
 from wfacli.gpu.plans import NO_BOUND, Shape
 from wfacli.io.memory import pairs_of
+from wfacli.offers import reached
 
 EDIT, AFFINE, TWO = SCHEMES[0], SCHEMES[6], SCHEMES[11]
 LINEAR = (Metric.LINEAR, (4, 2), 0)
@@ -230,7 +231,8 @@ def failed(count, edits, length, kernel, spec, **rest):
     """Where all pairs go that a kernel does not reach."""
     target = np.frombuffer(b"ACGT", np.uint8)[np.random.default_rng(3).integers(0, 4, length)]
     query = target.copy()
-    query[:: length // edits] ^= 2  # another letter
+    if edits:
+        query[:: length // edits] ^= 2  # another letter
     batch = pairs_of([query.tobytes()], [target.tobytes()]).part(np.zeros(count, np.int32))
     batch = dataclasses.replace(batch, flags=np.zeros(count, np.uint8))
     rows, status = np.arange(count, dtype=np.int32), np.full(count, Status.SCORE_LIMIT, np.uint8)
@@ -247,6 +249,17 @@ def test_what_fails_gets_one_more_job_that_reaches_further():
     like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
     assert rungs.RUNGS[many.kernel].reach(like)[0] > rungs.RUNGS["gpu-dp-64"].reach(like)[0]
     assert not any(on_gpu(r.kernel) for r in failed(30_000, 40, 1000, many.kernel, spec, again=True))
+
+
+@pytest.mark.parametrize(("length", "kernel", "cut"), [
+    (1000, "gpu-dp-64", 0), (10_000, "gpu-tiles-4096", 2500), (10_000, "gpu-wfa-affine-1000", 900),
+])  # fmt: skip
+def test_a_kernel_that_has_failed_knows_better_than_an_estimate(length, kernel, cut):
+    spec = spec_for(AFFINE)
+    (again,) = failed(30_000, 0, length, kernel, spec, cut=cut)
+    same = pairs_of(["A" * length], ["A" * length])
+    assert on_gpu(again.kernel)
+    assert reached(again.kernel, again.cut, same, spec)[0] > reached(kernel, cut, same, spec)[0] > 0
 
 
 @pytest.mark.parametrize("scheme", [EDIT, AFFINE], ids=str)
