@@ -334,7 +334,7 @@ def test_a_card_that_fails_at_once(monkeypatch, cpu, call, name):
 def test_the_card_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
     monkeypatch.setattr(choice, "CudaDriver", lambda **_: pytest.fail("opened"))
     assert choice.with_gpu(asked(EngineName.CPU), cpu, Stats()) is cpu
-    assert choice.with_gpu(asked(EngineName.AUTO, heuristics=Heuristics(band=5)), cpu, Stats()) is cpu
+    assert choice.with_gpu(asked(EngineName.AUTO, heuristics=Heuristics(band=5, xdrop=5)), cpu, Stats()) is cpu
 
 
 def test_a_card_and_the_cpu_together(monkeypatch, cpu):
