@@ -93,32 +93,31 @@ def one_for_all(
     failed: F64 | None = None,
 ) -> Job:
     """The job of so many pairs of which some speak for all; its rows are left out. Arguments as for jobs_of."""
-    if failed is None and not few_on_cpu:
-        return _one(Sample(sample), count, spec, limits, cpu)[0]
-    offers = Offers(sample, spec, limits, cpu, failed=failed)
+    offers = (
+        Offers(sample, spec, limits, cpu, failed=failed) if failed is not None else _offers(sample, spec, limits, cpu)
+    )
     weight = count / len(sample)
     choice = _best(offers, weight, every=True)
-    beaten = few_on_cpu and _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
+    if few_on_cpu:
+        beaten = _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
+    else:
+        beaten = not choice.kernels or bool(offers.cpu.sum() < offers.expected[choice.kernels[0]].sum())
     return _without_rows(offers, _Choice(()) if beaten else choice)
 
 
 def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
     """Whether some pairs say that one kernel had best have all of so many: then no other pair needs an estimate."""
-    return _one(Sample(sample), count, spec, limits, cpu)[1]
+    several = _few(_offers(sample, spec, limits, cpu), count / len(sample), few_on_cpu=False)
+    return len(several.kernels) == 1 and not several.cpu
 
 
-@functools.lru_cache(maxsize=64)  # it is asked for a batch's estimates, and for its routes
-def _one(sample: Sample, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> tuple[Job, bool]:
-    """The job of so many pairs like some, and whether it is better than several."""
-    offers = Offers(sample.pairs, spec, limits, cpu)
-    weight = count / len(sample.pairs)
-    choice = _best(offers, weight, every=True)
-    beaten = not choice.kernels or bool(offers.cpu.sum() < offers.expected[choice.kernels[0]].sum())
-    several = _few(offers, weight, few_on_cpu=False)
-    return (
-        _without_rows(offers, _Choice(()) if beaten else choice),
-        len(several.kernels) == 1 and not several.cpu,
-    )
+def _offers(sample: PairBatch, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> Offers:
+    return _known_offers(Sample(sample), spec, limits, cpu)
+
+
+@functools.lru_cache(maxsize=64)  # a batch asks twice: for its estimates, and for its routes
+def _known_offers(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> Offers:
+    return Offers(sample.pairs, spec, limits, cpu)
 
 
 def _without_rows(offers: Offers, choice: _Choice) -> Job:

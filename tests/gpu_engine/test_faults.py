@@ -12,7 +12,7 @@ import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.batch import AlignmentBatch, PairBatch, Status
-from wfacli.config import AlignSpec, Config, EngineName, Heuristics, Limits
+from wfacli.config import AlignSpec, Config, EngineName, Limits, Mode
 from wfacli.dispatch import Route
 from wfacli.engines import choice, gpu
 from wfacli.engines.both import BothEngines
@@ -334,7 +334,7 @@ def test_a_card_that_fails_at_once(monkeypatch, cpu, call, name):
 def test_the_card_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
     monkeypatch.setattr(choice, "CudaDriver", lambda **_: pytest.fail("opened"))
     assert choice.with_gpu(asked(EngineName.CPU), cpu, Stats()) is cpu
-    assert choice.with_gpu(asked(EngineName.AUTO, heuristics=Heuristics(band=5, xdrop=5)), cpu, Stats()) is cpu
+    assert choice.with_gpu(asked(EngineName.AUTO, mode=Mode.HW), cpu, Stats()) is cpu
 
 
 def test_a_card_and_the_cpu_together(monkeypatch, cpu):

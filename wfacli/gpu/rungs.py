@@ -123,6 +123,11 @@ def _lanes(band: int, mismatch: int, gaps: Gaps) -> int | None:
     return tiles.lanes(band, mismatch, gaps)
 
 
+@functools.lru_cache(maxsize=4096)
+def _lanes_of_few(band: int, mismatch: int, gaps: Gaps, longest: int) -> int | None:
+    return tiles.lanes(band, mismatch, gaps, count=1, longest=longest)
+
+
 def _tiles_reach(band: int, pairs: Pairs) -> F64:
     """See tiles.provable_cost."""
     return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band).astype(np.float64)
@@ -142,8 +147,8 @@ def _tiles_work(band: int, narrowed: bool, pairs: Pairs) -> F64:
 
 def _tiles_cycles(band: int, pairs: Pairs) -> F64:
     """Stripes of a pair come one after the other, but for a team's; on the way back one warp does all of them."""
-    longest = int(pairs.longest.max(initial=1))
-    lanes = tiles.lanes(band, pairs.mismatch, pairs.gaps, count=1, longest=longest) or tiles.LANES[0]
+    rounded = 1 << int(pairs.longest.max(initial=1)).bit_length()
+    lanes = _lanes_of_few(band, pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
     across = tiles.width(lanes) + min(lanes, 32)
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
     there = stripes / np.minimum(tiles.team(lanes), stripes) * (np.minimum(band, 2 * pairs.longest) + across)
