@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any
 
 from hypothesis import HealthCheck, settings
+
+# A shell starts what it runs in the background with SIGINT ignored; so would be the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Times vary too much between machines for Hypothesis' clocks to say anything.
 settings.register_profile("wfacli", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
