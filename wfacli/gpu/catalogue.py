@@ -76,7 +76,13 @@ _RESIDENT = {
     "dp-128-pieces-1-bits-16-coded": 5,
     "dp-1024-pieces-1-bits-32-coded": 3,
 }
-_TOO_LARGE = {"dp-64-pieces-1": ("sm_80",), "dp-32-pieces-2-coded": ("sm_80",)}
+_TOO_LARGE = {
+    "dp-64-pieces-1": ("sm_80",),
+    "dp-32-pieces-2-coded": ("sm_80",),
+    "tiles-128-pieces-2": ("sm_80",),
+    "tiles-128-pieces-2-coded": ("sm_80", "sm_90", "sm_100"),
+    **{f"tiles-{lanes}-pieces-1-coded": ("sm_100",) for lanes in (4, 8, 16)},  # one word
+}
 
 
 def dp_thread_pieces(band: int) -> tuple[int, ...]:
