@@ -8,8 +8,8 @@
 // 1988, with one level of rows and columns that are kept).
 //
 // Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs times `stride` bytes of the
-// workspace (wfacli/gpu/layout.py). A pair whose band of task.band diagonals does not prove its cost gets ScoreLimit.
-// wfacli/gpu/dp.py says which costs and bands 16 bits suffice for.
+// workspace (wfacli/gpu/tiles.py). A pair whose band of task.band diagonals does not prove its cost gets ScoreLimit.
+// wfacli/gpu/tiles.py says which costs and bands 16 bits suffice for.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_TEAM: warps that
 // share the stripes of two pairs, all those of a block; or 1. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for

@@ -45,8 +45,9 @@ LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 SCORE_ONLY = {"bits": 0.55, "stripes": 0.8, "difference": 0.75, "difference-reads": 0.55, "wavefront": 0.7}
 SAFETY = 1.3  # estimates of edits are trusted to this factor
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
-# Edits that an estimate of 10,000 letters looks at, and more letters too. A card's kernels are cut to estimates.
-ESTIMATE, ESTIMATE_BESIDE_A_CARD = 60, 128
+# Edits that an estimate of 10,000 letters looks at, and more letters too; native/estimate.hpp has the usual number. A
+# card's kernels are cut to estimates.
+ESTIMATE_BESIDE_A_CARD = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
 # NVIDIA H200; work: letters * diagonals. A card full of such pairs, so these are times of the whole card.

@@ -172,16 +172,21 @@ def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> l
 @functools.lru_cache(maxsize=1024)
 def with_band(band: int) -> Rung:
     """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
-    name = f"{PREFIX}tiles-{next(widest for widest in tiles.BANDS if band <= widest)}"
+    return _tiles(next(widest for widest in tiles.BANDS if band <= widest), band)
+
+
+def _tiles(widest: int, band: int | None = None) -> Rung:
+    """The rung named after its widest band, for a band of its own or for those that its pairs' costs ask for."""
+    size = widest if band is None else band
     return Rung(
-        name,
-        partial(_tiles_reach, band),
-        partial(_tiles_work, band, False),
+        f"{PREFIX}tiles-{widest}",
+        partial(_tiles_reach, size),
+        partial(_tiles_work, size, band is None),
         tuning.GPU_TILES,
-        partial(_tiles_cycles, band),
+        partial(_tiles_cycles, size),
         coded=True,
         any_band=True,
-        band=band,
+        band=band or 0,
     )
 
 
@@ -266,18 +271,7 @@ _DP = {
     for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
     for band in bands
 }
-_TILES = {
-    band: Rung(
-        f"{PREFIX}tiles-{band}",
-        partial(_tiles_reach, band),
-        partial(_tiles_work, band, True),
-        tuning.GPU_TILES,
-        partial(_tiles_cycles, band),
-        coded=True,
-        any_band=True,
-    )
-    for band in tiles.BANDS
-}
+_TILES = {band: _tiles(band) for band in tiles.BANDS}
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
 # They have no model: where one is asked for there is no other choice.
 _BANDED = tuple(
