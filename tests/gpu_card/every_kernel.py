@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -109,7 +110,7 @@ def asked() -> argparse.Namespace:
 def main() -> int:
     options = asked()
     seen: set[str] = set()
-    compiler = Compiler(Cache(os.environ.get("WFACLI_CACHE_DIR") or CACHE))
+    compiler = Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE)))
 
     def opened() -> Driver:
         if options.emulated:
