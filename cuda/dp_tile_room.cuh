@@ -195,13 +195,17 @@ struct Entrance {
     }
     return entrance;
   }
+  // Whether anything is kept of a row. There is one above row 0 only where the stripe begins below the one before, so
+  // rows from -1 on are asked for; one comparison for both ends.
+  WFACLI_DEVICE bool has(int x, std::int32_t row) const {
+    return static_cast<std::uint32_t>(row + lower[x]) < static_cast<std::uint32_t>(rows[x]);
+  }
   // What is kept of rows of the stripe, of each pair one; anything where nothing is.
   WFACLI_DEVICE Edge kept(const std::int32_t (&row)[2]) const {
     Edge edge{};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const std::int32_t at = row[x] + lower[x];
-      if (at < rows[x]) edge.of[x] = from[x][at].of[x];
+      if (has(x, row[x])) edge.of[x] = from[x][row[x] + lower[x]].of[x];
     }
     return edge;
   }
@@ -217,7 +221,7 @@ struct Entrance {
         value[x] = kTop + costs.edge(row[x] + 1);
 #pragma unroll
         for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = min(value[x] + costs.open[g] + costs.more[g], kFar);
-      } else if (row[x] + lower[x] < rows[x]) {
+      } else if (has(x, row[x])) {
         value[x] = half_of(edge.of[x].first, 0) + lift[x];
         deletion[x][0] = half_of(edge.of[x].first, 1) + lift[x];
 #if WFACLI_PIECES == 2
