@@ -24,7 +24,7 @@ struct Dim {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
-constexpr std::size_t kStack = 256 << 10;
+constexpr std::size_t kStack = 256 << 10;  // a power of two, at a multiple of which each stack begins
 constexpr std::uint8_t kPattern = 0xb5;  // of memory that nobody has written
 
 struct Fiber {
@@ -41,18 +41,21 @@ struct Fiber {
 
 // Stacks by thread of a block; kept from launch to launch, whatever their numbers of threads.
 struct Stacks {
-  std::vector<char*> all;
+  static constexpr std::size_t kTogether = 32, kBytes = (kTogether + 1) * kStack;  // one more, to begin where they must
+  std::vector<void*> all;
 
   char* of(std::size_t thread) {
-    while (all.size() <= thread) {
-      void* memory = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    while (all.size() <= thread / kTogether) {
+      void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) std::abort();
-      all.push_back(static_cast<char*>(memory));
+      all.push_back(memory);
     }
-    return all[thread];
+    const auto memory = reinterpret_cast<std::uintptr_t>(all[thread / kTogether]);
+    const auto first = (memory + kStack - 1) & ~(kStack - 1);
+    return reinterpret_cast<char*>(first + thread % kTogether * kStack);
   }
   ~Stacks() {
-    for (char* stack : all) munmap(stack, kStack);
+    for (void* memory : all) munmap(memory, kBytes);
   }
 };
 
@@ -64,7 +67,6 @@ struct Block {
   std::uint8_t* shared = nullptr;
   std::uint32_t live = 0, waiting = 0;
   std::uint64_t barriers = 0;
-  std::size_t running = 0;
   Context scheduler;
   void* fake_stack = nullptr;
   const void* scheduler_stack = nullptr;
@@ -73,11 +75,20 @@ struct Block {
   const void* task = nullptr;
 };
 
-inline Block& block() {
-  static thread_local Block b;
-  return b;
+// What lies above the first frame of a fiber's stack. Kernels ask all the time who they are: when they asked
+// thread-local memory, which a library finds by a call, that was more than half of a launch.
+struct alignas(16) Owner {
+  Block* block;
+  Fiber* fiber;
+};
+inline Owner& owner_of(const void* in_stack) {
+  const auto first = reinterpret_cast<std::uintptr_t>(in_stack) & ~(kStack - 1);
+  return *reinterpret_cast<Owner*>(first + kStack - sizeof(Owner));
 }
-inline Fiber& here() { return block().fibers[block().running]; }
+
+// Of the fiber that calls it.
+inline Block& block() { return *owner_of(__builtin_frame_address(0)).block; }
+inline Fiber& here() { return *owner_of(__builtin_frame_address(0)).fiber; }
 inline std::uint8_t* dynamic_shared() { return block().shared; }
 
 // The i-th state of a block; made new for each block.
@@ -146,29 +157,27 @@ inline void fiber_main() {
   leave(true);
 }
 
-inline void prepare(Fiber& f, std::uint32_t thread) {
-  f.stack = block().stacks.of(thread);
+inline void prepare(Block& b, Fiber& f, std::uint32_t thread) {
+  f.stack = b.stacks.of(thread);
+  owner_of(f.stack) = {&b, &f};
   f.thread = {thread, 0, 0};
   f.ended = false;
   f.ready = nullptr;
-  begin_context(f.context, f.stack, kStack, fiber_main);
+  begin_context(f.context, f.stack, kStack - sizeof(Owner), fiber_main);
 }
 
-inline void enter(std::size_t i) {
-  Block& b = block();
-  b.running = i;
+inline void enter(Block& b, Fiber& f) {
 #ifdef WFACLI_FIBER_SANITIZER
-  __sanitizer_start_switch_fiber(&b.fake_stack, b.fibers[i].stack, kStack);
+  __sanitizer_start_switch_fiber(&b.fake_stack, f.stack, kStack);
 #endif
-  switch_context(b.scheduler, b.fibers[i].context);
+  switch_context(b.scheduler, f.context);
 #ifdef WFACLI_FIBER_SANITIZER
   __sanitizer_finish_switch_fiber(b.fake_stack, nullptr, nullptr);
 #endif
 }
 
 // Turns until every thread has ended; `order` 1 takes them from the last to the first.
-inline void run_block(int order) {
-  Block& b = block();
+inline void run_block(Block& b, int order) {
   while (b.live) {
     bool moved = false;
     const std::size_t n = b.fibers.size();
@@ -176,7 +185,7 @@ inline void run_block(int order) {
       Fiber& f = b.fibers[order ? n - 1 - k : k];
       if (f.ended || (f.ready && !f.ready(f.waits_for))) continue;
       moved = true;
-      enter(static_cast<std::size_t>(&f - b.fibers.data()));
+      enter(b, f);
     }
     if (moved) continue;
     for (const Fiber& f : b.fibers)
@@ -188,7 +197,7 @@ inline void run_block(int order) {
 
 inline void run_grid(void (*kernel)(const void*), const void* task, std::uint32_t grid, std::uint32_t threads,
                      std::size_t shared_bytes, int order) {
-  Block& b = block();
+  static thread_local Block b;
   std::vector<std::uint8_t> shared(shared_bytes + 16);
   b.shared = reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(shared.data()) + 15) & ~std::uintptr_t{15});
   b.kernel = kernel;
@@ -202,8 +211,8 @@ inline void run_grid(void (*kernel)(const void*), const void* task, std::uint32_
     b.states.clear();
     b.live = threads;
     b.waiting = 0;
-    for (std::uint32_t t = 0; t < threads; ++t) prepare(b.fibers[t], t);
-    run_block(order);
+    for (std::uint32_t t = 0; t < threads; ++t) prepare(b, b.fibers[t], t);
+    run_block(b, order);
   }
 }
 
