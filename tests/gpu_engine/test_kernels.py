@@ -21,7 +21,7 @@ from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
 from wfacli.forecast import GPU_KERNELS, Forecast, on_gpu
-from wfacli.gpu import rungs, wfa
+from wfacli.gpu import rungs, tiles, wfa
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 
@@ -45,9 +45,10 @@ CODED = [(k, s) for s in (SCHEMES[0], *SCHEMES[2:4], SCHEMES[5]) for k in kernel
 
 
 def wide(kernel):
-    """Whether so many threads have a pair that emulating them takes long."""
+    """Whether emulating it takes long: so many threads have a pair, or tiles that have the whole of any pair here."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(rungs.PREFIX))
-    return variant is not None and variant.group > 32
+    whole = {f"{rungs.PREFIX}tiles-{band}" for band in tiles.BANDS if band > 256}
+    return kernel in whole or (variant is not None and variant.group > 32)
 
 
 @functools.cache
