@@ -12,6 +12,9 @@ from hypothesis import HealthCheck, settings
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Commands that tests run shall find the package compiled, as where it is installed: there are some thousand of them.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Times vary too much between machines for Hypothesis' clocks to say anything.
 settings.register_profile("wfacli", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("wfacli"), max_examples=5_000, print_blob=True)
