@@ -51,7 +51,8 @@ test-gpu: .venv/dev
 sanitize-gpu: .venv/dev
 	$(BIN)/python -m pytest -m gpu tests/gpu_card/test_sanitizer.py
 
-# All GPU kernels for all architectures, into build/cubins, whence make wheel takes them; shows what they use.
+# All GPU kernels for all architectures, into build/cubins, whence make wheel takes them; shows what they use, and
+# fails where one leaves its registers that should not.
 kernels: .venv/built
 	rm -rf build/cubins && WFACLI_CACHE_DIR=build/kernels $(BIN)/wfacli kernels --into build/cubins
 

@@ -199,10 +199,14 @@ def test_usage_is_the_entrys_own(make, tmp_path):
 
 def test_hot_rows_that_leave_their_registers_are_marked(make):
     cold = Row("cold", "row.cu", "entry", (), 64, hot=False)
-    lines = list(report(build_rows(make(), [ROW, cold], ["sm_90"])))
+    known = Row("known", "row.cu", "entry", (), 64, spills_on=("sm_90",))
+    built = list(build_rows(make(), [ROW, cold, known], ["sm_90", "sm_80", "compute_100"]))
+    marked = [(one.row.name, one.arch) for one in built if one.too_large]
+    assert marked == [(ROW.name, "sm_90"), (ROW.name, "sm_80"), ("known", "sm_80")]
+    lines = list(report(one for one in built if one.arch == "sm_90"))
     assert lines[0].split()[:3] == ["row", "arch", "registers"]
     assert lines[1].split() == ["row", "sm_90", "40", "512", "16", "4", "45", "*"]
-    assert lines[2].split()[-1] != "*"
+    assert [line.split()[-1] for line in lines[2:]] == ["36", "36"]  # bytes: no star follows
 
 
 def test_nvcc_is_found(tmp_path):

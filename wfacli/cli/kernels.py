@@ -16,7 +16,7 @@ def kernels(
     into: Annotated[Path | None, typer.Option("--into", help="Folder that a package's files go to.")] = None,
     arch: Annotated[list[str] | None, typer.Option("--arch", help="Such as sm_90, or compute_100 for PTX.")] = None,
 ) -> None:
-    """Prints a line for each row and architecture; fails where a hot row leaves its registers."""
+    """Prints a line for each row and architecture; fails where one leaves its registers that should not."""
     from ..gpu.build import build_rows, report
     from ..gpu.catalogue import ROWS
     from ..gpu.compiler import ARCHITECTURES, NEWEST_PTX, Compiler
@@ -25,5 +25,5 @@ def kernels(
     built = list(build_rows(Compiler(), ROWS.values(), architectures, usable_cores(), into))
     for line in report(built):
         typer.echo(line)
-    if any(one.spills and one.row.hot for one in built):
+    if any(one.too_large for one in built):
         raise typer.Exit(1)

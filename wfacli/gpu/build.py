@@ -26,6 +26,11 @@ class Built:
         """Whether it leaves its registers."""
         return self.usage is not None and bool(self.usage.stack or self.usage.spills)
 
+    @property
+    def too_large(self) -> bool:
+        """Whether it leaves its registers where its row says that it does not."""
+        return self.spills and self.row.hot and self.arch not in self.row.spills_on
+
 
 def build_rows(
     compiler: Compiler,
@@ -65,11 +70,11 @@ def prepare(compiler: Compiler, rows: Iterable[Row], arch: str, jobs: int) -> No
 
 
 def report(built: Iterable[Built]) -> Iterator[str]:
-    """A plain table, line by line; a star marks hot rows that leave their registers."""
+    """A plain table, line by line; a star marks rows that leave their registers and should not."""
     yield f"{'row':32} {'arch':12} {'registers':>9} {'shared':>7} {'stack':>6} {'spills':>6} {'bytes':>8}"
     for one in built:
         figures = (
             (one.usage.registers, one.usage.shared, one.usage.stack, one.usage.spills) if one.usage else ("-",) * 4
         )
         columns = " ".join(f"{value:>{width}}" for value, width in zip(figures, (9, 7, 6, 6), strict=True))
-        yield f"{one.row.name:32} {one.arch:12} {columns} {one.nbytes:>8}{' *' if one.spills and one.row.hot else ''}"
+        yield f"{one.row.name:32} {one.arch:12} {columns} {one.nbytes:>8}{' *' if one.too_large else ''}"
