@@ -36,8 +36,9 @@ fmt: .venv/dev
 
 # The native code under AddressSanitizer and UndefinedBehaviorSanitizer, for every instruction set that the machine has,
 # in a virtual environment of its own; and the GPU's kernels on the host. Left out are the oracle's own tests and nvcc.
+# A report ends the process that ran the test: another takes its place, as often as it must, so that all tests are run.
 sanitize: .venv/dev
-	sh tests/sanitize.sh address -n auto --ignore tests/engines/test_oracle.py --ignore tests/gpu_host/test_rows.py
+	sh tests/sanitize.sh address -n auto --max-worker-restart 10000 --ignore tests/engines/test_oracle.py --ignore tests/gpu_host/test_rows.py
 
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
