@@ -71,6 +71,12 @@ WFACLI_DEVICE std::int32_t tile_top(std::int32_t first_row, std::int32_t stripe)
   return max(1, stripe * kTileWidth + first_row);
 }
 
+// Diagonals of a slot's band; 0: there is no such slot.
+WFACLI_DEVICE std::int32_t tile_band(const AlignTask& task, std::int32_t slot) {
+  if (slot >= task.count) return 0;
+  return task.bands ? task.bands[slot] : task.band;
+}
+
 // A pair whose cost the band may prove; or none, which has no stripes.
 struct TilePair {
   TileLetters::Of query, target;
@@ -86,9 +92,9 @@ struct TilePair {
     pair.slot = slot;
     pair.query = TileLetters::Of::query(task.seq, row);
     pair.target = TileLetters::Of::target(task.seq, row);
-    const std::int32_t query_len = pair.query.length, target_len = pair.target.length;
-    pair.band = Band::of(task.costs, query_len, target_len, task.band);
-    pair.first_row = 2 - pair.band.low - task.band;
+    const std::int32_t query_len = pair.query.length, target_len = pair.target.length, width = tile_band(task, slot);
+    pair.band = Band::of(task.costs, query_len, target_len, width);
+    pair.first_row = 2 - pair.band.low - width;
     const bool fits = max(query_len, target_len) <= task.longest && slot < task.count;
     const bool swept = fits && query_len > 0 && target_len > 0 && pair.band.holds;
     pair.stripes = swept ? (target_len - 1) / kTileWidth + 1 : 0;

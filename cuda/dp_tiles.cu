@@ -8,8 +8,8 @@
 // 1988, with one level of rows and columns that are kept).
 //
 // Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs times `stride` bytes of the
-// workspace (wfacli/gpu/tiles.py). A pair whose band of task.band diagonals does not prove its cost gets ScoreLimit.
-// wfacli/gpu/tiles.py says which costs and bands 16 bits suffice for.
+// workspace (wfacli/gpu/tiles.py). A pair whose band, one of task.bands or task.band diagonals, does not prove its cost
+// gets ScoreLimit. wfacli/gpu/tiles.py says which costs and bands 16 bits suffice for.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_TEAM: warps that
 // share the stripes of two pairs, all those of a block; or 1. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
@@ -25,7 +25,7 @@ WFACLI_DEVICE void find_costs(const AlignTask& task, const TileCosts& costs, con
   if constexpr (kTileTeam == 1)
     sweep_alone(sweep, pairs);
   else
-    sweep_as_team(sweep, pairs, task.band);
+    sweep_as_team(sweep, pairs, max(tile_band(task, pairs[0].slot), tile_band(task, pairs[1].slot)));
 #pragma unroll
   for (int x = 0; x < 2; ++x) {  // the lane that has the last cell tells the others
 #pragma unroll

@@ -18,7 +18,7 @@ from wfacli.batch import Status
 from wfacli.config import AlignSpec
 from wfacli.dispatch import Route
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu import catalogue, tiles
+from wfacli.gpu import catalogue, kernels, tiles
 from wfacli.gpu.cache import Cache
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
@@ -75,17 +75,18 @@ def builds_of(names: list[str], scheme: str) -> Iterator[tuple[str, tuple[int, .
             yield from ((name, (lanes,)) for lanes in tiles.LANES)
 
 
-def run_all(open_driver: Callable[[], Driver], kernels: list[str], seen: set[str]) -> Iterator[str]:
+def run_all(open_driver: Callable[[], Driver], families: list[str], seen: set[str]) -> Iterator[str]:
     """Every kernel whose name begins like one of these (all where there are none); yields what is wrong."""
     groups, every = some_pairs(), tiles.LANES
     for (scheme, score_only), names in rungs.by_scheme().items():
         spec = rungs.spec_of(scheme, score_only)
-        chosen = [name for name in names if not kernels or name.removeprefix("gpu-").startswith(tuple(kernels))]
+        chosen = [name for name in names if not families or name.removeprefix("gpu-").startswith(tuple(families))]
         if not chosen:
             continue
         engine = GpuEngine(spec, lambda: launched(open_driver(), seen), memory=_MEMORY)
         try:
             for name, tiles.LANES in list(builds_of(chosen, scheme)):
+                kernels._plan_of.cache_clear()  # as if there were no other builds
                 for pairs in groups:
                     yield from wrong_answers(engine, name, spec, pairs)
         finally:

@@ -205,9 +205,10 @@ def test_estimates_that_differ_by_chance_share_a_band():
     (alike,) = on_card(with_edits([1000] * 6000, 10_000), spec_for(AFFINE))
     assert (only.kernel, alike.kernel) == ("gpu-tiles-8192", "gpu-tiles-4096") or only.kernel == alike.kernel
     needed = 1000 * 10 / 3
-    assert needed < alike.cut <= only.cut < 1.4 * needed
-    shape = Shape(100, 10_000, 2, ((3, 1),), NO_BOUND, True, likely=100, cut=alike.cut)
-    assert plan_of(alike.kernel, shape).band == alike.cut
+    narrow, wide = (int(np.median(found.bands)) for found in (alike, only))
+    assert needed < min(narrow, wide) and max(narrow, wide) < 1.4 * needed
+    shape = Shape(100, 10_000, 2, ((3, 1),), NO_BOUND, True, likely=100, cut=narrow)
+    assert plan_of(alike.kernel, shape).band == narrow
 
 
 def test_pairs_with_other_letters_are_jobs_of_their_own():

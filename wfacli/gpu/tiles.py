@@ -133,13 +133,13 @@ def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> 
 
 
 def provable_cost(
-    mismatch: int, gaps: dp.Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int
+    mismatch: int, gaps: dp.Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int | np.ndarray
 ) -> np.ndarray:
     """The greatest cost, i64, that is answered for pairs of such lengths; -1: none. Above it: ScoreLimit.
 
-    Pairs with an empty side are always answered.
+    `band`: diagonals, of all pairs or of each. Pairs with an empty side are always answered.
     """
     proved = dp.unproven_cost(gaps, query_len, target_len, band, odd=False) - 1
-    if lanes(band, mismatch, gaps) is None:
+    if lanes(int(np.max(band, initial=1)), mismatch, gaps) is None:
         proved = np.full_like(proved, -1)
     return np.where((query_len == 0) | (target_len == 0), dp.NEVER, np.maximum(proved, -1))
