@@ -9,32 +9,35 @@ namespace wfacli {
 template <int Pieces>
 class Reach {
  public:
-  WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), n_(n), m_(m) {
+  WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), least_(-n), m_(m) {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
-      letters_[g] = 0;
+      letters_[g] = left_[g] = 0;
       next_[g] = p.opened(g);
     }
   }
   // The diagonals of the next score.
   WFACLI_DEVICE Range next(std::int32_t s) {
-    std::int32_t most = 0;
+    Range at{0, 0};
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
       if (s == next_[g]) {
         ++letters_[g];
+        --left_[g];
         next_[g] += p_.costs.extend[g];
       }
-      most = max(most, letters_[g]);
+      at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
     }
-    return {-min(most, n_), min(most, m_)};
+    return {max(at.lo, least_), min(at.hi, m_)};
   }
 
  private:
   static constexpr int kCount = Pieces == 2 ? 2 : 1;
   const Penalties<Pieces> p_;
-  const std::int32_t n_, m_;
+  const std::int32_t least_, m_;
   std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
+  // The same below 0: ptxas 13.0 forgets the sign where it takes the greatest of three, one of them negated (sm_90).
+  std::int32_t left_[kCount];
 };
 
 // What is left of the score: a diagonal too far from the last one for it has no path to the end. The sources of all
