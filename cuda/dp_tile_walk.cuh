@@ -25,13 +25,11 @@ struct TilePart {
 // Where one of a group's pairs ends.
 struct TileEnd {
   std::int32_t slot, query_len, target_len, cost;
-  std::int32_t first_row;  // of stripe 0
 
   // Value by value, since a choice of whole pairs would take them out of their registers.
   WFACLI_DEVICE static TileEnd of(const TilePair (&pairs)[2], bool second) {
     return {second ? pairs[1].slot : pairs[0].slot, second ? pairs[1].query.length : pairs[0].query.length,
-            second ? pairs[1].target.length : pairs[0].target.length, second ? pairs[1].cost : pairs[0].cost,
-            second ? pairs[1].first_row : pairs[0].first_row};
+            second ? pairs[1].target.length : pairs[0].target.length, second ? pairs[1].cost : pairs[0].cost};
   }
 };
 
@@ -39,24 +37,23 @@ struct TileEnd {
 struct TileTrack {
   std::int32_t i, j;    // from (query_len, target_len) to an edge of the matrix
   std::int32_t gap;     // the kind of gap that (i, j) is inside of, perhaps at its end; -1: none
-  std::int32_t first_row;           // of stripe 0
   std::int32_t stripe, top, state;  // of the part
   RunWriter out;
 
   // From a pair's last cell; nowhere to go where no cost is found.
   WFACLI_DEVICE static TileTrack of(const AlignTask& task, const TileEnd& end, bool found) {
     const auto at = static_cast<std::uint64_t>(found ? end.slot : 0) * static_cast<std::uint32_t>(task.op_capacity);
-    return {found ? end.query_len : 0, found ? end.target_len : 0, -1, end.first_row, 0, 0, 0,
+    return {found ? end.query_len : 0, found ? end.target_len : 0, -1, 0, 0, 0,
             RunWriter(task.ops + at, found ? task.op_capacity : 0)};
   }
   WFACLI_DEVICE bool goes_on() const { return i > 0 && j > 0; }
   WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
     return row - top + (column - 1 - stripe * kTileWidth) / kTileColumns;
   }
-  // The part whose last cell is (i, j).
-  WFACLI_DEVICE void enter() {
+  // The part whose last cell is (i, j), of pair x.
+  WFACLI_DEVICE void enter(const TileRoom& room, int x) {
     stripe = goes_on() ? (j - 1) / kTileWidth : 0;
-    top = tile_top(first_row, stripe);
+    top = goes_on() ? room.about(stripe)->top[x] : 1;
     state = goes_on() ? step(i, j) / kTileSteps : 0;
   }
   WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kTileSteps + 1 : 0; }
@@ -76,7 +73,7 @@ struct TileWalk {
   WFACLI_DEVICE void run(const TilePair (&pairs)[2], TileTrack& track) const {
     const TileSteps steps = TileSteps::of(task.costs);
     for (;;) {
-      track.enter();
+      track.enter(room, lane == 1);
       const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
       if (most == 0) return;
       TilePart parts[2];
@@ -180,9 +177,9 @@ struct TileWalk {
       lift[x] = stripe ? base_of(stripe - 1, x) - base_of(stripe, x) : 0;
       columns[x] = stripe * kTileWidth + lane * kTileColumns;
       begin[x] = parts[x].state * kTileSteps;
-      query[x] = pairs[x].top(stripe) - 1 - lane + begin[x];
+      query[x] = room.about(stripe)->top[x] - 1 - lane + begin[x];
     }
-    const Entrance entrance = Entrance::of(pairs, room, stripes, lift);
+    const Entrance entrance = Entrance::of(room, stripes, lift);
     Entering outer;
     outer.begin(entrance, costs, begin, lane);
     TileLetters letters = TileLetters::of(task, {0, -1});
@@ -209,8 +206,7 @@ struct TileWalk {
   }
 
   WFACLI_DEVICE std::int32_t base_of(std::int32_t stripe, int x) const {
-    const int2 bases = *room.bases(stripe);
-    return x ? bases.y : bases.x;
+    return room.about(stripe)->base[x];
   }
 
   // What comes into the lane's first column in step t of the parts, from the lane before or, to the first one, from

@@ -25,7 +25,7 @@ WFACLI_DEVICE void find_costs(const AlignTask& task, const TileCosts& costs, con
   if constexpr (kTileTeam == 1)
     sweep_alone(sweep, pairs);
   else
-    sweep_as_team(sweep, pairs, max(tile_band(task, pairs[0].slot), tile_band(task, pairs[1].slot)));
+    sweep_as_team(sweep, pairs);
 #pragma unroll
   for (int x = 0; x < 2; ++x) {  // the lane that has the last cell tells the others
 #pragma unroll

@@ -183,7 +183,8 @@ def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
     """Up to _MOST kernels that together take the least."""
     choice = _best(offers, weight)
     # As times of a full card say: who has a card and few pairs wants most of them there.
-    if not choice.kernels or offers.cpu.sum() < offers.expected.min(axis=0).sum():
+    tried = np.where(offers.fails <= GIVEN_UP, offers.expected, np.inf).min(axis=0)
+    if not choice.kernels or (tried > offers.cpu).mean() > 0.5:
         return _Choice(())
     most = len(offers.cpu) * (1 if few_on_cpu else _BESIDE)
     total = _total(offers, choice, weight)

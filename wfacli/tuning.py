@@ -63,7 +63,7 @@ GPU_JOB = 300.0  # microseconds that a route takes however few and short its pai
 GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card
 GPU_CLOCK = 1700.0  # cycles a microsecond
 GPU_LETTER_CYCLES, GPU_CELL_CYCLES = 100.0, 3.0  # of a letter, and of a lane's diagonals for it
-GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 75.0, 880.0  # of a row of a tile, for a team; of one on the way back
+GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 372.0, 950.0  # of a row of a tile, for a team; of one on the way back
 GPU_WFA_ROW_CYCLES, GPU_WFA_PASS_CYCLES = 800.0, 600.0  # of a row, and of a group's pass over it
 GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
 # How far true costs are from estimated ones: the spread of their ratio's logarithm, where many edits were seen, and
@@ -86,5 +86,6 @@ GPU_MULTIPROCESSORS = 132
 GPU_WORKSPACE = 8e9  # bytes
 # Heuristic bands on a card. Off: right in the emulation, but on an H200 every noisy long read was given up.
 GPU_BANDS = False
-# Threads that align on the CPU while the card does: their times are divided by this before they are compared.
-THREADS_BESIDE_A_CARD = 16
+# What threads that align on the CPU while the card does are worth: their times are divided by this before they are
+# compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
+THREADS_BESIDE_A_CARD = 8

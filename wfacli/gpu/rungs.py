@@ -24,6 +24,7 @@ F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
 _SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
 _GRAIN = 32  # diagonals of tiles' bands
+_NARROWED = 0.4  # of a band's rows, that are left at least
 _ANY = 1 << 14  # letters of a pair that stands for all
 
 
@@ -147,8 +148,15 @@ def _tiles_work(bands: Bands, pairs: Pairs) -> F64:
     lanes = _lanes(int(own.max(initial=1)), pairs.mismatch, pairs.gaps)
     if lanes is None:
         return np.full(len(pairs.cost), np.inf)
-    each: F64 = len(pairs.gaps) * pairs.longest * (np.minimum(own, pairs.longest) + tiles.steps(lanes, 0))
+    each: F64 = len(pairs.gaps) * pairs.longest * (_tiles_rows(own, pairs) + tiles.steps(lanes, 0))
     return each
+
+
+def _tiles_rows(own: I64, pairs: Pairs) -> F64:
+    """Rows (f64[n]) that a column has on average: fewer, the more a path has cost until then (dp_tile_sweep.cuh)."""
+    narrowed = pairs.cost / (2 * min(extend for _, extend in pairs.gaps))
+    rows: F64 = np.minimum(np.maximum(own - narrowed, _NARROWED * own), pairs.longest)
+    return rows
 
 
 def _tiles_cycles(bands: Bands, pairs: Pairs) -> F64:
@@ -157,7 +165,7 @@ def _tiles_cycles(bands: Bands, pairs: Pairs) -> F64:
     lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
     across = tiles.width(lanes) + min(lanes, 32)
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
-    there = stripes / np.minimum(tiles.team(lanes), stripes) * (np.minimum(own, pairs.longest) + across)
+    there = stripes / np.minimum(tiles.team(lanes), stripes) * (_tiles_rows(own, pairs) + across)
     each: F64 = there * tuning.GPU_TILES_CYCLES + stripes * across * tuning.GPU_TILES_BACK_CYCLES
     return each * len(pairs.gaps)
 

@@ -21,6 +21,7 @@ _GRAIN = 32  # of narrower ones
 _WITH_DIRECTIONS = 2  # times as long
 _FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps; as measured on an H200 with 500 to 1,600 of them
 _TEAM = 1.15  # times as long as if nobody waited for others
+_STRIPE = 40  # bytes of TileStripe
 _ROOM = 16e9  # bytes of workspace
 
 F64 = npt.NDArray[np.float64]
@@ -51,13 +52,13 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
     rows, of_warp = min(band + width(lanes), longest), min(lanes, 32)
     edge = rows * 8 * pieces
     if not path:
-        return -(-(team(lanes) + 1) * (edge + 8) // 512) * 256
+        return -(-(team(lanes) + 1) * (edge + _STRIPE) // 512) * 256
     stripes = (longest - 1) // width(lanes) + 1
     words = COLUMNS * (1 + pieces) + pieces + 1
     states = (rows + of_warp - 2) // between(lanes) + 1
     kept = states * words * 4 * of_warp
     directions = between(lanes) * of_warp * 16 * pieces
-    return -(-(stripes * (edge + kept + 8) + 16 + directions) // 512) * 256
+    return -(-(stripes * (edge + kept + _STRIPE) + 16 + directions) // 512) * 256
 
 
 def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
@@ -116,7 +117,7 @@ def _waits(warps: float) -> float:
     nothing to do.
     """
     hidden: float = max(_FULL / max(warps, _SCHEDULERS), 1.0) ** _HIDDEN
-    return hidden * max(_SCHEDULERS / max(warps, 1.0), 1.0)
+    return hidden * max(_SCHEDULERS / warps, 1.0)
 
 
 def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:
