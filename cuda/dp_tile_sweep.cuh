@@ -116,11 +116,9 @@ class TileSweep {
     std::int32_t top[2], rows[2];
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const bool first = number < kTileTeam;  // of those that this warp has
-      const std::int32_t low = first ? pairs[x].lowest : room_.about(number - kTileTeam)->low[x];
-      const std::int32_t high = first ? -pairs[x].band.low : room_.about(number - kTileTeam)->high[x];
-      top[x] = max(1, number * kTileWidth + 1 + low);
+      top[x] = max(1, number * kTileWidth + 1 + before_low(pairs[x], number, x));
       if (number > 0) top[x] = max(top[x], room_.about(number - 1)->top[x]);
+      const std::int32_t high = before_high(pairs[x], number, x);
       const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + high);
       rows[x] = number < pairs[x].stripes ? max(0, last - top[x] + 1) : 0;
     }
@@ -167,34 +165,40 @@ class TileSweep {
   // What is left of such a path costs at least a gap without its opening, to the diagonal of the last cell. Below the
   // last cell that leaves enough for it there is none: whoever goes further down does so in a gap, and would have come
   // through the cells below here for no more. Upwards, cells leave so much for a deletion.
-  WFACLI_DEVICE void narrow(const TilePair (&pairs)[2]) {
+  WFACLI_DEVICE void narrow(const TilePair (&pairs)[2]) const {
     TileStripe& stripe = *room_.about(number_);
     const Edge* const edge = room_.edge(number_);
     const std::int32_t column = (number_ + 1) * kTileWidth, drift = costs_.drift;
+    std::int32_t spare[2], end[2], last[2] = {-kNever, -kNever}, rise[2] = {kNever, kNever};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const TilePair& pair = pairs[x];
-      const bool first = number_ < kTileTeam;
-      std::int32_t low = first ? pair.lowest : room_.about(number_ - kTileTeam)->low[x];
-      std::int32_t high = first ? -pair.band.low : room_.about(number_ - kTileTeam)->high[x];
-      const std::int32_t end = pair.query.length - pair.target.length;
-      const std::int32_t proved = min(min(pair.band.unproven - 1, task_.max_cost), kNever / 4);
-      const std::int32_t spare = proved - pair.base - 2 * drift * column;
-      std::int32_t last = -kNever, rise = kNever;
-      for (std::int32_t r = lane_; r < stripe.rows[x]; r += kTileLanes) {
+      const std::int32_t proved = min(min(pairs[x].band.unproven - 1, task_.max_cost), kNever / 4);
+      spare[x] = proved - pairs[x].base - 2 * drift * column;
+      end[x] = pairs[x].query.length - pairs[x].target.length;
+    }
+    // What is read at the same time is waited for once.
+#pragma unroll 4
+    for (std::int32_t r = lane_; r < rows_; r += kTileLanes) {
+      const Edge values = edge[r];
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
         const std::int32_t k = stripe.top[x] + r - column;
-        const std::int32_t rest = spare - half_of(edge[r].of[x].first, 0) - drift * k;
-        if (rest < drift * (k < end ? end - k : k - end)) continue;
-        last = k;  // they come in order
-        rise = min(rise, drift * k - rest);
+        const std::int32_t rest = spare[x] - half_of(values.of[x].first, 0) - drift * k;
+        if (r >= stripe.rows[x] || rest < drift * (k < end[x] ? end[x] - k : k - end[x])) continue;
+        last[x] = k;  // they come in order
+        rise[x] = min(rise[x], drift * k - rest);
       }
+    }
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
 #pragma unroll
       for (int by = 1; by < kTileLanes; by *= 2) {
-        last = max(last, __shfl_xor_sync(kAllLanes, last, by, kTileLanes));
-        rise = min(rise, __shfl_xor_sync(kAllLanes, rise, by, kTileLanes));
+        last[x] = max(last[x], __shfl_xor_sync(kAllLanes, last[x], by, kTileLanes));
+        rise[x] = min(rise[x], __shfl_xor_sync(kAllLanes, rise[x], by, kTileLanes));
       }
-      if (drift > 0 && last > -kNever) low = max(low, (rise / drift + end) / 2 - 2);
-      high = min(high, last);
+      std::int32_t low = before_low(pairs[x], number_, x);
+      if (drift > 0 && last[x] > -kNever) low = max(low, (rise[x] / drift + end[x]) / 2 - 2);
+      const std::int32_t high = min(before_high(pairs[x], number_, x), last[x]);
       if (lane_ == 0) {
         stripe.low[x] = low;
         stripe.high[x] = high;
@@ -233,6 +237,13 @@ class TileSweep {
   }
 
  private:
+  // Of the stripe that this warp had before: row - column of the cells behind it that still count.
+  WFACLI_DEVICE std::int32_t before_low(const TilePair& pair, std::int32_t stripe, int x) const {
+    return stripe < kTileTeam ? pair.lowest : room_.about(stripe - kTileTeam)->low[x];
+  }
+  WFACLI_DEVICE std::int32_t before_high(const TilePair& pair, std::int32_t stripe, int x) const {
+    return stripe < kTileTeam ? -pair.band.low : room_.about(stripe - kTileTeam)->high[x];
+  }
   // New bases, by which the value at the stripe's top left is kTop; what lifts values of the stripe before to them.
   WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
     const TileStripe& before = *room_.about(max(stripe - 1, 0));
@@ -296,6 +307,8 @@ struct TileProgress {
   std::int32_t stripe[kTileTeam], chunk[kTileTeam];
 };
 
+constexpr std::int32_t kTurn = kTilePieces == 1 ? 4 : 1;  // chunks between two barriers, as registers allow
+
 // Whether a warp need not wait: what it reads of the stripe before is written.
 WFACLI_DEVICE bool team_ready(const TileSweep& sweep, const TileProgress& progress, std::int32_t warp) {
   const std::int32_t stripe = progress.stripe[warp], chunk = progress.chunk[warp];
@@ -303,10 +316,11 @@ WFACLI_DEVICE bool team_ready(const TileSweep& sweep, const TileProgress& progre
   if (stripe == 0 || other >= stripe) return true;  // there is none, or it has ended
   const std::int32_t done = other == stripe - 1 ? progress.chunk[before] : -1;
   if (chunk < 0) return done >= 0;
-  return done >= chunk + (sweep.lower(stripe) + kTileLanes + Entering::kAhead) / TileSweep::kChunk + 2;
+  const std::int32_t behind = (sweep.lower(stripe) + kTileLanes + Entering::kAhead) / TileSweep::kChunk + 1;
+  return done >= chunk + kTurn + behind;
 }
 
-// A chunk of a stripe, or what comes before the first one; the next chunk, or -1 if there is none.
+// Some chunks of a stripe, or what comes before the first one; the next chunk, or -1 if there is none.
 WFACLI_DEVICE std::int32_t team_work(TileSweep& sweep, TilePair (&pairs)[2], std::int32_t stripe, std::int32_t chunk) {
   if (chunk < 0) {
     sweep.place(pairs, stripe);
@@ -316,15 +330,19 @@ WFACLI_DEVICE std::int32_t team_work(TileSweep& sweep, TilePair (&pairs)[2], std
     const std::int32_t rows = sweep.rows(stripe);
     sweep.begin(pairs, stripe, rows, rows);
   }
-  if (chunk < sweep.chunks()) sweep.steps(pairs, chunk);
+  if constexpr (kTurn == 1) {  // no loop: it would take registers
+    if (chunk < sweep.chunks()) sweep.steps(pairs, chunk);
+  } else {
+    for (std::int32_t c = chunk; c < min(chunk + kTurn, sweep.chunks()); ++c) sweep.steps(pairs, c);
+  }
   __syncwarp();
-  if (chunk + 1 < sweep.chunks()) return chunk + 1;
+  if (chunk + kTurn < sweep.chunks()) return chunk + kTurn;
   sweep.narrow(pairs);
   return -1;
 }
 
 // The team's warps through all stripes of its two pairs: warp w has stripes w, w + kTileTeam, ... In each turn every warp
-// that need not wait does a chunk of its own.
+// that need not wait does some chunks of its own.
 WFACLI_DEVICE void sweep_as_team(TileSweep& sweep, TilePair (&pairs)[2]) {
   __shared__ TileProgress progress;
   const std::int32_t stripes = max(pairs[0].stripes, pairs[1].stripes);
