@@ -315,7 +315,7 @@ def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
 def _banded(spec: AlignSpec) -> str | None:
     """The card's kernel for a heuristic band, where one is asked for."""
     costs = Units.of(spec)
-    return rungs.banded(costs.mismatch, costs.gaps) if tuning.GPU_BANDS and only_banded(spec) else None
+    return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else None
 
 
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:

@@ -84,8 +84,6 @@ GPU_LIKELY = 1.5  # times the estimate is what few pairs exceed
 GPU_FURTHER = 1.2  # times as far a next kernel must reach to be worth a try
 GPU_MULTIPROCESSORS = 132
 GPU_WORKSPACE = 8e9  # bytes
-# Heuristic bands on a card. Off: right in the emulation, but on an H200 every noisy long read was given up.
-GPU_BANDS = False
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
