@@ -161,10 +161,11 @@ struct TileRoom {
     return reinterpret_cast<TileStripe*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
            place(stripe);
   }
-  // Directions of the part of a stripe that is walked through; a step's vectors are kTileLanes * kVectors apart.
-  WFACLI_DEVICE uint4* directions() const {
+  // Directions of parts of a stripe that are walked through, of each warp of a team one; a step's vectors are
+  // kTileLanes * kVectors apart.
+  WFACLI_DEVICE uint4* directions(std::int32_t part) const {
     const std::uint64_t first = (edge_bytes + kept_bytes + sizeof(TileStripe)) * static_cast<std::uint32_t>(stripes);
-    return reinterpret_cast<uint4*>(at + (first + 15) / 16 * 16);
+    return reinterpret_cast<uint4*>(at + (first + 15) / 16 * 16) + part * (kTileSteps * kTileLanes * kVectors);
   }
 };
 

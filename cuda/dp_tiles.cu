@@ -60,15 +60,19 @@ WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRo
   TilePair pairs[2] = {TilePair::of(task, first + 2 * group), TilePair::of(task, first + 2 * group + 1)};
   const TileCosts costs = TileCosts::of(task.costs);
   find_costs(task, costs, room, lane, pairs);
-  if (threadIdx.x / 32 % kTileTeam != 0) return;  // one warp goes back alone
+  const bool leads = threadIdx.x / 32 % kTileTeam == 0;  // one warp has the way back, others help it
   // Of two pairs of the group, lanes 0 and 1 have one each from here on.
   const TileEnd own = TileEnd::of(pairs, lane == 1);
-  const bool owns = lane < 2 && own.slot < task.count;
+  const bool owns = leads && lane < 2 && own.slot < task.count;
   const Status status = status_of(task, own);
   std::int32_t count = 0;
   if (task.path) {
     TileTrack track = TileTrack::of(task, own, owns && status == Status::Ok);
-    TileWalk{task, costs, room, lane}.run(pairs, track);
+    const TileWalk walk{task, costs, room, lane};
+    if constexpr (kTileTeam == 1)
+      walk.run(pairs, track);
+    else
+      walk.run_as_team(pairs, track);
     track.out.add(kInsertion, track.i);
     track.out.add(kDeletion, track.j);
     count = track.out.finish();

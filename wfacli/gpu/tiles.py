@@ -57,7 +57,7 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
     words = COLUMNS * (1 + pieces) + pieces + 1
     states = (rows + of_warp - 2) // between(lanes) + 1
     kept = states * words * 4 * of_warp
-    directions = between(lanes) * of_warp * 16 * pieces
+    directions = team(lanes) * between(lanes) * of_warp * 16 * pieces
     return -(-(stripes * (edge + kept + _STRIPE) + 16 + directions) // 512) * 256
 
 
