@@ -182,9 +182,10 @@ def _best(offers: Offers, weight: float, every: bool = False) -> _Choice:
 def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
     """Up to _MOST kernels that together take the least."""
     choice = _best(offers, weight)
-    # As times of a full card say: who has a card and few pairs wants most of them there.
+    # As times of a full card say, for most of what it can do: who has a card and few pairs wants most of them there.
     tried = np.where(offers.fails <= GIVEN_UP, offers.expected, np.inf).min(axis=0)
-    if not choice.kernels or (tried > offers.cpu).mean() > 0.5:
+    slower = (tried > offers.cpu)[np.isfinite(tried)]
+    if not choice.kernels or not len(slower) or slower.mean() > 0.5:
         return _Choice(())
     most = len(offers.cpu) * (1 if few_on_cpu else _BESIDE)
     total = _total(offers, choice, weight)
