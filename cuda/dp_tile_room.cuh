@@ -1,7 +1,7 @@
 // Stripes of the matrices of two pairs, a group of lanes for both, and what of them is kept in the workspace.
 //
-// A stripe is kTileWidth columns of the (reversed) targets, and of each pair those rows that the band has in them; its
-// rows are counted from 0, for each pair from a row of its own. Lane l of the group has the stripe's columns
+// A stripe is kTileWidth columns of the (reversed) targets, and of each pair those rows of its band that a path which is
+// proved may still cross; its rows are counted from 0, for each pair from a row of its own. Lane l of the group has the stripe's columns
 // 16 l to 16 l + 15, and in step t it is in row t - l.
 #pragma once
 
@@ -66,16 +66,17 @@ WFACLI_DEVICE std::int32_t half_of(std::uint32_t word, int x) {
   return static_cast<std::int32_t>(static_cast<std::int16_t>(word >> 16 * x));
 }
 
-// The first row of a stripe, at least 1, from that of stripe 0.
-WFACLI_DEVICE std::int32_t tile_top(std::int32_t first_row, std::int32_t stripe) {
-  return max(1, stripe * kTileWidth + first_row);
+// Diagonals of a slot's band; 0: there is no such slot.
+WFACLI_DEVICE std::int32_t tile_band(const AlignTask& task, std::int32_t slot) {
+  if (slot >= task.count) return 0;
+  return task.bands ? task.bands[slot] : task.band;
 }
 
 // A pair whose cost the band may prove; or none, which has no stripes.
 struct TilePair {
   TileLetters::Of query, target;
   std::int32_t slot, stripes;
-  std::int32_t first_row;  // of stripe 0, if rows below 1 counted
+  std::int32_t lowest;     // row - column of the band's first cells
   std::int32_t base;       // of the stripe that is being swept
   std::int32_t cost;
   Band band;
@@ -86,9 +87,9 @@ struct TilePair {
     pair.slot = slot;
     pair.query = TileLetters::Of::query(task.seq, row);
     pair.target = TileLetters::Of::target(task.seq, row);
-    const std::int32_t query_len = pair.query.length, target_len = pair.target.length;
-    pair.band = Band::of(task.costs, query_len, target_len, task.band);
-    pair.first_row = 2 - pair.band.low - task.band;
+    const std::int32_t query_len = pair.query.length, target_len = pair.target.length, width = tile_band(task, slot);
+    pair.band = Band::of(task.costs, query_len, target_len, width);
+    pair.lowest = 1 - pair.band.low - width;
     const bool fits = max(query_len, target_len) <= task.longest && slot < task.count;
     const bool swept = fits && query_len > 0 && target_len > 0 && pair.band.holds;
     pair.stripes = swept ? (target_len - 1) / kTileWidth + 1 : 0;
@@ -96,14 +97,13 @@ struct TilePair {
     pair.cost = query_len == 0 || target_len == 0 ? gap_cost(task.costs, query_len + target_len) : kNever;
     return pair;
   }
-  // The first row of a stripe, and how many it has.
-  WFACLI_DEVICE std::int32_t top(std::int32_t stripe) const { return tile_top(first_row, stripe); }
-  WFACLI_DEVICE std::int32_t rows(std::int32_t stripe) const {
-    if (stripe >= stripes) return 0;
-    return max(0, min(query.length, (stripe + 1) * kTileWidth - band.low) - top(stripe) + 1);
-  }
-  // Rows by which a stripe begins below the one before.
-  WFACLI_DEVICE std::int32_t lower(std::int32_t stripe) const { return top(stripe) - top(stripe - 1); }
+};
+
+// Where both pairs are in a stripe.
+struct TileStripe {
+  std::int32_t base[2];
+  std::int32_t top[2], rows[2];   // the first row, and how many there are
+  std::int32_t low[2], high[2];  // row - column of the cells behind it that a path which is proved may cross
 };
 
 // A row where one stripe ends and the next begins: of each pair the value of the stripe's last column (lower half of
@@ -157,15 +157,15 @@ struct TileRoom {
     return reinterpret_cast<std::uint32_t*>(at + first) +
            static_cast<std::uint64_t>(number) * kWords * kTileLanes + lane;
   }
-  // The bases of both pairs in a stripe.
-  WFACLI_DEVICE int2* bases(std::int32_t stripe) const {
-    return reinterpret_cast<int2*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
+  WFACLI_DEVICE TileStripe* about(std::int32_t stripe) const {
+    return reinterpret_cast<TileStripe*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
            place(stripe);
   }
-  // Directions of the part of a stripe that is walked through; a step's vectors are kTileLanes * kVectors apart.
-  WFACLI_DEVICE uint4* directions() const {
-    const std::uint64_t first = (edge_bytes + kept_bytes + 8) * static_cast<std::uint32_t>(stripes);
-    return reinterpret_cast<uint4*>(at + (first + 15) / 16 * 16);
+  // Directions of parts of a stripe that are walked through, of each warp of a team one; a step's vectors are
+  // kTileLanes * kVectors apart.
+  WFACLI_DEVICE uint4* directions(std::int32_t part) const {
+    const std::uint64_t first = (edge_bytes + kept_bytes + sizeof(TileStripe)) * static_cast<std::uint32_t>(stripes);
+    return reinterpret_cast<uint4*>(at + (first + 15) / 16 * 16) + part * (kTileSteps * kTileLanes * kVectors);
   }
 };
 
@@ -182,30 +182,31 @@ struct Entrance {
   std::int32_t lift[2];            // from its frame to that of the stripe
   bool outer[2];                   // the stripe is the first: its entries are the matrix' edge
 
-  WFACLI_DEVICE static Entrance of(const TilePair (&pairs)[2], const TileRoom& room, const std::int32_t (&stripe)[2],
+  WFACLI_DEVICE static Entrance of(const TileRoom& room, const std::int32_t (&stripe)[2],
                                    const std::int32_t (&lift)[2]) {
     Entrance entrance;
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
       entrance.outer[x] = stripe[x] == 0;
       entrance.from[x] = room.edge(max(stripe[x] - 1, 0));
-      entrance.lower[x] = entrance.outer[x] ? 0 : pairs[x].lower(stripe[x]);
-      entrance.rows[x] = entrance.outer[x] ? 0 : pairs[x].rows(stripe[x] - 1);
+      const TileStripe& before = *room.about(max(stripe[x] - 1, 0));
+      entrance.lower[x] = entrance.outer[x] ? 0 : room.about(stripe[x])->top[x] - before.top[x];
+      entrance.rows[x] = entrance.outer[x] ? 0 : before.rows[x];
       entrance.lift[x] = lift[x];
     }
     return entrance;
   }
-  // Whether anything is kept of a row. There is one above row 0 only where the stripe begins below the one before, so
-  // rows from -1 on are asked for; one comparison for both ends.
+  // Whether the stripe before has a row; there may be none above the first row of both.
   WFACLI_DEVICE bool has(int x, std::int32_t row) const {
-    return static_cast<std::uint32_t>(row + lower[x]) < static_cast<std::uint32_t>(rows[x]);
+    return static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(rows[x]);
   }
   // What is kept of rows of the stripe, of each pair one; anything where nothing is.
   WFACLI_DEVICE Edge kept(const std::int32_t (&row)[2]) const {
     Edge edge{};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      if (has(x, row[x])) edge.of[x] = from[x][row[x] + lower[x]].of[x];
+      const std::int32_t at = row[x] + lower[x];
+      if (has(x, at)) edge.of[x] = from[x][at].of[x];
     }
     return edge;
   }
@@ -221,7 +222,7 @@ struct Entrance {
         value[x] = kTop + costs.edge(row[x] + 1);
 #pragma unroll
         for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = min(value[x] + costs.open[g] + costs.more[g], kFar);
-      } else if (has(x, row[x])) {
+      } else if (has(x, row[x] + lower[x])) {
         value[x] = half_of(edge.of[x].first, 0) + lift[x];
         deletion[x][0] = half_of(edge.of[x].first, 1) + lift[x];
 #if WFACLI_PIECES == 2

@@ -13,9 +13,9 @@ struct TileState {
   std::uint32_t corner;                                // the value before the first column
 
   // Before row 0 of a stripe, where `columns` letters of the targets lie before the lane's.
-  WFACLI_DEVICE void begin(const TileCosts& costs, const TilePair (&pairs)[2], std::int32_t stripe,
+  WFACLI_DEVICE void begin(const TileCosts& costs, const TilePair (&pairs)[2], const TileStripe& stripe,
                            std::int32_t columns, std::uint32_t entry) {
-    const bool outer[2] = {pairs[0].top(stripe) == 1, pairs[1].top(stripe) == 1};
+    const bool outer[2] = {stripe.top[0] == 1, stripe.top[1] == 1};
 #pragma unroll
     for (int j = -1; j < kTileColumns; ++j) {
       const std::int32_t above = costs.edge(columns + j + 1);
@@ -110,6 +110,37 @@ class TileSweep {
   WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane)
       : task_(task), costs_(costs), room_(room), lane_(lane) {}
 
+  // Says which rows a stripe has, as those before have left them.
+  WFACLI_DEVICE void place(const TilePair (&pairs)[2], std::int32_t number) {
+    TileStripe& stripe = *room_.about(number);
+    std::int32_t top[2], rows[2];
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      top[x] = max(1, number * kTileWidth + 1 + before_low(pairs[x], number, x));
+      if (number > 0) top[x] = max(top[x], room_.about(number - 1)->top[x]);
+      const std::int32_t high = before_high(pairs[x], number, x);
+      const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + high);
+      rows[x] = number < pairs[x].stripes ? max(0, last - top[x] + 1) : 0;
+    }
+    __syncwarp();  // what was there is read
+    if (lane_ == 0) {
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        stripe.top[x] = top[x];
+        stripe.rows[x] = rows[x];
+      }
+    }
+    __syncwarp();
+  }
+  // The most rows that one of the pairs has in a stripe that has its place.
+  WFACLI_DEVICE std::int32_t rows(std::int32_t number) const {
+    return max(room_.about(number)->rows[0], room_.about(number)->rows[1]);
+  }
+  // Rows by which a stripe that has its place begins below the one before.
+  WFACLI_DEVICE std::int32_t lower(std::int32_t number) const {
+    const TileStripe &own = *room_.about(number), &before = *room_.about(max(number - 1, 0));
+    return max(own.top[0] - before.top[0], own.top[1] - before.top[1]);
+  }
   // `rows`: of the stripe, of both pairs; `most`: of all pairs of the warp. The edge of the stripe before is there.
   WFACLI_DEVICE void begin(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t most) {
     std::int32_t lift[2];
@@ -118,15 +149,62 @@ class TileSweep {
     rows_ = rows;
     steps_ = most + kTileLanes - 1;
     const std::int32_t columns = number * kTileWidth + lane_ * kTileColumns;
-    const Entrance entrance = Entrance::of(pairs, room_, {number, number}, lift);
+    const TileStripe& own = *room_.about(number);
+    const Entrance entrance = Entrance::of(room_, {number, number}, lift);
     const std::int32_t before[2] = {-1, -1};
-    state_.begin(costs_, pairs, number, columns, entrance.entry(costs_, before, entrance.kept(before)).value);
+    state_.begin(costs_, pairs, own, columns, entrance.entry(costs_, before, entrance.kept(before)).value);
     entering_.begin(entrance, costs_, {0, 0}, lane_);
     letters_ = TileLetters::of(task_, {-2 * costs_.drift, costs_.mismatch - 2 * costs_.drift});
     letters_.columns({pairs[0].target, pairs[1].target}, {columns, columns}, targets_);
 #pragma unroll
-    for (int x = 0; x < 2; ++x) last_[x] = last_step(pairs[x]);
+    for (int x = 0; x < 2; ++x) last_[x] = last_step(pairs[x], own.top[x], own.rows[x]);
     ends_ = __any_sync(kAllLanes, max(last_[0], last_[1]) >= 0);
+  }
+  // After the last step: which cells behind the stripe a path that the bands prove may still cross.
+  //
+  // What is left of such a path costs at least a gap without its opening, to the diagonal of the last cell. Below the
+  // last cell that leaves enough for it there is none: whoever goes further down does so in a gap, and would have come
+  // through the cells below here for no more. Upwards, cells leave so much for a deletion.
+  WFACLI_DEVICE void narrow(const TilePair (&pairs)[2]) const {
+    TileStripe& stripe = *room_.about(number_);
+    const Edge* const edge = room_.edge(number_);
+    const std::int32_t column = (number_ + 1) * kTileWidth, drift = costs_.drift;
+    std::int32_t spare[2], end[2], last[2] = {-kNever, -kNever}, rise[2] = {kNever, kNever};
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const std::int32_t proved = min(min(pairs[x].band.unproven - 1, task_.max_cost), kNever / 4);
+      spare[x] = proved - pairs[x].base - 2 * drift * column;
+      end[x] = pairs[x].query.length - pairs[x].target.length;
+    }
+    // What is read at the same time is waited for once.
+#pragma unroll 4
+    for (std::int32_t r = lane_; r < rows_; r += kTileLanes) {
+      const Edge values = edge[r];
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        const std::int32_t k = stripe.top[x] + r - column;
+        const std::int32_t rest = spare[x] - half_of(values.of[x].first, 0) - drift * k;
+        if (r >= stripe.rows[x] || rest < drift * (k < end[x] ? end[x] - k : k - end[x])) continue;
+        last[x] = k;  // they come in order
+        rise[x] = min(rise[x], drift * k - rest);
+      }
+    }
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+#pragma unroll
+      for (int by = 1; by < kTileLanes; by *= 2) {
+        last[x] = max(last[x], __shfl_xor_sync(kAllLanes, last[x], by, kTileLanes));
+        rise[x] = min(rise[x], __shfl_xor_sync(kAllLanes, rise[x], by, kTileLanes));
+      }
+      std::int32_t low = before_low(pairs[x], number_, x);
+      if (drift > 0 && last[x] > -kNever) low = max(low, (rise[x] / drift + end[x]) / 2 - 2);
+      const std::int32_t high = min(before_high(pairs[x], number_, x), last[x]);
+      if (lane_ == 0) {
+        stripe.low[x] = low;
+        stripe.high[x] = high;
+      }
+    }
+    __syncwarp();
   }
   // How many times steps() is to be called.
   WFACLI_DEVICE std::int32_t chunks() const { return (steps_ + kChunk - 1) / kChunk; }
@@ -137,7 +215,7 @@ class TileSweep {
     if (room_.path && from % kTileSteps == 0 && from < rows_ + kTileLanes - 1)
       state_.keep(room_.kept(number_, from / kTileSteps, lane_));
     letters_.enter({pairs[0].query, pairs[1].query},
-                   {pairs[0].top(number_) - 1 - lane_ + from, pairs[1].top(number_) - 1 - lane_ + from});
+                   {room_.about(number_)->top[0] - 1 - lane_ + from, room_.about(number_)->top[1] - 1 - lane_ + from});
     std::uint32_t open[kTilePieces], more[kTilePieces];
 #pragma unroll
     for (int g = 0; g < kTilePieces; ++g) {
@@ -159,22 +237,30 @@ class TileSweep {
   }
 
  private:
+  // Of the stripe that this warp had before: row - column of the cells behind it that still count.
+  WFACLI_DEVICE std::int32_t before_low(const TilePair& pair, std::int32_t stripe, int x) const {
+    return stripe < kTileTeam ? pair.lowest : room_.about(stripe - kTileTeam)->low[x];
+  }
+  WFACLI_DEVICE std::int32_t before_high(const TilePair& pair, std::int32_t stripe, int x) const {
+    return stripe < kTileTeam ? -pair.band.low : room_.about(stripe - kTileTeam)->high[x];
+  }
   // New bases, by which the value at the stripe's top left is kTop; what lifts values of the stripe before to them.
   WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
-    const int2 before = stripe ? *room_.bases(stripe - 1) : make_int2(-kTop, -kTop);
+    const TileStripe& before = *room_.about(max(stripe - 1, 0));
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const bool ended = stripe == 0 || pairs[x].rows(stripe - 1) == 0;
-      lift[x] = ended ? 0 : kTop - half_of(room_.edge(stripe - 1)->of[x].first, 0);
-      pairs[x].base = (x ? before.y : before.x) - lift[x];
+      const bool ended = stripe == 0 || before.rows[x] == 0;
+      const std::int32_t beside = ended ? 0 : min(room_.about(stripe)->top[x] - before.top[x], before.rows[x] - 1);
+      lift[x] = ended ? 0 : kTop - half_of(room_.edge(stripe - 1)[beside].of[x].first, 0);
+      pairs[x].base = (stripe ? before.base[x] : -kTop) - lift[x];
+      if (lane_ == 0) room_.about(stripe)->base[x] = pairs[x].base;
     }
-    if (lane_ == 0) *room_.bases(stripe) = make_int2(pairs[0].base, pairs[1].base);
   }
   // The step in which this lane has a pair's last cell; -1: in none of this stripe.
-  WFACLI_DEVICE std::int32_t last_step(const TilePair& pair) const {
-    if (number_ != pair.stripes - 1) return -1;
+  WFACLI_DEVICE std::int32_t last_step(const TilePair& pair, std::int32_t top, std::int32_t rows) const {
+    if (number_ != pair.stripes - 1 || top + rows <= pair.query.length) return -1;
     const std::int32_t column = pair.target.length - 1 - number_ * kTileWidth;
-    return column / kTileColumns == lane_ ? pair.query.length - pair.top(number_) + lane_ : -1;
+    return column / kTileColumns == lane_ ? pair.query.length - top + lane_ : -1;
   }
   WFACLI_DEVICE void end(TilePair (&pairs)[2], bool of_first, bool of_second) const {
 #pragma unroll
@@ -206,32 +292,79 @@ class TileSweep {
 WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
   const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
   for (std::int32_t s = 0; s < stripes; ++s) {
-    const std::int32_t rows = max(pairs[0].rows(s), pairs[1].rows(s));
+    sweep.place(pairs, s);
+    const std::int32_t rows = sweep.rows(s);
     sweep.begin(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
     for (std::int32_t c = 0; c < sweep.chunks(); ++c) sweep.steps(pairs, c);
     __syncwarp();  // the stripe's edge is written
+    sweep.narrow(pairs);
   }
 }
 
-// The team's warps through all stripes of its two pairs, in turn: warp w has stripes w, w + kTileTeam, ... Time goes by
-// in chunks for all of them, and a stripe begins so long after the one before that what it reads of it is written.
-WFACLI_DEVICE void sweep_as_team(TileSweep& sweep, TilePair (&pairs)[2], std::int32_t width) {
-  constexpr std::int32_t kBehind =
-      (kTileWidth + kTileLanes + Entering::kAhead) / TileSweep::kChunk + 2;  // chunks
-  const std::int32_t warp = static_cast<std::int32_t>(threadIdx.x) / 32;
+// How far a team's warps have come: the stripe that each has, or will have next, and how many chunks of it are done; -1:
+// it has no place yet. In shared memory, which spares registers.
+struct TileProgress {
+  std::int32_t stripe[kTileTeam], chunk[kTileTeam];
+};
+
+constexpr std::int32_t kTurn = kTilePieces == 1 ? 4 : 1;  // chunks between two barriers, as registers allow
+
+// Whether a warp need not wait: what it reads of the stripe before is written.
+WFACLI_DEVICE bool team_ready(const TileSweep& sweep, const TileProgress& progress, std::int32_t warp) {
+  const std::int32_t stripe = progress.stripe[warp], chunk = progress.chunk[warp];
+  const std::int32_t before = (warp + kTileTeam - 1) % kTileTeam, other = progress.stripe[before];
+  if (stripe == 0 || other >= stripe) return true;  // there is none, or it has ended
+  const std::int32_t done = other == stripe - 1 ? progress.chunk[before] : -1;
+  if (chunk < 0) return done >= 0;
+  const std::int32_t behind = (sweep.lower(stripe) + kTileLanes + Entering::kAhead) / TileSweep::kChunk + 1;
+  return done >= chunk + kTurn + behind;
+}
+
+// Some chunks of a stripe, or what comes before the first one; the next chunk, or -1 if there is none.
+WFACLI_DEVICE std::int32_t team_work(TileSweep& sweep, TilePair (&pairs)[2], std::int32_t stripe, std::int32_t chunk) {
+  if (chunk < 0) {
+    sweep.place(pairs, stripe);
+    return 0;
+  }
+  if (chunk == 0) {
+    const std::int32_t rows = sweep.rows(stripe);
+    sweep.begin(pairs, stripe, rows, rows);
+  }
+  if constexpr (kTurn == 1) {  // no loop: it would take registers
+    if (chunk < sweep.chunks()) sweep.steps(pairs, chunk);
+  } else {
+    for (std::int32_t c = chunk; c < min(chunk + kTurn, sweep.chunks()); ++c) sweep.steps(pairs, c);
+  }
+  __syncwarp();
+  if (chunk + kTurn < sweep.chunks()) return chunk + kTurn;
+  sweep.narrow(pairs);
+  return -1;
+}
+
+// The team's warps through all stripes of its two pairs: warp w has stripes w, w + kTileTeam, ... In each turn every warp
+// that need not wait does some chunks of its own.
+WFACLI_DEVICE void sweep_as_team(TileSweep& sweep, TilePair (&pairs)[2]) {
+  __shared__ TileProgress progress;
   const std::int32_t stripes = max(pairs[0].stripes, pairs[1].stripes);
-  const std::int32_t most = min(width + kTileWidth, max(pairs[0].query.length, pairs[1].query.length));
-  const std::int32_t turn = max(kTileTeam * kBehind, (most + kTileLanes) / TileSweep::kChunk + 1);
-  const std::int32_t turns = (stripes + kTileTeam - 1) / kTileTeam;
-  for (std::int32_t time = 0; time < turns * turn + (kTileTeam - 1) * kBehind; ++time) {
-    const std::int32_t own = time - warp * kBehind, chunk = own < 0 ? 0 : own % turn;
-    const std::int32_t s = own < 0 ? stripes : own / turn * kTileTeam + warp;
-    if (s < stripes) {
-      const std::int32_t rows = max(pairs[0].rows(s), pairs[1].rows(s));
-      if (chunk == 0) sweep.begin(pairs, s, rows, rows);
-      if (chunk < sweep.chunks()) sweep.steps(pairs, chunk);
-    }
-    __syncthreads();
+  if (threadIdx.x < kTileTeam) {
+    progress.stripe[threadIdx.x] = static_cast<std::int32_t>(threadIdx.x);
+    progress.chunk[threadIdx.x] = -1;
+  }
+  for (;;) {
+    __syncthreads();  // told
+    std::int32_t least = progress.stripe[0];
+#pragma unroll
+    for (int w = 1; w < kTileTeam; ++w) least = min(least, progress.stripe[w]);
+    if (least >= stripes) return;
+    const auto warp = static_cast<std::int32_t>(threadIdx.x) / 32;
+    const std::int32_t stripe = progress.stripe[warp], chunk = progress.chunk[warp];
+    const bool works = stripe < stripes && team_ready(sweep, progress, warp);
+    __syncthreads();  // read
+    if (!works) continue;
+    const std::int32_t next = team_work(sweep, pairs, stripe, chunk);
+    if (threadIdx.x % 32 != 0) continue;
+    progress.chunk[warp] = next;
+    if (chunk >= 0 && next < 0) progress.stripe[warp] = stripe + kTileTeam;
   }
 }
 

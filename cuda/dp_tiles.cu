@@ -8,8 +8,8 @@
 // 1988, with one level of rows and columns that are kept).
 //
 // Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs times `stride` bytes of the
-// workspace (wfacli/gpu/tiles.py). A pair whose band of task.band diagonals does not prove its cost gets ScoreLimit.
-// wfacli/gpu/tiles.py says which costs and bands 16 bits suffice for.
+// workspace (wfacli/gpu/tiles.py). A pair whose band, one of task.bands or task.band diagonals, does not prove its cost
+// gets ScoreLimit. wfacli/gpu/tiles.py says which costs and bands 16 bits suffice for.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_TEAM: warps that
 // share the stripes of two pairs, all those of a block; or 1. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
@@ -25,7 +25,7 @@ WFACLI_DEVICE void find_costs(const AlignTask& task, const TileCosts& costs, con
   if constexpr (kTileTeam == 1)
     sweep_alone(sweep, pairs);
   else
-    sweep_as_team(sweep, pairs, task.band);
+    sweep_as_team(sweep, pairs);
 #pragma unroll
   for (int x = 0; x < 2; ++x) {  // the lane that has the last cell tells the others
 #pragma unroll
@@ -60,15 +60,19 @@ WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRo
   TilePair pairs[2] = {TilePair::of(task, first + 2 * group), TilePair::of(task, first + 2 * group + 1)};
   const TileCosts costs = TileCosts::of(task.costs);
   find_costs(task, costs, room, lane, pairs);
-  if (threadIdx.x / 32 % kTileTeam != 0) return;  // one warp goes back alone
+  const bool leads = threadIdx.x / 32 % kTileTeam == 0;  // one warp has the way back, others help it
   // Of two pairs of the group, lanes 0 and 1 have one each from here on.
   const TileEnd own = TileEnd::of(pairs, lane == 1);
-  const bool owns = lane < 2 && own.slot < task.count;
+  const bool owns = leads && lane < 2 && own.slot < task.count;
   const Status status = status_of(task, own);
   std::int32_t count = 0;
   if (task.path) {
     TileTrack track = TileTrack::of(task, own, owns && status == Status::Ok);
-    TileWalk{task, costs, room, lane}.run(pairs, track);
+    const TileWalk walk{task, costs, room, lane};
+    if constexpr (kTileTeam == 1)
+      walk.run(pairs, track);
+    else
+      walk.run_as_team(pairs, track);
     track.out.add(kInsertion, track.i);
     track.out.add(kDeletion, track.j);
     count = track.out.finish();

@@ -36,12 +36,14 @@ WFACLI_DEVICE void encode(const EncodeTask& task, std::uint64_t start, std::int3
 
 }  // namespace wfacli
 
-// Packs all letters of a batch.
+// Packs all letters of a batch. The words before and after that can be read are no letters: zero.
 WFACLI_KERNEL(pack_letters, wfacli::PackTask) {
   const uint4* from = reinterpret_cast<const uint4*>(task.bases);
-  const std::uint64_t step = static_cast<std::uint64_t>(gridDim.x) * WFACLI_BLOCK, words = task.letters / 16;
-  for (std::uint64_t w = static_cast<std::uint64_t>(blockIdx.x) * WFACLI_BLOCK + threadIdx.x; w < words; w += step)
-    task.packed[w] = wfacli::pack_sixteen(from[w]);
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * WFACLI_BLOCK;
+  const auto words = static_cast<std::int64_t>(task.letters / 16);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * WFACLI_BLOCK + threadIdx.x;
+  for (std::int64_t w = first - wfacli::kGuard; w < words + wfacli::kGuard; w += step)
+    task.packed[w] = w >= 0 && w < words ? wfacli::pack_sixteen(from[w]) : 0;
 }
 
 // Writes the codes of some rows' sequences. A sequence that several rows share is written by each of them, alike.

@@ -360,7 +360,7 @@ class Wavefront {
   R ring_;
   Trace trace_;
   Slots<Pieces> slots_;
-  Reach<Pieces> reach_;
+  Reach<Pieces, kBanded> reach_;
   Budget budget_;
   Band<Pieces> band_;
   Range blank_{0, -1};  // diagonals that were made blank for this pair

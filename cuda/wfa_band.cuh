@@ -6,28 +6,34 @@
 namespace wfacli {
 
 // All diagonals from which the target's and the query's end can still be reached within max_cost.
-template <int Pieces>
+//
+// kBelow: the lowest diagonal is counted down by itself, instead of as the highest one's negative. ptxas 13.0 (sm_90)
+// loses the sign where it makes one instruction of the greatest of three values of which one is negated: which form is
+// safe depends on what the diagonal is compared with next. Bands need this one, all others the other.
+template <int Pieces, bool kBelow>
 class Reach {
  public:
   WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), n_(n), m_(m) {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
-      letters_[g] = 0;
+      letters_[g] = left_[g] = 0;
       next_[g] = p.opened(g);
     }
   }
   // The diagonals of the next score.
   WFACLI_DEVICE Range next(std::int32_t s) {
-    std::int32_t most = 0;
+    Range at{0, 0};
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
       if (s == next_[g]) {
         ++letters_[g];
+        if (kBelow) --left_[g];
         next_[g] += p_.costs.extend[g];
       }
-      most = max(most, letters_[g]);
+      at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
     }
-    return {-min(most, n_), min(most, m_)};
+    if constexpr (kBelow) return {max(at.lo, -n_), min(at.hi, m_)};
+    return {-min(at.hi, n_), min(at.hi, m_)};
   }
 
  private:
@@ -35,6 +41,7 @@ class Reach {
   const Penalties<Pieces> p_;
   const std::int32_t n_, m_;
   std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
+  std::int32_t left_[kCount];                   // the same below 0
 };
 
 // What is left of the score: a diagonal too far from the last one for it has no path to the end. The sources of all

@@ -33,10 +33,11 @@ from .forecast import (
     plainly_global,
 )
 from .gpu import rungs
-from .offers import reached
+from .offers import ALIKE, reached
 
 SAMPLE = 64  # pairs that speak for a batch
 _MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
+_LONG = 2000  # letters of a pair from which on their order is worth sorting
 _ALL, _MANY = 10_000, 400  # edits of 10,000 letters
 
 
@@ -49,12 +50,14 @@ class Route:
         kernel: its name.
         cut: what it is cut to; see gpu.plans.Shape.
         again: whether another kernel of the card has failed them.
+        bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
     """
 
     rows: I32
     kernel: str
     cut: int = 0
     again: bool = False
+    bands: I32 | None = None
 
 
 @dataclass(frozen=True)
@@ -148,12 +151,24 @@ def _for_card(
         job = jobs.one_for_all(
             sample, len(rows), spec, limits, cpu, few_on_cpu, None if failed is None else failed[speak]
         )
-        return [Route(rows, job.kernel, job.cut, again)]
+        return [Route(_longest_first(rows, pairs) if on_gpu(job.kernel) else rows, job.kernel, job.cut, again)]
     some = pairs if is_every_row(rows, len(pairs)) else pairs.part(rows)
     if failed is not None:
         some = _raised(some, failed, spec)
     found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, failed)
-    return [Route(rows if len(job.rows) == len(rows) else rows[job.rows], job.kernel, job.cut, again) for job in found]
+    return [Route(_rows_of(rows, job.rows), job.kernel, job.cut, again, job.bands) for job in found]
+
+
+def _longest_first(rows: I32, pairs: PairBatch) -> I32:
+    """Rows of long reads in the order in which a kernel had best have them; see offers.slowest_first."""
+    if len(pairs.bases) < _LONG * len(pairs):
+        return rows
+    longest = np.maximum(pairs.q_len[rows], pairs.t_len[rows])
+    return rows if longest.max() <= ALIKE * longest.min() else rows[np.argsort(-longest, kind="stable")]
+
+
+def _rows_of(rows: I32, some: I32) -> I32:
+    return rows if is_every_row(some, len(rows)) else rows[some]
 
 
 def _raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
@@ -280,7 +295,7 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
 def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
     some = pairs.part(rows)
-    failed = reached(done.kernel, done.cut, some, spec)
+    failed = reached(done.kernel, done.cut, some, spec, _bands_of(done, rows, len(pairs)))
     unknown = np.full(len(rows), -1, np.int32)
     few = len(rows) <= jobs.SAMPLE
     some = _raised(with_many_estimates(some), failed, spec) if few else some.with_edits(unknown)
@@ -288,10 +303,19 @@ def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limi
     return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
 
 
+def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
+    """Those of some rows of a batch of so many, if the route had bands."""
+    if done.bands is None:
+        return None
+    bands: I32 = np.zeros(count, np.int32)
+    bands[done.rows] = done.bands
+    return bands[rows]
+
+
 def _banded(spec: AlignSpec) -> str | None:
     """The card's kernel for a heuristic band, where one is asked for."""
     costs = Units.of(spec)
-    return rungs.banded(costs.mismatch, costs.gaps) if tuning.GPU_BANDS and only_banded(spec) else None
+    return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else None
 
 
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:

@@ -19,6 +19,7 @@ from . import tuning
 from .batch import I32, PairBatch
 from .config import AlignSpec, Limits
 from .forecast import F64
+from .gpu import rungs
 from .offers import GIVEN_UP, Offers, Sample
 
 SAMPLE = 256  # pairs that speak for a batch where each has an estimate
@@ -29,11 +30,12 @@ _PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # of the slowest pair's time
 
 @dataclass(frozen=True)
 class Job:
-    """Rows (i32[m]) that a kernel gets together, and what it is cut to; see gpu.plans.Shape."""
+    """Rows (i32[m]) that a kernel gets together, and what it is cut to; see dispatch.Route."""
 
     rows: I32
     kernel: str
     cut: int = 0
+    bands: I32 | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def jobs_of(
     some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
     whole = len(some) == len(pairs)
     sample = pairs if whole else pairs.part(some)
-    offers = Offers(sample, spec, limits, cpu, failed=failed if failed is None else failed[some])
+    offers = Offers(sample, spec, limits, cpu, failed=failed if failed is None else failed[some], own=True)
     choice = _few(offers, len(pairs) / len(some), few_on_cpu)
     if not whole:
         offers = Offers(pairs, spec, limits, cpu, [offers.kernels[k] for k in choice.kernels], failed)
@@ -161,7 +163,10 @@ def _assigned(offers: Offers, choice: _Choice) -> list[Job]:
     for k in np.unique(to).tolist():
         rows = np.flatnonzero(to == k)
         if k >= 0:
-            jobs.append(Job(rows.astype(np.int32), offers.kernels[k].name, offers.cut(k, rows)))
+            rows = offers.slowest_first(k, rows)
+            bands = offers.bands(k, rows)
+            name = offers.kernels[k].name if bands is None else rungs.with_band(int(bands.max())).name
+            jobs.append(Job(rows.astype(np.int32), name, offers.cut(k, rows), bands))
             continue
         for name in np.unique(names[rows]).tolist():
             jobs.append(Job(rows[names[rows] == name].astype(np.int32), name))
@@ -177,8 +182,10 @@ def _best(offers: Offers, weight: float, every: bool = False) -> _Choice:
 def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
     """Up to _MOST kernels that together take the least."""
     choice = _best(offers, weight)
-    # As times of a full card say: who has a card and few pairs wants most of them there.
-    if not choice.kernels or offers.cpu.sum() < offers.expected.min(axis=0).sum():
+    # As times of a full card say, for most of what it can do: who has a card and few pairs wants most of them there.
+    tried = np.where(offers.fails <= GIVEN_UP, offers.expected, np.inf).min(axis=0)
+    slower = (tried > offers.cpu)[np.isfinite(tried)]
+    if not choice.kernels or not len(slower) or slower.mean() > 0.5:
         return _Choice(())
     most = len(offers.cpu) * (1 if few_on_cpu else _BESIDE)
     total = _total(offers, choice, weight)

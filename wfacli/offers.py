@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import tuning
-from .batch import PairBatch
+from .batch import I32, PairBatch
 from .config import AlignSpec, Limits
 from .forecast import F64, Forecast, Units, is_edit
-from .gpu import dp, rungs, wfa
+from .gpu import dp, rungs, tiles, wfa
 
 _MANY = 16  # pairs whose estimates tell how much pairs differ
 GIVEN_UP = 0.5  # of all pairs like this that a kernel fails: it is not tried
 _BANDS = 12  # that are compared
+_TAILS = (1.0, 1.75, 2.5, 3.5, 5.0, 7.0)  # spreads above what is expected, for which pairs' own bands are compared
+ALIKE = 1.1  # times the work of another pair: nothing is gained by an order
 _SURE = 0.05  # a kernel that fails no more is counted on
 _TAIL = 2.5  # spreads above what is expected, up to which a wavefront looks
 _LOGISTIC = 1.7  # of a logistic distribution that looks like a normal one
@@ -56,6 +58,7 @@ class Offers:
         cpu: Sequence[str],
         kernels: Sequence[rungs.Rung] | None = None,
         failed: F64 | None = None,
+        own: bool = False,
     ) -> None:
         """Of these kernels, or of all that there are for such costs.
 
@@ -66,11 +69,13 @@ class Offers:
             cpu: names of the CPU's kernels.
             kernels: of the card.
             failed: costs (f64[n]) that pairs are known to exceed.
+            own: whether pairs may have bands of their own: all of a job have estimates.
         """
         forecast = Forecast(pairs, spec, limits, gpu=True)
         self.like, self.spread = _expected(forecast, again=failed is not None)
-        self.kernels = tuple(_kernels(self.like, spec) if kernels is None else kernels)
-        self._likely = self.like.cost if failed is None else np.maximum(self.like.cost, failed)
+        if failed is not None:
+            self.like = dataclasses.replace(self.like, cost=np.maximum(self.like.cost, failed))
+        self.kernels = tuple(_kernels(self.like, spec, own) if kernels is None else kernels)
         other = forecast.other_letters
         shape = (len(self.kernels), len(pairs))
         self.tries = np.array([_with_letters(rung, rung.tried(self.like), other) for rung in self.kernels]).reshape(
@@ -120,7 +125,20 @@ class Offers:
         rung = self.kernels[kernel]
         if rung.band or rung.name.removeprefix(rungs.PREFIX) not in wfa.VARIANTS:
             return rung.band
-        return 1 + int((self._likely[rows] * np.exp(_TAIL * self.spread[rows])).max())
+        return 1 + int((self.like.cost[rows] * np.exp(_TAIL * self.spread[rows])).max())
+
+    def bands(self, kernel: int, rows: npt.NDArray[np.intp]) -> I32 | None:
+        """The diagonals (i32[m]) of each pair's own band, if the kernel has some for them."""
+        own = self.kernels[kernel].own
+        return None if own is None else own(self.like)[rows].astype(np.int32)
+
+    def slowest_first(self, kernel: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Rows in the order in which a kernel had best have them.
+
+        What takes longest begins first, so that no long pair is left in the end; and pairs that share lanes are alike.
+        """
+        work = self.tries[kernel][rows]
+        return rows if work.max() <= ALIKE * work.min() else rows[np.argsort(-work, kind="stable")]
 
     def _failing(self, reach: F64, failed: F64 | None) -> F64:
         """How likely costs are higher than a reach (f64[kernels, n])."""
@@ -142,8 +160,8 @@ def _with_letters(rung: rungs.Rung, time: F64, other: npt.NDArray[np.bool_]) -> 
 def _expected(forecast: Forecast, again: bool) -> tuple[rungs.Pairs, F64]:
     """Pairs with the costs that they are likely to have, and how far these may be from the truth (f64[n])."""
     pairs = forecast.for_gpu
-    pairs = dataclasses.replace(pairs, cost=_like_each_other(pairs.cost, pairs.longest))
     spread = np.full(len(pairs.cost), tuning.SPREAD_AGAIN if again else tuning.SPREAD)
+    pairs = dataclasses.replace(pairs, cost=_like_each_other(pairs.cost, pairs.longest), spread=spread)
     edit = forecast.edit_cost
     # Of a long pair with few errors few letters have been seen, and hardly an edit.
     clean = (pairs.longest > 2 * tuning.LOOKED_AT) & (pairs.cost < 0.01 * edit * pairs.longest)
@@ -152,7 +170,7 @@ def _expected(forecast: Forecast, again: bool) -> tuple[rungs.Pairs, F64]:
     unseen = 0.5 * edit * pairs.longest / tuning.LOOKED_AT
     cost = np.where(clean, pairs.cost + unseen, pairs.cost)
     spread = np.where(clean, spread + unseen / np.maximum(cost, 1e-9), spread)
-    return dataclasses.replace(pairs, cost=cost), spread
+    return dataclasses.replace(pairs, cost=cost, spread=spread), spread
 
 
 def _like_each_other(cost: F64, longest: F64) -> F64:
@@ -168,23 +186,37 @@ def _like_each_other(cost: F64, longest: F64) -> F64:
     return found
 
 
-def _kernels(like: rungs.Pairs, spec: AlignSpec) -> list[rungs.Rung]:
+def _kernels(like: rungs.Pairs, spec: AlignSpec, own: bool) -> list[rungs.Rung]:
     """All that there are for some costs; of the one with any band, those bands that the pairs may need."""
     families = rungs.families(is_edit(spec), like.mismatch, like.gaps, not spec.score_only)
     fixed = [rung for family in families for rung in family if not rung.any_band]
     if not any(rung.any_band for family in families for rung in family):
         return fixed
+    if own:
+        return [*fixed, *(rungs.own_bands(tail) for tail in _TAILS)]
     apart = np.abs(like.q_len - like.t_len)
     needed = np.sort(rungs.band_for(like.gaps, apart, like.cost))
     least, most = 0.9 * needed[len(needed) // 20], 1.6 * needed[-1]
     return [*fixed, *rungs.bands(least, most, _BANDS, like.mismatch, like.gaps)]
 
 
-def reached(kernel: str, cut: int, pairs: PairBatch, spec: AlignSpec) -> F64:
-    """The cost (f64[n]) that pairs surely have of which a kernel said that it does not reach them."""
+def reached(kernel: str, cut: int, pairs: PairBatch, spec: AlignSpec, bands: I32 | None = None) -> F64:
+    """The cost (f64[n]) that pairs surely have of which a kernel said that it does not reach them.
+
+    Args:
+        kernel: of the card.
+        cut: what it was cut to.
+        pairs: that it had.
+        spec: what was computed.
+        bands: i32[n], diagonals of the pairs' own bands, if they had some.
+    """
     costs = Units.of(spec)
     like = rungs.Pairs(pairs.q_len, pairs.t_len, np.zeros(len(pairs)), costs.mismatch, costs.gaps)
     rung = rungs.RUNGS[kernel]
+    if bands is not None:
+        found = tiles.provable_cost(like.mismatch, like.gaps, like.q_len, like.t_len, bands)
+        proved: F64 = np.clip(found, 0, dp.NEVER).astype(np.float64)
+        return proved
     if rung.any_band and cut:
         return np.maximum(rungs.with_band(cut).reach(like), 0)
     reach = np.clip(rung.reach(like), 0, dp.NEVER)

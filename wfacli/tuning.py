@@ -55,7 +55,7 @@ GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
 GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
 GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
 GPU_DP_WARP = Model(0.0005, 6e-05, 3.4e-07)
-GPU_TILES = Model(0.0005, 3e-05, 2.9e-07)  # work: letters * rows that a column takes (gpu/tiles.py)
+GPU_TILES = Model(0.0005, 8e-05, 2.9e-07)  # work: letters * rows that a column takes (gpu/tiles.py)
 GPU_NARROW = 1.15  # times the estimate of a route's most demanding pair is what bands are cut to
 GPU_RETRIED = 0.1  # microseconds of the host for each pair that comes a second time
 GPU_JOB = 300.0  # microseconds that a route takes however few and short its pairs are
@@ -63,7 +63,7 @@ GPU_JOB = 300.0  # microseconds that a route takes however few and short its pai
 GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card
 GPU_CLOCK = 1700.0  # cycles a microsecond
 GPU_LETTER_CYCLES, GPU_CELL_CYCLES = 100.0, 3.0  # of a letter, and of a lane's diagonals for it
-GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 75.0, 880.0  # of a row of a tile, for a team; of one on the way back
+GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 430.0, 600.0  # of a row of a tile, for a team; of one on the way back
 GPU_WFA_ROW_CYCLES, GPU_WFA_PASS_CYCLES = 800.0, 600.0  # of a row, and of a group's pass over it
 GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
 # How far true costs are from estimated ones: the spread of their ratio's logarithm, where many edits were seen, and
@@ -84,7 +84,6 @@ GPU_LIKELY = 1.5  # times the estimate is what few pairs exceed
 GPU_FURTHER = 1.2  # times as far a next kernel must reach to be worth a try
 GPU_MULTIPROCESSORS = 132
 GPU_WORKSPACE = 8e9  # bytes
-# Heuristic bands on a card. Off: right in the emulation, but on an H200 every noisy long read was given up.
-GPU_BANDS = False
-# Threads that align on the CPU while the card does: their times are divided by this before they are compared.
-THREADS_BESIDE_A_CARD = 16
+# What threads that align on the CPU while the card does are worth: their times are divided by this before they are
+# compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
+THREADS_BESIDE_A_CARD = 8

@@ -68,12 +68,15 @@ struct AlignTask {
   std::int32_t band;       // diagonals on either side of the most promising one
   std::int32_t band_step;  // scores after which that one is looked for again; 0: never
   std::uint8_t* cut;       // [count], 1 where the band left out what could have been reached; null: nobody asks
+
+  // Of tiles (dp_tiles.cu): [count], diagonals of each slot's own band, no more than `band`; null: all have that.
+  const std::int32_t* bands;
 };
 
 // A launch of pack_letters (pack.cu).
 struct PackTask {
   const std::uint8_t* bases;  // [letters], 16-byte aligned
-  std::uint32_t* packed;      // [letters / 16], what Sequences::packed is to be
+  std::uint32_t* packed;      // [letters / 16], what Sequences::packed is to be; kGuard words on either side become 0
   std::uint64_t letters;      // a multiple of 16
 };
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.emulation.launching import Kernels, address, aligned
 from wfacli.gpu.layout import gather_chunks
-from wfacli.gpu.task import ENCODE_TASK, GATHER_TASK, PACK_TASK
+from wfacli.gpu.task import ENCODE_TASK, GATHER_TASK, GUARD, PACK_TASK
 
 ORDERS = (0, 1)
 
@@ -18,13 +18,15 @@ def test_packed_letters_follow_the_file(order, words):
     rng = np.random.default_rng(words)
     bases = aligned(16 * words, np.uint8)
     bases[:] = rng.choice(np.frombuffer(b"ACGTacgtNn", np.uint8), 16 * words)
-    packed = aligned(words + 1, np.uint32)
+    around = aligned(words + 2 * GUARD + 2, np.uint32)
+    packed = around[1 + GUARD :]
     task = np.zeros(1, PACK_TASK)
     task["bases"], task["packed"], task["letters"] = address(bases), address(packed), 16 * words
     Kernels("pack.cu", 64).launch("pack_letters", task, 3, order)
     letters = packed[:words, None] >> (2 * np.arange(16, dtype=np.uint32)) & 3
     np.testing.assert_array_equal(letters.reshape(-1), bases >> 1 & 3)
-    assert packed[words] == 0xA5A5A5A5, "a word behind the last was written"
+    assert not around[1 : 1 + GUARD].any() and not packed[words : words + GUARD].any()
+    assert around[0] == around[-1] == 0xA5A5A5A5, "a word beyond those that can be read was written"
     codes = dict(zip(b"ACTGactg", [0, 1, 2, 3] * 2, strict=True))
     plain = np.isin(bases, list(codes))
     assert letters.reshape(-1)[plain].tolist() == [codes[b] for b in bases[plain].tolist()]

@@ -7,6 +7,7 @@ without paths, on plain and on other letters.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -15,14 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from wfacli.batch import Status
-from wfacli.config import AlignSpec
+from wfacli.config import AlignSpec, Heuristics
 from wfacli.dispatch import Route
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu import catalogue, tiles
+from wfacli.gpu import catalogue, kernels, tiles
 from wfacli.gpu.cache import Cache
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
 from wfacli.gpu.driver import Driver
+from wfacli.gpu.rungs import banded as kernels_with_bands
 
 from . import rungs
 from .inputs import Pair, mixed
@@ -75,27 +77,49 @@ def builds_of(names: list[str], scheme: str) -> Iterator[tuple[str, tuple[int, .
             yield from ((name, (lanes,)) for lanes in tiles.LANES)
 
 
-def run_all(open_driver: Callable[[], Driver], kernels: list[str], seen: set[str]) -> Iterator[str]:
+def run_all(open_driver: Callable[[], Driver], families: list[str], seen: set[str]) -> Iterator[str]:
     """Every kernel whose name begins like one of these (all where there are none); yields what is wrong."""
     groups, every = some_pairs(), tiles.LANES
     for (scheme, score_only), names in rungs.by_scheme().items():
         spec = rungs.spec_of(scheme, score_only)
-        chosen = [name for name in names if not kernels or name.removeprefix("gpu-").startswith(tuple(kernels))]
+        chosen = [name for name in names if not families or name.removeprefix("gpu-").startswith(tuple(families))]
         if not chosen:
             continue
         engine = GpuEngine(spec, lambda: launched(open_driver(), seen), memory=_MEMORY)
         try:
             for name, tiles.LANES in list(builds_of(chosen, scheme)):
+                kernels._plan_of.cache_clear()  # as if there were no other builds
                 for pairs in groups:
                     yield from wrong_answers(engine, name, spec, pairs)
+            if not score_only and (banded := banded_of(spec, families)):
+                yield from wrong_in_bands(lambda: launched(open_driver(), seen), banded, spec, groups)
         finally:
             tiles.LANES = every
             engine.close()
 
 
+def banded_of(spec: AlignSpec, families: list[str]) -> str | None:
+    """The kernel whose band follows the path, for some costs, if it is one of these families."""
+    name = kernels_with_bands(*rungs.units_of(spec))
+    return name if name and name.removeprefix("gpu-").startswith(tuple(families or [""])) else None
+
+
+def wrong_in_bands(
+    open_driver: Callable[[], Driver], kernel: str, spec: AlignSpec, groups: list[list[Pair]]
+) -> Iterator[str]:
+    """What is not as the CPU has it in the same band."""
+    spec = dataclasses.replace(spec, heuristics=Heuristics(band=12, band_step=5))
+    engine = GpuEngine(spec, open_driver, memory=_MEMORY)
+    try:
+        for pairs in groups:
+            yield from wrong_answers(engine, kernel, spec, pairs)
+    finally:
+        engine.close()
+
+
 def rows_of(kernels: list[str]) -> set[str]:
-    """Rows of the catalogue whose names begin so, but for those that only tests use."""
-    return {name for name in catalogue.ROWS if name.startswith(tuple(kernels or [""])) and "-band" not in name}
+    """Rows of the catalogue whose names begin so."""
+    return {name for name in catalogue.ROWS if name.startswith(tuple(kernels or [""]))}
 
 
 def asked() -> argparse.Namespace:

@@ -39,6 +39,9 @@ OPTIONS = (
     Case("affine", more=("--max-score", "60")),
     Case("edit", more=("--max-score", "12", "--cigar", "m")),
     Case("affine2p", more=("--penalties", "4,4,2,8,1", "--check")),
+    Case("edit", more=("--band", "9")),
+    Case("affine", more=("--band", "40,10")),
+    Case("affine2p", more=("--band", "20,10", "--score-only")),
 )
 Say = Callable[[str], None]
 

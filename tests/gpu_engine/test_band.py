@@ -6,14 +6,13 @@ import dataclasses
 
 import pytest
 
-from wfacli import tuning
 from wfacli.config import AlignSpec, Heuristics, Limits, Metric, Mode, Penalties
 from wfacli.dispatch import route
 from wfacli.engines import choice
 from wfacli.engines.both import BothEngines
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
-from wfacli.forecast import TABLE, on_gpu
+from wfacli.forecast import TABLE
 from wfacli.stats import Stats
 
 from .support import SEED, assert_equal, batch_of, on_card, some_pairs
@@ -35,11 +34,6 @@ def banded(metric: Metric, **rest) -> AlignSpec:
     return AlignSpec(metric, Penalties.of(metric), heuristics=Heuristics(band=9, band_step=6), **rest)
 
 
-@pytest.fixture(autouse=True)
-def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "GPU_BANDS", True)
-
-
 @pytest.mark.parametrize("score_only", [False, True])
 @pytest.mark.parametrize("metric", [Metric.EDIT, Metric.AFFINE, Metric.AFFINE2P])
 def test_the_cpu_s_answers(metric: Metric, score_only: bool) -> None:
@@ -52,13 +46,6 @@ def test_the_cpu_s_answers(metric: Metric, score_only: bool) -> None:
     cpu.close()
     assert_equal(found, wanted)
     assert sum(n for name, n in stats.kernels.items() if name.startswith("gpu-wfa-")) > len(BATCH) - 10, stats.kernels
-
-
-def test_bands_are_the_cpu_s_until_a_card_gets_them_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "GPU_BANDS", False)
-    spec = banded(Metric.AFFINE)
-    assert not choice.serves(spec)
-    assert not any(on_gpu(found.kernel) for found in route(BATCH, spec, Limits(), gpu=True))
 
 
 def test_only_a_band_is_for_the_card() -> None:

@@ -21,9 +21,11 @@ from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
 from wfacli.forecast import GPU_KERNELS, Forecast, on_gpu
-from wfacli.gpu import rungs, tiles, wfa
+from wfacli.gpu import kernels, rungs, tiles, wfa
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
+
+from .support import on_card
 
 SCHEMES = [
     (Metric.EDIT, None, 0),
@@ -115,6 +117,34 @@ def test_other_letters(kernel, scheme, rule):
     spec = spec_for(scheme, ambiguous=Ambiguous(rule))
     assert {bool(f & Flag.NON_ACGT) for f in pairs_of(*zip(*pairs, strict=True)).flags} == {False, True}
     assert_right(of_card(pairs, spec, kernel, order=1), pairs, best, spec, kernel, rule)
+
+
+@pytest.mark.parametrize("lanes", [4, 32, 128])
+@pytest.mark.parametrize("letters", ["ACGT", "mixed"])
+def test_bands_of_their_own(monkeypatch, letters, lanes):
+    """Each pair is answered exactly where its own band proves its cost, whatever its neighbour's is."""
+    monkeypatch.setattr(tiles, "LANES", (lanes,))
+    kernels._plan_of.cache_clear()
+    scheme = SCHEMES[3]
+    pairs, best = chosen(False, letters, "mismatch", scheme)
+    spec, batch = spec_for(scheme), pairs_of(*zip(*pairs, strict=True))
+    rows = np.argsort(batch.q_len, kind="stable").astype(np.int32)[::-1].copy()
+    bands = np.array([(2, 5, 11, 30, 96)[row % 5] for row in rows], np.int32)
+    with on_card(spec) as (card, _):
+        found = card.collect(card.submit(batch, Route(rows, "gpu-tiles-128", bands=bands)))
+    assert sorted(found.rows.tolist()) == list(range(len(batch)))
+    band_of = dict(zip(rows.tolist(), bands.tolist(), strict=True))
+    proved = tiles.provable_cost(
+        2, ((3, 1),), batch.q_len, batch.t_len, np.array([band_of[r] for r in range(len(batch))])
+    )
+    for at, row in enumerate(found.rows.tolist()):
+        reached = cost_of(best[row].score, pairs[row], spec) / 2 <= proved[row]
+        assert found.status[at] == (Status.OK if reached else Status.SCORE_LIMIT), (row, pairs[row])
+        if reached:
+            runs = found.cigar[found.cigar_start[at] : found.cigar_start[at + 1]]
+            assert (found.score[at], cigar.to_text(runs)) == (best[row].score, best[row].cigar), (row, pairs[row])
+    assert 0.1 < (found.status == Status.OK).mean() < 0.9
+    kernels._plan_of.cache_clear()
 
 
 @pytest.mark.parametrize("kernel", kernels_of(SCHEMES[0])[:2])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import tuning
 from ..config import AlignSpec, Config, EngineName
 from ..errors import DeviceError
 from ..forecast import only_banded, plainly_global
@@ -50,4 +49,4 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
 
 def serves(spec: AlignSpec) -> bool:
     """Whether the GPU's kernels can align anything under a spec: global alignments, all cells or a band of them."""
-    return plainly_global(spec) or (tuning.GPU_BANDS and only_banded(spec))
+    return plainly_global(spec) or only_banded(spec)

@@ -20,7 +20,9 @@ from ..errors import Cancelled
 from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES
 from ..stats import Stats
 
-_SHARED = 500_000  # letters of a route from which on it is shared: fewer take less time than to wake a thread
+# Letters of a route from which on it is shared: fewer take less time than to wake a thread; and those of long pairs,
+# which may take milliseconds each.
+_SHARED, _SHARED_LONG, _LONG = 500_000, 20_000, 4_000
 # Letters of a part of a shared route, which one thread aligns without a pause: few enough for all to end together, and
 # enough for kernels that take many short pairs at a time.
 _PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
@@ -96,7 +98,7 @@ class CpuEngine:
         if self._closed:
             raise RuntimeError("the engine is closed")
         letters = _letters(pairs, route) if len(route.rows) > 1 else 0
-        if letters < _SHARED:  # else in parts even for one thread, which looks after signals between them
+        if letters < (_SHARED if letters < _LONG * len(route.rows) else _SHARED_LONG):  # else in parts even for one thread, which looks after signals between them
             return _Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         rows = self._rows_of_a_part(route)

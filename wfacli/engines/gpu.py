@@ -36,7 +36,8 @@ class _Chosen:
     """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
 
     `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: all letters of the batch go to
-    the card as they stand, so that targets that repeat go once. `lent`: from where they are.
+    the card as they stand, so that targets that repeat go once. `lent`: from where they are. `bands`: the route's, of
+    these rows.
     """
 
     pairs: PairBatch
@@ -47,27 +48,35 @@ class _Chosen:
     coded: bool
     whole: bool
     lent: bool
+    bands: I32 | None
 
     @classmethod
-    def of(cls, pairs: PairBatch, rows: I32, coded: bool = False, lent: bool = False) -> _Chosen:
+    def of(
+        cls, pairs: PairBatch, rows: I32, coded: bool = False, lent: bool = False, bands: I32 | None = None
+    ) -> _Chosen:
         """Rows of a batch, whose letters may be lent."""
         every = -(-len(pairs.bases) // 16) * 16
         if is_every_row(rows, len(pairs)):
-            return cls(pairs, rows, pairs.q_len, pairs.t_len, every, coded, True, lent)
+            return cls(pairs, rows, pairs.q_len, pairs.t_len, every, coded, True, lent, bands)
         q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
         letters = 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64))
         if lent and letters > _WORTH_ALL * every:
-            return cls(pairs, rows, q_len, t_len, every, coded, True, True)
-        return cls(pairs, rows, q_len, t_len, letters, coded, False, False)
+            return cls(pairs, rows, q_len, t_len, every, coded, True, True, bands)
+        return cls(pairs, rows, q_len, t_len, letters, coded, False, False, bands)
 
     @classmethod
-    def by_letters(cls, pairs: PairBatch, rows: I32, lent: bool) -> list[_Chosen]:
+    def by_letters(cls, pairs: PairBatch, route: Route, lent: bool) -> list[_Chosen]:
         """All rows; those with letters other than A C G T, if there are any, by themselves."""
+        rows, bands = route.rows, route.bands
         other = pairs.flags & Flag.NON_ACGT if pairs.flags.any() else pairs.flags
         if not other.any():
-            return [cls.of(pairs, rows, lent=lent)]
-        coded = other[rows] != 0
-        return [cls.of(pairs, part, bool(c), lent) for c in (0, 1) if len(part := rows[coded == c])]
+            return [cls.of(pairs, rows, lent=lent, bands=bands)]
+        found = []
+        for coded in (False, True):
+            own = np.flatnonzero((other[rows] != 0) == coded)
+            if len(own):
+                found.append(cls.of(pairs, rows[own], coded, lent, None if bands is None else bands[own]))
+        return found
 
     def likely_edits(self) -> int:
         """The most that is estimated; of the whole batch where some of these rows have no estimate; -1: of none."""
@@ -76,7 +85,8 @@ class _Chosen:
 
     def part(self, some: slice) -> _Chosen:
         """Some of the rows."""
-        return _Chosen.of(self.pairs, self.rows[some], self.coded, self.lent)
+        bands = None if self.bands is None else self.bands[some]
+        return _Chosen.of(self.pairs, self.rows[some], self.coded, self.lent, bands)
 
 
 @dataclass(frozen=True)
@@ -147,7 +157,7 @@ class GpuEngine:
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
         lent = self._letters.holds(pairs.bases)
-        parts = [part for chosen in _Chosen.by_letters(pairs, route.rows, lent) for part in self._parts(chosen, route)]
+        parts = [part for chosen in _Chosen.by_letters(pairs, route, lent) for part in self._parts(chosen, route)]
         return _Ticket(route, parts)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
@@ -225,7 +235,7 @@ class GpuEngine:
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
             likely=NO_BOUND if edits < 0 else int(edits * edit),
             apart=int(np.abs(chosen.q_len - chosen.t_len).max()),
-            cut=route.cut,
+            cut=route.cut if chosen.bands is None else int(chosen.bands.max()),
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )
 
@@ -254,13 +264,16 @@ class GpuEngine:
     def _stage(self, chosen: _Chosen, lent: U8 | None, buffers: Staging) -> Staged:
         """The rows' columns in a staging buffer, and their letters where they are not lent."""
         pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
-        buffer = buffers.take(Staged.needs(letters if lent is None else 0, count, chosen.coded))
+        banded = chosen.bands is not None
+        buffer = buffers.take(Staged.needs(letters if lent is None else 0, count, chosen.coded, banded))
         try:
             if lent is None:
                 stage_rows(pairs, chosen.rows, buffer, letters)
             else:
                 stage_columns(pairs, chosen.rows, buffer)
-            staged = Staged(buffer, letters, count, chosen.coded, lent)
+            staged = Staged(buffer, letters, count, chosen.coded, lent, banded)
+            if chosen.bands is not None:
+                staged.bands[:] = chosen.bands
             if chosen.coded:
                 staged.tables[:] = self._tables
         except BaseException:

@@ -38,15 +38,16 @@ def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
 
 
 def unproven_cost(
-    gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int, odd: bool | None = None
+    gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int | np.ndarray, odd: bool | None = None
 ) -> np.ndarray:
     """The least cost of a path that leaves the band, i64 (NEVER: none does): what costs less is proved. 0: no band.
 
-    `odd`: whether the band's first diagonal has an odd number, as it has in dp_warp.cu, where bands are wide.
+    `band`: diagonals, of all pairs or of each. `odd`: whether the band's first diagonal has an odd number, as it has
+    in dp_warp.cu, where bands are wide.
     """
     last = target_len.astype(np.int64) - query_len
     low = (last - (band - 1)) >> 1  # the first diagonal
-    if band > WIDEST_OF_THREADS if odd is None else odd:
+    if int(np.max(band)) > WIDEST_OF_THREADS if odd is None else odd:
         low -= low % 2 == 0
     above, below = low + band, low - 1
     holds = (low <= np.minimum(0, last)) & (above > np.maximum(0, last))

@@ -27,7 +27,8 @@ _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 class Staged:
     """Pairs in page-locked memory: letters, then four columns of u32 and i32[m] and the order in which they go.
 
-    Where letters become codes their tables follow, of queries' letters and of targets'.
+    Where pairs have bands of their own these follow as another column, and where letters become codes their tables, of
+    queries' letters and of targets'.
 
     Attributes:
         buffer: u8, all of it, or what follows the letters.
@@ -35,6 +36,7 @@ class Staged:
         count: pairs, m.
         coded: whether letters become codes.
         lent: u8, a batch's letters where they are in such memory already.
+        banded: whether pairs have bands of their own.
     """
 
     buffer: U8
@@ -42,17 +44,18 @@ class Staged:
     count: int
     coded: bool = False
     lent: U8 | None = None
+    banded: bool = False
 
     @staticmethod
-    def needs(letters: int, count: int, coded: bool) -> int:
+    def needs(letters: int, count: int, coded: bool, banded: bool = False) -> int:
         """Bytes of the buffer that has so many letters."""
-        columns = letters + COLUMNS * 4 * count
+        columns = letters + (COLUMNS + banded) * 4 * count
         return -(-columns // 16) * 16 + _TABLES if coded else columns
 
     @property
     def nbytes(self) -> int:
         """Bytes that go to the card."""
-        return self.needs(self.letters, self.count, self.coded)
+        return self.needs(self.letters, self.count, self.coded, self.banded)
 
     @property
     def pieces(self) -> list[tuple[int, U8]]:
@@ -60,6 +63,12 @@ class Staged:
         if self.lent is None:
             return [(0, self.buffer[: self.nbytes])]
         return [(0, self.lent), (self.letters, self.buffer[: self.nbytes - self.letters])]
+
+    @property
+    def bands(self) -> I32:
+        """Diagonals of each pair's band, i32[m]."""
+        begin = (self.letters if self.lent is None else 0) + COLUMNS * 4 * self.count
+        return self.buffer[begin : begin + 4 * self.count].view(np.int32)
 
     @property
     def tables(self) -> U8:
@@ -277,12 +286,13 @@ class AlignJob:
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):
             count = min(at_once, m - begin)
-            todo["rows"] = first + 4 * (4 * m + begin)
+            todo["rows"] = first + 4 * (len(_LAID_OUT) * m + begin)
             todo["cost"] = self._out + 8 * (m + 1) + 4 * begin
             todo["status"] = self._out + 8 * (m + 1) + 4 * m + begin
             todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.follows else 0
             todo["op_count"] = self._op_count + 4 * begin
             todo["ops"] = self._ops + 4 * begin * plan.op_capacity
+            todo["bands"] = first + 4 * (COLUMNS * m + begin) if staged.banded else 0
             todo["count"] = count
             if plan.resident:
                 driver.fill(int(todo["next"][0]), 0, 4, slot.stream)

@@ -5,6 +5,7 @@ Times are microseconds a pair of a card that is full of such pairs.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import tuning
-from ..batch import I32
+from ..batch import I32, I64
 from . import catalogue, dp, tiles, wfa
 from .plans import NO_BOUND
 
@@ -23,6 +24,7 @@ F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
 _SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
 _GRAIN = 32  # diagonals of tiles' bands
+_NARROWED = 0.4  # of a band's rows, that are left at least
 _ANY = 1 << 14  # letters of a pair that stands for all
 
 
@@ -35,6 +37,7 @@ class Pairs:
         cost: f64[n], expected, in units of the costs.
         mismatch, gaps: costs, divided by their greatest common divisor.
         max_cost: in the same units; what costs more needs no alignment.
+        spread: of the logarithm of the true cost by the expected one, f64[n] or of all.
     """
 
     q_len: I32
@@ -43,6 +46,7 @@ class Pairs:
     mismatch: int
     gaps: Gaps
     max_cost: int = NO_BOUND
+    spread: F64 | float = 0.0
 
     @functools.cached_property
     def longest(self) -> F64:
@@ -68,6 +72,7 @@ class Rung:
         coded: whether it also takes letters other than A C G T.
         any_band: whether its band can have any number of diagonals.
         band: that number, where it is not left to the pairs.
+        own: the diagonals (i64[n]) of each pair's own band, where each has one.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Rung:
     coded: bool = False
     any_band: bool = False
     band: int = 0
+    own: Callable[[Pairs], I64] | None = None
 
     def microseconds(self, pairs: Pairs, other_letters: npt.NDArray[np.bool_]) -> F64:
         """For each pair (f64[n]); infinite where it is not to be trusted with one."""
@@ -91,6 +97,9 @@ class Rung:
     def alone(self, pairs: Pairs) -> F64:
         """Microseconds (f64[n]) that each pair takes which is alone on the card."""
         return self.cycles(pairs) / tuning.GPU_CLOCK
+
+
+Bands = Callable[[Pairs], I64]  # diagonals of each pair's band
 
 
 def _row_cycles(size: float, pairs: Pairs) -> F64:
@@ -118,7 +127,7 @@ def _dp_reach(band: int, pairs: Pairs) -> F64:
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def _lanes(band: int, mismatch: int, gaps: Gaps) -> int | None:
     return tiles.lanes(band, mismatch, gaps)
 
@@ -128,30 +137,35 @@ def _lanes_of_few(band: int, mismatch: int, gaps: Gaps, longest: int) -> int | N
     return tiles.lanes(band, mismatch, gaps, count=1, longest=longest)
 
 
-def _tiles_reach(band: int, pairs: Pairs) -> F64:
+def _tiles_reach(bands: Bands, pairs: Pairs) -> F64:
     """See tiles.provable_cost."""
-    return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band).astype(np.float64)
+    return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, bands(pairs)).astype(np.float64)
 
 
-def _tiles_work(band: int, narrowed: bool, pairs: Pairs) -> F64:
+def _tiles_work(bands: Bands, pairs: Pairs) -> F64:
     """Cells of two pieces take about twice as many instructions."""
-    lanes = _lanes(band, pairs.mismatch, pairs.gaps)
+    own = bands(pairs)
+    lanes = _lanes(int(own.max(initial=1)), pairs.mismatch, pairs.gaps)
     if lanes is None:
         return np.full(len(pairs.cost), np.inf)
-    own: npt.NDArray[np.int64] | int = band
-    if narrowed:
-        own = tiles.cut(band, pairs.gaps, np.abs(pairs.q_len - pairs.t_len), pairs.cost * tuning.GPU_NARROW)
-    each: F64 = len(pairs.gaps) * pairs.longest * (own + tiles.steps(lanes, 0))
+    each: F64 = len(pairs.gaps) * pairs.longest * (_tiles_rows(own, pairs) + tiles.steps(lanes, 0))
     return each
 
 
-def _tiles_cycles(band: int, pairs: Pairs) -> F64:
+def _tiles_rows(own: I64, pairs: Pairs) -> F64:
+    """Rows (f64[n]) that a column has on average: fewer, the more a path has cost until then (dp_tile_sweep.cuh)."""
+    narrowed = pairs.cost / (2 * min(extend for _, extend in pairs.gaps))
+    rows: F64 = np.minimum(np.maximum(own - narrowed, _NARROWED * own), pairs.longest)
+    return rows
+
+
+def _tiles_cycles(bands: Bands, pairs: Pairs) -> F64:
     """Stripes of a pair come one after the other, but for a team's; on the way back one warp does all of them."""
-    rounded = 1 << int(pairs.longest.max(initial=1)).bit_length()
-    lanes = _lanes_of_few(band, pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
+    own, rounded = bands(pairs), 1 << int(pairs.longest.max(initial=1)).bit_length()
+    lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
     across = tiles.width(lanes) + min(lanes, 32)
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
-    there = stripes / np.minimum(tiles.team(lanes), stripes) * (np.minimum(band, 2 * pairs.longest) + across)
+    there = stripes / np.minimum(tiles.team(lanes), stripes) * (_tiles_rows(own, pairs) + across)
     each: F64 = there * tuning.GPU_TILES_CYCLES + stripes * across * tuning.GPU_TILES_BACK_CYCLES
     return each * len(pairs.gaps)
 
@@ -160,6 +174,35 @@ def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
     """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
     out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
     return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
+
+
+@functools.cache
+def _widest(mismatch: int, gaps: Gaps) -> int:
+    return max((b for b in tiles.BANDS if _lanes(b, mismatch, gaps) is not None), default=tiles.BANDS[0])
+
+
+def _same(band: int, pairs: Pairs) -> I64:
+    return np.full(len(pairs.cost), band, np.int64)
+
+
+def _narrowed(widest: int, pairs: Pairs) -> I64:
+    apart = np.abs(pairs.q_len - pairs.t_len)
+    return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_NARROW)
+
+
+def _up_to(tail: float, pairs: Pairs) -> I64:
+    """What pairs need that cost so many spreads more than expected."""
+    cost, widest = pairs.cost * np.exp(tail * pairs.spread), _widest(pairs.mismatch, pairs.gaps)
+    wanted = band_for(pairs.gaps, np.abs(pairs.q_len - pairs.t_len), cost)
+    own: I64 = np.clip(np.ceil(wanted / _GRAIN) * _GRAIN, 3 * _GRAIN, widest).astype(np.int64)
+    return own
+
+
+@functools.cache
+def own_bands(tail: float) -> Rung:
+    """The kernel of tiles where each pair has the band that suffices up to so many spreads above the expected cost."""
+    bands = partial(_up_to, tail)
+    return dataclasses.replace(_tiles(tiles.BANDS[-1], bands, bands), own=bands)
 
 
 def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[Rung]:
@@ -172,21 +215,20 @@ def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> l
 @functools.lru_cache(maxsize=1024)
 def with_band(band: int) -> Rung:
     """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
-    return _tiles(next(widest for widest in tiles.BANDS if band <= widest), band)
+    same = partial(_same, band)
+    return dataclasses.replace(_tiles(next(widest for widest in tiles.BANDS if band <= widest), same, same), band=band)
 
 
-def _tiles(widest: int, band: int | None = None) -> Rung:
-    """The rung named after its widest band, for a band of its own or for those that its pairs' costs ask for."""
-    size = widest if band is None else band
+def _tiles(widest: int, reached: Bands, worked: Bands) -> Rung:
+    """The rung named after its widest band: bands that it has at most, and those that are worked on."""
     return Rung(
         f"{PREFIX}tiles-{widest}",
-        partial(_tiles_reach, size),
-        partial(_tiles_work, size, band is None),
+        partial(_tiles_reach, reached),
+        partial(_tiles_work, worked),
         tuning.GPU_TILES,
-        partial(_tiles_cycles, size),
+        partial(_tiles_cycles, reached),
         coded=True,
         any_band=True,
-        band=band or 0,
     )
 
 
@@ -271,7 +313,7 @@ _DP = {
     for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
     for band in bands
 }
-_TILES = {band: _tiles(band) for band in tiles.BANDS}
+_TILES = {band: _tiles(band, partial(_same, band), partial(_narrowed, band)) for band in tiles.BANDS}
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
 # They have no model: where one is asked for there is no other choice.
 _BANDED = tuple(

@@ -21,6 +21,7 @@ ALIGN_TASK = np.dtype(
         *((name, np.int32) for name in ("count", "op_capacity", "max_cost", "longest", "path", "wildcard")),
         *((name, np.int32) for name in ("band", "band_step")),
         ("cut", _ADDRESS),
+        ("bands", _ADDRESS),
     ],
     align=True,
 )

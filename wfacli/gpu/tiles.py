@@ -21,6 +21,7 @@ _GRAIN = 32  # of narrower ones
 _WITH_DIRECTIONS = 2  # times as long
 _FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps; as measured on an H200 with 500 to 1,600 of them
 _TEAM = 1.15  # times as long as if nobody waited for others
+_STRIPE = 40  # bytes of TileStripe
 _ROOM = 16e9  # bytes of workspace
 
 F64 = npt.NDArray[np.float64]
@@ -51,13 +52,13 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
     rows, of_warp = min(band + width(lanes), longest), min(lanes, 32)
     edge = rows * 8 * pieces
     if not path:
-        return -(-(team(lanes) + 1) * (edge + 8) // 512) * 256
+        return -(-(team(lanes) + 1) * (edge + _STRIPE) // 512) * 256
     stripes = (longest - 1) // width(lanes) + 1
     words = COLUMNS * (1 + pieces) + pieces + 1
     states = (rows + of_warp - 2) // between(lanes) + 1
     kept = states * words * 4 * of_warp
-    directions = between(lanes) * of_warp * 16 * pieces
-    return -(-(stripes * (edge + kept + 8) + 16 + directions) // 512) * 256
+    directions = team(lanes) * between(lanes) * of_warp * 16 * pieces
+    return -(-(stripes * (edge + kept + _STRIPE) + 16 + directions) // 512) * 256
 
 
 def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
@@ -116,7 +117,7 @@ def _waits(warps: float) -> float:
     nothing to do.
     """
     hidden: float = max(_FULL / max(warps, _SCHEDULERS), 1.0) ** _HIDDEN
-    return hidden * max(_SCHEDULERS / max(warps, 1.0), 1.0)
+    return hidden * max(_SCHEDULERS / warps, 1.0)
 
 
 def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:
@@ -133,13 +134,13 @@ def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> 
 
 
 def provable_cost(
-    mismatch: int, gaps: dp.Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int
+    mismatch: int, gaps: dp.Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int | np.ndarray
 ) -> np.ndarray:
     """The greatest cost, i64, that is answered for pairs of such lengths; -1: none. Above it: ScoreLimit.
 
-    Pairs with an empty side are always answered.
+    `band`: diagonals, of all pairs or of each. Pairs with an empty side are always answered.
     """
     proved = dp.unproven_cost(gaps, query_len, target_len, band, odd=False) - 1
-    if lanes(band, mismatch, gaps) is None:
+    if lanes(int(np.max(band, initial=1)), mismatch, gaps) is None:
         proved = np.full_like(proved, -1)
     return np.where((query_len == 0) | (target_len == 0), dp.NEVER, np.maximum(proved, -1))
