@@ -37,7 +37,6 @@ from .offers import ALIKE, reached
 
 SAMPLE = 64  # pairs that speak for a batch
 _MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
-_LONG = 2000  # letters of a pair from which on their order is worth sorting
 _ALL, _MANY = 10_000, 400  # edits of 10,000 letters
 
 
@@ -151,7 +150,8 @@ def _for_card(
         job = jobs.one_for_all(
             sample, len(rows), spec, limits, cpu, few_on_cpu, None if failed is None else failed[speak]
         )
-        return [Route(_longest_first(rows, pairs) if on_gpu(job.kernel) else rows, job.kernel, job.cut, again)]
+        any_band = on_gpu(job.kernel) and rungs.RUNGS[job.kernel].any_band
+        return [Route(_longest_first(rows, pairs) if any_band else rows, job.kernel, job.cut, again)]
     some = pairs if is_every_row(rows, len(pairs)) else pairs.part(rows)
     if failed is not None:
         some = _raised(some, failed, spec)
@@ -160,9 +160,7 @@ def _for_card(
 
 
 def _longest_first(rows: I32, pairs: PairBatch) -> I32:
-    """Rows of long reads in the order in which a kernel had best have them; see offers.slowest_first."""
-    if len(pairs.bases) < _LONG * len(pairs):
-        return rows
+    """Rows in the order in which a kernel whose work grows with the length had best have them; see slowest_first."""
     longest = np.maximum(pairs.q_len[rows], pairs.t_len[rows])
     return rows if longest.max() <= ALIKE * longest.min() else rows[np.argsort(-longest, kind="stable")]
 

@@ -23,6 +23,7 @@ from .gpu import rungs
 from .offers import GIVEN_UP, Offers, Sample
 
 SAMPLE = 256  # pairs that speak for a batch where each has an estimate
+_KEPT = 256  # samples whose choice is remembered
 _MOST = 3  # jobs that a batch is cut into
 _BESIDE = 0.6  # of the pairs that the CPU may take off a card that would be no slower if it were full
 _PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # of the slowest pair's time
@@ -95,10 +96,17 @@ def one_for_all(
     failed: F64 | None = None,
 ) -> Job:
     """The job of so many pairs of which some speak for all; its rows are left out. Arguments as for jobs_of."""
-    offers = (
-        Offers(sample, spec, limits, cpu, failed=failed) if failed is not None else _offers(sample, spec, limits, cpu)
-    )
-    weight = count / len(sample)
+    if failed is None:
+        return _one_for_all(Sample(sample, count), spec, limits, cpu, few_on_cpu)
+    return _best_job(Offers(sample, spec, limits, cpu, failed=failed), count / len(sample), few_on_cpu)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _one_for_all(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...], few_on_cpu: bool) -> Job:
+    return _best_job(_offers(sample, spec, limits, cpu), sample.weight, few_on_cpu)
+
+
+def _best_job(offers: Offers, weight: float, few_on_cpu: bool) -> Job:
     choice = _best(offers, weight, every=True)
     if few_on_cpu:
         beaten = _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
@@ -109,16 +117,17 @@ def one_for_all(
 
 def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
     """Whether some pairs say that one kernel had best have all of so many: then no other pair needs an estimate."""
-    several = _few(_offers(sample, spec, limits, cpu), count / len(sample), few_on_cpu=False)
+    return _one_serves(Sample(sample, count), spec, limits, cpu)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _one_serves(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
+    several = _few(_offers(sample, spec, limits, cpu), sample.weight, few_on_cpu=False)
     return len(several.kernels) == 1 and not several.cpu
 
 
-def _offers(sample: PairBatch, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> Offers:
-    return _known_offers(Sample(sample), spec, limits, cpu)
-
-
-@functools.lru_cache(maxsize=64)  # a batch asks twice: for its estimates, and for its routes
-def _known_offers(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> Offers:
+@functools.lru_cache(maxsize=_KEPT)  # a batch asks twice: for its estimates, and for its routes
+def _offers(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> Offers:
     return Offers(sample.pairs, spec, limits, cpu)
 
 
@@ -148,14 +157,27 @@ def jobs_of(
         few_on_cpu: whether the CPU may have all of them where a card would take longer, however idle it is then.
     """
     some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
-    whole = len(some) == len(pairs)
-    sample = pairs if whole else pairs.part(some)
-    offers = Offers(sample, spec, limits, cpu, failed=failed if failed is None else failed[some], own=True)
-    choice = _few(offers, len(pairs) / len(some), few_on_cpu)
-    if not whole:
-        offers = Offers(pairs, spec, limits, cpu, [offers.kernels[k] for k in choice.kernels], failed)
-        choice = dataclasses.replace(choice, kernels=tuple(range(len(choice.kernels))))
-    return _assigned(offers, choice)
+    sample = pairs if len(some) == len(pairs) else pairs.part(some)
+    if failed is None:
+        kernels, choice = _several(Sample(sample, len(pairs)), spec, limits, cpu, few_on_cpu)
+    else:
+        offers = Offers(sample, spec, limits, cpu, failed=failed[some], own=True)
+        kernels, choice = _chosen(offers, len(pairs) / len(some), few_on_cpu)
+    return _assigned(Offers(pairs, spec, limits, cpu, kernels, failed), choice)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _several(
+    sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...], few_on_cpu: bool
+) -> tuple[tuple[rungs.Rung, ...], _Choice]:
+    return _chosen(Offers(sample.pairs, spec, limits, cpu, own=True), sample.weight, few_on_cpu)
+
+
+def _chosen(offers: Offers, weight: float, few_on_cpu: bool) -> tuple[tuple[rungs.Rung, ...], _Choice]:
+    """Kernels, and the choice among them alone."""
+    choice = _few(offers, weight, few_on_cpu)
+    kernels = tuple(offers.kernels[k] for k in choice.kernels)
+    return kernels, dataclasses.replace(choice, kernels=tuple(range(len(kernels))))
 
 
 def _assigned(offers: Offers, choice: _Choice) -> list[Job]:

@@ -4,39 +4,73 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from . import tuning
-from .batch import I32, PairBatch
+from .batch import I32, PairBatch, Records
 from .config import AlignSpec, Limits
 from .forecast import F64, Forecast, Units, is_edit
 from .gpu import dp, rungs, tiles, wfa
 
+_STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # by which samples are alike
 _MANY = 16  # pairs whose estimates tell how much pairs differ
 GIVEN_UP = 0.5  # of all pairs like this that a kernel fails: it is not tried
 _BANDS = 12  # that are compared
 _TAILS = (1.0, 1.75, 2.5, 3.5, 5.0, 7.0)  # spreads above what is expected, for which pairs' own bands are compared
 ALIKE = 1.1  # times the work of another pair: nothing is gained by an order
 _SURE = 0.05  # a kernel that fails no more is counted on
-_TAIL = 2.5  # spreads above what is expected, up to which a wavefront looks
+_TAIL = 3.0  # spreads above what is expected, up to which a wavefront looks
 _LOGISTIC = 1.7  # of a logistic distribution that looks like a normal one
 
 
 class Sample:
-    """Pairs that are equal to others when all that a kernel is chosen by is."""
+    """Pairs that speak for so many, equal to others where what a kernel is chosen by is about the same.
 
-    def __init__(self, pairs: PairBatch) -> None:
-        columns = (pairs.q_len, pairs.t_len, pairs.est_edits, pairs.flags)
-        self.pairs, self._key = pairs, tuple(column.tobytes() for column in columns)
+    So most batches of a run find out nothing anew. They keep no letters, as they stay in memory.
+    """
+
+    def __init__(self, pairs: PairBatch, count: int) -> None:
+        self.pairs, self.count = _without_letters(pairs), count
+        longest, shortest = np.maximum(pairs.q_len, pairs.t_len), np.minimum(pairs.q_len, pairs.t_len)
+        found = [
+            _round(len(pairs) / 4, _STEPS),
+            _round(count, _STEPS),
+            int(np.bitwise_or.reduce(pairs.flags, initial=0)),
+        ]
+        for column in (longest, longest - shortest, pairs.est_edits + 1):
+            ordered = np.sort(column)
+            found += [_round(int(ordered[int(share * (len(ordered) - 1))]), _STEPS) for share in _QUANTILES]
+            found.append(_round(int(ordered[-1]), 2))
+        self._key = tuple(found)
+
+    @property
+    def weight(self) -> float:
+        """How many pairs each of them speaks for."""
+        return self.count / len(self.pairs)
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sample) and self._key == other._key
+
+
+def _without_letters(pairs: PairBatch) -> PairBatch:
+    """The columns that kernels are chosen by, in memory of their own."""
+    n, none = len(pairs), np.zeros(0, np.uint8)
+    places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    records = Records(none, places, places, lengths, lengths, places)
+    columns = (pairs.q_len.copy(), pairs.t_len.copy(), pairs.flags.copy(), pairs.est_edits.copy())
+    return PairBatch(0, none, places, places, *columns, records)
+
+
+def _round(value: float, steps: int) -> int:
+    """In so many steps up to twice as much."""
+    return round(steps * math.log2(value + 1))
 
 
 class Offers:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
 
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli import forecast, tuning
+from wfacli import forecast, jobs, tuning
 from wfacli.batch import Flag, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
 from wfacli.dispatch import Route, candidates, next_rung, route
@@ -281,3 +283,26 @@ def test_beside_a_card_the_cpu_s_threads_count_together():
         forecast.Forecast(batch, spec, Limits(), gpu).microseconds(DIFFERENCE)[0] for gpu in (False, True)
     )
     assert alone == pytest.approx(tuning.THREADS_BESIDE_A_CARD * beside)
+
+
+def test_batches_that_are_alike_are_decided_once():
+    spec, rng = spec_for(AFFINE), np.random.default_rng(4)
+    jobs._several.cache_clear()
+    for _ in range(8):
+        batch = with_edits(rng.normal(400, 20, 900).astype(int), 10_000)
+        routes = on_card(batch, spec)
+        assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(900))
+    found = jobs._several.cache_info()
+    assert found.hits >= 4, "or each batch takes milliseconds of Python"
+    on_card(with_edits(rng.normal(2000, 20, 900).astype(int), 10_000), spec)
+    on_card(with_edits(rng.normal(400, 20, 900).astype(int), 20_000), spec)
+    assert jobs._several.cache_info().misses == found.misses + 2
+
+
+def test_what_is_remembered_of_a_batch_keeps_no_letters():
+    batch = with_edits([400] * 900, 10_000)
+    letters = weakref.ref(batch.bases)
+    on_card(batch, spec_for(AFFINE))
+    del batch
+    gc.collect()
+    assert letters() is None

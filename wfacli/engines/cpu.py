@@ -98,8 +98,8 @@ class CpuEngine:
         if self._closed:
             raise RuntimeError("the engine is closed")
         letters = _letters(pairs, route) if len(route.rows) > 1 else 0
-        # Else in parts even for one thread, which looks after signals between them.
-        if letters < (_SHARED if letters < _LONG * len(route.rows) else _SHARED_LONG):
+        shared = _SHARED if letters < _LONG * len(route.rows) else _SHARED_LONG
+        if letters < shared:  # else in parts even for one thread, which looks after signals between them
             return _Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         rows = self._rows_of_a_part(route)
