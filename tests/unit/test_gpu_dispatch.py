@@ -306,3 +306,21 @@ def test_what_is_remembered_of_a_batch_keeps_no_letters():
     del batch
     gc.collect()
     assert letters() is None
+
+
+@pytest.mark.parametrize("estimated", [True, False])
+def test_tiles_get_the_longest_pairs_first(estimated):
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(5000, 20_000, 900 if estimated else 5000).astype(np.int32)
+    batch = with_edits((0.1 * lengths).astype(int), 20_000)
+    batch = dataclasses.replace(batch, q_len=lengths, t_len=lengths)
+    if not estimated:
+        known = np.where(np.arange(len(batch)) % 40 == 0, batch.est_edits, -1).astype(np.int32)
+        batch = batch.with_edits(known)
+    routes = [r for r in on_card(batch, spec_for(AFFINE)) if r.kernel.startswith("gpu-tiles")]
+    assert sum(len(r.rows) for r in routes) > 0.9 * len(batch)
+    for r in routes:
+        own = lengths[r.rows]
+        assert (np.diff(own.astype(int)) <= 0).all() and own[0] > 1.1 * own[-1]
+        if estimated:
+            assert r.bands is not None and (np.diff(r.bands) <= 0).all(), "bands go with the costs"
