@@ -80,8 +80,7 @@ _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
     "tiles-128-pieces-2": ("sm_80", "sm_90"),
-    "tiles-128-pieces-2-coded": ("sm_80", "sm_90", "sm_100"),
-    **{f"tiles-{lanes}-pieces-1-coded": ("sm_100",) for lanes in (4, 8, 16)},  # one word
+    "tiles-128-pieces-2-coded": ("sm_80", "sm_90"),
 }
 
 
