@@ -1,0 +1,21 @@
+"""What the CPU engine shares among its threads."""
+
+import numpy as np
+import pytest
+
+from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.dispatch import Route
+from wfacli.engines.cpu import CpuEngine
+from wfacli.forecast import DIFFERENCE
+from wfacli.io.memory import pairs_of
+
+
+@pytest.mark.parametrize(("count", "length", "parts"), [(6, 8000, 6), (1, 8000, 0), (300, 150, 0), (6, 600, 0)])
+def test_few_long_pairs_are_shared_among_threads(count, length, parts):
+    """Or the last few pairs of a batch would wait for each other on one thread."""
+    pairs = pairs_of(["ACGT" * (length // 4)] * count, ["ACGA" * (length // 4)] * count)
+    engine = CpuEngine(AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE)), Limits(), 4)
+    ticket = engine.submit(pairs, Route(np.arange(count, dtype=np.int32), DIFFERENCE))
+    assert (ticket.job.parts if ticket.job else 0) == parts
+    assert (engine.collect(ticket).status == 0).all()
+    engine.close()
