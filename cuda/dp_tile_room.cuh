@@ -1,8 +1,8 @@
 // Stripes of the matrices of two pairs, a group of lanes for both, and what of them is kept in the workspace.
 //
 // A stripe is kTileWidth columns of the (reversed) targets, and of each pair those rows of its band that a path which is
-// proved may still cross; its rows are counted from 0, for each pair from a row of its own. Lane l of the group has the stripe's columns
-// 16 l to 16 l + 15, and in step t it is in row t - l.
+// proved may still cross; its rows are counted from 0, for each pair from a row of its own. Lane l of the group has the
+// stripe's columns 16 l to 16 l + 15, and in step t it is in row t - l.
 #pragma once
 
 #include "dp_cells.cuh"
@@ -76,8 +76,8 @@ WFACLI_DEVICE std::int32_t tile_band(const AlignTask& task, std::int32_t slot) {
 struct TilePair {
   TileLetters::Of query, target;
   std::int32_t slot, stripes;
-  std::int32_t lowest;     // row - column of the band's first cells
-  std::int32_t base;       // of the stripe that is being swept
+  std::int32_t lowest;  // row - column of the band's uppermost cells
+  std::int32_t base;    // of the stripe that is being swept
   std::int32_t cost;
   Band band;
 
@@ -102,7 +102,7 @@ struct TilePair {
 // Where both pairs are in a stripe.
 struct TileStripe {
   std::int32_t base[2];
-  std::int32_t top[2], rows[2];   // the first row, and how many there are
+  std::int32_t top[2], rows[2];  // the first row, and how many there are
   std::int32_t low[2], high[2];  // row - column of the cells behind it that a path which is proved may cross
 };
 
@@ -157,6 +157,7 @@ struct TileRoom {
     return reinterpret_cast<std::uint32_t*>(at + first) +
            static_cast<std::uint64_t>(number) * kWords * kTileLanes + lane;
   }
+  // What is known of a stripe that has its place.
   WFACLI_DEVICE TileStripe* about(std::int32_t stripe) const {
     return reinterpret_cast<TileStripe*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
            place(stripe);

@@ -41,7 +41,7 @@ class Reach {
   const Penalties<Pieces> p_;
   const std::int32_t n_, m_;
   std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
-  std::int32_t left_[kCount];                   // the same below 0
+  std::int32_t left_[kCount];                    // the same below 0
 };
 
 // What is left of the score: a diagonal too far from the last one for it has no path to the end. The sources of all
