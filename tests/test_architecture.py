@@ -29,6 +29,7 @@ STAGES = [
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
     {"run"},
+    {"distance", "dotplot"},
     {"results"},
     {"api"},
     {"cli"},

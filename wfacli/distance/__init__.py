@@ -1,0 +1,1 @@
+"""One pair of any length: its Levenshtein distance, and the path."""
