@@ -10,15 +10,18 @@ from ..gpu.driver import Driver, Event, Memory, Stream
 from ..gpu.task import PLANES_TASK
 from .solver import Letters
 
-CHUNK = 4 << 20  # bytes of letters that are copied at a time
+CHUNK = 4 << 20  # bytes of letters that are copied at a time, whole rows
 _ROWS_OF_A_BLOCK = 8 * 8  # each warp makes several, one after the other
 
 
 class Uploader:
     """Copies letters through two page-locked buffers in turn, and makes planes of them, all on one stream."""
 
-    def __init__(self, driver: Driver, stream: Stream, chunk: int = CHUNK) -> None:
-        self._driver, self._stream, self._chunk = driver, stream, chunk
+    def __init__(self, driver: Driver, stream: Stream, longest: int) -> None:
+        """For sequences of up to so many bytes."""
+        row = 4 * sizes.LETTERS_OF_A_ROW
+        chunk = self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
+        self._driver, self._stream = driver, stream
         self._buffers = [driver.pinned(chunk) for _ in range(2)]
         self._used: list[Event | None] = [None, None]
         self._letters = driver.allocate(chunk)

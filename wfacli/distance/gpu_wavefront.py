@@ -76,7 +76,8 @@ class GpuWavefront:
         self._stream = driver.stream()
         self._memories: list[Memory] = []
         self._pins: list[Bytes] = []
-        self._over, self._distance = False, None
+        self._over = False
+        self._distance: int | None = None
         self._ring: list[Memory] = []  # of three states; the one that launch l makes is in number l % 3
         self._asked: deque[_Batch] = deque()
         if most is not None and abs(n - m) > most:
@@ -88,7 +89,7 @@ class GpuWavefront:
         self._begin(np.array([[-1]] * 2), 0, -1)
 
     def _load(self, pair: Pair) -> None:
-        uploader = Uploader(self._driver, self._stream)
+        uploader = Uploader(self._driver, self._stream, max(pair.query.nbytes, pair.target.nbytes))
         rows = []
         try:
             for letters in (pair.query, pair.target):

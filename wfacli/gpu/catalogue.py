@@ -155,9 +155,9 @@ def _long() -> Iterator[Row]:
     """Fronts of one long pair.
 
     What they could reach at best on an H200 (132 multiprocessors, 4 schedulers at 1.7 GHz, 32 lanes: 2.9e13
-    instructions of lanes a second): a point takes 7 instructions (two maxima, the window's shift, its leading zeros, two
-    sums, and the least rest), a diagonal's window about 28 every 8 scores, what a lane does once for its 8 diagonals 1,
-    ghosts a seventh of it all: 13, thus 2e12 points a second. Letters are no limit: 32 bytes every 8 points, and most
+    instructions of lanes a second): a point takes 7 instructions (two maxima, the window's shift, its leading zeros,
+    two sums, the least rest), a diagonal's window about 28 every 8 scores, what a lane does once for its 8 diagonals
+    1, ghosts a seventh of it all: 13, thus 2e12 points a second. Letters are no limit: 32 bytes every 8 points, most
     of them from the first-level cache, since neighbouring diagonals read neighbouring letters.
     """
     for shape in long_wavefront.SHAPES:

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/long_wavefront.cu: its builds, its tiles, which diagonals matter, and its time."""
+"""What the host needs to know of cuda/long_wavefront.cu: builds, tiles, which diagonals matter, how long it takes."""
 
 from __future__ import annotations
 
