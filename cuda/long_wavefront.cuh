@@ -24,6 +24,15 @@
 
 namespace wfacli {
 
+template <class Offset>
+struct VectorOf {
+  using Type = int4;
+};
+template <>
+struct VectorOf<std::int64_t> {
+  using Type = ulonglong2;
+};
+
 template <int Planes, class Offset, int Diagonals, int Again>
 class Stretch {
  public:
@@ -33,19 +42,25 @@ class Stretch {
 
   WFACLI_DEVICE Stretch(const LongWavefrontTask& task, int front, Offset first)
       : query_(task.query), target_(task.target), query_len_(static_cast<Offset>(task.query_len)),
-        target_len_(static_cast<Offset>(task.target_len)), backward_(front != 0), first_(first + lane() * Diagonals) {}
+        target_len_(static_cast<Offset>(task.target_len)), turn_(front ? -1 : 1),
+        query_origin_(front ? query_len_ - 32 : 0), apart_(front ? target_len_ - query_len_ : 0),
+        first_(first + lane() * Diagonals) {}
 
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
 
   WFACLI_DEVICE void load(const Offset* from, Offset from_first, Offset from_count) {
     const Offset at = first_ - from_first;
-    const bool inside = at >= 0 && at < from_count;
+    if (at >= 0 && at < from_count) {
+      read(from + at);
+    } else {
 #pragma unroll
-    for (int j = 0; j < Diagonals; ++j) reach_[j] = inside ? from[at + j] : kUnreached;
+      for (int j = 0; j < Diagonals; ++j) reach_[j] = kUnreached;
+    }
   }
-  WFACLI_DEVICE void store(Offset* to) const {
+  WFACLI_DEVICE void store(Offset* to) {
 #pragma unroll
-    for (int j = 0; j < Diagonals; ++j) to[j] = min(reach_[j], last_cell(first_ + j));
+    for (int j = 0; j < Diagonals; ++j) reach_[j] = min(reach_[j], last_cell(first_ + j));
+    write(to);
   }
   // Most letters that this front and the other one have behind them on one diagonal; diagonal k here is diagonal
   // target_len - query_len - k there.
@@ -78,20 +93,44 @@ class Stretch {
   WFACLI_DEVICE Offset first_cell(Offset k) const { return max(Offset{0}, -k); }
   WFACLI_DEVICE Offset last_cell(Offset k) const { return min(query_len_, target_len_ - k); }
 
+  // Which of 32 letters differ from cell i of diagonal k on. The way back through the sequences reads what is before it.
+  WFACLI_DEVICE std::uint32_t look_inside(Offset k, Offset i) const {
+    const Offset q = turn_ * i + query_origin_;
+    const Offset t = turn_ * k + (q + apart_);
+    const std::uint32_t differ = differing<Planes>(query_, q, target_, t);
+    return turn_ < 0 ? __brev(differ) : differ;
+  }
+
   // The window of diagonal k at offset i: its letters from i on, those beyond the matrix different from all others.
   // Before the first cell nothing is to be extended; a window ends there, so that one is looked up when it is reached.
   WFACLI_DEVICE Window look(Offset k, Offset i) const {
     const Offset first = first_cell(k), last = last_cell(k);
     const Offset at = max(min(i, last - 1), first - 1);  // letters that can be read, always
-    const Offset q = backward_ ? query_len_ - 32 - at : at;
-    const Offset t = backward_ ? target_len_ - 32 - at - k : at + k;
-    std::uint32_t differ = differing<Planes>(query_, q, target_, t);
-    if (backward_) differ = __brev(differ);
+    std::uint32_t differ = look_inside(k, at);
     differ |= __funnelshift_rc(kAll, 0, static_cast<std::uint32_t>(max(Offset{0}, min(Offset{32}, last - i))));
     return i < first ? Window{min(i, first - 32), kAll} : Window{i, differ};
   }
 
+  // Away from the matrix's borders, which most tiles are, a window takes half the instructions.
   WFACLI_DEVICE void look_again() {
+    Offset least_q = reach_[0], most_q = reach_[0], least_t = reach_[0], most_t = reach_[0];
+#pragma unroll
+    for (int j = 1; j < Diagonals; ++j) {
+      least_q = min(least_q, reach_[j]);
+      most_q = max(most_q, reach_[j]);
+      least_t = min(least_t, reach_[j] + j);
+      most_t = max(most_t, reach_[j] + j);
+    }
+    const bool inside = least_q >= 0 && most_q <= query_len_ - 32 && least_t >= -first_ &&
+                        most_t <= target_len_ - 32 - first_;
+    if (__all_sync(kAll, inside)) {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) {
+        base_[j] = reach_[j];
+        differ_[j] = look_inside(first_ + j, reach_[j]);
+      }
+      return;
+    }
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) {
       const Offset k = first_ + j;
@@ -141,9 +180,9 @@ class Stretch {
         which = j;
         i = max(reach_[j] - 32, base_[j] + 32);
       }
-      if (!__any_sync(kAll, which >= 0)) return;
-      const Offset k = first_ + max(which, 0);
-      const Window window = end_of_run(k, i, which >= 0);
+      const std::uint32_t going = __ballot_sync(kAll, which >= 0);
+      if (!going) return;
+      const Window window = end_of_run(first_ + max(which, 0), i, going);
       i = max(i, window.base);
       i += __clz(static_cast<int>(rest(window.differ, window.base, i)));
 #pragma unroll
@@ -156,39 +195,78 @@ class Stretch {
     }
   }
 
-  // The window with the first difference on diagonal k from offset i on, for the lanes that want one. Few runs are
-  // followed by all lanes together, which read 1,024 letters at a time.
-  WFACLI_DEVICE Window end_of_run(Offset k, Offset i, bool wanted) const {
+  // The window with the first difference on diagonal k from offset i on, for the lanes of `going`. Few runs, which are
+  // those of a path through like letters, are followed by all lanes together, which read 1,024 letters at a time.
+  WFACLI_DEVICE Window end_of_run(Offset k, Offset i, std::uint32_t going) const {
     Window window{i, kAll};
-    if (wanted) window = look(k, i);
-    std::uint32_t going = __ballot_sync(kAll, window.differ == 0);
-    for (int alone = 1; alone < kAlone && __popc(going) > kFew; ++alone) {
-      if (window.differ == 0) window = look(k, window.base + 32);
-      going = __ballot_sync(kAll, window.differ == 0);
+    for (int alone = 0; alone < kAlone && __popc(going) > kFew; ++alone) {
+      if (going >> lane() & 1) {
+        window = look(k, i);
+        i = window.base + 32;
+      }
+      going &= __ballot_sync(kAll, window.differ == 0);
     }
     for (; going; going &= going - 1) {
       const int who = __ffs(static_cast<int>(going)) - 1;
-      const Window found = together(__shfl_sync(kAll, k, who), __shfl_sync(kAll, window.base, who) + 32);
+      const Window found = together(__shfl_sync(kAll, k, who), __shfl_sync(kAll, i, who));
       if (lane() == who) window = found;
     }
     return window;
   }
 
-  // The same for one run, that all lanes give alike.
+  // The same for one run, that all lanes give alike. Where the first cell is not reached yet, the first lane's window
+  // says so.
   WFACLI_DEVICE Window together(Offset k, Offset i) const {
     for (;; i += 1024) {
-      const std::uint32_t differ = look(k, i + 32 * lane()).differ;
-      if (const std::uint32_t ended = __ballot_sync(kAll, differ != 0)) {
+      const Window own = look(k, i + 32 * lane());
+      if (const std::uint32_t ended = __ballot_sync(kAll, own.differ != 0)) {
         const int who = __ffs(static_cast<int>(ended)) - 1;
-        return {i + 32 * who, __shfl_sync(kAll, differ, who)};
+        return {__shfl_sync(kAll, own.base, who), __shfl_sync(kAll, own.differ, who)};
       }
     }
+  }
+
+  // Offsets of a lane's diagonals, 16 bytes at a time where they come to that.
+  static constexpr bool kVectors = Diagonals * sizeof(Offset) % 16 == 0;
+  static constexpr int kEach = 16 / sizeof(Offset);
+  using Vector = typename VectorOf<Offset>::Type;
+
+  WFACLI_DEVICE void read(const Offset* from) {
+    if constexpr (kVectors) {
+#pragma unroll
+      for (int v = 0; v < Diagonals / kEach; ++v)
+        unpack(reinterpret_cast<const Vector*>(from)[v], reach_ + v * kEach);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) reach_[j] = from[j];
+    }
+  }
+  WFACLI_DEVICE void write(Offset* to) const {
+    if constexpr (kVectors) {
+#pragma unroll
+      for (int v = 0; v < Diagonals / kEach; ++v) reinterpret_cast<Vector*>(to)[v] = packed(reach_ + v * kEach);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) to[j] = reach_[j];
+    }
+  }
+  WFACLI_DEVICE static void unpack(int4 from, std::int32_t* to) {
+    to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
+  }
+  WFACLI_DEVICE static void unpack(ulonglong2 from, std::int64_t* to) {
+    to[0] = static_cast<std::int64_t>(from.x), to[1] = static_cast<std::int64_t>(from.y);
+  }
+  WFACLI_DEVICE static int4 packed(const std::int32_t* from) { return make_int4(from[0], from[1], from[2], from[3]); }
+  WFACLI_DEVICE static ulonglong2 packed(const std::int64_t* from) {
+    return make_ulonglong2(static_cast<unsigned long long>(from[0]), static_cast<unsigned long long>(from[1]));
   }
 
   const std::uint32_t* query_;
   const std::uint32_t* target_;
   Offset query_len_, target_len_;
-  bool backward_;
+  Offset turn_;          // 1 or, for the way back, -1
+  Offset query_origin_;  // where cell 0 reads the query
+  Offset apart_;         // and, on diagonal 0, how much further it reads the target
   Offset first_;  // diagonal of the lane
   Offset reach_[Diagonals], base_[Diagonals];
   std::uint32_t differ_[Diagonals];

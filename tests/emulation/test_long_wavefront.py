@@ -74,6 +74,13 @@ def distance(*args, **more):
         return solver.distance
 
 
+@pytest.fixture(autouse=True)
+def little_room(monkeypatch):
+    """So that memory must grow."""
+    monkeypatch.setattr("wfacli.distance.gpu_wavefront._ROOM", 8)
+    monkeypatch.setattr("wfacli.distance.gpu_wavefront._SPARE", 1.5)
+
+
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("shape", [TINY, SMALL, BUILT], ids=["tiny", "small", "built"])
 def test_random_pairs(shape, order):

@@ -10,7 +10,7 @@ from ..gpu.driver import Driver, Event, Memory, Stream
 from ..gpu.task import PLANES_TASK
 from .solver import Letters
 
-CHUNK = 4 << 20  # bytes of letters that are copied at a time, whole rows
+CHUNK = 2 << 20  # bytes of letters that are copied at a time, whole rows
 _ROWS_OF_A_BLOCK = 8 * 8  # each warp makes several, one after the other
 
 

@@ -28,7 +28,8 @@ NAME = "gpu-wavefront"
 _FIRST_BATCH, _LARGEST_BATCH = 8, 128  # launches
 _BATCH_SECONDS = 0.02  # that a batch should not exceed
 _AHEAD = 2  # batches that are queued at a time
-_SPARE = 1.5  # times as much memory as a state needs now
+_ROOM = 1 << 16  # diagonals of each front that there is memory for at first: getting more stops the card
+_SPARE = 2  # times as much memory as a state needs then
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class GpuWavefront:
         self._goal = self._bound  # fronts whose scores make that need go no further
         self._met = 0
         self._launches = _FIRST_BATCH
+        self._ghost = self._shape.ghosts[0]
 
     def _begin(self, fronts: npt.NDArray[Any], first: int, score: int) -> None:
         """From a state: offsets [2][count] of diagonals from `first` on, a multiple of the lane's diagonals."""
@@ -134,8 +136,9 @@ class GpuWavefront:
         padded[:] = self._unreached
         padded[:, : fronts.shape[1]] = fronts
         self._free_ring()
+        room = min(_ROOM, sum(self._lengths) + 1)
         for _ in range(3):
-            self._ring.append(self._driver.allocate(host.nbytes))
+            self._ring.append(self._driver.allocate(max(host.nbytes, 2 * room * self._offset.itemsize)))
         self._states[0] = _Fronts(self._ring[0], score, first, count)
         self._driver.upload(self._ring[0].address, host, self._stream)
         self._clear_status(whole=True)
@@ -179,8 +182,7 @@ class GpuWavefront:
     def _go_on(self) -> bool:
         """Queues one launch; false: the fronts were found to have met."""
         before, slot = self._states[self._number], (self._number + 1) % 3
-        low, high = sizes.diagonals_that_matter(*self._lengths, before.score + 1, self._bound)
-        ghost = sizes.best_ghost(self._shape, self._driver.card.multiprocessors, high - low + 1)
+        ghost = self._ghost
         tiles = self._tiles(before.score + ghost, ghost, self._bound)
         if self._bytes(tiles) > self._ring[slot].nbytes and not self._grow(slot, self._bytes(tiles)):
             return False
@@ -196,10 +198,13 @@ class GpuWavefront:
         self._drain()
         if self._met:
             return False
+        self._replace(slot, int(_SPARE * size))
+        return True
+
+    def _replace(self, slot: int, size: int) -> None:
         self._driver.free(self._ring[slot])
         self._ring[slot] = Memory(0, 0)
-        self._ring[slot] = self._driver.allocate(int(_SPARE * size))
-        return True
+        self._ring[slot] = self._driver.allocate(size)
 
     @property
     def _all_queued(self) -> bool:
@@ -208,6 +213,9 @@ class GpuWavefront:
 
     def _queue(self) -> None:
         """Queues a batch of launches, and a copy of the status."""
+        score = self._states[self._number].score + 1
+        low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
+        self._ghost = sizes.best_ghost(self._shape, self._driver.card.multiprocessors, high - low + 1)
         while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on():
             pass
         self._ask()
@@ -244,6 +252,10 @@ class GpuWavefront:
             self._launches = max(self._launches // 2, 1)
         elif batch.full:
             self._launches = min(2 * self._launches, _LARGEST_BATCH)
+        if reach > 0 and batch.looked_at > 0:
+            # Fronts grow about evenly; launches that have nothing to do are the less, the smaller the last batches.
+            scores = batch.looked_at * max(self._lengths[0] - reach, 0) // reach
+            self._launches = max(min(self._launches, scores // (_AHEAD * self._ghost)), _FIRST_BATCH)
 
     def _drain(self) -> None:
         while self._asked:
@@ -278,9 +290,11 @@ class GpuWavefront:
         have at scores in between, of which only the sum matters, is found by going there from the former.
         """
         before, met = self._states[self._met - 2], self._states[self._met - 1]
-        room = self._ring[self._met % 3]
         low, high, ghost = 2 * before.score, 2 * met.score, met.score - before.score
-        tiles = self._tiles(met.score, ghost, self._bound)
+        tiles, slot = self._tiles(met.score, ghost, self._bound), self._met % 3
+        if self._bytes(tiles) > self._ring[slot].nbytes:
+            self._replace(slot, self._bytes(tiles))
+        room = self._ring[slot]
         while high - low > 1:
             middle = (low + high) // 2
             steps = middle - 2 * before.score
