@@ -4,10 +4,9 @@
 // Diagonal k has the cells (i, i + k) of i letters of the query and i + k of the target. A front at score s has for each
 // diagonal its furthest cell that s edits or fewer reach, as i. Those beyond reach are below the diagonal's first cell.
 //
-// A warp has a tile: 32 * Diagonals neighbouring diagonals, those of a lane in registers. With each score, what lies
-// outside reaches one diagonal further in from both ends (it is taken to be unreached, so that values are too small
-// there, never too large), so after `ghost` scores all but `ghost` diagonals at either end are right, and written.
-// Nobody waits for anybody but in shuffles.
+// A warp has a tile: 32 * Diagonals neighbouring diagonals, those of a lane in registers. With each score, what is not
+// known outside spoils one diagonal more at both ends, so after `ghost` scores all but `ghost` diagonals at either end
+// are right, and written. Nobody waits for anybody but in shuffles.
 //
 // Extending needs no letters most of the time: a lane has for each of its diagonals a window, one bit for each of 32
 // letters from `base` on, 1 where they differ. Where most edits are, offsets move by less than two letters a score, so
@@ -152,10 +151,9 @@ class Stretch {
 
   // All diagonals, one score further. Whether any of the warp's runs left its window: its offset is 32 too large.
   WFACLI_DEVICE bool next_score() {
+    // The first and the last lane get a value of their own, which is of no account.
     Offset before = __shfl_up_sync(kAll, reach_[Diagonals - 1], 1);
-    Offset after = __shfl_down_sync(kAll, reach_[0], 1);
-    if (lane() == 0) before = kUnreached;
-    if (lane() == 31) after = kUnreached;
+    const Offset after = __shfl_down_sync(kAll, reach_[0], 1);
     std::uint32_t least = kAll;
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) {

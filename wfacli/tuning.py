@@ -89,7 +89,7 @@ GPU_WORKSPACE = 8e9  # bytes
 THREADS_BESIDE_A_CARD = 8
 # Fronts of one long pair on a card (gpu/long_wavefront.py). To be measured: what a launch costs at least, with its
 # call from Python; a score of a tile alone; points of a full card; a launch's beginning and end on a full card.
-GPU_LONG_LAUNCH = 8e-6  # seconds
+GPU_LONG_LAUNCH = 2e-5  # seconds
 GPU_LONG_STEP = 2.5e-7  # seconds
 GPU_LONG_POINTS = 5e11  # a second, of GPU_MULTIPROCESSORS, ghosts with them
 GPU_LONG_GAP = 3e-6  # seconds

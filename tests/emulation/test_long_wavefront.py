@@ -77,7 +77,7 @@ def distance(*args, **more):
 @pytest.fixture(autouse=True)
 def little_room(monkeypatch):
     """So that memory must grow."""
-    monkeypatch.setattr("wfacli.distance.gpu_wavefront._ROOM", 8)
+    monkeypatch.setattr("wfacli.distance.gpu_fronts._ROOM", 8)
     monkeypatch.setattr("wfacli.distance.gpu_wavefront._SPARE", 1.5)
 
 
@@ -257,7 +257,8 @@ def test_planes_of_letters(planes):
     letters = np.random.default_rng(1).integers(0, codes, 100, dtype=kind)
     row_bytes = Shape(planes).row_bytes
     uploader = Uploader(driver, stream, letters.nbytes)
-    memory = uploader.planes(letters, planes, row_bytes)
+    memory = driver.allocate(uploader.nbytes(len(letters), row_bytes))
+    uploader.make(letters, planes, row_bytes, memory)
     host = driver.pinned(memory.nbytes)
     driver.download(host, memory.address, stream)
     uploader.close()
@@ -275,13 +276,22 @@ def test_planes_of_letters(planes):
 def test_memory_that_is_not_there():
     """A card that is too small says so, and gets back what was taken."""
     query, target = pair(random.Random(10), 3000, b"ACGT", 0.9, "uniform")
-    driver = EmulatedDriver(memory_total=20_000)
-    solver = GpuWavefront(driver, letters_of(query, target))
-    with pytest.raises(OutOfDeviceMemory):
-        while not solver.advance(0):
-            pass
-    solver.close()
-    assert not leaks(driver)
+    ended = set()
+    for total in (*range(1000, 40_000, 1500), 1 << 20):
+        driver = EmulatedDriver(memory_total=total)
+        solver = None
+        try:
+            solver = GpuWavefront(driver, letters_of(query, target))
+            while not solver.advance(0):
+                pass
+            ended.add("distance")
+        except OutOfDeviceMemory:
+            ended.add("later" if solver else "at once")
+        if solver:
+            solver.close()
+        assert not leaks(driver), total
+        driver.close()
+    assert ended == {"at once", "later", "distance"}
 
 
 def test_forecast_grows_with_edits():

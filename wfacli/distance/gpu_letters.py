@@ -6,12 +6,12 @@ import numpy as np
 
 from ..gpu import long_wavefront as sizes
 from ..gpu.catalogue import ROWS
-from ..gpu.driver import Driver, Event, Memory, Stream
+from ..gpu.driver import Bytes, Driver, Event, Memory, Stream
 from ..gpu.task import PLANES_TASK
 from .solver import Letters
 
 CHUNK = 2 << 20  # bytes of letters that are copied at a time, whole rows
-_ROWS_OF_A_BLOCK = 8 * 8  # each warp makes several, one after the other
+_ROWS_OF_A_BLOCK = 8 * 8  # each of its warps makes several, one after the other
 
 
 class Uploader:
@@ -20,19 +20,21 @@ class Uploader:
     def __init__(self, driver: Driver, stream: Stream, longest: int) -> None:
         """For sequences of up to so many bytes."""
         row = 4 * sizes.LETTERS_OF_A_ROW
-        chunk = self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
+        self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
         self._driver, self._stream = driver, stream
-        self._buffers = [driver.pinned(chunk) for _ in range(2)]
+        self._letters = driver.allocate(self._chunk)
+        self._buffers: list[Bytes] = []
         self._used: list[Event | None] = [None, None]
-        self._letters = driver.allocate(chunk)
         self._turn = 0
 
-    def planes(self, letters: Letters, planes: int, row_bytes: int) -> Memory:
-        """A sequence's rows, PAD_ROWS before and after them, in memory of its own."""
-        rows = -(-len(letters) // sizes.LETTERS_OF_A_ROW)
-        size = (rows + 2 * sizes.PAD_ROWS) * row_bytes
-        memory = self._driver.allocate(size)
-        self._driver.fill(memory.address, 0, size, self._stream)
+    @staticmethod
+    def nbytes(letters: int, row_bytes: int) -> int:
+        """Of a sequence's rows, PAD_ROWS before and after them."""
+        return (-(-letters // sizes.LETTERS_OF_A_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
+
+    def make(self, letters: Letters, planes: int, row_bytes: int, memory: Memory) -> None:
+        """A sequence's rows, and those before and after them, in memory of `nbytes`."""
+        self._driver.fill(memory.address, 0, self.nbytes(len(letters), row_bytes), self._stream)
         kernel = self._driver.kernel(ROWS[sizes.letters_row_of(planes)])
         task = np.zeros(1, PLANES_TASK)
         step = self._chunk // letters.itemsize
@@ -44,10 +46,11 @@ class Uploader:
             task["count"] = len(piece)
             grid = -(-len(piece) // (sizes.LETTERS_OF_A_ROW * _ROWS_OF_A_BLOCK))
             self._driver.launch(kernel, grid, task, self._stream)
-        return memory
 
     def _copy(self, piece: Letters) -> None:
         self._turn ^= 1
+        if len(self._buffers) <= self._turn:
+            self._buffers += [self._driver.pinned(self._chunk) for _ in range(2)]
         used = self._used[self._turn]
         if used is not None:
             self._driver.wait(used)

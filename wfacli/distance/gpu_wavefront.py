@@ -10,42 +10,29 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import tuning
 from ..gpu import long_wavefront as sizes
-from ..gpu.catalogue import ROWS, Row
-from ..gpu.driver import Bytes, Card, Driver, Event, Memory
+from ..gpu.driver import Card, Driver, Event
 from ..gpu.long_wavefront import Shape, Tiles
-from ..gpu.task import LONG_STATUS, LONG_WAVEFRONT_TASK
-from .gpu_letters import Uploader
+from .gpu_fronts import ROOMS, CardFronts, Fronts
 from .solver import Pair, Position, State
 
 NAME = "gpu-wavefront"
 _FIRST_BATCH, _LARGEST_BATCH = 8, 128  # launches
 _BATCH_SECONDS = 0.02  # that a batch should not exceed
 _AHEAD = 2  # batches that are queued at a time
-_ROOM = 1 << 16  # diagonals of each front that there is memory for at first: getting more stops the card
 _SPARE = 2  # times as much memory as a state needs then
-
-
-@dataclass(frozen=True)
-class _Fronts:
-    """A state of both fronts: `count` diagonals of each, from `first` on, in some memory."""
-
-    memory: Memory
-    score: int
-    first: int
-    count: int
 
 
 @dataclass(frozen=True)
 class _Batch:
     """Launches that have been queued: after `done`, the card's status is in `status`."""
 
+    card: CardFronts
     done: Event
     status: npt.NDArray[np.void]
     last: int  # number of the last launch
@@ -68,51 +55,25 @@ class GpuWavefront:
             most: edits that matter.
             shape: another build than the catalogue's; for tests.
         """
-        self._driver, self._most = driver, most
-        self._lengths = m, n = len(pair.query), len(pair.target)
-        planes = 32 if pair.query.itemsize == 4 else 2 if pair.plain else 8
-        self._shape = shape or sizes.shape_for(planes, max(m, n))
-        self._offset = np.dtype(np.int32 if self._shape.bits == 32 else np.int64)
-        self._unreached = -(1 << (self._shape.bits - 2))
-        self._stream = driver.stream()
-        self._memories: list[Memory] = []
-        self._pins: list[Bytes] = []
-        self._over = False
+        self._lengths, self._most = (len(pair.query), len(pair.target)), most
+        self._multiprocessors = driver.card.multiprocessors
         self._distance: int | None = None
-        self._ring: list[Memory] = []  # of three states; the one that launch l makes is in number l % 3
         self._asked: deque[_Batch] = deque()
-        if most is not None and abs(n - m) > most:
-            self._over = True
-            self._reset(-1)
-            return
-        self._kernel = driver.kernel(_row(self._shape))
-        self._load(pair)
-        self._begin(np.array([[-1]] * 2), 0, -1)
-
-    def _load(self, pair: Pair) -> None:
-        uploader = Uploader(self._driver, self._stream, max(pair.query.nbytes, pair.target.nbytes))
-        rows = []
-        try:
-            for letters in (pair.query, pair.target):
-                rows.append(uploader.planes(letters, self._shape.planes, self._shape.row_bytes))
-                self._memories.append(rows[-1])
-        finally:
-            uploader.close()
-        self._status = self._driver.allocate(LONG_STATUS.itemsize)
-        self._memories.append(self._status)
-        self._answers = self._driver.pinned(LONG_STATUS.itemsize * (_AHEAD + 2))
-        self._pins.append(self._answers)
-        task = self._task = np.zeros(1, LONG_WAVEFRONT_TASK)
-        pad = sizes.PAD_ROWS * self._shape.row_bytes
-        task["query"], task["target"] = (memory.address + pad for memory in rows)
-        task["query_len"], task["target_len"] = self._lengths
-        task["status"] = self._status.address
+        self._over = most is not None and abs(self._lengths[1] - self._lengths[0]) > most
+        self._reset(-1)
+        self._card = None if self._over else CardFronts(driver, pair, shape)
+        if self._card is not None:
+            try:
+                self._begin(self._card, np.array([[-1]] * 2), 0, -1)
+            except Exception:
+                self._card.close()
+                raise
 
     # The way of the fronts
 
     def _reset(self, score: int) -> None:
         self._number = 0  # of launches that were queued
-        self._states: dict[int, _Fronts] = {}  # by the launches that make them, of those that are not heard of yet
+        self._states: dict[int, Fronts] = {}  # by the launches that make them, of those that are not heard of yet
         self._unasked = 0  # launches after the last batch
         self._batches = 0
         self._looked_at = score  # the fronts at this score have not met
@@ -124,119 +85,63 @@ class GpuWavefront:
         self._goal = self._bound  # fronts whose scores make that need go no further
         self._met = 0
         self._launches = _FIRST_BATCH
-        self._ghost = self._shape.ghosts[0]
+        self._ghost = 0
 
-    def _begin(self, fronts: npt.NDArray[Any], first: int, score: int) -> None:
-        """From a state: offsets [2][count] of diagonals from `first` on, a multiple of the lane's diagonals."""
+    def _begin(self, card: CardFronts, fronts: npt.NDArray[np.signedinteger], first: int, score: int) -> None:
+        """From a state, as CardFronts.begin has it."""
         self._reset(score)
-        grain = self._shape.diagonals
-        count = -(-fronts.shape[1] // grain) * grain
-        host = self._driver.pinned(2 * count * self._offset.itemsize)
-        padded = host.view(self._offset).reshape(2, count)
-        padded[:] = self._unreached
-        padded[:, : fronts.shape[1]] = fronts
-        self._free_ring()
-        room = min(_ROOM, sum(self._lengths) + 1)
-        for _ in range(3):
-            self._ring.append(self._driver.allocate(max(host.nbytes, 2 * room * self._offset.itemsize)))
-        self._states[0] = _Fronts(self._ring[0], score, first, count)
-        self._driver.upload(self._ring[0].address, host, self._stream)
-        self._clear_status(whole=True)
-        self._driver.wait(self._driver.record(self._stream))
-        del padded
-        self._driver.unpin(host)
+        self._states[0] = card.begin(fronts, first, score)
 
-    def _free_ring(self) -> None:
-        while self._ring:
-            memory = self._ring.pop()
-            if memory.nbytes:
-                self._driver.free(memory)
+    def _tiles(self, card: CardFronts, score: int, ghost: int) -> Tiles:
+        low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
+        return Tiles.over(card.shape, ghost, low, high)
 
-    def _clear_status(self, whole: bool = False) -> None:
-        """No launch has seen the fronts meet; nor how far they are, if it is to be `whole`."""
-        kinds: Any = LONG_STATUS.fields
-        if whole:
-            self._driver.fill(self._status.address, 0xFF, kinds["met"][1], self._stream)
-        self._driver.fill(self._status.address + kinds["met"][1], 0, 4, self._stream)
-
-    def _tiles(self, score: int, ghost: int, bound: int) -> Tiles:
-        low, high = sizes.diagonals_that_matter(*self._lengths, score, bound)
-        return Tiles.over(self._shape, ghost, low, high)
-
-    def _launch(self, before: _Fronts, room: Memory, tiles: Tiles, steps: tuple[int, int], number: int) -> _Fronts:
-        """Takes the fronts from one state to another, so many scores each."""
-        task = self._task
-        assert self._bytes(tiles) <= room.nbytes
-        task["from"], task["from_stride"] = before.memory.address, before.count
-        task["from_first"], task["from_count"] = before.first, before.count
-        task["to"], task["to_stride"] = room.address, tiles.diagonals
-        task["first"], task["tiles"], task["ghost"] = tiles.first, tiles.count, tiles.ghost
-        task["steps"], task["number"] = steps, number
-        grid = -(-2 * tiles.count // (self._kernel.threads // 32))
-        self._driver.launch(self._kernel, grid, task, self._stream)
-        return _Fronts(room, before.score + max(steps), tiles.first, tiles.diagonals)
-
-    def _bytes(self, tiles: Tiles) -> int:
-        return 2 * tiles.diagonals * self._offset.itemsize
-
-    def _go_on(self) -> bool:
+    def _go_on(self, card: CardFronts) -> bool:
         """Queues one launch; false: the fronts were found to have met."""
-        before, slot = self._states[self._number], (self._number + 1) % 3
-        ghost = self._ghost
-        tiles = self._tiles(before.score + ghost, ghost, self._bound)
-        if self._bytes(tiles) > self._ring[slot].nbytes and not self._grow(slot, self._bytes(tiles)):
-            return False
+        before, room, ghost = self._states[self._number], (self._number + 1) % ROOMS, self._ghost
+        tiles = self._tiles(card, before.score + ghost, ghost)
+        if card.nbytes(tiles) > card.rooms[room].nbytes:
+            # What is there may still be needed: if the fronts have met.
+            self._ask(card)
+            self._drain()
+            if self._met:
+                return False
+            card.replace(room, int(_SPARE * card.nbytes(tiles)))
         self._number += 1
-        self._states[self._number] = self._launch(before, self._ring[slot], tiles, (ghost, ghost), self._number)
+        self._states[self._number] = card.launch(before, room, tiles, (ghost, ghost), self._number)
         self._asked_cells += 2 * tiles.diagonals * ghost
         self._unasked += 1
         return True
-
-    def _grow(self, slot: int, size: int) -> bool:
-        """More memory for a state; false: the one that is there is still needed, since the fronts have met."""
-        self._ask()
-        self._drain()
-        if self._met:
-            return False
-        self._replace(slot, int(_SPARE * size))
-        return True
-
-    def _replace(self, slot: int, size: int) -> None:
-        self._driver.free(self._ring[slot])
-        self._ring[slot] = Memory(0, 0)
-        self._ring[slot] = self._driver.allocate(size)
 
     @property
     def _all_queued(self) -> bool:
         """Whether the last launch compares a state from which on nothing matters."""
         return self._number > 0 and 2 * self._states[self._number - 1].score >= self._goal
 
-    def _queue(self) -> None:
+    def _queue(self, card: CardFronts) -> None:
         """Queues a batch of launches, and a copy of the status."""
         score = self._states[self._number].score + 1
         low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
-        self._ghost = sizes.best_ghost(self._shape, self._driver.card.multiprocessors, high - low + 1)
-        while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on():
+        self._ghost = sizes.best_ghost(card.shape, self._multiprocessors, high - low + 1)
+        while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on(card):
             pass
-        self._ask()
+        self._ask(card)
 
-    def _ask(self) -> None:
+    def _ask(self, card: CardFronts) -> None:
         if not self._unasked:
             return
         self._batches += 1
-        slot = self._batches % (_AHEAD + 2)
-        status = self._answers[slot * LONG_STATUS.itemsize : (slot + 1) * LONG_STATUS.itemsize].view(LONG_STATUS)
-        self._driver.download(status, self._status.address, self._stream)
-        looked_at = self._states[self._number - 1].score
-        done, full = self._driver.record(self._stream), self._unasked >= self._launches
-        self._asked.append(_Batch(done, status, self._number, looked_at, self._asked_cells, full))
+        done, status = card.ask(self._batches)
+        looked_at, full = self._states[self._number - 1].score, self._unasked >= self._launches
+        batch = _Batch(card, done, status, self._number, looked_at, self._asked_cells, full)
+        self._asked.append(batch)
         self._unasked = 0
 
     def _hear(self) -> None:
         """Waits for the oldest batch, and learns from it."""
         batch = self._asked.popleft()
         begun = time.perf_counter()
-        self._driver.wait(batch.done)
+        batch.card.wait_for(batch.done)
         waited = time.perf_counter() - begun
         reach, met = int(batch.status["reach"][0]), int(batch.status["met"][0])
         self._cells, self._reach, self._met = batch.cells, reach, met
@@ -264,26 +169,26 @@ class GpuWavefront:
     def advance(self, seconds: float) -> bool:
         """Works on for about so long."""
         deadline = time.perf_counter() + seconds
-        while not self._over:
-            self._queue()
+        while self._card is not None and not self._over:
+            self._queue(self._card)
             if self._asked and (len(self._asked) >= _AHEAD or self._all_queued):
                 self._hear()
             if self._met or (self._all_queued and not self._asked):
                 self._drain()
-                self._finish()
+                self._finish(self._card)
             if time.perf_counter() >= deadline:
                 break
         return self._over
 
     # The end
 
-    def _finish(self) -> None:
+    def _finish(self, card: CardFronts) -> None:
         if self._met:
-            distance = self._first_meeting()
+            distance = self._first_meeting(card)
             self._distance = distance if self._most is None or distance <= self._most else None
         self._over = True
 
-    def _first_meeting(self) -> int:
+    def _first_meeting(self, card: CardFronts) -> int:
         """The least sum of scores at which the fronts have met.
 
         They had not met with the state that launch met - 1 began with, and had with the one that it made. Whether they
@@ -291,27 +196,28 @@ class GpuWavefront:
         """
         before, met = self._states[self._met - 2], self._states[self._met - 1]
         low, high, ghost = 2 * before.score, 2 * met.score, met.score - before.score
-        tiles, slot = self._tiles(met.score, ghost, self._bound), self._met % 3
-        if self._bytes(tiles) > self._ring[slot].nbytes:
-            self._replace(slot, self._bytes(tiles))
-        room = self._ring[slot]
+        tiles, room = self._tiles(card, met.score, ghost), self._met % ROOMS
+        if card.nbytes(tiles) > card.rooms[room].nbytes:
+            card.replace(room, card.nbytes(tiles))
         while high - low > 1:
             middle = (low + high) // 2
             steps = middle - 2 * before.score
-            if self._have_met(before, (room, met.memory), tiles, (steps - steps // 2, steps // 2)):
+            if self._have_met(card, before, room, tiles, (steps - steps // 2, steps // 2)):
                 high = middle
             else:
                 low = middle
         return high
 
-    def _have_met(self, before: _Fronts, rooms: tuple[Memory, Memory], tiles: Tiles, steps: tuple[int, int]) -> bool:
-        """Whether the fronts have met so many scores after a state."""
-        self._clear_status()
-        there = self._launch(before, rooms[0], tiles, steps, 1)
-        self._launch(there, rooms[1], tiles, (0, 0), 2)
-        status = self._answers[: LONG_STATUS.itemsize].view(LONG_STATUS)
-        self._driver.download(status, self._status.address, self._stream)
-        self._driver.wait(self._driver.record(self._stream))
+    def _have_met(self, card: CardFronts, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int]) -> bool:
+        """Whether the fronts have met so many scores after a state: one launch goes there, another one compares them.
+
+        What that one writes, with no score between, goes where the state was that is known to have met.
+        """
+        card.clear_status()
+        there = card.launch(before, room, tiles, steps, 1)
+        card.launch(there, (self._met - 1) % ROOMS, tiles, (0, 0), 2)
+        done, status = card.ask(0)
+        card.wait_for(done)
         return bool(status["met"][0])
 
     # What is known
@@ -335,23 +241,18 @@ class GpuWavefront:
     def save(self) -> State:
         """The newest state that is known not to have met, or the answer."""
         self._drain()
-        if self._met and not self._over:
-            self._finish()
+        if self._met and not self._over and self._card is not None:
+            self._finish(self._card)
         state = {
             "lengths": np.array(self._lengths, np.int64),
             "most": np.array([-1 if self._most is None else self._most], np.int64),
             "cells": np.array([self._cells], np.int64),
         }
-        if self._over:
+        if self._over or self._card is None:
             return {**state, "distance": np.array([-1 if self._distance is None else self._distance], np.int64)}
         fronts = self._states[max(self._number - 1, 0)]
-        host = self._driver.pinned(2 * fronts.count * self._offset.itemsize)
-        self._driver.download(host, fronts.memory.address, self._stream)
-        self._driver.wait(self._driver.record(self._stream))
-        offsets = host.view(self._offset).reshape(2, -1).copy()
-        self._driver.unpin(host)
         place = np.array([fronts.score, fronts.first], np.int64)
-        return {**state, "place": place, "fronts": offsets}
+        return {**state, "place": place, "fronts": self._card.offsets(fronts)}
 
     def restore(self, state: State) -> None:
         """Goes on from there."""
@@ -365,14 +266,14 @@ class GpuWavefront:
             self._restore_answer(int(state["distance"][0]), int(cells[0]))
             return
         place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))
-        grain = self._shape.diagonals
-        fits = fronts.ndim == 2 and fronts.shape[0] == 2 and fronts.shape[1] % grain in (0, fronts.shape[1])
-        if place.shape != (2,) or fronts.dtype != self._offset or not fits or int(place[1]) % grain:
-            raise ValueError("the state is damaged, or of another version")
-        if not self._ring:  # the answer was clear from the beginning
+        if self._card is None:  # the answer was clear from the beginning
             return
+        grain, offset = self._card.shape.diagonals, self._card.offset
+        fits = fronts.ndim == 2 and fronts.shape[0] == 2 and fronts.shape[1] % grain == 0
+        if place.shape != (2,) or fronts.dtype != offset or not fits or int(place[1]) % grain:
+            raise ValueError("the state is damaged, or of another version")
         self._drain()
-        self._begin(fronts, int(place[1]), int(place[0]))
+        self._begin(self._card, fronts, int(place[1]), int(place[0]))
         self._cells = self._asked_cells = int(cells[0])
         self._over, self._distance = False, None
 
@@ -384,18 +285,9 @@ class GpuWavefront:
     def close(self) -> None:
         """Gives memory back."""
         self._drain()
-        self._free_ring()
-        for memory in self._memories:
-            self._driver.free(memory)
-        for pin in self._pins:
-            self._driver.unpin(pin)
-        self._memories, self._pins, self._over = [], [], True
-
-
-def _row(shape: Shape) -> Row:
-    if shape in sizes.SHAPES:
-        return ROWS[sizes.row_of(shape)]
-    return Row("long-wavefront-other", "long_wavefront.cu", "advance_long_wavefront", shape.macros, sizes.THREADS)
+        if self._card is not None:
+            self._card.close()
+        self._over = True
 
 
 def forecast(card: Card, lengths: tuple[int, int], edits: int, planes: int = 2) -> float:
