@@ -179,7 +179,7 @@ class Stretch {
       Offset i = 0;
 #pragma unroll
       for (int j = 0; j < Diagonals; ++j)
-        if (which == j) i = max(reach_[j] - 32, base_[j] + 32);
+        if (which == j) i = reach_[j] - 32;
       const Window window = end_of_run(first_ + max(which, 0), i, going);
       i = max(i, window.base);
       i += __clz(static_cast<int>(rest(window.differ, window.base, i)));
