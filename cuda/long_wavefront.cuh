@@ -11,8 +11,8 @@
 // Extending needs no letters most of the time: a lane has for each of its diagonals a window, one bit for each of 32
 // letters from `base` on, 1 where they differ. Between unlike sequences offsets move by two letters a score, and windows
 // are good for `Again` scores. Where a path through like letters is near, its diagonal moves much faster, and those
-// beside it follow, one more each score: if more than a few lanes left their windows, all get new ones, at once. The few
-// runs that are longer than a window the warp follows one after the other.
+// beside it follow, one more each score: if more than a few lanes left their windows, or these are old, all get new ones
+// at once. The few runs that are longer than a window the warp follows one after the other.
 //
 // Offsets beyond the matrix need no test in each step. Distances of neighbouring cells differ by one at most, so if an
 // offset leaves the matrix, the diagonal's last cell, to which it is cut later, is within the score too; and the same is
@@ -82,7 +82,7 @@ class Stretch {
         fresh = Again;
       }
       std::uint32_t going = next_score();
-      if (__popc(going) > kFew) {
+      if (__popc(going) > (fresh > Again / 2 ? kFew : 0)) {
         going = look_again();
         fresh = Again;
       }
