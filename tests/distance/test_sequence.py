@@ -14,13 +14,14 @@ from wfacli.io.sources import Source
 UPPER = bytes(range(256)).upper()
 
 
-def read(path, wanted=None, fold=None):
+def read(path, wanted=None, keep=True, plain=None):
     into = bytearray(b"before")
     source = Source(str(path))
     try:
-        record = read_record(source, wanted, "--name-a", into, fold)
+        record = read_record(source, wanted, "--name-a", into, UPPER, keep)
     finally:
         source.close()
+    assert plain in (None, record.plain)
     assert into[: record.start] == b"before"
     assert record.start + record.length == len(into)
     return record.name, bytes(into[record.start :])
@@ -100,10 +101,19 @@ def test_what_is_wrong(tmp_path, block, text, message):
         read(path)
 
 
-def test_letters_are_folded(tmp_path, block):
+@pytest.mark.parametrize(("letters", "plain"), [(b"acGT\nACg\n", True), (b"ACGT\nACN\n", False), (b"u", False)])
+def test_letters_are_folded(tmp_path, block, letters, plain):
     path = tmp_path / "x"
-    path.write_bytes(b">a\nacGTn\nuX\n")
-    assert read(path, fold=UPPER) == ("a", b"ACGTNUX")
+    path.write_bytes(b">a\n" + letters)
+    whole = letters.replace(b"\n", b"")
+    assert read(path, keep=False, plain=plain) == ("a", whole.upper())
+    assert read(path, plain=plain) == ("a", whole)
+
+
+def test_only_the_record_itself_says_whether_it_is_plain(tmp_path, block):
+    path = tmp_path / "x"
+    path.write_bytes(b">n\nNNN\n>a\nAC\n>r\nRRR\n")
+    assert read(path, "a", plain=True) == ("a", b"AC")
 
 
 @given(

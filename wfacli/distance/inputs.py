@@ -14,7 +14,7 @@ from ..config import Ambiguous
 from ..errors import UsageError
 from ..io.sequence import Record, each_block, read_bytes, read_record
 from ..io.sources import Source
-from .solver import Letters, Pair
+from .solver import Pair
 
 OPTIONS = ("--name-a", "--name-b")
 _ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
@@ -115,7 +115,7 @@ def read_sequences(
         bases += bytes(-len(bases) % _ALIGN)
         source = Source(path)
         try:
-            records.append(read_record(source, name, option, bases, None if keep_letters else fold))
+            records.append(read_record(source, name, option, bases, fold, keep_letters))
         finally:
             source.close()
     bases += bytes(_BEHIND)
@@ -123,7 +123,7 @@ def read_sequences(
     a, b = (letters[r.start : r.start + r.length] for r in records)
     if keep_letters:
         a, b = (np.frombuffer(folds[i], np.uint8)[side] for i, side in enumerate((a, b)))
-    pair = Pair(a, b, _is_plain(a) and _is_plain(b))
+    pair = Pair(a, b, all(record.plain for record in records))
     sides = [Side(path, r.name or path, r.length) for path, r in zip(paths, records, strict=True)]
     return Inputs(sides[0], sides[1], Unit.LETTERS, pair, letters, (records[0].start, records[1].start))
 
@@ -193,9 +193,3 @@ def _folds(rule: Ambiguous) -> tuple[bytes, bytes]:
             table[letter] = code
         sides.append(bytes(table))
     return sides[0], sides[1]
-
-
-def _is_plain(letters: Letters) -> bool:
-    """Whether there is nothing but A, C, G and T; a block at a time, as the first other one decides."""
-    step = 1 << 22
-    return not any(letters[i : i + step].tobytes().translate(None, b"ACGT") for i in range(0, len(letters), step))
