@@ -244,7 +244,7 @@ double EditBits::share() const {
     left += n * edits / 2;
   }
   const double cells = static_cast<double>(cells_);
-  return cells / (cells + left);
+  return cells > 0 ? cells / (cells + left) : 0;
 }
 
 std::vector<SavedArray> EditBits::save() const {
