@@ -59,3 +59,27 @@ class CpuWavefront(_CpuSolver):
             threads: two are used.
         """
         self._native = _native.EditWavefront(pair.query, pair.target, -1 if most is None else most, threads)
+
+
+class CpuBits(_CpuSolver):
+    """Bit-vectors over the cells that matter: work goes with length and distance, about half their product.
+
+    A state may be taken to a machine with other instructions.
+    """
+
+    name = "bits"
+
+    def __init__(self, pair: Pair, most: int | None, threads: int) -> None:
+        """Ready to advance.
+
+        Args:
+            pair: letters u8 of any values; the fewer different ones, the faster.
+            most: edits that matter; None: any number.
+            threads: two are used.
+
+        Raises:
+            TypeError: letters are u32.
+        """
+        if pair.query.dtype != "u1" or pair.target.dtype != "u1":
+            raise TypeError("letters of bit-vectors are u8")
+        self._native = _native.EditBits(pair.query, pair.target, -1 if most is None else most, threads)

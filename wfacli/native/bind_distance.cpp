@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bind.hpp"
+#include "edit_bits.hpp"
 #include "edit_wavefront.hpp"
 #include "kernels.hpp"
 
@@ -51,6 +52,19 @@ void make_wavefront(BoundSolver* self, Letters query, Letters target, std::int64
     if (wide || pair.most() >= kNarrowFront)
       solver = std::make_unique<EditWavefront<std::int64_t>>(pair, most, threads, kernels);
     else solver = std::make_unique<EditWavefront<std::int32_t>>(pair, most, threads, kernels);
+  }
+  new (self) BoundSolver{std::move(query), std::move(target), std::move(solver)};
+}
+
+void make_bits(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads,
+               const std::string& isa) {
+  const EditPair pair = pair_of(query, target);
+  if (pair.letter_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
+  const EditKernels kernels = kernels_of(isa);
+  std::unique_ptr<EditSolver> solver;
+  {
+    nb::gil_scoped_release release;
+    solver = std::make_unique<EditBits>(pair, most, threads, kernels);
   }
   new (self) BoundSolver{std::move(query), std::move(target), std::move(solver)};
 }
@@ -117,11 +131,17 @@ void bind_distance(nb::module_& m) {
         self.query = self.target = Letters();
       });
   struct Wavefront : BoundSolver {};
+  struct Bits : BoundSolver {};
   nb::class_<Wavefront, BoundSolver>(m, "EditWavefront", "Two fronts of furthest-reaching points that meet")
       .def("__init__", [](Wavefront* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
                           const std::string& isa) { make_wavefront(self, query, target, most, threads, wide, isa); },
            nb::arg("query"), nb::arg("target"), nb::arg("most") = -1, nb::arg("threads") = 1, nb::arg("wide") = false,
            nb::arg("isa") = "", "Letters u8 or u32 both; `most` -1: any number of edits");
+  nb::class_<Bits, BoundSolver>(m, "EditBits", "Bit-vectors over the cells that matter")
+      .def("__init__", [](Bits* self, Letters query, Letters target, std::int64_t most, int threads,
+                          const std::string& isa) { make_bits(self, query, target, most, threads, isa); },
+           nb::arg("query"), nb::arg("target"), nb::arg("most") = -1, nb::arg("threads") = 1, nb::arg("isa") = "",
+           "Letters u8; `most` -1: any number of edits");
 }
 
 }  // namespace wfacli

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "buffer.hpp"
+
 namespace wfacli {
 
 // Letters are equal where their values are.
@@ -61,9 +63,43 @@ struct FrontKernel {
   bool (*meet)(const EditPair&, const Offset* ahead, const Offset* behind, std::int64_t first, std::int64_t last);
 };
 
+// A pair's letters as bit planes, from dense codes. Rows are padded at the top to a multiple of kSlabRows; columns by a
+// word on either side.
+struct EditPlanes {
+  Buffer<std::uint64_t> rows;     // [64 rows][plane], the first row in bit 0
+  Buffer<std::uint64_t> columns;  // [64 columns][plane], the first column in bit 63; word 0 is that before the first
+  int planes = 0;
+};
+constexpr std::int64_t kSlabRows = 1024;
+
+// Some rows over some columns. Horizontal deltas of a row come as strings of bits that begin in the highest bit of word
+// 0: those of +1 in even words, of -1 in odd ones.
+struct SlabTask {
+  const std::uint64_t* query;   // planes of the first row
+  const std::uint64_t* target;  // planes of column 1
+  std::uint64_t* row;           // deltas of the row above; becomes those of the last row
+  std::int64_t first;           // the word of the first column; to the left of it rows are one edit from one another
+  std::int64_t falling;         // of the rows so many at the top fall there by one, the others rise
+  int planes;
+};
+// Where a slab is in between.
+struct SlabState {
+  alignas(64) std::uint64_t plus[16], minus[16], down[16], fall[16];
+  std::uint64_t below[2];
+};
+
+struct SlabKernel {
+  std::int64_t rows;  // of a slab, a divisor of kSlabRows
+  void (*pack)(const EditPair&, EditPlanes&);
+  void (*begin)(const SlabTask&, SlabState&);
+  // The columns of words from .. to - 1. The row below is then there to word to - 2; with `finish` to the end.
+  void (*advance)(const SlabTask&, SlabState&, std::int64_t from, std::int64_t to, bool finish);
+};
+
 struct EditKernels {
   FrontKernel<std::int32_t> narrow;
   FrontKernel<std::int64_t> wide;
+  SlabKernel slab;
 };
 
 #define WFACLI_DECLARE_EDIT(isa) \

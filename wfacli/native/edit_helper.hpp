@@ -7,12 +7,12 @@
 
 namespace wfacli {
 
-// Until `done` holds: for a moment at once, then asleep until `value` changes.
+// Until `done` holds of a value, which is returned: for a moment at once, then asleep until it changes.
 template <class T, class Done>
-inline void wait_until(const std::atomic<T>& value, const Done& done) {
+inline T wait_until(const std::atomic<T>& value, const Done& done) {
   for (int look = 0;; ++look) {
     const T now = value.load(std::memory_order_acquire);
-    if (done(now)) return;
+    if (done(now)) return now;
     if (look < 4000) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
