@@ -30,7 +30,7 @@ class Scripted:
     Attributes of the class: made, all solvers in order; closed, how often one was closed.
     """
 
-    def __init__(self, clock, name, distance, most, seconds=1.0, share=None, step=1):
+    def __init__(self, clock, name, distance, most, seconds=1.0, share=(), step=1):
         self.name, self._distance, self._most, self._clock = name, distance, most, clock
         self._seconds, self._share, self._step = seconds, share, step
         self.proved, self.closed = 0, 0
@@ -47,7 +47,7 @@ class Scripted:
 
     @property
     def position(self):
-        share = self.proved / self._distance if self._share else None
+        share = self.proved / self._distance if self.name in self._share else None
         return Position(self.proved, share, 10 * self.proved)
 
     def save(self):
@@ -92,6 +92,13 @@ class Table:
             return make
 
         self.algorithms = tuple(
-            Algorithm(f"cpu-{kind}", kind, EngineName.CPU, make_as(f"cpu-{kind}"), lambda s, _, of=of: of(s.edits))
+            Algorithm(
+                f"cpu-{kind}",
+                kind,
+                EngineName.CPU,
+                make_as(f"cpu-{kind}"),
+                lambda s, _, of=of: of(s.edits),
+                kind == "wavefront",
+            )
             for kind, of in (("wavefront", wavefront), ("bits", bits))
         )
