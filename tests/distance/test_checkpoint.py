@@ -46,9 +46,10 @@ def test_comes_back(path):
     assert checkpoint.exists()
     assert_same(checkpoint.read(), SAVED)
     assert [p.name for p in path.parent.iterdir()] == ["run.ckpt"]
+    (path.parent / "run.ckpt.new").write_bytes(b"half of")
     checkpoint.remove()
     checkpoint.remove()
-    assert not checkpoint.exists()
+    assert not list(path.parent.iterdir())
 
 
 def test_values_in_any_order_of_memory(path):
@@ -95,13 +96,13 @@ def test_another_bound_is_refused(path, was, words):
 
 def test_every_damaged_byte_is_seen(path):
     checkpoint = Checkpoint(str(path), IDENTITY)
-    checkpoint.write(SAVED)
+    checkpoint.write(Saved("x", {"a": np.arange(3, dtype=np.int16)}))
     good = path.read_bytes()
     for at in range(len(good)):
         path.write_bytes(good[:at] + bytes([good[at] ^ 4]) + good[at + 1 :])
         with pytest.raises(InputError, match=r"damaged|no checkpoint|another version"):
             checkpoint.read()
-    for end in range(len(good)):
+    for end in range(0, len(good), 5):
         path.write_bytes(good[:end])
         with pytest.raises(InputError, match=r"damaged|no checkpoint|another version"):
             checkpoint.read()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfacli.errors import InputError
@@ -101,7 +101,9 @@ def test_what_is_wrong(tmp_path, block, text, message):
         read(path)
 
 
-@pytest.mark.parametrize(("letters", "plain"), [(b"acGT\nACg\n", True), (b"ACGT\nACN\n", False), (b"u", False)])
+@pytest.mark.parametrize(
+    ("letters", "plain"), [(b"acGT\nACg\n", True), (b"ACGT\nACN\n", False), (b"u", False), (b"nn\nacg\n", False)]
+)
 def test_letters_are_folded(tmp_path, block, letters, plain):
     path = tmp_path / "x"
     path.write_bytes(b">a\n" + letters)
@@ -116,6 +118,7 @@ def test_only_the_record_itself_says_whether_it_is_plain(tmp_path, block):
     assert read(path, "a", plain=True) == ("a", b"AC")
 
 
+@settings(max_examples=60)
 @given(
     lines=st.lists(st.binary(max_size=9).map(lambda b: bytes(33 + c % 94 for c in b)), min_size=1, max_size=9),
     size=st.integers(1, 12),

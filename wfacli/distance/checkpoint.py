@@ -109,9 +109,10 @@ class Checkpoint:
         return saved
 
     def remove(self) -> None:
-        """Removes the file."""
-        with contextlib.suppress(OSError):
-            Path(self.path).unlink(missing_ok=True)
+        """Removes the file, and what a killed run has left of a new one."""
+        for path in (Path(self.path), self._new):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
     def _compare(self, head: dict[str, Any]) -> None:
         own = self._identity
@@ -124,10 +125,8 @@ class Checkpoint:
 
 
 def _digest(letters: Letters) -> str:
-    # The kind too: one byte a symbol or four.
-    digest = hashlib.blake2b(str(letters.dtype).encode(), digest_size=_DIGEST)
-    digest.update(np.ascontiguousarray(letters).data.cast("B") if len(letters) else b"")
-    return digest.hexdigest()
+    data = np.ascontiguousarray(letters).data.cast("B") if len(letters) else b""
+    return hashlib.blake2b(data, digest_size=_DIGEST).hexdigest()
 
 
 class _Hashed:
