@@ -92,3 +92,12 @@ THREADS_BESIDE_A_CARD = 8
 DISTANCE_WAVEFRONT = Model(50.0, 0.0005, 0.0017)  # work: edits * edits
 DISTANCE_BITS = Model(50.0, 0.002, 1.6e-05)  # work: letters * edits
 DISTANCE_THREADS = 2  # that they use
+# Fronts of one long pair on a card (gpu/long_wavefront.py). To be measured: what a launch costs at least, with its
+# call from Python; a score of a tile alone; points of a full card; a launch's beginning and end on a full card.
+GPU_LONG_LAUNCH = 2e-5  # seconds
+GPU_LONG_STEP = 2.5e-7  # seconds
+GPU_LONG_POINTS = 5e11  # a second, of GPU_MULTIPROCESSORS, ghosts with them
+GPU_LONG_GAP = 3e-6  # seconds
+GPU_LONG_PLANES = {2: 1.0, 8: 1.5, 32: 4.0}  # times as long, by bits of a letter
+GPU_LONG_LETTERS = 6e9  # bytes of letters a second, from ordinary memory to the card
+GPU_LONG_START = 1e-3  # seconds, of memory and of finding the distance at the end
