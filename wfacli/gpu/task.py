@@ -57,4 +57,15 @@ LONG_WAVEFRONT_TASK = np.dtype(
     ],
     align=True,
 )
+LONG_BITS_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("query", "target")),
+        *((name, np.int64) for name in ("query_len", "target_len", "low", "high", "first", "end")),
+        ("edges", _ADDRESS),
+        ("edge_words", np.int64),
+        *((name, _ADDRESS) for name in ("corner", "done", "next", "distance")),
+        ("slots", np.int64),
+    ],
+    align=True,
+)
 GUARD = 8  # words of packed letters that can be read before and after
