@@ -1,7 +1,7 @@
 // Edit distance of one long pair in a band of bits (long_bits.cuh). What a catalogue row decides:
 //
 // WFACLI_BLOCK   32: a warp has a stripe
-// WFACLI_PLANES  of letters (common/planes.cuh): 2 or 8
+// WFACLI_PLANES  of letters (common/planes.cuh): 2, 4 or 8
 // WFACLI_WORDS   of 32 rows that a lane has
 #include "long_bits.cuh"
 

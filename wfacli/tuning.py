@@ -101,3 +101,4 @@ GPU_LONG_START = 1e-3  # seconds, of memory and of finding the distance at the e
 GPU_BITS_ALONE = {1: 3.5e-8, 2: 4.5e-8, 4: 6.5e-8, 8: 1.1e-7}
 GPU_BITS_STEP = {1: 7e-9, 2: 1.1e-8, 4: 1.7e-8, 8: 3.0e-8}
 GPU_BITS_BEHIND = 320  # columns that a stripe is behind the one before at least
+GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter

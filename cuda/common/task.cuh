@@ -154,13 +154,14 @@ struct LongBitsTask {
   std::int64_t high;
   std::int64_t first;  // stripe
   std::int64_t end;
-  std::uint32_t* edges;      // [slots][edge_words][2], where costs rise and fall behind a stripe's last row
-  std::int64_t edge_words;   // that a stripe has at most
-  std::int64_t* corner;      // [slots], the cost at the top left of a stripe
-  unsigned long long* done;  // [slots], whose edge a slot has (upper half), and up to which word of the matrix
-  std::uint32_t* next;       // 0 before the launch: how many stripes are drawn
-  std::int64_t* distance;    // of all of the band, from the last stripe
-  std::int64_t slots;        // stripe s has slot s % slots; more than there are blocks
+  // Values with tags (stripe + 1) in their upper halves.
+  unsigned long long* edges;   // [slots][edge_words][2], where costs rise and fall behind a stripe's last row
+  unsigned long long* corner;  // [slots][2], the cost at the top left of a stripe: its lower half and its upper one
+  unsigned long long* read;    // [slots], the stripes that have read all that they need of the one before
+  std::int64_t edge_words;     // that a stripe has at most
+  std::int64_t slots;          // stripe s has slot s % slots; more than there are warps
+  std::uint32_t* next;         // 0 before the launch: how many stripes are drawn
+  std::int64_t* distance;      // of all of the band, from the last stripe
 };
 
 }  // namespace wfacli

@@ -155,4 +155,13 @@ def test_fewer_words_for_narrow_bands():
     driver = EmulatedDriver()
     assert forecast(driver.card, (10**6, 10**6), 10**5, True) > forecast(driver.card, (10**6, 10**6), 10**3, True)
     driver.close()
-    assert {shape.planes for shape in SHAPES} == {2, 8}
+    assert {shape.planes for shape in SHAPES} == {2, 4, 8}
+
+
+def test_few_letters_take_fewer_planes():
+    rng = random.Random(8)
+    query = sequence(rng, 1100, b"ACGTNRY-acgt*WSK")
+    target = mutated(rng, query, b"ACGTNRY-acgt*WSK", 0.1)
+    with Run(query, target, planes=8, shape=Shape(4, 1)) as solver:
+        assert solver._planes == 4
+        assert solver.advance(1) and solver.distance == plain(query, target)

@@ -55,7 +55,8 @@ class GpuBits:
             raise ValueError("bits are for letters of a byte")
         self._driver, self._most, self._only = driver, most, shape
         self._lengths = m, n = len(pair.query), len(pair.target)
-        self._planes = 2 if pair.plain else 8
+        self._codes = None if pair.plain else _codes_of(pair)
+        self._planes = 2 if pair.plain else 8 if self._codes is None else 4
         self._memories: list[Memory] = []
         self._ring: list[Memory] = []
         self._pins: list[Bytes] = []
@@ -79,7 +80,8 @@ class GpuBits:
         row_bytes = Shape(self._planes, 1).row_bytes
         try:
             for side, letters in (("query", pair.query), ("target", pair.target)):
-                rows = uploader.planes(letters, self._planes, row_bytes)
+                own = letters if self._codes is None else self._codes[letters]
+                rows = uploader.planes(own, self._planes, row_bytes)
                 self._memories.append(rows)
                 self._task[side] = rows.address + PAD_ROWS * row_bytes
         finally:
@@ -111,13 +113,13 @@ class GpuBits:
         self._settle()
         while self._ring:
             self._driver.free(self._ring.pop())
-        needs = {"edges": 8 * self._edge_words * self._slots, "corner": 8 * self._slots, "done": 8 * self._slots}
+        needs = {"edges": 16 * self._edge_words * self._slots, "corner": 16 * self._slots, "read": 8 * self._slots}
         for name, size in needs.items():
             memory = self._driver.allocate(size)
             self._ring.append(memory)
             self._task[name] = memory.address
-        self._edges, self._corners, self._done = self._ring
-        for memory in (self._corners, self._done):
+        self._edges, self._corners, _ = self._ring
+        for memory in self._ring:  # no tags
             self._driver.fill(memory.address, 0, memory.nbytes, self._stream)
         task = self._task
         task["low"], task["high"] = self._band.low, self._band.high
@@ -186,8 +188,8 @@ class GpuBits:
         if not self._stripe:
             return {"numbers": np.array(numbers, np.int64)}
         slot, words = (self._stripe - 1) % self._slots, 2 * self._edge_words
-        edge = self._read(self._edges.address + 4 * words * slot, 4 * words).view(np.uint32)
-        corner = self._read(self._corners.address + 8 * (self._stripe % self._slots), 8).view(np.int64)
+        edge = self._read(self._edges.address + 8 * words * slot, 8 * words).view(np.uint64)
+        corner = self._read(self._corners.address + 16 * (self._stripe % self._slots), 16).view(np.uint64)
         return {"numbers": np.array(numbers, np.int64), "edge": edge, "corner": corner}
 
     def restore(self, state: State) -> None:
@@ -219,15 +221,11 @@ class GpuBits:
         self._at_least, self._cells = at_least, cells
         if not stripe:
             return
-        edge, corner = np.asarray(state["edge"], np.uint32), np.asarray(state["corner"], np.int64)
-        if edge.shape != (2 * self._edge_words,) or corner.shape != (1,):
+        edge, corner = np.asarray(state["edge"], np.uint64), np.asarray(state["corner"], np.uint64)
+        if edge.shape != (2 * self._edge_words,) or corner.shape != (2,) or (corner >> 32 != stripe + 1).any():
             raise ValueError("no state of this pair and algorithm")
-        before = (stripe - 1) % self._slots
-        _, behind = sizes.columns(self._shape, self._band, stripe - 1, n)
-        done = np.array([(stripe - 1) << 32 | behind], np.uint64)
-        self._write(self._edges.address + 8 * self._edge_words * before, edge)
-        self._write(self._corners.address + 8 * (stripe % self._slots), corner)
-        self._write(self._done.address + 8 * before, done)
+        self._write(self._edges.address + 16 * self._edge_words * ((stripe - 1) % self._slots), edge)
+        self._write(self._corners.address + 16 * (stripe % self._slots), corner)
 
     def _read(self, address: int, size: int) -> Bytes:
         pinned = self._driver.pinned(size)
@@ -258,6 +256,15 @@ class GpuBits:
         for held in (self._memories, self._ring):
             while held:
                 self._driver.free(held.pop())
+
+
+def _codes_of(pair: Pair) -> npt.NDArray[np.uint8] | None:
+    """For each letter (u8[256]) a number below 16, the same only for the same; None: there are more letters."""
+    used = (np.bincount(pair.query, minlength=256) > 0) | (np.bincount(pair.target, minlength=256) > 0)
+    if np.count_nonzero(used) > 16:
+        return None
+    codes: npt.NDArray[np.uint8] = (np.cumsum(used) - 1).astype(np.uint8)
+    return codes
 
 
 def forecast(card: Card, lengths: tuple[int, int], edits: int, plain: bool) -> float:

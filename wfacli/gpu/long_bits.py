@@ -16,7 +16,7 @@ class Shape:
     """A build of the kernel.
 
     Attributes:
-        planes: bits of a letter: 2 (A C G T) or 8.
+        planes: bits of a letter: 2 (A C G T), 4 (16 letters) or 8.
         words: of 32 rows that a lane has.
     """
 
@@ -36,7 +36,7 @@ class Shape:
     @property
     def row_bytes(self) -> int:
         """Of 32 letters on the card."""
-        return 16 if self.planes == 2 else 4 * self.planes
+        return 32 if self.planes == 8 else 16
 
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
@@ -44,7 +44,7 @@ class Shape:
         return (("WFACLI_PLANES", self.planes), ("WFACLI_WORDS", self.words))
 
 
-SHAPES = tuple(Shape(planes, words) for planes in (2, 8) for words in (1, 2, 4, 8) if planes * words <= 16)
+SHAPES = tuple(Shape(planes, words) for planes in (2, 4, 8) for words in (1, 2, 4, 8) if planes * words <= 16)
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,11 @@ def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: 
     count, across = stripes(shape, query_len), min(shape.rows + band.diagonals, target_len)
     behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND  # columns that a stripe begins after the one before
     together = min(count, across / behind, multiprocessors * _MOST_RESIDENT)
-    step = tuning.GPU_BITS_STEP[shape.words] * (1.0 if shape.planes == 2 else 1.5)
-    alone, full = tuning.GPU_BITS_ALONE[shape.words], step * together / multiprocessors
+    planes = tuning.GPU_BITS_PLANES[shape.planes]
+    alone, full = (
+        planes * tuning.GPU_BITS_ALONE[shape.words],
+        planes * tuning.GPU_BITS_STEP[shape.words] * together / multiprocessors,
+    )
     total = count * across / together + across
     return total * max(alone, full)
 

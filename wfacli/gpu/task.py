@@ -61,10 +61,9 @@ LONG_BITS_TASK = np.dtype(
     [
         *((name, _ADDRESS) for name in ("query", "target")),
         *((name, np.int64) for name in ("query_len", "target_len", "low", "high", "first", "end")),
-        ("edges", _ADDRESS),
-        ("edge_words", np.int64),
-        *((name, _ADDRESS) for name in ("corner", "done", "next", "distance")),
-        ("slots", np.int64),
+        *((name, _ADDRESS) for name in ("edges", "corner", "read")),
+        *((name, np.int64) for name in ("edge_words", "slots")),
+        *((name, _ADDRESS) for name in ("next", "distance")),
     ],
     align=True,
 )
