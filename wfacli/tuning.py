@@ -92,17 +92,18 @@ THREADS_BESIDE_A_CARD = 8
 DISTANCE_WAVEFRONT = Model(50.0, 0.0005, 0.0017)  # work: edits * edits
 DISTANCE_BITS = Model(50.0, 0.002, 1.6e-05)  # work: letters * edits
 DISTANCE_THREADS = 2  # that they use
-# Fronts of one long pair on a card (gpu/long_wavefront.py). To be measured: what a launch costs at least, with its
-# call from Python; a score of a tile alone; points of a full card; a launch's beginning and end on a full card.
-GPU_LONG_LAUNCH = 2e-5  # seconds
-GPU_LONG_STEP = 2.5e-7  # seconds
-GPU_LONG_POINTS = 5e11  # a second, of GPU_MULTIPROCESSORS, ghosts with them
-GPU_LONG_GAP = 3e-6  # seconds
-GPU_LONG_PLANES = {2: 1.0, 8: 1.5, 32: 4.0}  # times as long, by bits of a letter
-GPU_LONG_LETTERS = 6e9  # bytes of letters a second, from ordinary memory to the card
+OPENING_A_CARD = 0.7  # seconds, of a process that has none open
+# Fronts of one long pair on a card (gpu/long_wavefront.py; one H200, 2026-11-21): what a launch costs at least, with
+# its call from Python; a score of a tile alone; points of a full card; a launch's beginning and end on a full card.
+GPU_LONG_LAUNCH = 1.4e-5  # seconds
+GPU_LONG_STEP = 5.3e-7  # seconds
+GPU_LONG_POINTS = 1.7e12  # a second, of GPU_MULTIPROCESSORS, ghosts with them
+GPU_LONG_GAP = 1.1e-5  # seconds
+GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter
+GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the card
 GPU_LONG_START = 1e-3  # seconds, of memory and of finding the distance at the end
 # Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a warp's column when it has a
-# scheduler to itself, and of each of a multiprocessor's many warps (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
+# scheduler to itself, and of each of a multiprocessor's many (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
 GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
 GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
 GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least

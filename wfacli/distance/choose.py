@@ -2,76 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
 from .. import tuning
 from ..config import EngineName
 from ..errors import DeviceError, UsageError
+from .algorithm import Algorithm, Means, Shape
+from .card import ON_CARD
 from .cpu import CpuBits, CpuWavefront
-from .solver import Pair, Solver
+from .solver import Pair
+
+__all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means", "Shape"]
 
 # Of how many edits more a pair may have than it is known to have; see Choice.instead.
 _MORE = 2**0.5
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a forecast needs to know of a pair: symbols of its sides, and the edits that it may have."""
-
-    longer: int
-    shorter: int
-    edits: float
-
-    @classmethod
-    def of(cls, pair: Pair, edits: float) -> Shape:
-        """A pair's, if it has so many edits."""
-        m, n = len(pair.query), len(pair.target)
-        return cls(max(m, n), min(m, n), min(max(edits, abs(m - n), 1), max(m, n, 1)))
-
-
-@dataclass(frozen=True)
-class Means:
-    """What solvers may use.
-
-    Attributes:
-        threads: of the CPU.
-    """
-
-    threads: int
-
-
-class Make(Protocol):
-    """Makes a solver; an error leaves nothing behind."""
-
-    def __call__(self, pair: Pair, most: int | None, means: Means) -> Solver:
-        """For a pair of which more than `most` edits do not matter."""
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """A solver to be had.
-
-    Attributes:
-        name: the engine's and the kind's, as checkpoints and --stats have it.
-        kind: "wavefront" (few edits) or "bits" (any).
-        engine: where it runs.
-        make: makes it.
-        seconds: what it takes with so many threads, by its model.
-        any_symbols: whether it takes symbols of four bytes.
-    """
-
-    name: str
-    kind: str
-    engine: EngineName
-    make: Make
-    seconds: Callable[[Shape, Means], float]
-    any_symbols: bool
-
-    def takes(self, pair: Pair) -> bool:
-        """Whether it has symbols wide enough."""
-        return self.any_symbols or pair.query.itemsize == 1
 
 
 def _wavefront_seconds(shape: Shape, means: Means) -> float:
@@ -87,7 +31,6 @@ def _on_cpu(model: tuning.Model, shape: Shape, work: float, means: Means) -> flo
     return 1e-6 * (model.start + model.letter * shape.longer + model.unit * work / threads)
 
 
-# A card's algorithms come here, with models of their own, and what they are made with comes into Means.
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "cpu-wavefront",
@@ -105,6 +48,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         _bits_seconds,
         any_symbols=False,
     ),
+    *ON_CARD,
 )
 
 
@@ -118,11 +62,18 @@ class Choice:
         kind: str | None = None,
         algorithms: Sequence[Algorithm] = ALGORITHMS,
     ) -> None:
-        """None of a kind means any. Raises DeviceError, UsageError where nothing is left."""
+        """None of a kind means any. Raises DeviceError, UsageError where nothing is left.
+
+        Unless the engine's name asks for it, a card is opened only for a pair that takes the CPU longer than that.
+        """
         self.means = means
         there = [a for a in algorithms if engine in (EngineName.AUTO, a.engine)]
+        if means.card is None:
+            there = [a for a in there if a.engine is not EngineName.GPU]
+        elif engine is EngineName.GPU:
+            means.card.driver()  # raises DeviceError
         if not there:
-            raise DeviceError("wfacli distance has no algorithm for a GPU in this version: leave --engine gpu out")
+            raise DeviceError("--engine gpu asks for a GPU, and there is none to be used")
         self._left = [a for a in there if kind in (None, a.kind)]
         if not self._left:
             raise UsageError(f"there is no algorithm {kind}; there are {', '.join(sorted({a.kind for a in there}))}")
@@ -132,13 +83,24 @@ class Choice:
 
         That one shows by its own growth how many they are; see instead(). Raises UsageError where none takes the pair.
         """
-        left = [a for a in self._left if a.takes(pair)]
+        left = self._for(pair, edits)
         if not left:
             raise UsageError("bits takes 256 different lines, and here are more: leave --algorithm out")
         if edits is None:
             few = [a for a in left if a.kind == "wavefront"]
-            return (few or left)[0]
+            return (few or left)[-1]  # where there is a card, that
         return min(left, key=lambda a: a.seconds(Shape.of(pair, edits), self.means))
+
+    def _for(self, pair: Pair, edits: int | None) -> list[Algorithm]:
+        """Those that take a pair; of a card's only if it is open, or worth being opened."""
+        able = [a for a in self._left if a.takes(pair)]
+        others = [a for a in able if a.engine is not EngineName.GPU]
+        if not others or len(others) == len(able):
+            return able
+        likely = edits if edits is not None else max(len(pair.query), len(pair.target))
+        least = min(a.seconds(Shape.of(pair, likely), self.means) for a in others)
+        assert self.means.card
+        return able if least > tuning.OPENING_A_CARD and self.means.card.works else others
 
     def named(self, name: str) -> Algorithm:
         """The one of a checkpoint. Raises UsageError where the options exclude it."""
@@ -171,7 +133,8 @@ class Choice:
         return best[1] if best and patience * best[0] < spent else None
 
     def _best_other(self, running: Algorithm, pair: Pair, edits: float) -> tuple[float, Algorithm] | None:
-        """The soonest of another kind, with its seconds."""
-        shape, left = Shape.of(pair, edits), [a for a in self._left if a.kind != running.kind and a.takes(pair)]
+        """The soonest of another kind, or elsewhere, with its seconds."""
+        left = [a for a in self._for(pair, int(edits)) if a.kind != running.kind or a.engine is not running.engine]
+        shape = Shape.of(pair, edits)
         others = [(a.seconds(shape, self.means), a) for a in left]
         return min(others, key=lambda other: other[0], default=None)
