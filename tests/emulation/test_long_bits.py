@@ -139,6 +139,21 @@ def test_no_memory_left():
     driver.close()
 
 
+def test_little_memory_takes_fewer_stripes_at_a_time():
+    rng = random.Random(9)
+    query = sequence(rng, 9000, b"ACGT")
+    target = mutated(rng, query, b"ACGT", 0.02)
+    driver = EmulatedDriver(memory_total=22_000)
+    solver = GpuBits(driver, letters_of(query, target), likely=400, shape=ONE)
+    assert 3 <= solver._slots < solver._stripes
+    while not solver.advance(0):
+        pass
+    assert solver.distance == plain(query, target)
+    solver.close()
+    assert not leaks(driver)
+    driver.close()
+
+
 def test_bands_prove_what_they_say():
     for m, n, d in ((1000, 1000, 100), (1000, 900, 100), (10, 900, 890), (64, 64, 3), (5000, 5001, 5001)):
         band = Band.for_distance(m, n, d)

@@ -26,7 +26,8 @@ NAME = "gpu-bits"
 _FIRST = 0.02  # of the longer sequence: the first distance that is tried where none is known to be likely
 _LEAST = 256
 _WIDER = 3  # times as far, where what was found does not say how far
-_ROUNDS = 4  # of all resident warps that a launch has at least, so that few of them wait at its ends
+_ROUNDS = 4  # of all stripes under way that a launch has at least, so that little time goes to its ends
+_SHARE = 0.5  # of the card's free memory that edges may have
 
 
 class GpuBits:
@@ -106,8 +107,10 @@ class GpuBits:
         self._kernel = self._driver.kernel(ROWS[self._shape.name])
         self._warps = max(self._kernel.resident(), 1) * processors
         self._stripe, self._stripes = stripe, sizes.stripes(self._shape, m)
-        self._slots = min(self._warps, self._stripes) + 2
         self._edge_words = sizes.edge_words(self._shape, self._band, n)
+        fit = int(_SHARE * self._driver.free_memory()) // (16 * self._edge_words)
+        self._warps = max(min(self._warps, self._stripes, fit - 2), 1)
+        self._slots = self._warps + 2
         self._make_room()
 
     def _make_room(self) -> None:
@@ -130,8 +133,10 @@ class GpuBits:
         """As in solver.Solver; a launch with few stripes may take longer."""
         if self._over:
             return True
-        each = sizes.seconds(self._shape, self._driver.card.multiprocessors, self._lengths, self._band) / self._stripes
-        self.take(max(int(seconds / each), _ROUNDS * self._warps))
+        processors = self._driver.card.multiprocessors
+        each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._stripes
+        least = _ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
+        self.take(int(max(seconds / each, least)))
         return self._over
 
     def take(self, stripes: int) -> None:

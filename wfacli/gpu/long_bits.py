@@ -103,21 +103,25 @@ def cells(shape: Shape, band: Band, first: int, end: int, target_len: int) -> in
     return (end - first) * 32 * (behind - begin) * shape.rows
 
 
-def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
-    """Of a band: stripes go side by side, one begins when the one before is far enough ahead of it.
+def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
+    """Stripes that are under way at a time: one begins when the one before is far enough ahead of it."""
+    query_len, target_len = lengths
+    across = min(shape.rows + band.diagonals, target_len)
+    behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND
+    return max(min(stripes(shape, query_len), across / behind, multiprocessors * _MOST_RESIDENT), 1.0)
 
-    A step of a warp takes a while, however few there are; a card full of them takes as long as their instructions.
-    """
+
+def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
+    """Of a band: a column of a warp takes a while, however few there are; many take as long as their instructions."""
     query_len, target_len = lengths
     count, across = stripes(shape, query_len), min(shape.rows + band.diagonals, target_len)
-    behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND  # columns that a stripe begins after the one before
-    together = min(count, across / behind, multiprocessors * _MOST_RESIDENT)
+    at_once = together(shape, multiprocessors, lengths, band)
     planes = tuning.GPU_BITS_PLANES[shape.planes]
     alone, full = (
         planes * tuning.GPU_BITS_ALONE[shape.words],
-        planes * tuning.GPU_BITS_STEP[shape.words] * together / multiprocessors,
+        planes * tuning.GPU_BITS_STEP[shape.words] * at_once / multiprocessors,
     )
-    total = count * across / together + across
+    total = count * across / at_once + across
     return total * max(alone, full)
 
 
