@@ -8,11 +8,13 @@
 static_assert(WFACLI_BLOCK == 32);
 
 WFACLI_KERNEL(long_bits, wfacli::LongBitsTask) {
+  const bool both = task.matrix[1].stripes > 0;
   for (;;) {
     std::uint32_t drawn = 0;
     if (threadIdx.x == 0) drawn = atomicAdd(task.next, 1u);
-    const std::int64_t stripe = task.first + __shfl_sync(wfacli::kEveryLane, drawn, 0);
-    if (stripe >= task.end) return;
-    wfacli::BitStripe<WFACLI_PLANES, WFACLI_WORDS>(task, stripe).run();
+    const std::int64_t turn = task.first + __shfl_sync(wfacli::kEveryLane, drawn, 0);
+    if (turn >= task.end) return;
+    const int matrix = both ? 1 - static_cast<int>(turn & 1) : 0;
+    wfacli::BitStripe<WFACLI_PLANES, WFACLI_WORDS>(task, matrix, both ? turn >> 1 : turn).run();
   }
 }

@@ -4,7 +4,10 @@
 // deltas that come in from above (H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
 // distances", Nordic J. Computing 2003); the band is Ukkonen's (Information and Control 1985).
 //
-// The matrix is that of the reversed sequences, whose rows are letters of the query. A stripe has kRows rows, 32 * Words
+// Rows of a matrix are letters of the query. There are two, that of the reversed sequences and that of the sequences, which
+// meet in the middle: so twice as many stripes are under way, and what a path costs is the least sum of two cells there
+// (long_bits_meet.cu; D. S. Hirschberg, "A linear space algorithm for computing maximal common subsequences", CACM 1975).
+// A stripe has kRows rows, 32 * Words
 // of them a lane, which is kSkew columns behind the lane above; so lanes hand the horizontal deltas of their last rows
 // down every kSkew columns only. The last lane writes these deltas, the stripe's edge, from which the next stripe goes on
 // as soon as they are there. Stripes are drawn from a counter, so whoever waits for the one before waits for somebody who
@@ -47,19 +50,21 @@ class Tagged {
 struct StripeColumns {
   std::int64_t first, end;
 
-  WFACLI_DEVICE static StripeColumns of(const LongBitsTask& task, std::int64_t stripe, std::int64_t rows) {
-    const std::int64_t from = max(stripe * rows + task.low, std::int64_t{0});
-    const std::int64_t to = min((stripe + 1) * rows + task.high, task.target_len);
+  WFACLI_DEVICE static StripeColumns of(const LongBitsTask& task, int matrix, std::int64_t stripe) {
+    const std::int64_t row = stripe * task.rows - task.matrix[matrix].above;
+    const std::int64_t from = max(row + task.low, std::int64_t{0});
+    const std::int64_t to = min(row + task.rows + task.high, task.target_len);
     return {from / 32, (to + 31) / 32};
   }
 };
 
-// 32 letters of a reversed sequence of `length`, from letter `at` of it on, as planes; the first one's in the lowest bit.
-// What lies outside is anything.
+// 32 letters of a sequence, or of the reversed one, from letter `at` of it on, as planes; the first one's in the lowest
+// bit. What lies outside is anything.
 template <int Planes>
-WFACLI_DEVICE void reversed_letters(const std::uint32_t* rows, std::int64_t length, std::int64_t at,
-                                    std::uint32_t (&planes)[Planes]) {
-  const std::int64_t from = max(length - 32 - at, std::int64_t{-32 * (kPadRows - 2)});
+WFACLI_DEVICE void letters_from(const std::uint32_t* rows, std::int64_t length, bool reversed, std::int64_t at,
+                                std::uint32_t (&planes)[Planes]) {
+  constexpr std::int64_t kOutside = 32 * (kPadRows - 2);
+  const std::int64_t from = min(max(reversed ? length - 32 - at : at, -kOutside), length + kOutside - 32);
   const auto by = static_cast<std::uint32_t>(from);
   if constexpr (Planes == 2) {
     const uint4 row = __ldg(reinterpret_cast<const uint4*>(rows) + (from >> 5));
@@ -70,6 +75,9 @@ WFACLI_DEVICE void reversed_letters(const std::uint32_t* rows, std::int64_t leng
 #pragma unroll
     for (int p = 0; p < Planes; ++p) planes[p] = bits_from(__ldg(row + p), __ldg(row + p + Planes), by);
   }
+  if (reversed) return;
+#pragma unroll
+  for (int p = 0; p < Planes; ++p) planes[p] = __brev(planes[p]);
 }
 
 template <int Planes, int Words>
@@ -77,16 +85,16 @@ class BitStripe {
  public:
   static constexpr std::int64_t kRows = std::int64_t{32} * 32 * Words;
 
-  WFACLI_DEVICE BitStripe(const LongBitsTask& task, std::int64_t number)
-      : task_(task), number_(number), columns_(StripeColumns::of(task, number, kRows)) {
-    const std::int64_t row = number * kRows + lane() * (32 * Words);
+  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number)
+      : task_(task), own_(task.matrix[matrix]), matrix_(matrix), number_(number),
+        columns_(StripeColumns::of(task, matrix, number)), row_(number * kRows - own_.above + lane() * (32 * Words)) {
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
       std::uint32_t planes[Planes];
-      reversed_letters<Planes>(task.query, task.query_len, row + 32 * w, planes);
+      letters_from<Planes>(task.query, task.query_len, matrix_ == 0, row_ + 32 * w, planes);
 #pragma unroll
       for (int p = 0; p < Planes; ++p) query_[p][w] = planes[p];
-      plus_[w] = ~0u;
+      plus_[w] = in_matrix(w);
       minus_[w] = 0;
     }
   }
@@ -95,8 +103,9 @@ class BitStripe {
 
   // All columns.
   WFACLI_DEVICE void run() {
-    end_before_ = number_ > 0 ? StripeColumns::of(task_, number_ - 1, kRows).end : columns_.first;
-    next_first_ = StripeColumns::of(task_, number_ + 1, kRows).first;
+    end_before_ = number_ > 0 ? StripeColumns::of(task_, matrix_, number_ - 1).end : columns_.first;
+    next_first_ = StripeColumns::of(task_, matrix_, number_ + 1).first;
+    const bool padded = number_ == 0 && own_.above > 0;
     const std::int64_t words = columns_.end - columns_.first;
     wait_for_room();
     request(columns_.first);
@@ -116,10 +125,12 @@ class BitStripe {
 #pragma unroll
       for (int p = 0; p < Planes; ++p) letters_[p] = __brev(ahead_[p]);
       load_letters(b + 1);
-      if (b < kSkew || b + 1 >= words)
-        columns_of_block<true>(b);
+      if (padded)
+        columns_of_block<true, true>(b);
+      else if (b < kSkew || b + 1 >= words)
+        columns_of_block<true, false>(b);
       else
-        columns_of_block<false>(b);
+        columns_of_block<false, false>(b);
       if (b >= kSkew) hand_on(columns_.first + b - kSkew);
     }
     finish();
@@ -132,17 +143,24 @@ class BitStripe {
   WFACLI_DEVICE std::uint32_t tag() const { return static_cast<std::uint32_t>(number_ + 1); }
   // Of the words of a stripe's edge, two each.
   WFACLI_DEVICE unsigned long long* edge(std::int64_t stripe, std::int64_t word) const {
-    const std::int64_t first = StripeColumns::of(task_, stripe, kRows).first;
-    return task_.edges + 2 * ((stripe % task_.slots) * task_.edge_words + (word - first));
+    const std::int64_t first = StripeColumns::of(task_, matrix_, stripe).first;
+    return own_.edges + 2 * ((stripe % task_.slots) * task_.edge_words + (word - first));
   }
   // The cost at the top left of a stripe, in two halves.
-  WFACLI_DEVICE unsigned long long* corner(std::int64_t stripe) const { return task_.corner + 2 * (stripe % task_.slots); }
+  WFACLI_DEVICE unsigned long long* corner(std::int64_t stripe) const { return own_.corner + 2 * (stripe % task_.slots); }
 
+  // Rows of a word that are not above the matrix. There the cost is the same from row to row, so that the first row of the
+  // matrix is as it must be.
+  WFACLI_DEVICE std::uint32_t in_matrix(int w) const {
+    const std::int64_t outside = -(row_ + 32 * w);
+    return outside <= 0 ? ~0u : outside >= 32 ? 0 : ~0u << static_cast<std::uint32_t>(outside);
+  }
   // The stripe whose place this one takes has been read to its end by the one after it.
   WFACLI_DEVICE void wait_for_room() const {
     const std::int64_t reader = number_ - task_.slots + 1;
-    if (reader >= task_.first && lane() == 0)
-      Tagged::wait(task_.read + reader % task_.slots, static_cast<std::uint32_t>(reader + 1));
+    const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - matrix_ : reader;
+    if (drawn >= task_.first && reader >= 0 && lane() == 0)
+      Tagged::wait(own_.read + reader % task_.slots, static_cast<std::uint32_t>(reader + 1));
     __syncwarp();
   }
   // Asks for the deltas above the stripe, of kFetched words from `word` on, a lane each.
@@ -172,11 +190,12 @@ class BitStripe {
     return 32 * (columns_.first + b) - kSkew * (lane() + 1);
   }
   WFACLI_DEVICE void load_letters(std::int64_t b) {
-    reversed_letters<Planes>(task_.target, task_.target_len, column_of_block(b), ahead_);
+    letters_from<Planes>(task_.target, task_.target_len, matrix_ == 0, column_of_block(b), ahead_);
   }
 
-  // Of the first and the last blocks (kSome), lanes stand still whose columns are not in the stripe, or the matrix.
-  template <bool kSome>
+  // Of the first and the last blocks (kSome), lanes stand still whose columns are not in the stripe, or the matrix; rows
+  // above the matrix (kAbove) match nothing.
+  template <bool kSome, bool kAbove>
   WFACLI_DEVICE void columns_of_block(std::int64_t b) {
     const std::int64_t column = column_of_block(b);
     const std::int64_t begin = 32 * columns_.first, end = min(32 * columns_.end, task_.target_len);
@@ -195,11 +214,12 @@ class BitStripe {
       in_minus_ <<= kSkew;
 #pragma unroll
       for (int k = 0; k < kSkew; ++k, plus <<= 1, minus <<= 1)
-        column_of_lane(plus, minus, !kSome || (i + k >= from && i + k < to));
+        column_of_lane<kAbove>(plus, minus, !kSome || (i + k >= from && i + k < to));
     }
   }
 
   // One column; above it the cost rises or falls from the column before as the top bits say.
+  template <bool kAbove>
   WFACLI_DEVICE void column_of_lane(std::uint32_t rise_above, std::uint32_t fall_above, bool active) {
     std::uint32_t letter[Planes];
 #pragma unroll
@@ -215,7 +235,7 @@ class BitStripe {
       std::uint32_t differ = 0;
 #pragma unroll
       for (int p = 0; p < Planes; ++p) differ |= query_[p][w] ^ letter[p];
-      equal[w] = ~differ;
+      equal[w] = kAbove ? ~differ & in_matrix(w) : ~differ;
       const std::uint32_t over = (w == 0 ? equal[w] | fallen_in : equal[w]) & plus_[w];
       sum[w] = w == 0 ? chain.first(over, plus_[w]) : chain.next(over, plus_[w]);
     }
@@ -247,14 +267,13 @@ class BitStripe {
     const std::uint32_t inside = columns >= 32 ? ~0u : ~(~0u >> static_cast<std::uint32_t>(columns));
     risen_ += __popc(edge_plus_ & inside) - __popc(edge_minus_ & inside);
   }
-  // Says what the next stripe begins with, and that this one has read what it needs; the last one has the matrix' last
-  // cell, above the rows that it does not have.
+  // Says what the next stripe begins with, or where the last one does, and that this one has read what it needs. The last
+  // one of a matrix alone has its last cell, above the rows that it does not have.
   WFACLI_DEVICE void finish() const {
-    const std::int64_t row = number_ * kRows + lane() * (32 * Words);
     std::int32_t below = 0;
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
-      const std::int64_t rows = task_.query_len - (row + 32 * w);  // of the matrix, from the word's first on
+      const std::int64_t rows = task_.query_len - (row_ + 32 * w);  // of the matrix, from the word's first on
       const std::uint32_t outside = rows >= 32 ? 0 : rows <= 0 ? ~0u : ~0u << static_cast<std::uint32_t>(rows);
       below += __popc(plus_[w] & outside) - __popc(minus_[w] & outside);
     }
@@ -265,18 +284,23 @@ class BitStripe {
       const std::uint64_t upper = Tagged::wait(corner(number_) + 1, tag());
       begun = upper << 32 | Tagged::wait(corner(number_), tag());
     }
-    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows;
-    if ((number_ + 1) * kRows >= task_.query_len) *task_.distance = bottom + risen_ - below;
-    const auto next = static_cast<std::uint64_t>(bottom + (next_first_ < columns_.end ? before_next_ : risen_));
+    const bool last = number_ + 1 == own_.stripes;
+    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows - (number_ ? 0 : own_.above);
+    if (last && !task_.matrix[1].stripes) *task_.distance = bottom + risen_ - below;
+    const std::int64_t there = last ? 0 : next_first_ < columns_.end ? before_next_ : risen_;
+    const auto next = static_cast<std::uint64_t>(bottom + there);
     Tagged::write(corner(number_ + 1), tag() + 1, static_cast<std::uint32_t>(next));
     Tagged::write(corner(number_ + 1) + 1, tag() + 1, static_cast<std::uint32_t>(next >> 32));
     __threadfence();  // all has been read
-    Tagged::write(task_.read + number_ % task_.slots, tag(), 0);
+    Tagged::write(own_.read + number_ % task_.slots, tag(), 0);
   }
 
   const LongBitsTask& task_;
+  const BitsMatrix& own_;
+  const int matrix_;
   const std::int64_t number_;
   const StripeColumns columns_;
+  const std::int64_t row_;  // the lane's first
   std::int64_t end_before_, next_first_;
   std::int64_t risen_ = 0, before_next_ = 0;  // along the edge: so far, and to where the next stripe begins
   std::uint32_t query_[Planes][Words];

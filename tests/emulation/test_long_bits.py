@@ -12,7 +12,7 @@ from tests.emulation.test_long_wavefront import letters_of, plain
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli.distance.gpu_bits import GpuBits, forecast
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu.long_bits import SHAPES, Band, Shape, best_shape, cells, columns, stripes
+from wfacli.gpu.long_bits import SHAPES, Band, Shape, above, before, best_shape, cells, columns, stripes, turns
 
 ONE, TWO, EIGHT = Shape(2, 1), Shape(2, 2), Shape(8, 1)
 
@@ -63,6 +63,29 @@ def test_edges_of_stripes(rows, error):
         assert distance(query, target, likely=likely, shape=ONE) == wanted
 
 
+@pytest.mark.parametrize("rows", [3072, 3073, 4095, 4096, 4097, 5120, 6200])
+@pytest.mark.parametrize("error", [0.0, 0.01, 0.3])
+@pytest.mark.parametrize("order", [0, 1])
+def test_two_matrices_meet(rows, error, order):
+    rng = random.Random(rows)
+    query = sequence(rng, rows, b"ACGT")
+    target = mutated(rng, query, b"ACGT", error)
+    wanted = plain(query, target)
+    assert (stripes(ONE, rows)[1] > 0) == (rows > 3072)
+    for likely in (0, wanted):
+        assert distance(query, target, likely=likely, shape=ONE, order=order) == wanted
+        assert distance(target, query, likely=likely, shape=ONE, order=order) == wanted
+
+
+def test_matrices_take_turns():
+    for rows in range(1, 12_000, 77):
+        first, second = stripes(ONE, rows)
+        assert second in (0, first, first + 1) and turns(ONE, rows) == first + second == -(-rows // 1024)
+        assert 0 <= above(ONE, rows) < 1024
+        assert before(first + second, second > 0) == (first, second)
+        assert all(sum(before(turn, second > 0)) == turn for turn in range(first + second))
+
+
 def test_lengths_that_differ():
     rng = random.Random(2)
     longer = sequence(rng, 2600, b"ACGT")
@@ -103,10 +126,10 @@ def test_states():
         solver = GpuBits(driver, pair, likely=20, shape=ONE)
         if state is not None:
             solver.restore(state)
-        stripe, at_least = solver._stripe, solver.position.at_least
+        turn, at_least = solver._turn, solver.position.at_least
         solver.take(1)
         over, state = solver._over, solver.save()
-        assert over or solver._stripe == stripe + 1 or solver.position.at_least > at_least
+        assert over or solver._turn == turn + 1 or solver.position.at_least > at_least
         stops += 1
         found = solver.distance
         solver.close()
@@ -145,7 +168,7 @@ def test_little_memory_takes_fewer_stripes_at_a_time():
     target = mutated(rng, query, b"ACGT", 0.02)
     driver = EmulatedDriver(memory_total=22_000)
     solver = GpuBits(driver, letters_of(query, target), likely=400, shape=ONE)
-    assert 3 <= solver._slots < solver._stripes
+    assert 3 <= solver._slots < max(solver._stripes)
     while not solver.advance(0):
         pass
     assert solver.distance == plain(query, target)
@@ -159,8 +182,8 @@ def test_bands_prove_what_they_say():
         band = Band.for_distance(m, n, d)
         assert band.proves >= d and band.low <= min(0, n - m) and band.high >= max(0, n - m)
         assert band.high - band.low >= 64
-        last = columns(ONE, band, stripes(ONE, m) - 1, n)
-        assert last[1] == -(-n // 32) and cells(ONE, band, 0, stripes(ONE, m), n) > 0
+        last = columns(ONE, band, turns(ONE, m) - 1, n)
+        assert last[1] == -(-n // 32) and cells(ONE, band, 0, turns(ONE, m), (m, n)) > 0
 
 
 def test_fewer_words_for_narrow_bands():

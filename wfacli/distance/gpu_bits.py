@@ -1,7 +1,7 @@
 """The distance of one long pair by a band of bits on a card, twice as wide until it proves what it finds.
 
-cuda/long_bits.cuh says how stripes of the matrix go side by side. Between launches only the edge behind the last
-stripe is needed: the state that can be saved.
+cuda/long_bits.cuh says how stripes of two matrices go side by side. Between launches only the edge behind the last
+stripe is needed, of both matrices: the state that can be saved.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class GpuBits:
 
     # Bands
 
-    def _band_for(self, distance: int, stripe: int = 0) -> None:
-        """Begins with the narrowest band that proves a distance, or goes on there before a stripe."""
+    def _band_for(self, distance: int, turn: int = 0) -> None:
+        """Begins with the narrowest band that proves a distance, or goes on there before a turn."""
         m, n = self._lengths
         wanted = min(distance, max(m, n) if self._most is None else max(self._most, abs(n - m)))
         self._wanted, self._band = wanted, Band.for_distance(m, n, wanted)
@@ -106,44 +106,52 @@ class GpuBits:
         self._shape = self._only or sizes.best_shape(self._planes, processors, self._lengths, self._band)
         self._kernel = self._driver.kernel(ROWS[self._shape.name])
         self._warps = max(self._kernel.resident(), 1) * processors
-        self._stripe, self._stripes = stripe, sizes.stripes(self._shape, m)
+        self._turn, self._turns = turn, sizes.turns(self._shape, m)
+        self._stripes = sizes.stripes(self._shape, m)
         self._edge_words = sizes.edge_words(self._shape, self._band, n)
         fit = int(_SHARE * self._driver.free_memory()) // (16 * self._edge_words)
-        self._warps = max(min(self._warps, self._stripes, fit - 2), 1)
-        self._slots = self._warps + 2
-        self._make_room()
+        matrices = 2 if self._stripes[1] else 1
+        self._warps = max(min(self._warps, self._turns, fit - 4), 1)
+        self._slots = -(-self._warps // matrices) + 2
+        self._make_room(matrices)
 
-    def _make_room(self) -> None:
+    def _make_room(self, matrices: int) -> None:
         self._settle()
         while self._ring:
             self._driver.free(self._ring.pop())
-        needs = {"edges": 16 * self._edge_words * self._slots, "corner": 16 * self._slots, "read": 8 * self._slots}
-        for name, size in needs.items():
-            memory = self._driver.allocate(size)
-            self._ring.append(memory)
-            self._task[name] = memory.address
-        self._edges, self._corners, _ = self._ring
+        task, words = self._task, self._edge_words
+        needs = {"edges": 16 * words * self._slots, "corner": 16 * self._slots, "read": 8 * self._slots}
+        for matrix in range(matrices):
+            for name, size in needs.items():
+                task["matrix"][name][0, matrix] = self._more(size)
+        task["sums"] = self._more(16 * (words + 1))
         for memory in self._ring:  # no tags
             self._driver.fill(memory.address, 0, memory.nbytes, self._stream)
-        task = self._task
+        task["matrix"]["stripes"][0] = self._stripes
+        task["matrix"]["above"][0] = 0, sizes.above(self._shape, self._lengths[0])
         task["low"], task["high"] = self._band.low, self._band.high
-        task["edge_words"], task["slots"] = self._edge_words, self._slots
+        task["rows"], task["edge_words"], task["slots"] = self._shape.rows, words, self._slots
+
+    def _more(self, nbytes: int) -> int:
+        """The address of so many bytes, for as long as the band is the same."""
+        self._ring.append(self._driver.allocate(nbytes))
+        return self._ring[-1].address
 
     def advance(self, seconds: float) -> bool:
         """As in solver.Solver; a launch with few stripes may take longer."""
         if self._over:
             return True
         processors = self._driver.card.multiprocessors
-        each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._stripes
+        each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._turns
         least = _ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
         self.take(int(max(seconds / each, least)))
         return self._over
 
     def take(self, stripes: int) -> None:
         """So many stripes more, in one launch."""
-        end = min(self._stripe + stripes, self._stripes)
+        end = min(self._turn + stripes, self._turns)
         self._launch(end)
-        if end < self._stripes:
+        if end < self._turns:
             return
         found = int(self._answer.view(np.int64)[0])
         if found <= self._band.proves or (self._most is not None and self._band.proves >= self._most):
@@ -155,14 +163,16 @@ class GpuBits:
 
     def _launch(self, end: int) -> None:
         driver, stream = self._driver, self._stream
-        self._task["first"], self._task["end"] = self._stripe, end
+        self._task["first"], self._task["end"] = self._turn, end
         driver.fill(self._small.address, 0, 8, stream)
-        driver.launch(self._kernel, min(self._warps, end - self._stripe), self._task, stream)
-        if end == self._stripes:
+        driver.launch(self._kernel, min(self._warps, end - self._turn), self._task, stream)
+        if end == self._turns:
+            if self._stripes[1]:
+                driver.launch(driver.kernel(ROWS[sizes.MEETING]), 1, self._task, stream)
             driver.download(self._answer, self._small.address + 8, stream)
         driver.wait(driver.record(stream))
-        self._cells += sizes.cells(self._shape, self._band, self._stripe, end, self._lengths[1])
-        self._stripe = end
+        self._cells += sizes.cells(self._shape, self._band, self._turn, end, self._lengths)
+        self._turn = end
 
     def _end(self, found: int) -> None:
         self._over = True
@@ -180,7 +190,7 @@ class GpuBits:
     @property
     def position(self) -> Position:
         """As in solver.Solver; the share is that of the band."""
-        share = 1.0 if self._over else self._stripe / self._stripes
+        share = 1.0 if self._over else self._turn / self._turns
         return Position(self._at_least, share, self._cells)
 
     # States
@@ -190,13 +200,22 @@ class GpuBits:
         numbers = [self._at_least, self._cells, self._over, -1 if self._distance is None else self._distance]
         if self._over:
             return {"numbers": np.array(numbers, np.int64)}
-        numbers += [self._wanted, self._shape.words, self._stripe]
-        if not self._stripe:
-            return {"numbers": np.array(numbers, np.int64)}
-        slot, words = (self._stripe - 1) % self._slots, 2 * self._edge_words
-        edge = self._read(self._edges.address + 8 * words * slot, 8 * words).view(np.uint64)
-        corner = self._read(self._corners.address + 16 * (self._stripe % self._slots), 16).view(np.uint64)
-        return {"numbers": np.array(numbers, np.int64), "edge": edge, "corner": corner}
+        numbers += [self._wanted, self._shape.words, self._turn]
+        state = {"numbers": np.array(numbers, np.int64)}
+        for matrix, done in enumerate(sizes.before(self._turn, self._stripes[1] > 0)):
+            if done:
+                edge, corner = self._between(matrix, done)
+                state[f"edge{matrix}"] = self._read(edge, 16 * self._edge_words).view(np.uint64)
+                state[f"corner{matrix}"] = self._read(corner, 16).view(np.uint64)
+        return state
+
+    def _between(self, matrix: int, done: int) -> tuple[int, int]:
+        """Addresses of the edge behind so many stripes of a matrix, and of the corner of the next one."""
+        own = self._task["matrix"][0, matrix]
+        return (
+            int(own["edges"]) + 16 * self._edge_words * ((done - 1) % self._slots),
+            int(own["corner"]) + 16 * (done % self._slots),
+        )
 
     def restore(self, state: State) -> None:
         """As in solver.Solver."""
@@ -217,21 +236,23 @@ class GpuBits:
             self._at_least, self._cells = at_least, cells
             self._end(distance if distance >= 0 else max(m, n))
             return
-        wanted, words, stripe = numbers[4:]
+        wanted, words, turn = numbers[4:]
         shape = next(s for s in sizes.SHAPES if (s.planes, s.words) == (self._planes, words))
-        if not 0 <= stripe < sizes.stripes(shape, m) or not abs(n - m) <= wanted <= max(m, n):
+        if not 0 <= turn < sizes.turns(shape, m) or not abs(n - m) <= wanted <= max(m, n):
             raise ValueError("no state of this pair and algorithm")
         only, self._only = self._only, shape
-        self._band_for(wanted, stripe)
+        self._band_for(wanted, turn)
         self._only = only
         self._at_least, self._cells = at_least, cells
-        if not stripe:
-            return
-        edge, corner = np.asarray(state["edge"], np.uint64), np.asarray(state["corner"], np.uint64)
-        if edge.shape != (2 * self._edge_words,) or corner.shape != (2,) or (corner >> 32 != stripe + 1).any():
-            raise ValueError("no state of this pair and algorithm")
-        self._write(self._edges.address + 16 * self._edge_words * ((stripe - 1) % self._slots), edge)
-        self._write(self._corners.address + 16 * (stripe % self._slots), corner)
+        for matrix, done in enumerate(sizes.before(turn, self._stripes[1] > 0)):
+            if not done:
+                continue
+            edge = np.asarray(state[f"edge{matrix}"], np.uint64)
+            corner = np.asarray(state[f"corner{matrix}"], np.uint64)
+            if edge.shape != (2 * self._edge_words,) or corner.shape != (2,) or (corner >> 32 != done + 1).any():
+                raise ValueError("no state of this pair and algorithm")
+            for address, values in zip(self._between(matrix, done), (edge, corner), strict=True):
+                self._write(address, values)
 
     def _read(self, address: int, size: int) -> Bytes:
         pinned = self._driver.pinned(size)

@@ -171,9 +171,10 @@ def _long() -> Iterator[Row]:
 
 
 def _long_bits() -> Iterator[Row]:
-    """Stripes of one long pair's matrix."""
+    """Stripes of one long pair's matrices, and their meeting."""
     for shape in long_bits.SHAPES:
         yield Row(shape.name, "long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
+    yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from .. import tuning
 
 THREADS = 32  # a block: a warp has a stripe
+MEETING = "long-bits-meet"  # the row of the catalogue for the matrices' meeting
+MEETING_THREADS = 1024
+_BOTH = 4  # stripes from which on two matrices share them
 _LEAST_BAND = 64  # diagonals beside the first one, so that each stripe begins below the one before
 _MOST_RESIDENT = 32  # blocks of a multiprocessor, on every card
 
@@ -80,9 +83,26 @@ class Band:
         return self.high - self.low + 1
 
 
-def stripes(shape: Shape, query_len: int) -> int:
-    """Of a pair."""
-    return -(-query_len // shape.rows)
+def stripes(shape: Shape, query_len: int) -> tuple[int, int]:
+    """Of both matrices; the second has one more, or there is only the first."""
+    count = -(-query_len // shape.rows)
+    return (count // 2, count - count // 2) if count >= _BOTH else (count, 0)
+
+
+def turns(shape: Shape, query_len: int) -> int:
+    """Stripes of both matrices."""
+    return sum(stripes(shape, query_len))
+
+
+def before(turn: int, both: bool) -> tuple[int, int]:
+    """How many of each matrix come before a turn: they take turns, the second one first."""
+    return (turn // 2, (turn + 1) // 2) if both else (turn, 0)
+
+
+def above(shape: Shape, query_len: int) -> int:
+    """Rows of the second matrix's first stripe that lie above it, so that the last one ends where the two meet."""
+    first, second = stripes(shape, query_len)
+    return (first + second) * shape.rows - query_len if second else 0
 
 
 def edge_words(shape: Shape, band: Band, target_len: int) -> int:
@@ -91,16 +111,17 @@ def edge_words(shape: Shape, band: Band, target_len: int) -> int:
 
 
 def columns(shape: Shape, band: Band, stripe: int, target_len: int) -> tuple[int, int]:
-    """The first of a stripe's columns, and the one behind the last, in words of 32."""
+    """The first of a stripe's columns, and the one behind the last, in words of 32; in the first matrix."""
     first = max(stripe * shape.rows + band.low, 0) // 32
     return first, -(-min((stripe + 1) * shape.rows + band.high, target_len) // 32)
 
 
-def cells(shape: Shape, band: Band, first: int, end: int, target_len: int) -> int:
-    """Of some stripes, about."""
-    middle = (first + end) // 2
-    begin, behind = columns(shape, band, middle, target_len)
-    return (end - first) * 32 * (behind - begin) * shape.rows
+def cells(shape: Shape, band: Band, first: int, end: int, lengths: tuple[int, int]) -> int:
+    """Between two turns, about."""
+    both = stripes(shape, lengths[0])[1] > 0
+    middle = before((first + end) // 2, both)[0]
+    begin, behind = columns(shape, band, middle, lengths[1])
+    return (end - first) * 32 * max(behind - begin, 0) * shape.rows
 
 
 def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
@@ -108,21 +129,19 @@ def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band:
     query_len, target_len = lengths
     across = min(shape.rows + band.diagonals, target_len)
     behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND
-    return max(min(stripes(shape, query_len), across / behind, multiprocessors * _MOST_RESIDENT), 1.0)
+    matrices = 2 if stripes(shape, query_len)[1] else 1
+    return max(min(turns(shape, query_len), matrices * across / behind, multiprocessors * _MOST_RESIDENT), 1.0)
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
     """Of a band: a column of a warp takes a while, however few there are; many take as long as their instructions."""
     query_len, target_len = lengths
-    count, across = stripes(shape, query_len), min(shape.rows + band.diagonals, target_len)
+    across = min(shape.rows + band.diagonals, target_len)
     at_once = together(shape, multiprocessors, lengths, band)
     planes = tuning.GPU_BITS_PLANES[shape.planes]
-    alone, full = (
-        planes * tuning.GPU_BITS_ALONE[shape.words],
-        planes * tuning.GPU_BITS_STEP[shape.words] * at_once / multiprocessors,
-    )
-    total = count * across / at_once + across
-    return total * max(alone, full)
+    alone, full = planes * tuning.GPU_BITS_ALONE[shape.words], planes * tuning.GPU_BITS_STEP[shape.words]
+    total = turns(shape, query_len) * across / at_once + across
+    return total * max(alone, full * at_once / multiprocessors)
 
 
 def best_shape(planes: int, multiprocessors: int, lengths: tuple[int, int], band: Band) -> Shape:

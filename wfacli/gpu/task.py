@@ -57,13 +57,17 @@ LONG_WAVEFRONT_TASK = np.dtype(
     ],
     align=True,
 )
+BITS_MATRIX = np.dtype(
+    [*((name, _ADDRESS) for name in ("edges", "corner", "read")), ("stripes", np.int64), ("above", np.int64)],
+    align=True,
+)
 LONG_BITS_TASK = np.dtype(
     [
         *((name, _ADDRESS) for name in ("query", "target")),
         *((name, np.int64) for name in ("query_len", "target_len", "low", "high", "first", "end")),
-        *((name, _ADDRESS) for name in ("edges", "corner", "read")),
-        *((name, np.int64) for name in ("edge_words", "slots")),
-        *((name, _ADDRESS) for name in ("next", "distance")),
+        ("matrix", BITS_MATRIX, 2),
+        *((name, np.int64) for name in ("rows", "edge_words", "slots")),
+        *((name, _ADDRESS) for name in ("next", "distance", "sums")),
     ],
     align=True,
 )
