@@ -17,7 +17,7 @@ STAGES = [
     {"batch"},
     {"_native"},
     {"cigar", "stats", "cores", "tuning"},
-    {"gpu.catalogue", "gpu.layout", "gpu.dp", "gpu.tiles", "gpu.wfa", "gpu.plans", "gpu.rungs"},
+    {"gpu.catalogue", "gpu.layout", "gpu.dp", "gpu.tiles", "gpu.wfa", "gpu.long_wavefront", "gpu.plans", "gpu.rungs"},
     {"forecast", "io"},
     {"offers"},
     {"jobs"},

@@ -87,3 +87,12 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
+# Fronts of one long pair on a card (gpu/long_wavefront.py). To be measured: what a launch costs at least, with its
+# call from Python; a score of a tile alone; points of a full card; a launch's beginning and end on a full card.
+GPU_LONG_LAUNCH = 2e-5  # seconds
+GPU_LONG_STEP = 2.5e-7  # seconds
+GPU_LONG_POINTS = 5e11  # a second, of GPU_MULTIPROCESSORS, ghosts with them
+GPU_LONG_GAP = 3e-6  # seconds
+GPU_LONG_PLANES = {2: 1.0, 8: 1.5, 32: 4.0}  # times as long, by bits of a letter
+GPU_LONG_LETTERS = 6e9  # bytes of letters a second, from ordinary memory to the card
+GPU_LONG_START = 1e-3  # seconds, of memory and of finding the distance at the end

@@ -107,4 +107,39 @@ struct GatherTask {
   std::int32_t lanes_log2;   // 2^lanes_log2 threads copy a slot's operations
 };
 
+// A launch of make_planes (long_letters.cu): a piece of a sequence that begins at a multiple of 32 letters.
+struct PlanesTask {
+  const void* letters;  // [count], a byte each, or four
+  std::uint32_t* rows;  // the piece's first row (common/planes.cuh); with two planes the one before it changes too
+  std::uint64_t count;
+};
+
+// What launches of long_wavefront.cu tell the host and each other.
+struct LongStatus {
+  std::int64_t reach;  // most letters of the query that both fronts have behind them on one diagonal
+  std::int32_t met;    // number of the first launch that found the fronts it got to have met; later ones do nothing. 0: none
+  std::int32_t unused;
+};
+
+// A launch of long_wavefront.cu: both fronts of a pair, some scores further. Front 0 is of the sequences, front 1 of the
+// reversed sequences; both have the same diagonals.
+struct LongWavefrontTask {
+  const std::uint32_t* query;  // row 0 (common/planes.cuh)
+  const std::uint32_t* target;
+  std::int64_t query_len;
+  std::int64_t target_len;
+  const void* from;           // [2][from_stride] offsets, of diagonals from_first, from_first + 1, ...
+  void* to;                   // [2][to_stride] offsets, of diagonals first, first + 1, ...
+  std::int64_t from_stride;
+  std::int64_t to_stride;
+  std::int64_t from_first;    // diagonals and counts of them are multiples of WFACLI_DIAGONALS
+  std::int64_t from_count;    // no other diagonal has been reached
+  std::int64_t first;
+  std::int64_t tiles;         // of each front
+  LongStatus* status;
+  std::int32_t ghost;         // diagonals at either end of a tile that are not written
+  std::int32_t steps[2];      // scores that each front goes on, up to `ghost`
+  std::int32_t number;        // of the launch, from 1
+};
+
 }  // namespace wfacli

@@ -248,6 +248,12 @@ inline std::uint32_t __funnelshift_r(std::uint32_t low, std::uint32_t high, std:
   const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
   return static_cast<std::uint32_t>(both >> (by & 31));
 }
+inline std::uint32_t __funnelshift_lc(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
+  return by >= 32 ? low : __funnelshift_l(low, high, by);
+}
+inline std::uint32_t __funnelshift_rc(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
+  return by >= 32 ? high : __funnelshift_r(low, high, by);
+}
 inline std::uint32_t __byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
   const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
   std::uint32_t result = 0;
