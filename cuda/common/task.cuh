@@ -142,4 +142,26 @@ struct LongWavefrontTask {
   std::int32_t number;        // of the launch, from 1
 };
 
+// A launch of long_bits.cu: some stripes of a pair's matrix. Stripe s has rows s * kRows to (s + 1) * kRows - 1 of the
+// reversed query, and those columns where cells are in the band: column - row from `low` to `high`, with rows and columns
+// counted from 1.
+struct LongBitsTask {
+  const std::uint32_t* query;  // row 0 (common/planes.cuh)
+  const std::uint32_t* target;
+  std::int64_t query_len;  // neither is empty
+  std::int64_t target_len;
+  std::int64_t low;  // at most min(0, target_len - query_len); at least 64 less than `high`
+  std::int64_t high;
+  std::int64_t first;  // stripe
+  std::int64_t end;
+  // Values with tags (stripe + 1) in their upper halves.
+  unsigned long long* edges;   // [slots][edge_words][2], where costs rise and fall behind a stripe's last row
+  unsigned long long* corner;  // [slots][2], the cost at the top left of a stripe: its lower half and its upper one
+  unsigned long long* read;    // [slots], the stripes that have read all that they need of the one before
+  std::int64_t edge_words;     // that a stripe has at most
+  std::int64_t slots;          // stripe s has slot s % slots; more than there are warps
+  std::uint32_t* next;         // 0 before the launch: how many stripes are drawn
+  std::int64_t* distance;      // of all of the band, from the last stripe
+};
+
 }  // namespace wfacli

@@ -22,6 +22,7 @@ STRUCTURES = {
     "PlanesTask": task.PLANES_TASK,
     "LongStatus": task.LONG_STATUS,
     "LongWavefrontTask": task.LONG_WAVEFRONT_TASK,
+    "LongBitsTask": task.LONG_BITS_TASK,
 }
 
 

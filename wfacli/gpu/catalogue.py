@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from . import long_wavefront, tiles
+from . import long_bits, long_wavefront, tiles
 from .wfa import VARIANTS
 
 
@@ -165,9 +165,15 @@ def _long() -> Iterator[Row]:
         macros = (*shape.macros, *resident)
         name = long_wavefront.row_of(shape)
         yield Row(name, "long_wavefront.cu", "advance_long_wavefront", macros, long_wavefront.THREADS)
-    for planes in sorted({shape.planes for shape in long_wavefront.SHAPES}):
+    for planes in sorted({shape.planes for shape in (*long_wavefront.SHAPES, *long_bits.SHAPES)}):
         name = long_wavefront.letters_row_of(planes)
         yield Row(name, "long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
+
+
+def _long_bits() -> Iterator[Row]:
+    """Stripes of one long pair's matrix."""
+    for shape in long_bits.SHAPES:
+        yield Row(shape.name, "long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
@@ -179,4 +185,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits()))

@@ -57,4 +57,14 @@ LONG_WAVEFRONT_TASK = np.dtype(
     ],
     align=True,
 )
+LONG_BITS_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("query", "target")),
+        *((name, np.int64) for name in ("query_len", "target_len", "low", "high", "first", "end")),
+        *((name, _ADDRESS) for name in ("edges", "corner", "read")),
+        *((name, np.int64) for name in ("edge_words", "slots")),
+        *((name, _ADDRESS) for name in ("next", "distance")),
+    ],
+    align=True,
+)
 GUARD = 8  # words of packed letters that can be read before and after
