@@ -81,8 +81,9 @@ class GpuBits:
         try:
             for side, letters in (("query", pair.query), ("target", pair.target)):
                 own = letters if self._codes is None else self._codes[letters]
-                rows = uploader.planes(own, self._planes, row_bytes)
+                rows = self._driver.allocate(uploader.nbytes(len(own), row_bytes))
                 self._memories.append(rows)
+                uploader.make(own, self._planes, row_bytes, rows)
                 self._task[side] = rows.address + PAD_ROWS * row_bytes
         finally:
             uploader.close()
