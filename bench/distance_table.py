@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wfacli.cores import usable_cores
-from wfacli.errors import DeviceError, WfacliError
+from wfacli.errors import DeviceError
 from wfacli.gpu.cuda_driver import CudaDriver
 from wfacli.gpu.driver import Driver
 
@@ -155,7 +155,7 @@ def measure(entry: Entry, work: Work, there: Field, rules: Rules) -> None:
             entry.measured[algorithm.name] = distance_ours.run(algorithm, work, rules)
         except NoAnswer as error:
             entry.absent[algorithm.name] = str(error)
-        except (WfacliError, MemoryError, ValueError) as error:
+        except Exception as error:  # whatever becomes of one, the others have their turns
             entry.absent[algorithm.name] = f"{type(error).__name__}: {error}"
     edits = entry.distance if entry.distance is not None else entry.estimate or 0
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=folder_in_memory()) as folder:
@@ -222,7 +222,8 @@ def _letters(count: int) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    return f"{seconds:.2f}" if seconds >= 10 else f"{seconds:.3f}" if seconds >= 1 else f"{seconds:.4f}"
+    digits = 2 if seconds >= 10 else 3 if seconds >= 1 else 4 if seconds >= 0.01 else 6
+    return f"{seconds:.{digits}f}"
 
 
 def _time(entry: Entry, name: str) -> str:

@@ -123,7 +123,7 @@ def _answer(connection: Any, limit: float) -> tuple[float, int]:
     try:
         answer = connection.recv()
     except EOFError:
-        raise NoAnswer("its process ended, most likely for lack of memory") from None
+        raise NoAnswer("its process ended without an answer, perhaps for lack of memory") from None
     if isinstance(answer, str):
         raise NoAnswer(answer)
     seconds, distance = answer
