@@ -34,9 +34,11 @@ class Tagged {
     return *static_cast<const volatile unsigned long long*>(at);
   }
   WFACLI_DEVICE static std::uint32_t wait(const unsigned long long* at, std::uint32_t tag_wanted) {
-    unsigned long long word;
-    do word = read(at);
-    while (tag(word) != tag_wanted);
+    unsigned long long word = read(at);
+    while (tag(word) != tag_wanted) {
+      WFACLI_PAUSE();
+      word = read(at);
+    }
     return static_cast<std::uint32_t>(word);
   }
 };

@@ -96,11 +96,11 @@ GPU_LONG_GAP = 3e-6  # seconds
 GPU_LONG_PLANES = {2: 1.0, 8: 1.5, 32: 4.0}  # times as long, by bits of a letter
 GPU_LONG_LETTERS = 6e9  # bytes of letters a second, from ordinary memory to the card
 GPU_LONG_START = 1e-3  # seconds, of memory and of finding the distance at the end
-# Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a step of a warp that has a
-# scheduler to itself, and of a multiprocessor's steps when it has many warps. To be measured.
-GPU_BITS_ALONE = {1: 3.5e-8, 2: 4.5e-8, 4: 6.5e-8, 8: 1.1e-7}
-GPU_BITS_STEP = {1: 7e-9, 2: 1.1e-8, 4: 1.7e-8, 8: 3.0e-8}
-GPU_BITS_BEHIND = 320  # columns that a stripe is behind the one before at least
+# Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a warp's column when it has a
+# scheduler to itself, and of each of a multiprocessor's many warps (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
+GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
+GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
+GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
 GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
 # One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread, score
 # only: the wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of
