@@ -67,12 +67,14 @@ class Field:
         ours: our algorithms, a card's first.
         peers: those at hand.
         absent: why others do not, by name.
-        card: what there is to know of the card.
+        driver: an open card.
+        card: what there is to know of it.
     """
 
     ours: list[Algorithm] = field(default_factory=list)
     peers: list[Peer] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
+    driver: Driver | None = None
     card: dict[str, Any] | None = None
 
     @property
@@ -85,10 +87,7 @@ def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
     """Those that the options, the machine and a card allow."""
     found = Field()
     if driver is not None:
-        begun = time.perf_counter()
-        kernels = distance_ours.load_kernels(driver)
-        seconds = round(time.perf_counter() - begun, 3)
-        found.card = {**dataclasses.asdict(driver.card), "kernels": kernels, "loading_seconds": seconds}
+        found.driver, found.card = driver, dataclasses.asdict(driver.card)
         found.ours += distance_ours.on_card(driver)
     if a.engine != "gpu":
         found.ours += distance_ours.on_cpu(a.threads)
@@ -291,6 +290,9 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
         except FileNotFoundError as error:
             left_out[row.name] = str(error)
             continue
+        if there.driver is not None:
+            with console.status(f"{row.name}: compiling"):
+                distance_ours.load_kernels(there.driver, work.pair.plain)
         entries.append(entry_of(row.name, work, there.ours))
         with console.status(row.name):
             measure(entries[-1], work, there, rules)

@@ -9,7 +9,7 @@ from typing import Any
 
 from wfacli import tuning
 from wfacli._native import estimate_edits
-from wfacli.distance import gpu_bits, gpu_wavefront
+from wfacli.distance import cpu, gpu_bits, gpu_wavefront
 from wfacli.distance.cpu import CpuBits, CpuWavefront
 from wfacli.distance.gpu_bits import GpuBits
 from wfacli.distance.gpu_wavefront import GpuWavefront
@@ -20,10 +20,7 @@ from wfacli.gpu.driver import Driver
 from .distance_work import Work
 
 SLICE = 0.25  # seconds that a solver works before anybody looks whether it takes too long
-# Microseconds of our CPU solvers with one thread: a start, for each letter of the longer sequence, and of work.
-_CPU_WAVEFRONT = tuning.Model(50.0, 0.0005, 0.0017)  # work: edits * edits
-_CPU_BITS = tuning.Model(50.0, 0.002, 1.6e-05)  # work: letters * edits
-_CPU_THREADS = 2  # that they use
+_EFFORT = 10_000  # edits that an estimate looks at, a millisecond: with the usual 60 it sees too little of a genome
 
 
 @dataclass
@@ -95,16 +92,14 @@ class Algorithm:
     Attributes:
         engine: "gpu" or "cpu".
         kind: "wavefront" or "bits".
-        make: a solver of a pair, ready to advance.
+        make: a solver of a pair, ready to advance; of gpu-bits with the time of an estimate.
         forecast: seconds for a pair with so many edits.
-        estimates: whether making it takes the time of an estimate.
     """
 
     engine: str
     kind: str
     make: Callable[[Work], Solver]
     forecast: Callable[[Work, int], float]
-    estimates: bool = False
 
     @property
     def name(self) -> str:
@@ -114,7 +109,7 @@ class Algorithm:
 
 def estimate(work: Work) -> int | None:
     """Edits that a pair may have, from samples of it; None where there is no telling."""
-    edits = int(estimate_edits(work.batch)[0])
+    edits = int(estimate_edits(work.batch, most=_EFFORT)[0])
     return edits if edits >= 0 else None
 
 
@@ -126,23 +121,18 @@ def likely(work: Work) -> int | None:
 
 def on_cpu(threads: int) -> list[Algorithm]:
     """Ours with so many threads."""
-    share = 1e-6 / min(threads, _CPU_THREADS)
-
-    def seconds(model: tuning.Model, letters: int, done: float) -> float:
-        return 1e-6 * (model.start + model.letter * letters) + share * model.unit * done
-
     return [
         Algorithm(
             "cpu",
             "wavefront",
             lambda work: CpuWavefront(work.pair, None, threads),
-            lambda work, edits: seconds(_CPU_WAVEFRONT, max(work.lengths), float(edits) ** 2),
+            lambda work, edits: cpu.forecast(work.pair, edits, threads)["wavefront"],
         ),
         Algorithm(
             "cpu",
             "bits",
             lambda work: CpuBits(work.pair, None, threads),
-            lambda work, edits: seconds(_CPU_BITS, max(work.lengths), float(max(work.lengths)) * edits),
+            lambda work, edits: cpu.forecast(work.pair, edits, threads)["bits"],
         ),
     ]
 
@@ -162,15 +152,21 @@ def on_card(driver: Driver) -> list[Algorithm]:
             "bits",
             lambda work: GpuBits(driver, work.pair, likely=likely(work)),
             lambda work, edits: gpu_bits.forecast(card, work.lengths, edits, work.pair.plain),
-            estimates=True,
         ),
     ]
 
 
-def load_kernels(driver: Driver) -> int:
-    """Compiles and loads what pairs of A C G T may need, so that no run has to; returns how many kernels."""
-    wanted = ("long-bits-2-", "long-wavefront-2", "long-letters-2")
-    rows = [row for name, row in ROWS.items() if name.startswith(wanted)]
+def load_kernels(driver: Driver, plain: bool) -> int:
+    """Compiles and loads what pairs may need, so that no run has to; returns how many kernels.
+
+    Args:
+        driver: an open card.
+        plain: whether all letters are A C G T.
+    """
+    kinds = ("2",) if plain else ("4", "8")
+    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds]
+    bits = tuple(f"long-bits-{planes}-" for planes in kinds)
+    rows = [row for name, row in ROWS.items() if name in names or name.startswith(bits)]
     for row in rows:
         driver.kernel(row)
     return len(rows)
