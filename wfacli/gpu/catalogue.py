@@ -163,7 +163,7 @@ def _long() -> Iterator[Row]:
     for shape in long_wavefront.SHAPES:
         name = long_wavefront.row_of(shape)
         yield Row(name, "long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
-    for planes in sorted({shape.planes for shape in (*long_wavefront.SHAPES, *long_bits.SHAPES)}):
+    for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
         name = long_wavefront.letters_row_of(planes)
         yield Row(name, "long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
 
