@@ -167,19 +167,19 @@ class Stretch {
     return __any_sync(kAll, least == 0);
   }
 
-  // Each lane takes one of its diagonals whose run left its window, until there is none.
+  // Each lane takes its diagonals whose runs left their windows, one after the other.
   WFACLI_DEVICE void follow_runs() {
-    for (;;) {
-      int which = -1;
+    std::uint32_t left = 0;
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j)
+      if (reach_[j] - base_[j] >= 32) left |= 1u << j;
+    while (const std::uint32_t going = __ballot_sync(kAll, left != 0)) {
+      const int which = __ffs(static_cast<int>(left)) - 1;
+      left &= left - 1;
       Offset i = 0;
 #pragma unroll
-      for (int j = Diagonals - 1; j >= 0; --j) {
-        if (reach_[j] - base_[j] < 32) continue;
-        which = j;
-        i = max(reach_[j] - 32, base_[j] + 32);
-      }
-      const std::uint32_t going = __ballot_sync(kAll, which >= 0);
-      if (!going) return;
+      for (int j = 0; j < Diagonals; ++j)
+        if (which == j) i = reach_[j] - 32;
       const Window window = end_of_run(first_ + max(which, 0), i, going);
       i = max(i, window.base);
       i += __clz(static_cast<int>(rest(window.differ, window.base, i)));

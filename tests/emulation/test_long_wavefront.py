@@ -84,13 +84,13 @@ def little_room(monkeypatch):
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("shape", [TINY, SMALL, BUILT], ids=["tiny", "small", "built"])
 def test_random_pairs(shape, order):
-    for query, target in random_pairs(order, 60, 150, b"ACGT"):
+    for query, target in random_pairs(order, 40, 150, b"ACGT"):
         assert distance(query, target, None, shape, order=order) == plain(query, target), (query, target)
 
 
 @pytest.mark.parametrize("shape", [TINY, TINY_WIDE, BUILT], ids=["tiny", "wide", "built"])
 def test_edges_of_words(shape):
-    for query, target in list(edge_pairs(1, b"ACGT"))[: 14 * 12 : 2]:
+    for query, target in list(edge_pairs(1, b"ACGT"))[: 14 * 12 : 3]:
         assert distance(query, target, None, shape) == plain(query, target), (query, target)
 
 
@@ -137,6 +137,17 @@ def test_long_runs(planes, bits):
     repeated = b"ACG" * 400
     query = mutated(rng, repeated, b"ACGT", 0.02)
     assert distance(query, repeated, None, shape, planes=planes) == plain(query, repeated)
+
+
+@pytest.mark.parametrize("planes", [2, 8])
+def test_a_difference_anywhere_in_a_run(planes):
+    """At the edges of windows, and of what a warp looks at together, from either end."""
+    letters = sequence(random.Random(11), 2200, b"ACG")
+    for place in (0, 1, 31, 32, 33, 1023, 1024, 1040, 1055, 1056, 1087, 1088, 2047, 2048, 2079, 2199):
+        query = letters[:place] + b"T" + letters[place + 1 :]
+        for a, b in ((query, letters), (letters, query), (query[::-1], letters[::-1])):
+            assert distance(a, b, planes=planes) == 1, place
+        assert distance(query + b"T", letters, planes=planes) == 2, place
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -161,10 +161,8 @@ def _long() -> Iterator[Row]:
     of them from the first-level cache, since neighbouring diagonals read neighbouring letters.
     """
     for shape in long_wavefront.SHAPES:
-        resident = (("WFACLI_RESIDENT", 5 if shape.bits == 32 else 3),)
-        macros = (*shape.macros, *resident)
         name = long_wavefront.row_of(shape)
-        yield Row(name, "long_wavefront.cu", "advance_long_wavefront", macros, long_wavefront.THREADS)
+        yield Row(name, "long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
     for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
         name = long_wavefront.letters_row_of(planes)
         yield Row(name, "long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)

@@ -25,6 +25,7 @@ class Shape:
         diagonals: neighbours that a lane has.
         again: scores after which a lane looks up its windows of letters.
         ghosts: scores that a launch may have, multiples of `diagonals`, less than half a tile's width.
+        resident: blocks that a multiprocessor holds, which bounds registers.
     """
 
     planes: int
@@ -32,6 +33,7 @@ class Shape:
     diagonals: int = 8
     again: int = 8
     ghosts: tuple[int, ...] = GHOSTS
+    resident: int = 5
 
     @property
     def width(self) -> int:
@@ -50,11 +52,12 @@ class Shape:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """What the kernel is compiled for."""
-        names = ("WFACLI_PLANES", "WFACLI_OFFSET", "WFACLI_DIAGONALS", "WFACLI_AGAIN")
-        return tuple(zip(names, (self.planes, self.bits, self.diagonals, self.again), strict=True))
+        names = ("PLANES", "OFFSET", "DIAGONALS", "AGAIN", "RESIDENT")
+        values = (self.planes, self.bits, self.diagonals, self.again, self.resident)
+        return tuple((f"WFACLI_{name}", value) for name, value in zip(names, values, strict=True))
 
 
-SHAPES = tuple(Shape(planes, bits) for planes in (2, 8, 32) for bits in (32, 64))
+SHAPES = tuple(Shape(planes, bits, resident=blocks) for planes in (2, 8, 32) for bits, blocks in ((32, 5), (64, 3)))
 
 
 def shape_for(planes: int, longest: int) -> Shape:
