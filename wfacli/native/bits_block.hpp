@@ -15,11 +15,11 @@ struct Deltas {
   V plus, minus;
 };
 
-// Takes a block's vertical deltas to the next column, in which `eq` has the rows whose letters are equal; `above` has the
-// horizontal deltas of the row above the block in bit 0. Returns the horizontal deltas of the block's rows.
-WFACLI_INLINE Deltas next_column(Deltas& vertical, V eq, Deltas above) {
+// Takes a block's vertical deltas to the next column, in which letters of the rows `differ` from the column's; `above`
+// has the horizontal deltas of the row above the block in bit 0. Returns the horizontal deltas of the block's rows.
+WFACLI_INLINE Deltas next_column(Deltas& vertical, V differ, Deltas above) {
   const V pv = vertical.plus, mv = vertical.minus;
-  const V stays = eq | mv, from = eq | above.minus;
+  const V stays = mv | ~differ, from = above.minus | ~differ;
   const V zero = xor_or((from & pv) + pv, pv, from);
   const Deltas horizontal = {or_neither(mv, zero, pv), pv & zero};
   const V ph = (horizontal.plus + horizontal.plus) | above.plus;
@@ -28,17 +28,28 @@ WFACLI_INLINE Deltas next_column(Deltas& vertical, V eq, Deltas above) {
   return horizontal;
 }
 
-// The letters of one column a lane, as planes whose topmost bit is taken, against the blocks' rows: where they are
-// equal. The planes move on to the next column.
+// The letters of one column a lane, as planes whose topmost bit is taken, against the blocks' rows: where they
+// differ. The planes move on to the next column.
 template <int P>
-WFACLI_INLINE V equal_rows(const V (&rows)[P], V (&columns)[P]) {
+WFACLI_INLINE V unequal_rows(const V (&rows)[P], V (&columns)[P]) {
   V differ = rows[0] ^ top_bit_everywhere(columns[0]);
   columns[0] += columns[0];
   for (int p = 1; p < P; ++p) {
     differ = or_differ(differ, rows[p], top_bit_everywhere(columns[p]));
     columns[p] += columns[p];
   }
-  return ~differ;
+  return differ;
+}
+
+// Lane l gets what lane l - 1 has; lane 0 what the last lane of `before` has.
+WFACLI_INLINE V next_lane(V v, V before) {
+#if defined(__AVX512BW__)
+  return (V)_mm512_alignr_epi64((__m512i)v, (__m512i)before, 7);
+#elif defined(__AVX2__)
+  return __builtin_shuffle(before, v, V{3, 4, 5, 6});
+#else
+  return __builtin_shuffle(before, v, V{1, 2});
+#endif
 }
 
 // The top bits of 64 words, that of word k in bit k.

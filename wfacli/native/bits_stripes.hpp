@@ -178,7 +178,7 @@ class Stripes {
       const V in_down = choose(down, given_down, given) >> 63, in_fall = choose(fall, given_fall, given) >> 63;
       given_down += given_down;
       given_fall += given_fall;
-      const Deltas made = next_column(vertical, equal_rows<P>(q, t), {in_down, in_fall});
+      const Deltas made = next_column(vertical, unequal_rows<P>(q, t), {in_down, in_fall});
       down = opaque(next_lane(made.plus));
       fall = opaque(next_lane(made.minus));
       last_row_[0][63 - s] = down[0];

@@ -84,7 +84,7 @@ struct SlabTask {
 };
 // Where a slab is in between.
 struct SlabState {
-  alignas(64) std::uint64_t plus[16], minus[16], down[16], fall[16];
+  alignas(64) std::uint64_t plus[16], minus[16], down[2][16], fall[2][16];
   std::uint64_t below[2];
 };
 
