@@ -87,8 +87,8 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
-# One pair of any length (wfacli/distance), its distance alone, a thread; EPYC as above, 2026-11-21, 20 kb to 2 Mb with
-# 0.1% to 100% of differences: within a factor of two, as far apart as the algorithms hardly ever are.
-DISTANCE_WAVEFRONT = Model(50.0, 0.0005, 0.0017)  # work: edits * edits
-DISTANCE_BITS = Model(50.0, 0.002, 1.6e-05)  # work: letters * edits
+# One pair of any length (wfacli/distance), its distance alone; a thread's processor time, EPYC as above, 2026-11-21:
+# 20 kb to 2 Mb with 0.1% to 100% of differences, and pairs of genomes, which take twice as much; to a factor of two.
+DISTANCE_WAVEFRONT = Model(30.0, 0.0009, 0.0006)  # work: edits * edits
+DISTANCE_BITS = Model(30.0, 0.015, 4.5e-06)  # work: letters * edits
 DISTANCE_THREADS = 2  # that they use

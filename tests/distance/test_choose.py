@@ -62,28 +62,38 @@ def test_what_is_not_there():
 
 
 def test_leaves_a_wavefront_when_the_rest_would_take_longer():
-    both = choice(bits=lambda edits: edits / 10)
+    both = choice(bits=lambda edits: edits / 11)
     wavefront, bits = both.named("cpu-wavefront"), both.named("cpu-bits")
-    # 100 edits in 10 s and 200 expected: 30 s more, where bits takes 20.
+    # 100 edits in 10 s and 200 expected: 30 s more, where bits takes 18, or half as long again.
     assert both.instead(wavefront, PAIR, 100, 10.0, 200, None) is bits
     # In 6 s: 18 s more.
     assert both.instead(wavefront, PAIR, 100, 6.0, 200, None) is None
     # No estimate, or one that is proved wrong: as much again is to be expected, for 141 edits.
     for estimate in (None, 50, 100):
-        assert both.instead(wavefront, PAIR, 100, 14.2, estimate, None) is bits
-        assert both.instead(wavefront, PAIR, 100, 14.0, estimate, None) is None
+        assert both.instead(wavefront, PAIR, 100, 13.0, estimate, None) is bits
+        assert both.instead(wavefront, PAIR, 100, 12.8, estimate, None) is None
     assert both.instead(wavefront, PAIR, 0, 1e6, None, None) is None
     assert both.instead(bits, PAIR, 100, 1e6, 200, None) is None
 
 
 def test_believes_growth_but_not_for_ever():
-    both = choice(bits=lambda edits: edits / 10)
+    both = choice(bits=lambda edits: edits / 11)
     wavefront, bits = both.named("cpu-wavefront"), both.named("cpu-bits")
     assert both.instead(wavefront, PAIR, 100, 10.0, None, 200.0) is bits
     assert both.instead(wavefront, PAIR, 100, 10.0, 200, 110.0) is bits
     # It would soon be there, and has been saying so for a while.
-    assert both.instead(wavefront, PAIR, 100, 28.0, None, 101.0) is None
-    assert both.instead(wavefront, PAIR, 100, 28.5, None, 101.0) is bits
+    assert both.instead(wavefront, PAIR, 100, 25.6, None, 101.0) is None
+    assert both.instead(wavefront, PAIR, 100, 25.8, None, 101.0) is bits
+
+
+def test_a_machine_that_is_busy_is_so_for_every_algorithm():
+    # The wavefront's model says 10 s.
+    both = choice(bits=lambda edits: edits / 11, wavefront=lambda edits: edits**2 / 1000)
+    wavefront, bits = both.named("cpu-wavefront"), both.named("cpu-bits")
+    assert both.instead(wavefront, PAIR, 100, 10.0, 200, None) is bits
+    assert both.instead(wavefront, PAIR, 100, 20.0, 180, None) is None
+    # But it may be that it is only slow itself.
+    assert both.instead(wavefront, PAIR, 100, 100.0, 200, None) is bits
 
 
 def test_models_have_the_shapes_of_the_algorithms():

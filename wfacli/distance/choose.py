@@ -14,6 +14,8 @@ from .solver import Pair, Solver
 
 # Of how many edits more a pair may have than it is known to have; see Choice.instead.
 _MORE = 2**0.5
+_WORTH_IT = 1.5  # times as long as another algorithm's model promises is what may well be true
+_SLOWEST = 4.0  # times as long as their models promise is what a busy machine is believed to take for all algorithms
 
 
 @dataclass(frozen=True)
@@ -162,13 +164,15 @@ class Choice:
         """
         if running.kind != "wavefront" or not at_least:
             return None
+        slow = spent / running.seconds(Shape.of(pair, at_least), self.means)
+        slow = min(max(slow, 1.0), _SLOWEST)
         likely = max(estimate or 0, grown or 0)
         best = self._best_other(running, pair, likely)
-        if best and likely > at_least and best[0] < spent * ((likely / at_least) ** 2 - 1):
+        if best and likely > at_least and _WORTH_IT * slow * best[0] < spent * ((likely / at_least) ** 2 - 1):
             return best[1]
         best = self._best_other(running, pair, _MORE * at_least)
         patience = 2 if likely > at_least else 1
-        return best[1] if best and patience * best[0] < spent else None
+        return best[1] if best and patience * slow * best[0] < spent else None
 
     def _best_other(self, running: Algorithm, pair: Pair, edits: float) -> tuple[float, Algorithm] | None:
         """The soonest of another kind, with its seconds."""
