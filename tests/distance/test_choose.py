@@ -93,7 +93,7 @@ def test_a_machine_that_is_busy_is_so_for_every_algorithm():
     assert both.instead(wavefront, PAIR, 100, 10.0, 200, None) is bits
     assert both.instead(wavefront, PAIR, 100, 20.0, 180, None) is None
     # But it may be that it is only slow itself.
-    assert both.instead(wavefront, PAIR, 100, 100.0, 200, None) is bits
+    assert both.instead(wavefront, PAIR, 100, 100.0, 180, None) is bits
 
 
 def test_models_have_the_shapes_of_the_algorithms():
