@@ -87,9 +87,8 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
-# One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread, score
-# only: the wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of
-# A C G T.
+# One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
+# wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
 DISTANCE_START = 5e-5  # seconds
 DISTANCE_POINT = 0.95e-9  # seconds; of two fronts, which have half the square of the distance
 DISTANCE_CELL, DISTANCE_LETTERS = 4.9e-12, 1.25  # seconds; times as many for letters other than A C G T
