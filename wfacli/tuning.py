@@ -87,8 +87,12 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
-# One pair of any length (wfacli/distance), its distance alone; a thread's processor time, EPYC as above, 2026-11-21:
-# 20 kb to 2 Mb with 0.1% to 100% of differences, and pairs of genomes, which take twice as much; to a factor of two.
-DISTANCE_WAVEFRONT = Model(30.0, 0.0009, 0.0006)  # work: edits * edits
-DISTANCE_BITS = Model(30.0, 0.015, 4.5e-06)  # work: letters * edits
-DISTANCE_THREADS = 2  # that they use
+# One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
+# wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
+DISTANCE_START = 5e-5  # seconds
+DISTANCE_POINT = 0.95e-9  # seconds; of two fronts, which have half the square of the distance
+DISTANCE_CELL, DISTANCE_LETTERS = 4.9e-12, 1.25  # seconds; times as many for letters other than A C G T
+# Columns of a row, in all passes: base, and share of the distance. Six pairs of genomes took 0.5 to 1.7 times as many.
+DISTANCE_COLUMNS = (8000.0, 1.2)
+DISTANCE_SECOND_THREAD = 1.8  # times as fast with it
+DISTANCE_ALONE = 0.005  # seconds up to which one thread does all

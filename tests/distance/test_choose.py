@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfacli.config import EngineName
-from wfacli.distance.choose import ALGORITHMS, Choice, Means, Shape
+from wfacli.distance.choose import ALGORITHMS, Choice, Means
 from wfacli.distance.solver import Pair
 from wfacli.errors import DeviceError, UsageError
 
@@ -14,6 +14,7 @@ from .solvers import Clock, Table, pair_of
 
 PAIR = pair_of(b"ACGT" * 250, b"ACGT" * 240)
 MEANS = Means(2)
+ON_CPU = [a for a in ALGORITHMS if a.engine is EngineName.CPU]
 
 
 def choice(kind=None, **options):
@@ -97,19 +98,15 @@ def test_a_machine_that_is_busy_is_so_for_every_algorithm():
 
 
 def test_models_have_the_shapes_of_the_algorithms():
-    models = {a.kind: a.seconds for a in ALGORITHMS if a.engine is EngineName.CPU}
-    few, more = Shape(10**7, 10**7, 1e4), Shape(10**7, 10**7, 4e4)
-    assert models["wavefront"](more, MEANS) > 8 * models["wavefront"](few, MEANS)
-    assert 2 < models["bits"](more, MEANS) / models["bits"](few, MEANS) < 6
-    assert models["bits"](few, Means(2)) < models["bits"](few, Means(1))
+    def seconds(kind, length, edits, threads=2):
+        letters = np.zeros(length, np.uint8)
+        (found,) = (a.seconds(Pair(letters, letters, True), edits, Means(threads)) for a in ON_CPU if a.kind == kind)
+        return found
+
+    assert seconds("wavefront", 10**7, 4e4) > 8 * seconds("wavefront", 10**7, 1e4)
+    assert 2 < seconds("bits", 10**7, 4e4) / seconds("bits", 10**7, 1e4) < 6
+    assert seconds("bits", 10**7, 1e4, 2) < seconds("bits", 10**7, 1e4, 1)
     # Two unrelated sequences are never the wavefront's, nearly equal ones always.
-    for longer in (10**4, 10**6, 10**8):
-        unrelated, alike = Shape(longer, longer, 0.53 * longer), Shape(longer, longer, 1e-4 * longer)
-        assert models["bits"](unrelated, MEANS) < models["wavefront"](unrelated, MEANS)
-        assert models["bits"](alike, MEANS) > models["wavefront"](alike, MEANS)
-
-
-def test_shape_of_a_pair():
-    assert Shape.of(PAIR, 3) == Shape(1000, 960, 40)
-    assert Shape.of(PAIR, 5000) == Shape(1000, 960, 1000)
-    assert Shape.of(pair_of(b"", b""), 0) == Shape(0, 0, 1)
+    for length in (10**4, 10**6, 10**8):
+        assert seconds("bits", length, 0.53 * length) < seconds("wavefront", length, 0.53 * length)
+        assert seconds("bits", length, 1e-4 * length) > seconds("wavefront", length, 1e-4 * length)

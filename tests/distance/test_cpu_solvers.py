@@ -8,7 +8,7 @@ import pytest
 
 from tests import pairgen
 from wfacli import _native
-from wfacli.distance.cpu import CpuBits, CpuWavefront
+from wfacli.distance.cpu import CpuBits, CpuWavefront, forecast
 from wfacli.distance.solver import Pair
 
 SOLVERS = [CpuWavefront, CpuBits]
@@ -125,6 +125,8 @@ def test_long_pairs_have_edlibs_distance(solver, letters, error, alphabet):
         for threads in (1, 2):
             assert distance(solver, pair, most, threads) == (None if most == want - 1 else want)
     assert distance(solver, pair_of(target, query)) == want
+    for isa in _native.instruction_sets():
+        assert distance_by(native(solver, pair, None, isa)) == want, isa
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -147,6 +149,17 @@ def test_a_saved_state_goes_on_to_the_same_distance(solver):
             if first.advance(0):
                 break
         assert first.distance == want
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_state_goes_on_with_other_instructions(solver):
+    pair = pair_of(*saved_pair(random.Random(7)))
+    want = distance(solver, pair)
+    first = native(solver, pair, None, _native.instruction_sets()[0])
+    first.advance(0)
+    second = solver(pair, None, 1)
+    second.restore(first.save())
+    assert distance_by(second) == want
 
 
 def saved_pair(rng):
@@ -215,3 +228,17 @@ def test_letters_of_other_types_are_refused():
             CpuWavefront(Pair(query, target, False), None, 1)
     with pytest.raises(TypeError, match="letters"):
         CpuBits(pair_of(b"AC", b"A", np.uint32), None, 1)
+
+
+def test_forecasts_say_which_algorithm_suits_a_pair():
+    letters = np.zeros(1_000_000, np.uint8)
+    pair = Pair(letters, letters[:-3], True)
+    few, many = forecast(pair, 100), forecast(pair, 200_000)
+    assert few["wavefront"] < few["bits"]
+    assert many["bits"] < many["wavefront"]
+    assert forecast(pair, 200_000, 2)["bits"] < many["bits"]
+    assert forecast(Pair(letters, letters, False), 200_000)["bits"] > many["bits"]
+    lines = letters.astype(np.uint32)
+    assert np.isinf(forecast(Pair(lines, lines, False), 200_000)["bits"])
+    empty = letters[:0]
+    assert forecast(Pair(empty, empty, True), 0)["bits"] < 0.001

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .. import tuning
 from ..config import EngineName
 from ..errors import DeviceError, UsageError
-from .cpu import CpuBits, CpuWavefront
+from .cpu import CpuBits, CpuWavefront, forecast
 from .solver import Pair, Solver
 
 # Of how many edits more a pair may have than it is known to have; see Choice.instead.
 _MORE = 2**0.5
 _WORTH_IT = 1.5  # times as long as another algorithm's model promises is what may well be true
 _SLOWEST = 4.0  # times as long as their models promise is what a busy machine is believed to take for all algorithms
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a forecast needs to know of a pair: symbols of its sides, and the edits that it may have."""
-
-    longer: int
-    shorter: int
-    edits: float
-
-    @classmethod
-    def of(cls, pair: Pair, edits: float) -> Shape:
-        """A pair's, if it has so many edits."""
-        m, n = len(pair.query), len(pair.target)
-        return cls(max(m, n), min(m, n), min(max(edits, abs(m - n), 1), max(m, n, 1)))
 
 
 @dataclass(frozen=True)
@@ -60,33 +45,15 @@ class Algorithm:
         kind: "wavefront" (few edits) or "bits" (any).
         engine: where it runs.
         make: makes it.
-        seconds: what it takes with so many threads, by its model.
-        any_symbols: whether it takes symbols of four bytes.
+        seconds: what it will take for a pair with so many edits, by its model; infinite where it does not take the
+            pair.
     """
 
     name: str
     kind: str
     engine: EngineName
     make: Make
-    seconds: Callable[[Shape, Means], float]
-    any_symbols: bool
-
-    def takes(self, pair: Pair) -> bool:
-        """Whether it has symbols wide enough."""
-        return self.any_symbols or pair.query.itemsize == 1
-
-
-def _wavefront_seconds(shape: Shape, means: Means) -> float:
-    return _on_cpu(tuning.DISTANCE_WAVEFRONT, shape, shape.edits**2, means)
-
-
-def _bits_seconds(shape: Shape, means: Means) -> float:
-    return _on_cpu(tuning.DISTANCE_BITS, shape, shape.longer * shape.edits, means)
-
-
-def _on_cpu(model: tuning.Model, shape: Shape, work: float, means: Means) -> float:
-    threads = min(means.threads, tuning.DISTANCE_THREADS)
-    return 1e-6 * (model.start + model.letter * shape.longer + model.unit * work / threads)
+    seconds: Callable[[Pair, float, Means], float]
 
 
 # A card's algorithms come here, with models of their own, and what they are made with comes into Means.
@@ -96,16 +63,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "wavefront",
         EngineName.CPU,
         lambda pair, most, means: CpuWavefront(pair, most, means.threads),
-        _wavefront_seconds,
-        any_symbols=True,
+        lambda pair, edits, means: forecast(pair, edits, means.threads)["wavefront"],
     ),
     Algorithm(
         "cpu-bits",
         "bits",
         EngineName.CPU,
         lambda pair, most, means: CpuBits(pair, most, means.threads),
-        _bits_seconds,
-        any_symbols=False,
+        lambda pair, edits, means: forecast(pair, edits, means.threads)["bits"],
     ),
 )
 
@@ -134,13 +99,12 @@ class Choice:
 
         That one shows by its own growth how many they are; see instead(). Raises UsageError where none takes the pair.
         """
-        left = [a for a in self._left if a.takes(pair)]
+        left = [(self._seconds(a, pair, edits or 0), a) for a in self._left]
+        left = [(seconds, a) for seconds, a in left if math.isfinite(seconds)]
         if not left:
             raise UsageError("bits takes 256 different lines, and here are more: leave --algorithm out")
-        if edits is None:
-            few = [a for a in left if a.kind == "wavefront"]
-            return (few or left)[0]
-        return min(left, key=lambda a: a.seconds(Shape.of(pair, edits), self.means))
+        few = [(seconds, a) for seconds, a in left if a.kind == "wavefront"]
+        return min(few if edits is None and few else left, key=lambda one: one[0])[1]
 
     def named(self, name: str) -> Algorithm:
         """The one of a checkpoint. Raises UsageError where the options exclude it."""
@@ -164,7 +128,7 @@ class Choice:
         """
         if running.kind != "wavefront" or not at_least:
             return None
-        slow = spent / running.seconds(Shape.of(pair, at_least), self.means)
+        slow = spent / self._seconds(running, pair, at_least)
         slow = min(max(slow, 1.0), _SLOWEST)
         likely = max(estimate or 0, grown or 0)
         best = self._best_other(running, pair, likely)
@@ -176,6 +140,9 @@ class Choice:
 
     def _best_other(self, running: Algorithm, pair: Pair, edits: float) -> tuple[float, Algorithm] | None:
         """The soonest of another kind, with its seconds."""
-        shape, left = Shape.of(pair, edits), [a for a in self._left if a.kind != running.kind and a.takes(pair)]
-        others = [(a.seconds(shape, self.means), a) for a in left]
+        others = [(self._seconds(a, pair, edits), a) for a in self._left if a.kind != running.kind]
         return min(others, key=lambda other: other[0], default=None)
+
+    def _seconds(self, algorithm: Algorithm, pair: Pair, edits: float) -> float:
+        m, n = len(pair.query), len(pair.target)
+        return algorithm.seconds(pair, min(max(edits, abs(m - n), 1), max(m, n, 1)), self.means)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
-from .. import _native
+from .. import _native, tuning
 from .solver import Pair, Position, State
 
 
@@ -44,8 +45,8 @@ class _CpuSolver:
 class CpuWavefront(_CpuSolver):
     """Two fronts of furthest-reaching points that meet: work goes with the square of the distance, memory with it.
 
-    `position.share` is what both fronts have behind them of both sequences, by the furthest point of each. The distance
-    will be about at_least / share, and of the work about the square of share is done.
+    `position.share` is what both fronts have behind them of both sequences, by the furthest point of each. The
+    distance will be about at_least / share, and of the work about the square of share is done.
     """
 
     name = "wavefront"
@@ -80,6 +81,30 @@ class CpuBits(_CpuSolver):
         Raises:
             TypeError: letters are u32.
         """
-        if pair.query.dtype != "u1" or pair.target.dtype != "u1":
-            raise TypeError("letters of bit-vectors are u8")
         self._native = _native.EditBits(pair.query, pair.target, -1 if most is None else most, threads)
+
+
+def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, float]:
+    """Seconds that each algorithm will take, about: {"wavefront": s, "bits": s}; infinite for one that cannot.
+
+    Args:
+        pair: whose lengths and letters matter.
+        estimate_edits: its distance, as far as it is known.
+        threads: that it may use.
+    """
+    rows, columns = max(len(pair.query), len(pair.target)), min(len(pair.query), len(pair.target))
+    edits = min(max(estimate_edits, rows - columns, 1.0), float(rows))
+    base, share = tuning.DISTANCE_COLUMNS
+    cell = tuning.DISTANCE_CELL * (1.0 if pair.plain else tuning.DISTANCE_LETTERS)
+    alone = {
+        "wavefront": edits * edits / 2 * tuning.DISTANCE_POINT,
+        "bits": rows * min(float(columns), base + share * edits) * cell if pair.query.dtype == "u1" else math.inf,
+    }
+    return {name: tuning.DISTANCE_START + _shared(seconds, threads) for name, seconds in alone.items()}
+
+
+def _shared(seconds: float, threads: int) -> float:
+    """What is left of one thread's seconds with more of them."""
+    if threads < 2 or seconds <= tuning.DISTANCE_ALONE:
+        return seconds
+    return tuning.DISTANCE_ALONE + (seconds - tuning.DISTANCE_ALONE) / tuning.DISTANCE_SECOND_THREAD

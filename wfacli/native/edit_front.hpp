@@ -1,12 +1,16 @@
 // Furthest-reaching points under unit costs: one row for each number of edits, several rows at a time.
 // Included by edit_isa.cpp only; everything here exists once per instruction set.
 //
-// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985; E. Myers, "An O(ND) difference
-// algorithm and its variations", Algorithmica 1986. Rows go in parallelograms, as other stencils do, so that the letters
-// that a diagonal is at stay in the cache from row to row.
+// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985; E. Myers, "An O(ND)
+// difference algorithm and its variations", Algorithmica 1986. Rows go in parallelograms, as other stencils do, so
+// that the letters that a diagonal is at stay in the cache from row to row.
 #pragma once
 
 #include <cstring>
+
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
 
 #include "buffer.hpp"
 #include "edit.hpp"
@@ -60,21 +64,56 @@ class EditFront {
     if (first <= last) block(before, made, first, static_cast<int>(last - first + 1));
   }
 
-  // All runs of matches that begin far from both ends are looked at a word at a time without a test.
+  // Only where a word may go beyond an end each run of matches is looked at with care.
   WFACLI_INLINE void block(const Offset* before, Offset* made, std::int64_t first, int count) const {
     Offset* at = made + first;
-    if (one_edit_more(before + first, at, first, count) >= kWord) {
-      const Letter* q = FromEnd ? query_ + first : query_ - first;
-      for (int x = 0; x < count; ++x) {
-        const std::int64_t j = at[x];
-        const std::uint64_t differ = differences(FromEnd ? q + x - j : q - x + j, FromEnd ? target_ - j : target_ + j);
-        if (__builtin_expect(differ != 0, 1)) at[x] = static_cast<Offset>(j + equal_letters(differ));
-        else at[x] = matched(j, first + x, kWord);
-      }
-    } else {
+    if (one_edit_more(before + first, at, first, count) >= kWord) extend(at, first, count);
+    else
       for (int x = 0; x < count; ++x) at[x] = matched(at[x], first + x, 0);
+  }
+
+  // Adds the runs of matches, each of which has room for a word. Most are short: one word decides them.
+  WFACLI_INLINE void extend(Offset* at, std::int64_t first, int count) const {
+    const Letter* q = FromEnd ? query_ + first : query_ - first;
+    int x = 0;
+#if defined(__AVX512BW__)
+    if constexpr (sizeof(Offset) == 4 && sizeof(Letter) == 1)
+      for (; x + 16 <= count; x += 16) extend_16(at + x, FromEnd ? q + x : q - x, first + x);
+#endif
+    for (; x < count; ++x) {
+      const std::int64_t j = at[x];
+      const std::uint64_t differ = differences(FromEnd ? q + x - j : q - x + j, FromEnd ? target_ - j : target_ + j);
+      if (__builtin_expect(differ != 0, 1)) at[x] = static_cast<Offset>(j + equal_letters(differ));
+      else at[x] = matched(j, first + x, kWord);
     }
   }
+
+#if defined(__AVX512BW__)
+  template <class Vector>
+  static WFACLI_INLINE __m512i four_letters(Vector at, const Letter* from) {
+    return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, (__m512i)at, from, 1);
+  }
+  template <class Vector>
+  static WFACLI_INLINE Vector leading_zeros(Vector v) {
+    return (Vector)_mm512_maskz_lzcnt_epi32(0xffff, (__m512i)v);
+  }
+  // Sixteen diagonals by four letters each.
+  WFACLI_INLINE void extend_16(Offset* at, const Letter* q, std::int64_t first) const {
+    typedef std::uint32_t Sixteen __attribute__((vector_size(64)));
+    const Sixteen j = (Sixteen)_mm512_loadu_si512(at);
+    const Sixteen i = j - Sixteen{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const Sixteen a = (Sixteen)four_letters(FromEnd ? -i : i, FromEnd ? q - 4 : q);
+    const Sixteen b = (Sixteen)four_letters(FromEnd ? -j : j, FromEnd ? target_ - 4 : target_);
+    const Sixteen differ = a ^ b;
+    // Bits above the highest that differs, or 32 less those that are not below the lowest one.
+    const Sixteen bits = FromEnd ? leading_zeros(differ) : 32 - leading_zeros(~differ & (differ - 1));
+    _mm512_storeu_si512(at, (__m512i)(j + (bits >> 3)));
+    for (__mmask16 more = _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b); more; more &= more - 1) {
+      const int x = __builtin_ctz(more);
+      at[x] = matched(at[x], first + x, 0);
+    }
+  }
+#endif
 
   // Where one more edit leads, within the matrix; returns how many letters at least are left from there on.
   WFACLI_INLINE Offset one_edit_more(const Offset* __restrict o, Offset* __restrict at, std::int64_t first,
@@ -103,7 +142,7 @@ class EditFront {
     return (FromEnd ? __builtin_clzll(differ) : __builtin_ctzll(differ)) / (64 / kWord);
   }
 
-  // Where the matches from column j of diagonal k end, the first `run` of which are known. Reads no letters but theirs.
+  // Where the matches from column j of diagonal k end, `run` of which are known. Reads no letters beyond the ends.
   __attribute__((noinline)) Offset matched(std::int64_t j, std::int64_t k, std::int64_t run) const {
     const std::int64_t i = j - k, rows = query_len_ - i, columns = target_len_ - j;
     const std::int64_t room = rows < columns ? rows : columns;

@@ -13,7 +13,7 @@ inline T wait_until(const std::atomic<T>& value, const Done& done) {
   for (int look = 0;; ++look) {
     const T now = value.load(std::memory_order_acquire);
     if (done(now)) return now;
-    if (look < 4000) {
+    if (look < 300) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
