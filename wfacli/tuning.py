@@ -87,11 +87,6 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
-# One pair of any length (wfacli/distance), its distance alone, a thread; EPYC as above, 2026-11-21, 20 kb to 2 Mb with
-# 0.1% to 100% of differences: within a factor of two, as far apart as the algorithms hardly ever are.
-DISTANCE_WAVEFRONT = Model(50.0, 0.0005, 0.0017)  # work: edits * edits
-DISTANCE_BITS = Model(50.0, 0.002, 1.6e-05)  # work: letters * edits
-DISTANCE_THREADS = 2  # that they use
 OPENING_A_CARD = 0.7  # seconds, of a process that has none open
 # Fronts of one long pair on a card (gpu/long_wavefront.py; one H200, 2026-11-21): what a launch costs at least, with
 # its call from Python; a score of a tile alone; points of a full card; a launch's beginning and end on a full card.
@@ -108,9 +103,8 @@ GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
 GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
 GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
 GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
-# One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread, score
-# only: the wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of
-# A C G T.
+# One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
+# wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
 DISTANCE_START = 5e-5  # seconds
 DISTANCE_POINT = 0.95e-9  # seconds; of two fronts, which have half the square of the distance
 DISTANCE_CELL, DISTANCE_LETTERS = 4.9e-12, 1.25  # seconds; times as many for letters other than A C G T

@@ -297,6 +297,7 @@ WRONG = [
     (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "soon"), 2, "takes a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "0s"), 2, "takes a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--max-distance", "-1"), 2, "--max-distance"),
+    (("a.fa", "b.fa", "--engine", "gpu"), 1, "no algorithm for a GPU in this version"),
     (("a.fa",), 2, "Missing argument"),
 ]
 

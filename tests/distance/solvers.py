@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from wfacli.config import EngineName
@@ -72,6 +74,10 @@ class Clock:
         return self.now
 
 
+def _too_wide(kind, pair):
+    return kind == "bits" and pair.query.itemsize > 1
+
+
 class Table:
     """Algorithms that make scripted solvers, and those that were made.
 
@@ -97,8 +103,7 @@ class Table:
                 kind,
                 EngineName.CPU,
                 make_as(f"cpu-{kind}"),
-                lambda s, _, of=of: of(s.edits),
-                kind == "wavefront",
+                lambda pair, edits, _, kind=kind, of=of: math.inf if _too_wide(kind, pair) else of(edits),
             )
             for kind, of in (("wavefront", wavefront), ("bits", bits))
         )

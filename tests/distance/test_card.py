@@ -11,7 +11,7 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import mutated, sequence
 from wfacli.config import EngineName
 from wfacli.distance.card import CardOnDemand
-from wfacli.distance.choose import Choice, Means, Shape
+from wfacli.distance.choose import Choice, Means
 from wfacli.distance.run import DistanceRun, Watchers
 from wfacli.distance.solver import Pair
 from wfacli.errors import DeviceError
@@ -101,4 +101,3 @@ def test_lines_go_to_wavefronts():
     b = np.delete(a, [5, 100, 200])
     outcome = run(Pair(a, b, False), EngineName.GPU)
     assert outcome.distance == 3 and outcome.algorithm == "gpu-wavefront"
-    assert Shape.of(Pair(a, b, False), 3).wide

@@ -34,9 +34,16 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s" if value < 10 else f"{value:.1f} s"
 
 
+def standing(progress: Progress) -> str:
+    """What is known of the distance, and what is being done."""
+    if progress.done:
+        return f"{progress.at_least:,} edits (making the alignment)"
+    return f"at least {progress.at_least:,} edits ({progress.algorithm or 'starting'})"
+
+
 def line(progress: Progress, elapsed: float) -> str:
     """A run's progress where there is no bar."""
-    found = f"at least {progress.at_least:,} edits after {seconds(elapsed)} ({progress.algorithm or 'starting'})"
+    found = f"{standing(progress)} after {seconds(elapsed)}"
     if progress.share is not None:
         found += f", {100 * progress.share:.0f}% done"
     if progress.rest is not None:

@@ -24,7 +24,7 @@ from ..distance.run import Progress as DistanceProgress
 from ..run import Watch
 from .console import console, note
 from .distance_report import line as distance_line
-from .distance_report import seconds
+from .distance_report import seconds, standing
 from .report import rate
 
 _LINE_SECONDS = 10.0
@@ -105,7 +105,7 @@ def _as_task(now: DistanceProgress) -> dict[str, Any]:
     """What rich's bar shows of a run: it swings where there is no telling how far it is."""
     known = now.share is not None
     return {
-        "description": f"at least {now.at_least:,} edits ({now.algorithm or 'starting'})",
+        "description": standing(now),
         "total": 1.0 if known else None,
         "completed": now.share if known else 0,
         "rest": "" if now.rest is None else f"about {seconds(now.rest)} to go",

@@ -1,4 +1,4 @@
-"""What there is to choose from: algorithms, what they are made with, and what their models go by."""
+"""What there is to choose from: algorithms, and what they are made with."""
 
 from __future__ import annotations
 
@@ -11,32 +11,6 @@ from .solver import Pair, Solver
 
 if TYPE_CHECKING:
     from .card import CardOnDemand
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a forecast needs to know of a pair: symbols of its sides, and the edits that it may have.
-
-    `plain`: letters A C G T alone. `wide`: symbols of four bytes.
-    """
-
-    longer: int
-    shorter: int
-    edits: float
-    plain: bool = True
-    wide: bool = False
-
-    @classmethod
-    def of(cls, pair: Pair, edits: float) -> Shape:
-        """A pair's, if it has so many edits."""
-        m, n = len(pair.query), len(pair.target)
-        most = min(max(edits, abs(m - n), 1), max(m, n, 1))
-        return cls(max(m, n), min(m, n), most, pair.plain, pair.query.itemsize > 1)
-
-    @property
-    def lengths(self) -> tuple[int, int]:
-        """Of both sides."""
-        return self.shorter, self.longer
 
 
 @dataclass(frozen=True)
@@ -70,8 +44,8 @@ class Algorithm:
         kind: "wavefront" (few edits) or "bits" (any).
         engine: where it runs.
         make: makes it.
-        seconds: what it takes with so many threads, by its model.
-        any_symbols: whether it takes symbols of four bytes.
+        seconds: what it will take for a pair with so many edits, by its model; infinite where it does not take the
+            pair.
         slice: seconds that it had best work before others may look, save and stop.
     """
 
@@ -79,10 +53,5 @@ class Algorithm:
     kind: str
     engine: EngineName
     make: Make
-    seconds: Callable[[Shape, Means], float]
-    any_symbols: bool
+    seconds: Callable[[Pair, float, Means], float]
     slice: float = 0.25
-
-    def takes(self, pair: Pair) -> bool:
-        """Whether it has symbols wide enough."""
-        return self.any_symbols or pair.query.itemsize == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..config import EngineName
@@ -10,7 +11,7 @@ from ..gpu.compiler import Compiler
 from ..gpu.cuda_driver import CudaDriver
 from ..gpu.driver import Driver
 from . import gpu_bits, gpu_wavefront
-from .algorithm import Algorithm, Means, Shape
+from .algorithm import Algorithm, Means
 from .solver import Pair, Solver
 
 _MARGIN = 1.1  # times the likely edits that a band is made for: one that is too narrow has to be made again
@@ -86,16 +87,22 @@ def _bits(pair: Pair, most: int | None, means: Means) -> Solver:
     return gpu_bits.GpuBits(_driver(means), pair, most, likely)
 
 
-def _wavefront_seconds(shape: Shape, means: Means) -> float:
-    planes = 32 if shape.wide else 2 if shape.plain else 8
-    return gpu_wavefront.forecast(_driver(means).card, shape.lengths, int(shape.edits), planes)
+def _wavefront_seconds(pair: Pair, edits: float, means: Means) -> float:
+    planes = 32 if pair.query.itemsize > 1 else 2 if pair.plain else 8
+    return gpu_wavefront.forecast(_driver(means).card, _lengths(pair), int(edits), planes)
 
 
-def _bits_seconds(shape: Shape, means: Means) -> float:
-    return gpu_bits.forecast(_driver(means).card, shape.lengths, int(_MARGIN * shape.edits), shape.plain)
+def _bits_seconds(pair: Pair, edits: float, means: Means) -> float:
+    if pair.query.itemsize > 1:
+        return math.inf
+    return gpu_bits.forecast(_driver(means).card, _lengths(pair), int(_MARGIN * edits), pair.plain)
+
+
+def _lengths(pair: Pair) -> tuple[int, int]:
+    return len(pair.query), len(pair.target)
 
 
 ON_CARD: tuple[Algorithm, ...] = (
-    Algorithm("gpu-wavefront", "wavefront", EngineName.GPU, _wavefront, _wavefront_seconds, True, slice=0.03),
-    Algorithm("gpu-bits", "bits", EngineName.GPU, _bits, _bits_seconds, False, slice=0.5),
+    Algorithm("gpu-wavefront", "wavefront", EngineName.GPU, _wavefront, _wavefront_seconds, slice=0.03),
+    Algorithm("gpu-bits", "bits", EngineName.GPU, _bits, _bits_seconds, slice=0.5),
 )

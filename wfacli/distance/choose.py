@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .. import tuning
 from ..config import EngineName
 from ..errors import DeviceError, UsageError
-from .algorithm import Algorithm, Means, Shape
+from .algorithm import Algorithm, Means
 from .card import ON_CARD
-from .cpu import CpuBits, CpuWavefront
+from .cpu import CpuBits, CpuWavefront, forecast
 from .solver import Pair
 
-__all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means", "Shape"]
+__all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means"]
 
 # Of how many edits more a pair may have than it is known to have; see Choice.instead.
 _MORE = 2**0.5
-
-
-def _wavefront_seconds(shape: Shape, means: Means) -> float:
-    return _on_cpu(tuning.DISTANCE_WAVEFRONT, shape, shape.edits**2, means)
-
-
-def _bits_seconds(shape: Shape, means: Means) -> float:
-    return _on_cpu(tuning.DISTANCE_BITS, shape, shape.longer * shape.edits, means)
-
-
-def _on_cpu(model: tuning.Model, shape: Shape, work: float, means: Means) -> float:
-    threads = min(means.threads, tuning.DISTANCE_THREADS)
-    return 1e-6 * (model.start + model.letter * shape.longer + model.unit * work / threads)
+_WORTH_IT = 1.5  # times as long as another algorithm's model promises is what may well be true
+_SLOWEST = 4.0  # times as long as their models promise is what a busy machine is believed to take for all algorithms
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -37,16 +27,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "wavefront",
         EngineName.CPU,
         lambda pair, most, means: CpuWavefront(pair, most, means.threads),
-        _wavefront_seconds,
-        any_symbols=True,
+        lambda pair, edits, means: forecast(pair, edits, means.threads)["wavefront"],
     ),
     Algorithm(
         "cpu-bits",
         "bits",
         EngineName.CPU,
         lambda pair, most, means: CpuBits(pair, most, means.threads),
-        _bits_seconds,
-        any_symbols=False,
+        lambda pair, edits, means: forecast(pair, edits, means.threads)["bits"],
     ),
     *ON_CARD,
 )
@@ -83,24 +71,22 @@ class Choice:
 
         That one shows by its own growth how many they are; see instead(). Raises UsageError where none takes the pair.
         """
-        left = self._for(pair, edits)
+        longest = max(len(pair.query), len(pair.target))
+        left = self._for(pair, longest if edits is None else edits, edits or 0)
         if not left:
             raise UsageError("bits takes 256 different lines, and here are more: leave --algorithm out")
-        if edits is None:
-            few = [a for a in left if a.kind == "wavefront"]
-            return (few or left)[-1]  # where there is a card, that
-        return min(left, key=lambda a: a.seconds(Shape.of(pair, edits), self.means))
+        few = [(seconds, a) for seconds, a in left if a.kind == "wavefront"]
+        return min(few if edits is None and few else left, key=lambda one: one[0])[1]
 
-    def _for(self, pair: Pair, edits: int | None) -> list[Algorithm]:
-        """Those that take a pair; of a card's only if it is open, or worth being opened."""
-        able = [a for a in self._left if a.takes(pair)]
-        others = [a for a in able if a.engine is not EngineName.GPU]
-        if not others or len(others) == len(able):
-            return able
-        likely = edits if edits is not None else max(len(pair.query), len(pair.target))
-        least = min(a.seconds(Shape.of(pair, likely), self.means) for a in others)
-        assert self.means.card
-        return able if least > tuning.OPENING_A_CARD and self.means.card.works else others
+    def _for(self, pair: Pair, most: float, edits: float) -> list[tuple[float, Algorithm]]:
+        """What algorithms take for so many edits; those of a card only if it is open, or worth it for `most` edits."""
+        likely = [(self._seconds(a, pair, most), a) for a in self._left if a.engine is not EngineName.GPU]
+        soonest = min((seconds for seconds, _ in likely), default=math.inf)
+        card = self.means.card
+        with_card = card is not None and soonest > tuning.OPENING_A_CARD and card.works
+        able = [a for a in self._left if with_card or a.engine is not EngineName.GPU]
+        found = [(self._seconds(a, pair, edits), a) for a in able]
+        return [(seconds, a) for seconds, a in found if math.isfinite(seconds)]
 
     def named(self, name: str) -> Algorithm:
         """The one of a checkpoint. Raises UsageError where the options exclude it."""
@@ -124,17 +110,22 @@ class Choice:
         """
         if running.kind != "wavefront" or not at_least:
             return None
+        slow = spent / self._seconds(running, pair, at_least)
+        slow = min(max(slow, 1.0), _SLOWEST)
         likely = max(estimate or 0, grown or 0)
         best = self._best_other(running, pair, likely)
-        if best and likely > at_least and best[0] < spent * ((likely / at_least) ** 2 - 1):
+        if best and likely > at_least and _WORTH_IT * slow * best[0] < spent * ((likely / at_least) ** 2 - 1):
             return best[1]
         best = self._best_other(running, pair, _MORE * at_least)
         patience = 2 if likely > at_least else 1
-        return best[1] if best and patience * best[0] < spent else None
+        return best[1] if best and patience * slow * best[0] < spent else None
 
     def _best_other(self, running: Algorithm, pair: Pair, edits: float) -> tuple[float, Algorithm] | None:
         """The soonest of another kind, or elsewhere, with its seconds."""
-        left = [a for a in self._for(pair, int(edits)) if a.kind != running.kind or a.engine is not running.engine]
-        shape = Shape.of(pair, edits)
-        others = [(a.seconds(shape, self.means), a) for a in left]
+        left = self._for(pair, edits, edits)
+        others = [(s, a) for s, a in left if a.kind != running.kind or a.engine is not running.engine]
         return min(others, key=lambda other: other[0], default=None)
+
+    def _seconds(self, algorithm: Algorithm, pair: Pair, edits: float) -> float:
+        m, n = len(pair.query), len(pair.target)
+        return algorithm.seconds(pair, min(max(edits, abs(m - n), 1), max(m, n, 1)), self.means)

@@ -45,8 +45,8 @@ class _CpuSolver:
 class CpuWavefront(_CpuSolver):
     """Two fronts of furthest-reaching points that meet: work goes with the square of the distance, memory with it.
 
-    `position.share` is what both fronts have behind them of both sequences, by the furthest point of each. The distance
-    will be about at_least / share, and of the work about the square of share is done.
+    `position.share` is what both fronts have behind them of both sequences, by the furthest point of each. The
+    distance will be about at_least / share, and of the work about the square of share is done.
     """
 
     name = "wavefront"
@@ -81,8 +81,6 @@ class CpuBits(_CpuSolver):
         Raises:
             TypeError: letters are u32.
         """
-        if pair.query.dtype != "u1" or pair.target.dtype != "u1":
-            raise TypeError("letters of bit-vectors are u8")
         self._native = _native.EditBits(pair.query, pair.target, -1 if most is None else most, threads)
 
 

@@ -79,12 +79,14 @@ class Progress:
         share: of the running algorithm's work, None where there is no telling.
         rest: seconds to go, None likewise.
         algorithm: that runs.
+        done: whether the distance is known, and the alignment is made.
     """
 
     at_least: int = 0
     share: float | None = None
     rest: float | None = None
     algorithm: str = ""
+    done: bool = False
 
 
 @dataclass
@@ -161,9 +163,7 @@ class DistanceRun:
 
     def keep(self, outcome: Outcome) -> None:
         """Writes a checkpoint that has the distance, for the alignment that is still to be made."""
-        self.progress = Progress(
-            self.progress.at_least if outcome.distance is None else outcome.distance, algorithm="aligning"
-        )
+        self.progress = Progress(outcome.distance or 0, algorithm=outcome.algorithm, done=True)
         if self._checkpoint:
             self._write(Saved(outcome.algorithm, {}, self._facts() | {"done": True, "distance": outcome.distance}))
 

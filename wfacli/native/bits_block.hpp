@@ -1,8 +1,9 @@
 // Blocks of 64 rows, one a lane, and how they go from one column to the next.
 // Included by the units of bit-vector kernels only; everything here exists once per instruction set.
 //
-// G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 1999, as
-// H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003, writes it.
+// G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM
+// 1999, as H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003, writes
+// it.
 #pragma once
 
 #include "bits_vector.hpp"
@@ -15,8 +16,8 @@ struct Deltas {
   V plus, minus;
 };
 
-// Takes a block's vertical deltas to the next column, in which letters of the rows `differ` from the column's; `above`
-// has the horizontal deltas of the row above the block in bit 0. Returns the horizontal deltas of the block's rows.
+// Takes a block's vertical deltas to the next column, whose letter those of some rows `differ` from; `above` has the
+// horizontal deltas of the row above the block in bit 0. Returns the horizontal deltas of the block's rows.
 WFACLI_INLINE Deltas next_column(Deltas& vertical, V differ, Deltas above) {
   const V pv = vertical.plus, mv = vertical.minus;
   const V stays = mv | ~differ, from = above.minus | ~differ;

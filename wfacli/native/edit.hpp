@@ -21,8 +21,8 @@ struct EditPair {
   std::int64_t most() const { return query_len > target_len ? query_len : target_len; }
 };
 
-// The diagonals that row s of the furthest-reaching points has: those that s edits lead to, within the matrix, and from
-// which `most` edits in all can still end in the last cell.
+// The diagonals that row s of the furthest-reaching points has: those that s edits lead to, within the matrix, and
+// from which `most` edits in all can still end in the last cell.
 struct FrontReach {
   std::int64_t query_len, target_len, most;
 
@@ -63,8 +63,8 @@ struct FrontKernel {
   bool (*meet)(const EditPair&, const Offset* ahead, const Offset* behind, std::int64_t first, std::int64_t last);
 };
 
-// A pair's letters as bit planes, from dense codes. Rows are padded at the top to a multiple of kSlabRows; columns by a
-// word on either side.
+// A pair's letters as bit planes, from dense codes. Rows are padded at the top to a multiple of kSlabRows; columns
+// by a word on either side.
 struct EditPlanes {
   Buffer<std::uint64_t> rows;     // [64 rows][plane], the first row in bit 0
   Buffer<std::uint64_t> columns;  // [64 columns][plane], the first column in bit 63; word 0 is that before the first
@@ -72,8 +72,8 @@ struct EditPlanes {
 };
 constexpr std::int64_t kSlabRows = 1024;
 
-// Some rows over some columns. Horizontal deltas of a row come as strings of bits that begin in the highest bit of word
-// 0: those of +1 in even words, of -1 in odd ones.
+// Some rows over some columns. Horizontal deltas of a row come as strings of bits that begin in the highest bit of
+// word 0: those of +1 in even words, of -1 in odd ones.
 struct SlabTask {
   const std::uint64_t* query;   // planes of the first row
   const std::uint64_t* target;  // planes of column 1

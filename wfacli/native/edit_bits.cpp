@@ -79,7 +79,8 @@ void EditBits::slab(int x, std::atomic<std::int64_t>* done, const std::atomic<st
   const std::int64_t first = left_word(x), end = right_word(x), given = x ? right_word(x - 1) : 0;
   const std::int64_t top = pass_.row + x * kSlabRows, ahead = std::min((end - first) / 16, kAhead);
   std::int64_t ready = 0;
-  const std::int64_t block = (top + static_cast<std::int64_t>(planes_.rows.size()) / planes_.planes * 64 - pair_.query_len) / 64;
+  const std::int64_t padded = static_cast<std::int64_t>(planes_.rows.size()) / planes_.planes * 64;
+  const std::int64_t block = (top + padded - pair_.query_len) / 64;
   for (std::int64_t down = 0; down < kSlabRows; down += kernel_.rows) {
     const SlabTask task = {.query = planes_.rows.data() + (block + down / 64) * planes_.planes,
                            .target = planes_.columns.data() + planes_.planes, .row = row_.data(), .first = first,
@@ -142,17 +143,17 @@ void EditBits::narrow() {
   const std::int64_t cut = std::min(pass_.bound, best + pass_.slack);
   pass_.best = best;
   pass_.proved = std::min(pass_.proved, cut);
-  raise_least(std::min(best - 128, pass_.proved + 1));  // a column in between is 64 away at most, and each adds 2 at most
+  // A column in between is 64 away at most, and each adds 2 at most.
+  raise_least(std::min(best - 128, pass_.proved + 1));
   if (narrow_left(cut)) narrow_right(cut, cost);
   else nothing_left();
 }
 
-// The first column of a word's that matters (of the last one's first), given the cost left of the word; 0 if none does.
-template <class Rest>
-static std::int64_t column_within(const std::uint64_t* deltas, std::int64_t word, std::int64_t cost, std::int64_t columns,
-                                  std::int64_t cut, const Rest& rest, bool last) {
+// The first or the last column of a word that matters, given the cost of the cell left of the word; 0 if none does.
+std::int64_t EditBits::column_within(std::int64_t word, std::int64_t cost, std::int64_t cut, bool last) const {
+  const std::uint64_t* deltas = row_.data() + 2 * word;
   std::int64_t found = 0;
-  const std::int64_t end = std::min(columns, 64 * word + 64);
+  const std::int64_t end = std::min(pair_.target_len, 64 * word + 64);
   for (std::int64_t j = 64 * word + 1; j <= end; ++j) {
     const int bit = static_cast<int>(63 - (j - 1) % 64);
     cost += static_cast<std::int64_t>(deltas[0] >> bit & 1) - static_cast<std::int64_t>(deltas[1] >> bit & 1);
@@ -170,15 +171,14 @@ bool EditBits::narrow_left(std::int64_t cut) {
   }
   std::int64_t cost = pass_.anchor;
   for (std::int64_t w = pass_.first; w < pass_.filled; ++w) {
-    const std::uint64_t* deltas = row_.data() + 2 * w;
     if (cost + rest(64 * w) - 128 <= cut) {
-      const std::int64_t j = column_within(deltas, w, cost, pair_.target_len, cut, [this](std::int64_t c) { return rest(c); }, false);
+      const std::int64_t j = column_within(w, cost, cut, false);
       if (j) {
         pass_.lo = j;
         return true;
       }
     }
-    cost += net(deltas);
+    cost += net(row_.data() + 2 * w);
   }
   return false;
 }
@@ -187,10 +187,9 @@ bool EditBits::narrow_left(std::int64_t cut) {
 void EditBits::narrow_right(std::int64_t cut, std::int64_t cost) {
   pass_.hi = 0;
   for (std::int64_t w = pass_.filled - 1; w >= pass_.first; --w) {
-    const std::uint64_t* deltas = row_.data() + 2 * w;
-    cost -= net(deltas);
+    cost -= net(row_.data() + 2 * w);
     if (cost + rest(64 * w) - 128 > cut) continue;
-    const std::int64_t j = column_within(deltas, w, cost, pair_.target_len, cut, [this](std::int64_t c) { return rest(c); }, true);
+    const std::int64_t j = column_within(w, cost, cut, true);
     if (!j) continue;
     pass_.hi = j;
     return;
@@ -234,7 +233,8 @@ bool EditBits::advance(double seconds) {
 // A pass that looks at few cells is followed by one that proves; that one narrows to nothing as its rows cost edits.
 double EditBits::share() const {
   if (ended_) return 1;
-  const double n = static_cast<double>(pair_.query_len), done = static_cast<double>(std::max<std::int64_t>(pass_.row, 1));
+  const double n = static_cast<double>(pair_.query_len);
+  const double done = static_cast<double>(std::max<std::int64_t>(pass_.row, 1));
   const double width = static_cast<double>(std::min(pair_.target_len, pass_.hi - pass_.lo) + kSlabRows);
   double left = (n - done) * width;
   if (pass_.slack == kAny) {
@@ -281,7 +281,8 @@ void EditBits::restore(const std::vector<SavedView>& state) {
     check((pass.slack == kAny || between(pass.slack, kFirstSlack, n)) && between(pass.proved, 0, pass.bound));
     check(between(pass.lo, -n - kSlabRows, m) && between(pass.hi, std::max(-padding, pass.lo), n + m));
     check(between(pass.filled, 0, words) && between(pass.first, 0, pass.filled) && between(pass.best, 0, n + m));
-    check(between(pass.anchor, 0, n + m + kSlabRows) && static_cast<std::int64_t>(state[2].size) == 2 * (pass.filled - pass.first));
+    check(between(pass.anchor, 0, n + m + kSlabRows));
+    check(static_cast<std::int64_t>(state[2].size) == 2 * (pass.filled - pass.first));
   }
   take_numbers(kKind, state[0]);
   if (ended) return;

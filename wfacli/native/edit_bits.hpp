@@ -1,10 +1,10 @@
 // The edit distance of one pair by bit-vectors, slab of rows by slab of rows, each over the columns that matter.
 //
-// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985: cells from which no path within
-// a bound leads to the end are left out; as rows cost edits, what is left narrows to half the band. The bound is the
-// cost of a path that was found before, as in S. Marco-Sola et al., "QuickEd: high-performance exact sequence alignment
-// based on bound-and-align", 2024: first passes look only at cells that are little worse than the best of their row,
-// and the last one, or a lucky one before, proves that there is no better path.
+// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985: cells from which no path
+// within a bound leads to the end are left out; as rows cost edits, what is left narrows to half the band. The
+// bound is the cost of a path that was found before, as in S. Marco-Sola et al., "QuickEd: high-performance exact
+// sequence alignment based on bound-and-align", 2024: first passes look only at cells that are little worse than
+// the best of their row, and the last one, or a lucky one before, proves that there is no better path.
 #pragma once
 
 #include "edit_helper.hpp"
@@ -27,7 +27,7 @@ class EditBits final : public EditSolver {
   // One way down the matrix; all of it but the deltas of its last row.
   struct Pass {
     std::int64_t bound;     // edits: all that matters in this pass
-    std::int64_t slack;     // edits by which a cell may be worse than the best of its row, by what they lead to at least
+    std::int64_t slack;     // edits by which a cell may lead to more than the best of its row
     std::int64_t proved;    // no path of so many edits or fewer leaves what has been computed
     std::int64_t row;       // that is done; negative ones are padding
     std::int64_t lo, hi;    // the columns in it that matter; negative where paths are yet to begin
@@ -47,6 +47,7 @@ class EditBits final : public EditSolver {
   std::int64_t below(std::int64_t from, std::int64_t to) const;
   void move_anchor(std::int64_t word);
   void narrow();
+  std::int64_t column_within(std::int64_t word, std::int64_t cost, std::int64_t cut, bool last) const;
   bool narrow_left(std::int64_t cut);
   void narrow_right(std::int64_t cut, std::int64_t cost);
   void conclude(std::int64_t found);

@@ -1,9 +1,9 @@
 // Furthest-reaching points under unit costs: one row for each number of edits, several rows at a time.
 // Included by edit_isa.cpp only; everything here exists once per instruction set.
 //
-// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985; E. Myers, "An O(ND) difference
-// algorithm and its variations", Algorithmica 1986. Rows go in parallelograms, as other stencils do, so that the letters
-// that a diagonal is at stay in the cache from row to row.
+// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985; E. Myers, "An O(ND)
+// difference algorithm and its variations", Algorithmica 1986. Rows go in parallelograms, as other stencils do, so
+// that the letters that a diagonal is at stay in the cache from row to row.
 #pragma once
 
 #include <cstring>
@@ -142,7 +142,7 @@ class EditFront {
     return (FromEnd ? __builtin_clzll(differ) : __builtin_ctzll(differ)) / (64 / kWord);
   }
 
-  // Where the matches from column j of diagonal k end, the first `run` of which are known. Reads no letters but theirs.
+  // Where the matches from column j of diagonal k end, `run` of which are known. Reads no letters beyond the ends.
   __attribute__((noinline)) Offset matched(std::int64_t j, std::int64_t k, std::int64_t run) const {
     const std::int64_t i = j - k, rows = query_len_ - i, columns = target_len_ - j;
     const std::int64_t room = rows < columns ? rows : columns;

@@ -56,7 +56,9 @@ static void pack(const EditPair& pair, EditPlanes& to) {
 
 static SlabKernel slab_kernel() {
   return {64 * kSlabLanes, pack,
-          [](const SlabTask& task, SlabState& state) { with_slab(task, [&](const auto& slab) { slab.begin(state); }); },
+          [](const SlabTask& task, SlabState& state) {
+            with_slab(task, [&](const auto& slab) { slab.begin(state); });
+          },
           [](const SlabTask& task, SlabState& state, std::int64_t from, std::int64_t to, bool finish) {
             with_slab(task, [&](const auto& slab) { slab.advance(state, from, to, finish); });
           }};

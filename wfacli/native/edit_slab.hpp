@@ -1,9 +1,9 @@
 // A slab of rows by bit-vectors, as many blocks as several vectors have lanes, over a range of columns.
 // Included by edit_isa.cpp only; everything here exists once per instruction set.
 //
-// Each lane takes each column some steps after the lane before, so that what a block hands down is in the next lane's
-// register when it is wanted. Handing down takes the processor longer than a step, so it is given two. With two vectors
-// there are two chains of dependent instructions to work on.
+// Each lane takes each column some steps after the lane before, so that what a block hands down is in the next
+// lane's register when it is wanted. Handing down takes the processor longer than a step, so it is given two. With
+// two vectors there are two chains of dependent instructions to work on.
 #pragma once
 
 #include "bits_block.hpp"
@@ -141,7 +141,7 @@ class Slab {
   }
 
   const SlabTask& t_;
-  alignas(64) mutable Word below_[2][kLanes + 64];  // of the last lane, the latest step first; what is before is of no use
+  alignas(64) mutable Word below_[2][kLanes + 64];  // the last lane's deltas from kLanes on, the latest step first
 };
 
 }  // namespace WFACLI_ISA

@@ -23,7 +23,7 @@ struct SavedView {
 
 class EditSolver {
  public:
-  // The letters must outlive it. `most` edits matter, negative: any. Throws std::bad_alloc, as all that allocates does.
+  // The letters must outlive it. `most` edits matter, negative: any. What allocates throws std::bad_alloc.
   EditSolver(const EditPair& pair, std::int64_t most)
       : pair_(pair), most_(most < 0 || most > pair.most() ? pair.most() : most) {}
   virtual ~EditSolver() = default;

@@ -94,7 +94,8 @@ std::int64_t EditWavefront<Offset>::rows_of_a_round() const {
 template <class Offset>
 void EditWavefront<Offset>::round(EditHelper& helper) {
   const std::int64_t s = ahead_.score, r = behind_.score, left = most_ - s - r;
-  const std::int64_t rows = rows_of_a_round(), ahead = std::min(rows, (left + 1) / 2), behind = std::min(rows, left - ahead);
+  const std::int64_t rows = rows_of_a_round();
+  const std::int64_t ahead = std::min(rows, (left + 1) / 2), behind = std::min(rows, left - ahead);
   for (Front* front : {&ahead_, &behind_}) {
     front->kept = values(*front);
     reserve(*front, front->score + rows);

@@ -1,8 +1,9 @@
 // The edit distance of one pair by two fronts of furthest-reaching points that meet.
 //
-// S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space", Bioinformatics 2023, has the two fronts; of unit
-// costs only the last row of each is needed, and the distance is at most their sum just where they overlap. So each goes
-// many rows at a time, and whoever finds that they overlap goes back to the rows before to see since when.
+// S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space", Bioinformatics 2023, has the two fronts; of
+// unit costs only the last row of each is needed, and the distance is at most the sum of their scores just where
+// they overlap. So each goes many rows at a time, and where they then overlap the rows before are done once more to
+// see since when.
 #pragma once
 
 #include "edit_helper.hpp"
