@@ -85,4 +85,5 @@ NB_MODULE(_native, m) {
   wfacli::bind_engine(m);
   wfacli::bind_forecast(m);
   wfacli::bind_format(m);
+  wfacli::bind_dotplot(m);
 }

@@ -51,5 +51,6 @@ void bind_memory(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_forecast(nb::module_& m);
 void bind_format(nb::module_& m);
+void bind_dotplot(nb::module_& m);
 
 }  // namespace wfacli
