@@ -51,7 +51,8 @@ def scale(*stops: _Stop, count: int = LEVELS) -> U8:
     lab = np.stack([light, chroma * np.cos(angle), chroma * np.sin(angle)], axis=1)
     linear = np.clip((lab @ _TO_CONES.T) ** 3 @ _TO_RGB.T, 0, 1)
     curved = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return np.rint(255 * curved).astype(np.uint8)
+    colours: U8 = np.rint(255 * curved).astype(np.uint8)
+    return colours
 
 
 def _on(paper: str, colours: U8) -> U8:

@@ -12,21 +12,21 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from .colours import LIGHT, blended
 from .picture import Picture, PictureFormat
 from .sequences import Axis
 
 _SIDE = 5.0  # inches of the longer side
-_LEFT, _RIGHT, _TOP, _BOTTOM = 0.8, 1.05, 0.2, 0.68  # inches around the density
+_LEFT, _RIGHT, _TOP, _BOTTOM = 0.85, 1.05, 0.2, 0.68  # inches around the density
 _NAMES = 0.75  # inches more at the top and the right for names of records
 _PROFILE, _BETWEEN = 0.8, 0.14  # inches of the profile and above it
 _SCALE, _SCALE_WIDTH, _SCALE_NAME = 1.25, 0.12, 0.9  # inches of a colour scale, its breadth, the room below it
 _ROOM = 0.02  # share of an axis below which a record's name is left out
 _LEAST_DPI = 100
 _GREY = "#6b7280"
-_STYLE = {
+_STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 8,
     "axes.edgecolor": LIGHT.ink,
@@ -39,6 +39,7 @@ _STYLE = {
     "ytick.major.width": 0.6,
     "svg.hashsalt": "wfacli",  # the same bytes for the same picture
     "pdf.fonttype": 42,
+    "text.parse_math": False,  # a name may have dollars
 }
 # Without the date the same picture has the same bytes.
 _METADATA: dict[PictureFormat, dict[str, Any]] = {
@@ -145,7 +146,7 @@ class _Drawing:
             border(start, color=LIGHT.faint, linewidth=0.4)
         for text, begin, end in zip(axis.names, axis.starts[:-1], axis.starts[1:], strict=True):
             if end - begin >= _ROOM * len(axis):
-                name(text if len(text) <= 16 else f"{text[:15]}…", (begin + end) / 2 / len(axis))
+                name(text if len(text) <= 16 else f"{text[:8]}…{text[-7:]}", (begin + end) / 2 / len(axis))
 
     def _name_above(self, name: str, middle: float) -> None:
         self.main.text(middle, 1.01, name, transform=self.main.transAxes, fontsize=6, rotation=45, va="bottom")
@@ -164,7 +165,7 @@ class _Drawing:
         self.main.tick_params(labelbottom=self.lowest is self.main)
         self.lowest.set_xlabel(_title(picture.target, picture.unit))
         for axes in {self.main, self.lowest}:
-            axes.yaxis.set_label_coords(-0.82 * _LEFT / self.box[2], 0.5)
+            axes.yaxis.set_label_coords(-0.7 * _LEFT / self.box[2], 0.5)
         self.figure.text(_LEFT / self.width, 0.07 / self.height, picture.caption, fontsize=6, color=_GREY)
 
     def _scales(self) -> None:
@@ -194,10 +195,13 @@ class _Drawing:
         axes.text(0.5, -0.04, name, transform=axes.transAxes, fontsize=6, rotation=90, ha="center", va="top")
         if numbered:
             axes.text(4.4, 0.5, title, transform=axes.transAxes, fontsize=6.5, rotation=90, ha="left", va="center")
-            if isinstance(shades.norm, LogNorm):
-                bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-            else:
-                bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}%"))
+        if isinstance(shades.norm, LogNorm):
+            top = self.picture.density.top
+            counts = [10**power for power in range(len(str(top)))] + ([top] if top < 10 else [])
+            bar.set_ticks(counts, labels=[f"{count:,}" for count in counts])
+            bar.ax.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.4g}%"))
 
 
 def _numbered(axis: Any, span: int, unit: str) -> None:

@@ -137,8 +137,7 @@ class _Records:
     def __init__(self, path: str, query: Axis, target: Axis) -> None:
         self.path = path
         self.others: list[tuple[str, str]] = []  # names of alignments that lie elsewhere
-        self._query = {name: (int(a), int(b)) for name, a, b in _placed(query)}
-        self._target = {name: (int(a), int(b)) for name, a, b in _placed(target)}
+        self._query, self._target = _places(query), _places(target)
 
     def query(self, name: str, length: int | None = None) -> tuple[int, int]:
         """Where the record begins and ends. Raises KeyError where it is not drawn, InputError at another length."""
@@ -151,7 +150,9 @@ class _Records:
     def _checked(self, place: tuple[int, int], name: str, length: int | None) -> tuple[int, int]:
         there = place[1] - place[0]
         if length is not None and length != there:
-            raise InputError(self.path, f"is of other sequences: {length:,} letters here, {there:,} in the input", name)
+            raise InputError(
+                self.path, f"is of other sequences: {length:,} letters here, {there:,} in the input", name
+            )
         return place
 
     def complain(self) -> None:
@@ -164,8 +165,12 @@ class _Records:
         )
 
 
-def _placed(axis: Axis) -> zip[tuple[str, int, int]]:
-    return zip(axis.names, axis.starts[:-1], axis.starts[1:], strict=True)
+def _places(axis: Axis) -> dict[str, tuple[int, int]]:
+    """Where each record lies; of those with one name, the first."""
+    places: dict[str, tuple[int, int]] = {}
+    for name, begin, end in zip(axis.names, axis.starts[:-1].tolist(), axis.starts[1:].tolist(), strict=True):
+        places.setdefault(name, (begin, end))
+    return places
 
 
 def _paf(fields: list[str], records: _Records) -> Block | None:

@@ -73,9 +73,9 @@ class Picture:
         both = "" if d.literal else ", both strands"
         words = f"exact matches of {d.k} letters{both}"
         if d.one_of > 1:
-            words += f"; 1 of {d.one_of} different ones looked at"
+            words += f"; 1 in {d.one_of} of them looked at"
         if d.thinned:
-            words += f"; {d.thinned:,} repeats drawn at {d.places:,} places only"
+            words += f"; {d.thinned:,} of the most repeated ones drawn at {d.places:,} places only"
         if self.identity is not None:
             words += f"; path with {100 * self.identity:.2f}% identity"
         return words
@@ -84,8 +84,8 @@ class Picture:
 def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureFormat:
     """What to write into a file, by its suffix unless it was chosen.
 
-    To be asked before long work: raises UsageError where the suffix says nothing, and WfacliError where what draws it is
-    not installed.
+    To be asked before long work: raises UsageError where the suffix says nothing, and WfacliError where what draws it
+    is not installed.
     """
     suffix = Path(out_file).suffix.lower().removeprefix(".")
     if chosen is None and suffix not in list(PictureFormat):
@@ -115,7 +115,8 @@ def picture_of(
     """Counts matches and cuts alignments into windows.
 
     Args:
-        query, target: the axes.
+        query: the axis upwards.
+        target: the axis to the right.
         blocks: alignments between them.
         k: letters of a match; None for what suits the length.
         size: pixels of the longer side.
@@ -160,7 +161,8 @@ def save(
 
     Args:
         out_file: where to; the suffix says what is written.
-        query, target: u8[m] and u8[n], letters; or u32 both, which are literal. Contiguous.
+        query: u8[m], letters; or u32[m], which are literal. Contiguous.
+        target: u8[n], or u32[n] where the query is u32.
         names: what the axes are called.
         cigar: u32[...] in BAM's packing, from both beginnings to both ends; None for the density alone.
         k: letters of a match; None for what suits the length.

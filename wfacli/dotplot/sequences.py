@@ -16,8 +16,9 @@ from ..io.reader import read_batches
 from ..io.sources import Source
 
 _BATCH = 1 << 26  # letters that are read at once, or one record's
-_BLOCK = 1 << 22
+_BLOCK = 1 << 20
 _SHOWN = 5  # names in a message
+_CAPITALS = np.frombuffer(bytes(range(256)).upper(), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -55,16 +56,22 @@ def read_text(path: str) -> Axis:
     return Axis.of(np.frombuffer(text, np.uint8), _file_name(path))
 
 
-def read_records(path: str, only: Collection[str] = ()) -> Axis:
-    """The records of a FASTA or FASTQ file, or those of some names. Raises InputError."""
-    names, parts, seen = [], [], []
+def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> Axis:
+    """The records of a FASTA or FASTQ file, or those of some names; fold makes capitals. Raises InputError."""
+    names: list[str] = []
+    parts: list[U8] = []
+    seen: list[str] = []  # of others
     with closing(Source(path)) as source:
-        for name, letters in _records(source):
+        for name, as_read in _records(source):
+            letters = _CAPITALS[as_read] if fold else as_read
             if only and name not in only:
                 seen += [name] if len(seen) < _SHOWN else []
                 continue
             if name in names and name in only:
-                raise InputError(path, f"two records are named {name}")
+                # The same target may stand beside each of its queries.
+                if np.array_equal(parts[names.index(name)], letters):
+                    continue
+                raise InputError(path, "two different records have this name", name)
             names.append(name)
             parts.append(letters)
     if missing := [name for name in only if name not in names]:
