@@ -22,8 +22,8 @@ DOTPLOT_HELP = """Draw which parts of two sequences or genomes are alike, to loo
 
 TARGET runs to the right, QUERY upwards, both from the lower left corner. A dot is k letters that both have: blue on \
 the same strand, orange where the query's reverse complement has them, darker where a pixel has more of them \
-(logarithmic). So what is conserved rises along the diagonal, an inversion falls, a repeat stands beside the diagonal, \
-and a gap shifts it.
+(logarithmic). So what is conserved rises along the diagonal, an inversion falls, a repeat stands beside the \
+diagonal, and a gap shifts it.
 
 [bold]Examples[/bold]
 

@@ -128,7 +128,7 @@ def _lines(path: str) -> list[str]:
 
 
 def _is_sam(fields: list[str]) -> bool:
-    return len(fields) >= 11 and fields[1].isdecimal() and fields[3].isdecimal() and fields[4] not in ("+", "-")
+    return len(fields) >= 11 and all(fields[i].isdecimal() for i in (1, 3, 4))
 
 
 class _Records:
