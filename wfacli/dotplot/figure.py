@@ -75,8 +75,8 @@ class _Drawing:
         self.colours = ListedColormap(LIGHT.identity / 255)
         self.main = self.lowest = self._axes(*self.box)
         self._density()
-        self._lines()
         if picture.lines:
+            self._lines()
             self.lowest = self._profile()
         self._borders(picture.target, self.main.axvline, self._name_above)
         self._borders(picture.query, self.main.axhline, self._name_beside)
@@ -100,16 +100,20 @@ class _Drawing:
         )
 
     def _lines(self) -> None:
-        for line in self.picture.lines:
-            points = np.stack([line.target, line.query], axis=1).astype(float)
-            # Paper on either side tells the path from matches beside it.
-            self.main.plot(*points.T, color=LIGHT.paper, linewidth=2.2, alpha=0.75, solid_capstyle="round")
-            self.main.add_collection(self._coloured(points[:-1], points[1:], line.identity, 1.1))
+        # All in few collections: there may be tens of thousands of alignments.
+        points = [np.stack([line.target, line.query], axis=1).astype(float) for line in self.picture.lines]
+        # Paper on either side tells the path from matches beside it.
+        casing = LineCollection(points, colors=LIGHT.paper, linewidths=2.2, alpha=0.75, capstyle="round")
+        self.main.add_collection(casing)
+        steps = [np.stack([one[:-1], one[1:]], axis=1) for one in points]
+        self.main.add_collection(self._coloured(steps, [line.identity for line in self.picture.lines], 1.1))
 
-    def _coloured(self, begin: Any, end: Any, identity: Any, width: float) -> LineCollection:
+    def _coloured(self, steps: list[Any], identity: list[Any], width: float) -> LineCollection:
+        """Pieces f64[n, 2, 2] of lines in the colours of their identity f64[n]; where it is not known, as if 1."""
+        values = np.concatenate(identity or [np.zeros(0)])
         return LineCollection(
-            list(np.stack([begin, end], axis=1)),
-            array=np.where(np.isfinite(identity), identity, 1.0),
+            list(np.concatenate(steps or [np.zeros((0, 2, 2))])),
+            array=np.where(np.isfinite(values), values, 1.0),
             cmap=self.colours,
             norm=self.norm,
             linewidths=width,
@@ -119,16 +123,17 @@ class _Drawing:
     def _profile(self) -> Any:
         axes = self._axes(_LEFT, _BOTTOM, self.box[2], _PROFILE)
         low = self.picture.least_identity
-        clipped = False
+        steps, values = [], []
         for line in self.picture.lines:
             known = np.isfinite(line.identity) & (line.target[1:] > line.target[:-1])
-            value = line.identity[known]
-            clipped |= bool((value < low).any())
-            shown = np.maximum(value, low)
-            begin = np.stack([line.target[:-1][known], shown], axis=1).astype(float)
-            end = np.stack([line.target[1:][known], shown], axis=1).astype(float)
-            axes.plot(*np.stack([begin, end], axis=1).reshape(-1, 2).T, color=LIGHT.faint, linewidth=0.5)
-            axes.add_collection(self._coloured(begin, end, value, 1.3))
+            shown = np.maximum(line.identity[known], low)
+            begin, end = line.target[:-1][known], line.target[1:][known]
+            steps.append(np.stack([begin, shown, end, shown], axis=1).astype(float).reshape(-1, 2, 2))
+            values.append(line.identity[known])
+        stairs = LineCollection([one.reshape(-1, 2) for one in steps if len(one)], colors=LIGHT.faint, linewidths=0.5)
+        axes.add_collection(stairs)
+        axes.add_collection(self._coloured(steps, values, 1.3))
+        clipped = any((one < low).any() for one in values)
         axes.set_ylim(low - 0.06 * (1 - low), 1 + 0.06 * (1 - low))
         middle = (1 + low) / 2
         axes.set_yticks([low, middle, 1.0], [f"{'≤ ' * clipped}{100 * low:.0f}%", f"{100 * middle:.4g}%", "100%"])

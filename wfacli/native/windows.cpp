@@ -53,7 +53,7 @@ class Walk {
     while (length > 0) {
       // So many columns are left to the window's border, at least one: a border inside a column is drawn behind it.
       const int each = step.query + step.target;
-      const std::int64_t part = std::clamp<std::int64_t>((border() - query_ - target_ + each - 1) / each, 1, length);
+      const std::int64_t part = std::clamp<std::int64_t>((border() - query_ - target_) / each, 1, length);
       const std::int64_t window = static_cast<std::int64_t>(out.query.size()) - 1;
       out.columns[window] += part;
       if (op == 7 || op == 0) out.matches[window] += op == 7 ? part : equal(part);
