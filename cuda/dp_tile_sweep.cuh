@@ -102,6 +102,8 @@ struct TileState {
   }
 };
 
+constexpr std::int32_t kNowhere = kNever / 2;  // below zero it is no diagonal; sums with rows and columns stay in 32 bits
+
 // Both pairs through a stripe, some steps at a time. All lanes of the warp call its functions.
 class TileSweep {
  public:
@@ -169,7 +171,7 @@ class TileSweep {
     TileStripe& stripe = *room_.about(number_);
     const Edge* const edge = room_.edge(number_);
     const std::int32_t column = (number_ + 1) * kTileWidth, drift = costs_.drift;
-    std::int32_t spare[2], end[2], last[2] = {-kNever, -kNever}, rise[2] = {kNever, kNever};
+    std::int32_t spare[2], end[2], last[2] = {-kNowhere, -kNowhere}, rise[2] = {kNever, kNever};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
       const std::int32_t proved = min(min(pairs[x].band.unproven - 1, task_.max_cost), kNever / 4);
@@ -197,7 +199,7 @@ class TileSweep {
         rise[x] = min(rise[x], __shfl_xor_sync(kAllLanes, rise[x], by, kTileLanes));
       }
       std::int32_t low = before_low(pairs[x], number_, x);
-      if (drift > 0 && last[x] > -kNever) low = max(low, (rise[x] / drift + end[x]) / 2 - 2);
+      if (drift > 0 && last[x] > -kNowhere) low = max(low, (rise[x] / drift + end[x]) / 2 - 2);
       const std::int32_t high = min(before_high(pairs[x], number_, x), last[x]);
       if (lane_ == 0) {
         stripe.low[x] = low;

@@ -80,7 +80,7 @@ class PairBatch:
         q_start, t_start: i64[n], where sequences start in bases (targets may repeat).
         q_len, t_len: i32[n], letters.
         flags: u8[n], bits of Flag.
-        est_edits: i32[n], estimated edit distance, -1 where unknown.
+        est_edits: i32[n], estimated edit distance, -1 where unknown; beside a card its cost, in average edits.
         records: names and qualities.
     """
 

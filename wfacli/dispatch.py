@@ -31,6 +31,7 @@ from .forecast import (
     on_gpu,
     only_banded,
     plainly_global,
+    weights,
 )
 from .gpu import rungs
 from .offers import ALIKE, reached
@@ -144,7 +145,7 @@ def _for_card(
         speak = known if len(known) else np.arange(0, len(rows), -(-len(rows) // SAMPLE))
         sample = pairs.part(rows[speak])
         if not len(known):
-            sample = with_many_estimates(sample)
+            sample = with_many_estimates(sample, spec)
         if failed is not None:
             sample = _raised(sample, failed[speak], spec)
         job = jobs.one_for_all(
@@ -191,12 +192,15 @@ def speaks_for_all(sample: PairBatch, count: int, spec: AlignSpec) -> bool:
     return jobs.one_serves(sample, count, spec, Limits(), candidates(spec))
 
 
-def with_many_estimates(pairs: PairBatch) -> PairBatch:
-    """The batch with estimates that look at much of each pair: for few pairs, or some that speak for many."""
+def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
+    """The batch with estimates that look at much of each pair: for few pairs, or some that speak for many.
+
+    They are in average edits of what a spec's costs ask for.
+    """
     if not len(pairs):
         return pairs
     longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    estimates = estimate_edits(pairs, most=_ALL if longest <= _MEDIUM else _MANY)
+    estimates = estimate_edits(pairs, most=_ALL if longest <= _MEDIUM else _MANY, costs=weights(spec))
     return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
@@ -246,8 +250,10 @@ def after(
 
     What a kernel of the card does not reach gets one more job there, wide enough for nearly all, or goes to the CPU.
     """
-    if not np.count_nonzero(status):
+    left = np.flatnonzero(status)
+    if not len(left):
         return []
+    status, rows = status[left], rows[left]  # of many mostly few
     if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
         return next_rung(done.kernel, status, rows, spec)
     narrow = status == Status.SCORE_LIMIT
@@ -296,7 +302,7 @@ def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limi
     failed = reached(done.kernel, done.cut, some, spec, _bands_of(done, rows, len(pairs)))
     unknown = np.full(len(rows), -1, np.int32)
     few = len(rows) <= jobs.SAMPLE
-    some = _raised(with_many_estimates(some), failed, spec) if few else some.with_edits(unknown)
+    some = _raised(with_many_estimates(some, spec), failed, spec) if few else some.with_edits(unknown)
     routes = _for_card(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
     return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
 

@@ -8,10 +8,12 @@ from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, PairBatch
 from .config import AlignSpec, Limits, Mode
+from .cores import usable_cores
 from .dispatch import SAMPLE, best_for_all, speaks_for_all, with_many_estimates
-from .forecast import is_edit, plainly_global
+from .forecast import is_edit, plainly_global, weights
 
 _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
+_THREADS = 4
 _MEDIUM = 2000  # letters: below, choosing for each pair may cost more than it gains
 
 
@@ -38,16 +40,24 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
 
 
 def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
-    """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them."""
-    usual = tuning.ESTIMATE_BESIDE_A_CARD
+    """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them.
+
+    Of metrics other than edit distance they are costs, in average edits.
+    """
+    usual, costs = tuning.ESTIMATE_BESIDE_A_CARD, weights(spec)
     if len(pairs) > 4 * jobs.SAMPLE:
         short = int(max(pairs.q_len.max(), pairs.t_len.max())) <= _MEDIUM
         rows = _spread(pairs, jobs.SAMPLE)
         some = pairs.part(rows)
-        some = with_many_estimates(some) if short else some.with_edits(estimate_edits(some, most=usual))
+        some = with_many_estimates(some, spec) if short else some.with_edits(_estimated(some, usual, costs))
         if short or speaks_for_all(some, len(pairs), spec):
             return _only(pairs, rows, some.est_edits)
-    return pairs.with_edits(estimate_edits(pairs, most=usual))
+    return pairs.with_edits(_estimated(pairs, usual, costs))
+
+
+def _estimated(pairs: PairBatch, most: int, costs: tuple[int, int, int] | None) -> I32:
+    """By several threads: while one batch of long pairs waits for its estimates the card may have nothing to do."""
+    return estimate_edits(pairs, most=most, costs=costs, threads=min(_THREADS, usable_cores()))
 
 
 def _spread(pairs: PairBatch, count: int) -> I32:

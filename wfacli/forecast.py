@@ -113,6 +113,12 @@ class Forecast:
         return longest, letters * longest + both * longest * edits + edit * edits + square * edits**2
 
 
+def weights(spec: AlignSpec) -> tuple[int, int, int] | None:
+    """What estimates weigh edits by: mismatch, opening and extension of a gap; None where all cost the same."""
+    costs = Units.of(spec)
+    return None if is_edit(spec) else (costs.mismatch, *costs.gaps[0])
+
+
 @functools.lru_cache(maxsize=256)
 def forecaster(spec: AlignSpec, limits: Limits, kernels: tuple[str, ...], threads: int = 1) -> Forecaster:
     """Models of CPU kernels for the native code, which chooses by them; times are divided by the threads."""

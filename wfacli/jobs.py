@@ -96,17 +96,12 @@ def one_for_all(
     failed: F64 | None = None,
 ) -> Job:
     """The job of so many pairs of which some speak for all; its rows are left out. Arguments as for jobs_of."""
-    if failed is None:
-        return _one_for_all(Sample(sample, count), spec, limits, cpu, few_on_cpu)
-    return _best_job(Offers(sample, spec, limits, cpu, failed=failed), count / len(sample), few_on_cpu)
+    return _one_for_all(Sample(sample, count, failed), spec, limits, cpu, few_on_cpu)
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _one_for_all(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...], few_on_cpu: bool) -> Job:
-    return _best_job(_offers(sample, spec, limits, cpu), sample.weight, few_on_cpu)
-
-
-def _best_job(offers: Offers, weight: float, few_on_cpu: bool) -> Job:
+    offers, weight = _offers(sample, spec, limits, cpu), sample.weight
     choice = _best(offers, weight, every=True)
     if few_on_cpu:
         beaten = _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
@@ -128,7 +123,7 @@ def _one_serves(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str,
 
 @functools.lru_cache(maxsize=_KEPT)  # a batch asks twice: for its estimates, and for its routes
 def _offers(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> Offers:
-    return Offers(sample.pairs, spec, limits, cpu)
+    return Offers(sample.pairs, spec, limits, cpu, failed=sample.failed)
 
 
 def _without_rows(offers: Offers, choice: _Choice) -> Job:
@@ -158,11 +153,8 @@ def jobs_of(
     """
     some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
     sample = pairs if len(some) == len(pairs) else pairs.part(some)
-    if failed is None:
-        kernels, choice = _several(Sample(sample, len(pairs)), spec, limits, cpu, few_on_cpu)
-    else:
-        offers = Offers(sample, spec, limits, cpu, failed=failed[some], own=True)
-        kernels, choice = _chosen(offers, len(pairs) / len(some), few_on_cpu)
+    alike = Sample(sample, len(pairs), None if failed is None else failed[some])
+    kernels, choice = _several(alike, spec, limits, cpu, few_on_cpu)
     return _assigned(Offers(pairs, spec, limits, cpu, kernels, failed), choice)
 
 
@@ -170,12 +162,9 @@ def jobs_of(
 def _several(
     sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...], few_on_cpu: bool
 ) -> tuple[tuple[rungs.Rung, ...], _Choice]:
-    return _chosen(Offers(sample.pairs, spec, limits, cpu, own=True), sample.weight, few_on_cpu)
-
-
-def _chosen(offers: Offers, weight: float, few_on_cpu: bool) -> tuple[tuple[rungs.Rung, ...], _Choice]:
     """Kernels, and the choice among them alone."""
-    choice = _few(offers, weight, few_on_cpu)
+    offers = Offers(sample.pairs, spec, limits, cpu, failed=sample.failed, own=True)
+    choice = _few(offers, sample.weight, few_on_cpu)
     kernels = tuple(offers.kernels[k] for k in choice.kernels)
     return kernels, dataclasses.replace(choice, kernels=tuple(range(len(kernels))))
 

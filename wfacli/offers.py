@@ -33,8 +33,9 @@ class Sample:
     So most batches of a run find out nothing anew. They keep no letters, as they stay in memory.
     """
 
-    def __init__(self, pairs: PairBatch, count: int) -> None:
-        self.pairs, self.count = _without_letters(pairs), count
+    def __init__(self, pairs: PairBatch, count: int, failed: F64 | None = None) -> None:
+        """`failed`: costs (f64[m]) that they are known to exceed."""
+        self.pairs, self.count, self.failed = _without_letters(pairs), count, failed
         longest, shortest = np.maximum(pairs.q_len, pairs.t_len), np.minimum(pairs.q_len, pairs.t_len)
         found = [
             _round(len(pairs) / 4, _STEPS),
@@ -45,6 +46,8 @@ class Sample:
             ordered = np.sort(column)
             found += [_round(int(ordered[int(share * (len(ordered) - 1))]), _STEPS) for share in _QUANTILES]
             found.append(_round(int(ordered[-1]), 2))
+        if failed is not None:
+            found += [_round(float(value), _STEPS) for value in np.quantile(failed, (0, *_QUANTILES, 1))]
         self._key = tuple(found)
 
     @property

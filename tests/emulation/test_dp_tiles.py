@@ -72,6 +72,18 @@ def test_many_stripes_and_states(band: int, lanes: int) -> None:
     assert assert_answers(pairs, scheme, band, lanes) > 4
 
 
+@pytest.mark.parametrize(("band", "lanes"), [(600, 4), (700, 32), (600, 128)])
+def test_nothing_left_of_a_band(band: int, lanes: int) -> None:
+    """Of unlike sequences no cell is left after some stripes: the others of the same group go on."""
+    rng, scheme = random.Random(band), Scheme(2, ((3, 1),))
+    unlike = [
+        (pairgen.sequence(rng, q, b"ACGT"), pairgen.sequence(rng, t, b"ACGT")) for q, t in ((1500, 1100), (1100, 1500))
+    ]
+    target = pairgen.sequence(rng, 1400, b"ACGT")
+    like = (pairgen.mutated(rng, target, b"ACGT", 0.02), target)
+    assert assert_answers([unlike[0], like, like, unlike[1], *unlike], scheme, band, lanes) == 2
+
+
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
 def test_any_letters(rule: str) -> None:
     for scheme in (SCHEMES[2], SCHEMES[-1]):

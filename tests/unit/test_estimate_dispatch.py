@@ -7,10 +7,11 @@ import random
 import numpy as np
 import pytest
 
+import wfacli
 from tests import oracles, pairgen
 from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import dispatch, forecast
-from wfacli._native import Aligner, CancelFlag, estimate_edits
+from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary
 from wfacli.batch import Flag, Status
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
 from wfacli.dispatch import next_rung, reasons, route
@@ -67,6 +68,56 @@ def test_many_edits_are_estimated_within_a_factor(length, error):
     ratio = np.array(estimates(pairs)) / true
     assert 0.5 < np.median(ratio) < 1.5
     assert (ratio > 1 / 6).all() and (ratio < 6).all()
+
+
+def only(rng, target, kind, every):
+    """The target with an edit of one kind at about every so many letters: a mismatch, or three letters left out."""
+    query, at = bytearray(target), rng.randrange(every)
+    while at + 3 < len(query):
+        if kind == "mismatch":
+            query[at] = rng.choice(sorted(set(b"ACGT") - {query[at]}))
+        else:
+            del query[at : at + 3]
+        at += rng.randrange(every // 2, 2 * every)
+    return bytes(query)
+
+
+@pytest.mark.parametrize("length", [150, 1000, 20_000])
+@pytest.mark.parametrize("kind", ["mismatch", "gap"])
+def test_costs_weigh_edits(kind, length):
+    """An average edit costs (2 + 2 * 4) / 3: more than a mismatch (2), or each letter of a gap of three (6)."""
+    rng = random.Random(length)
+    targets = [pairgen.sequence(rng, length, b"ACGT") for _ in range(30)]
+    queries = [only(rng, target, kind, 30) for target in targets]
+    batch = pairs_of(queries, targets)
+    with wfacli.Aligner(metric="affine", score_only=True) as aligner:
+        true = -aligner.align_batch(queries, targets).score / 2
+    weighed = estimate_edits(batch, most=10_000, costs=(2, 3, 1)) * 10 / 3
+    counted = estimate_edits(batch, most=10_000) * 10 / 3
+    off, without = (abs(np.log(np.median(estimated / true))) for estimated in (weighed, counted))
+    assert np.median(weighed / true) > 0.9 and off < min(0.3, 0.65 * without)
+
+
+def test_threads_estimate_alike():
+    rng = random.Random(3)
+    targets = [pairgen.sequence(rng, rng.randrange(1, 900), b"ACGT") for _ in range(700)]
+    batch = pairs_of([evenly(rng, target, 0.1) for target in targets], targets)
+    assert (estimate_edits(batch, threads=4) == estimate_edits(batch)).all()
+
+
+def test_rows_are_summed_up():
+    rng = random.Random(4)
+    targets = [pairgen.sequence(rng, rng.randrange(70), b"ACGTN" if i % 9 == 0 else b"ACGT") for i in range(80)]
+    batch = pairs_of([pairgen.mutated(rng, target, b"ACGT", 0.2) for target in targets], targets)
+    batch = batch.with_edits(np.array([rng.randrange(-1, 9) for _ in targets], np.int32))
+    for rows in (np.arange(80, dtype=np.int32), np.array([3, 77, 5], np.int32), np.array([60], np.int32)):
+        q, t, edits = batch.q_len[rows], batch.t_len[rows], batch.est_edits[rows]
+        letters = 16 * (-(-q // 16) + -(-t // 16)).sum()
+        others = np.count_nonzero(batch.flags[rows] & Flag.NON_ACGT)
+        longest, apart = max(q.max(), t.max()), np.abs(q - t).max()
+        assert rows_summary(batch, rows) == (letters, longest, apart, edits.min(), edits.max(), others)
+    with pytest.raises(IndexError):
+        rows_summary(batch, np.array([80], np.int32))
 
 
 @pytest.mark.parametrize(("length", "error"), [(10_000, 0.02), (10_000, 0.05), (10_000, 0.12), (40_000, 0.08)])

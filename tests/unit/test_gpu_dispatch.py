@@ -22,7 +22,7 @@ from wfacli.gpu.catalogue import ROWS
 from wfacli.gpu.kernels import plan_of, serves
 from wfacli.gpu.plans import NO_BOUND, Shape
 from wfacli.io.memory import pairs_of
-from wfacli.offers import reached
+from wfacli.offers import Sample, reached
 
 EDIT, AFFINE, TWO = SCHEMES[0], SCHEMES[6], SCHEMES[11]
 LINEAR = (Metric.LINEAR, (4, 2), 0)
@@ -324,3 +324,11 @@ def test_tiles_get_the_longest_pairs_first(estimated):
         assert (np.diff(own.astype(int)) <= 0).all() and own[0] > 1.1 * own[-1]
         if estimated:
             assert r.bands is not None and (np.diff(r.bands) <= 0).all(), "bands go with the costs"
+
+
+def test_retries_that_are_alike_are_decided_once() -> None:
+    batch = pairs_of(["ACGT" * 30] * 20, ["ACGT" * 30] * 20)
+    failed = np.full(20, 60.0)
+    known = Sample(batch, 100, failed)
+    assert known == Sample(batch, 100, failed + 0.5) and hash(known) == hash(Sample(batch, 100, failed + 0.5))
+    assert known != Sample(batch, 100, 3 * failed) and known != Sample(batch, 100)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import letter_codes, stage_columns, stage_rows, unstage_rows
+from .._native import letter_codes, rows_summary, stage_columns, stage_rows, unstage_rows
 from ..batch import I32, U8, U32, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
 from ..dispatch import Route
@@ -33,60 +33,49 @@ _WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer th
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Rows of a batch: their lengths, and the bytes of their letters, each sequence padded to a multiple of 16.
+    """Rows of a batch, none of them empty, and the bytes of their letters, each sequence padded to a multiple of 16.
 
-    `coded`: letters go to the kernels as codes, since some are not A C G T. `whole`: all letters of the batch go to
-    the card as they stand, so that targets that repeat go once. `lent`: from where they are. `bands`: the route's, of
-    these rows.
+    `longest`, `apart`: letters of the longest sequence, and the most by which a pair's lengths differ. `edits`: the
+    most that is estimated; -1: of none. `coded`: letters go to the kernels as codes, since some are not A C G T.
+    `whole`: all letters of the batch go to the card as they stand, so that targets that repeat go once. `lent`: from
+    where they are. `bands`: the route's, of these rows.
     """
 
     pairs: PairBatch
     rows: I32
-    q_len: I32
-    t_len: I32
     letters: int
+    longest: int
+    apart: int
+    edits: int
     coded: bool
     whole: bool
     lent: bool
     bands: I32 | None
 
     @classmethod
-    def of(
-        cls, pairs: PairBatch, rows: I32, coded: bool = False, lent: bool = False, bands: I32 | None = None
-    ) -> _Chosen:
-        """Rows of a batch, whose letters may be lent."""
+    def by_letters(cls, pairs: PairBatch, rows: I32, bands: I32 | None, lent: bool) -> list[_Chosen]:
+        """Rows of a batch, whose letters may be lent; those with letters other than A C G T by themselves."""
+        if not len(rows):
+            return []
+        letters, longest, apart, least, most, others = rows_summary(pairs, rows)
+        if 0 < others < len(rows):
+            other = (pairs.flags[rows] & Flag.NON_ACGT) != 0
+            own = [np.flatnonzero(other == coded) for coded in (False, True)]
+            return [
+                chosen
+                for some in own
+                for chosen in cls.by_letters(pairs, rows[some], None if bands is None else bands[some], lent)
+            ]
         every = -(-len(pairs.bases) // 16) * 16
-        if is_every_row(rows, len(pairs)):
-            return cls(pairs, rows, pairs.q_len, pairs.t_len, every, coded, True, lent, bands)
-        q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
-        letters = 16 * int(((q_len + 15) // 16 + (t_len + 15) // 16).sum(dtype=np.int64))
-        if lent and letters > _WORTH_ALL * every:
-            return cls(pairs, rows, q_len, t_len, every, coded, True, True, bands)
-        return cls(pairs, rows, q_len, t_len, letters, coded, False, False, bands)
-
-    @classmethod
-    def by_letters(cls, pairs: PairBatch, route: Route, lent: bool) -> list[_Chosen]:
-        """All rows; those with letters other than A C G T, if there are any, by themselves."""
-        rows, bands = route.rows, route.bands
-        other = pairs.flags & Flag.NON_ACGT if pairs.flags.any() else pairs.flags
-        if not other.any():
-            return [cls.of(pairs, rows, lent=lent, bands=bands)]
-        found = []
-        for coded in (False, True):
-            own = np.flatnonzero((other[rows] != 0) == coded)
-            if len(own):
-                found.append(cls.of(pairs, rows[own], coded, lent, None if bands is None else bands[own]))
-        return found
-
-    def likely_edits(self) -> int:
-        """The most that is estimated; of the whole batch where some of these rows have no estimate; -1: of none."""
-        known = self.pairs.est_edits[self.rows]
-        return int((self.pairs.est_edits if known.min() < 0 else known).max())
+        whole = is_every_row(rows, len(pairs)) or (lent and letters > _WORTH_ALL * every)
+        edits = most if least >= 0 else int(pairs.est_edits.max())  # where some have none, what the batch has
+        size = every if whole else letters
+        return [cls(pairs, rows, size, longest, apart, edits, others > 0, whole, lent and whole, bands)]
 
     def part(self, some: slice) -> _Chosen:
         """Some of the rows."""
         bands = None if self.bands is None else self.bands[some]
-        return _Chosen.of(self.pairs, self.rows[some], self.coded, self.lent, bands)
+        return self.by_letters(self.pairs, self.rows[some], bands, self.lent)[0]
 
 
 @dataclass(frozen=True)
@@ -157,7 +146,8 @@ class GpuEngine:
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
         lent = self._letters.holds(pairs.bases)
-        parts = [part for chosen in _Chosen.by_letters(pairs, route, lent) for part in self._parts(chosen, route)]
+        chosen = _Chosen.by_letters(pairs, route.rows, route.bands, lent)
+        parts = [part for some in chosen for part in self._parts(some, route)]
         return _Ticket(route, parts)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
@@ -195,8 +185,6 @@ class GpuEngine:
         self._device.close()
 
     def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
-        if not len(chosen.rows):
-            return []
         shape, kernel = self._shape(chosen, route), route.kernel
         if not serves(kernel, shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
@@ -221,20 +209,19 @@ class GpuEngine:
                 left += [(part, self._shape(part, route)) for part in halves]
 
     def _shape(self, chosen: _Chosen, route: Route) -> Shape:
-        longest = int(max(chosen.q_len.max(), chosen.t_len.max()))
         bound = NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
-        edits, edit = chosen.likely_edits(), (self._mismatch + 2 * sum(self._gaps[0])) / 3
+        edit = (self._mismatch + 2 * sum(self._gaps[0])) / 3
         return Shape(
             len(chosen.rows),
-            longest,
+            chosen.longest,
             self._mismatch,
             self._gaps,
             bound,
             path=not self._spec.score_only,
             coded=chosen.coded,
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
-            likely=NO_BOUND if edits < 0 else int(edits * edit),
-            apart=int(np.abs(chosen.q_len - chosen.t_len).max()),
+            likely=NO_BOUND if chosen.edits < 0 else int(chosen.edits * edit),
+            apart=chosen.apart,
             cut=route.cut if chosen.bands is None else int(chosen.bands.max()),
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )

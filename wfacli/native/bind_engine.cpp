@@ -153,6 +153,20 @@ void stage_columns_of(nb::handle batch, InColumn<std::int32_t> rows, Staging buf
   if (!inside) throw nb::index_error("a row lies outside the batch");
 }
 
+nb::tuple summary_of_rows(nb::handle batch, InColumn<std::int32_t> rows) {
+  const BatchView view = batch_view(batch);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  bool inside = false;
+  RowsSummary s;
+  {
+    nb::gil_scoped_release release;
+    inside = rows_inside(rows.data(), count, view.n);
+    if (inside) s = summary_of(view, rows.data(), count);
+  }
+  if (!inside) throw nb::index_error("a row lies outside the batch");
+  return nb::make_tuple(s.bytes, s.longest, s.apart, s.least_edits, s.most_edits, s.other);
+}
+
 nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::int32_t> cost,
                        InColumn<std::uint8_t> status, std::int32_t unit, std::int32_t bonus) {
   const BatchView view = batch_view(batch);
@@ -248,6 +262,9 @@ void bind_engine(nb::module_& m) {
         "query_len, target_len and 0..m-1 (i32[m])");
   m.def("stage_columns", &stage_columns_of, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"),
         "The same columns from the buffer's beginning, for letters that lie elsewhere as they stand in the batch");
+  m.def("rows_summary", &summary_of_rows, nb::arg("batch"), nb::arg("rows"),
+        "(bytes that stage_rows takes, letters of the longest sequence, most by which a pair's lengths differ, least and "
+        "most estimated edits, rows with other letters than A C G T) of rows i32[m]");
   m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("cost"), nb::arg("status"),
         nb::arg("unit"), nb::arg("bonus"),
         "(cut u8[m], score i32[m], span i32[4m]) of what a card answered: cost i32[m], status u8[m]");

@@ -1,5 +1,10 @@
 // What kernels are chosen by: estimates of edits, and the models of kernels' times.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "bind.hpp"
 #include "estimate.hpp"
@@ -10,16 +15,29 @@ namespace {
 
 using Rows = InColumn<std::int32_t>;
 
-// Edits of some rows, i32[m], or of all pairs of a batch.
-OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most) {
+constexpr std::int64_t kShare = 64;  // pairs that a thread takes at a time
+
+// Edits of some rows, i32[m], or of all pairs of a batch, found by so many threads.
+OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most,
+                                  std::optional<std::tuple<std::int32_t, std::int32_t, std::int32_t>> costs, int threads) {
   const BatchView view = batch_view(batch);
   if (rows) check_rows(*rows, view.n);
   const std::int64_t count = rows ? static_cast<std::int64_t>(rows->shape(0)) : view.n;
+  EditCosts each{};
+  if (costs) each = {std::get<0>(*costs), std::get<1>(*costs), std::get<2>(*costs)};
   Buffer<std::int32_t> edits;
   {
     nb::gil_scoped_release release;
-    edits.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t r = 0; r < count; ++r) edits.push(estimate_edits(view.pair(rows ? rows->data()[r] : r), most));
+    std::int32_t* found = edits.extend(static_cast<std::size_t>(count));
+    std::atomic<std::int64_t> next{0};
+    const auto work = [&] {
+      for (std::int64_t first; (first = next.fetch_add(kShare)) < count;)
+        for (std::int64_t r = first; r < std::min(first + kShare, count); ++r)
+          found[r] = estimate_edits(view.pair(rows ? rows->data()[r] : r), most, costs ? &each : nullptr);
+    };
+    std::vector<std::jthread> others;
+    for (std::int64_t other = 1; other < std::min<std::int64_t>(threads, count / kShare); ++other) others.emplace_back(work);
+    work();
   }
   return to_numpy(edits);
 }
@@ -78,8 +96,9 @@ nb::object for_all(const Forecaster& self, nb::handle batch, Rows rows, double c
 
 void bind_forecast(nb::module_& m) {
   m.def("estimate_edits", &estimates, nb::arg("batch"), nb::arg("rows") = nb::none(),
-        nb::arg("most") = kUsualEffort,
-        "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from about so many of a long one");
+        nb::arg("most") = kUsualEffort, nb::arg("costs") = nb::none(), nb::arg("threads") = 1,
+        "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from about so many of a long one; with costs "
+        "(mismatch, open, extend): what these cost, in average edits");
   nb::class_<Forecaster>(m, "Forecaster", "Models of kernels' times, in the order of the kernels")
       .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("usual_error"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")

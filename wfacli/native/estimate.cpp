@@ -26,15 +26,21 @@ constexpr std::int32_t kWidth = 2 * kEdits + 1;  // diagonals at most
 
 struct Sample {
   std::int32_t edits = 0, letters = 0;
-  bool whole = false;   // both sequences end within it
-  double expected = 0;  // edits of so many letters
+  bool whole = false;     // both sequences end within it
+  double expected = 0;    // edits of so many letters
+  std::int64_t cost = 0;  // of these edits
 
   void add(const Sample& other) {
     edits += other.edits;
     letters += other.letters;
     expected += other.expected;
+    cost += other.cost;
   }
   double rate() const { return expected / letters; }
+  // Average edits that cost as much as one of these.
+  double weight(const EditCosts* costs) const {
+    return costs && edits ? static_cast<double>(cost) / (edits * costs->average()) : 1;
+  }
 };
 
 // Letters of a sequence from its beginning (Step 1) or from its end (Step -1).
@@ -57,15 +63,15 @@ struct Side {
 template <int Step>
 class Walk {
  public:
-  Walk(const Side<Step>& q, const Side<Step>& t) : q_(q), t_(t) {}
+  Walk(const Side<Step>& q, const Side<Step>& t, const EditCosts* costs) : q_(q), t_(t), costs_(costs) {}
 
   // Goes on for so many edits, so many letters, or to the end. Exact up to kEdits.
   Sample until(std::int32_t edits, std::int32_t letters) {
     const std::int32_t last = t_.length - q_.length;
     for (std::int32_t s = 0;; ++s) {
-      if (next(s, last)) return {s, std::max(q_.length, t_.length), true, static_cast<double>(s)};
-      if (s == edits) return {s, std::max(reached_, 1), false, s + kNext};
-      if (reached_ >= letters) return {s, reached_, false, static_cast<double>(s)};
+      if (next(s, last)) return {s, std::max(q_.length, t_.length), true, static_cast<double>(s), paid_[s & 1][last - origin_]};
+      if (s == edits) return {s, std::max(reached_, 1), false, s + kNext, paid()};
+      if (reached_ >= letters) return {s, reached_, false, static_cast<double>(s), paid()};
       if (s >= kEdits) narrow();
     }
   }
@@ -90,13 +96,47 @@ class Walk {
         now[k] = kNone;
         continue;
       }
+      const std::int32_t begun = off;
       now[k] = off = extended(k, off);
+      if (costs_) pay(s, k, before, off > begun);
       reached_ = std::max(reached_, off - k / 2);
       ended |= k == last && off == t_.length;
     }
     now[low_ - 2] = now[low_ - 1] = now[high_ + 1] = now[high_ + 2] = kNone;  // the next row sees no further
     now_ = now;
     return ended;
+  }
+
+  enum Last : std::uint8_t { kNoGap, kInsertion, kDeletion };
+
+  // What the cheapest of the furthest ways to a diagonal costs, and how it ends.
+  void pay(std::int32_t s, std::int32_t k, const std::int32_t* before, bool matched) {
+    std::int32_t* paid = paid_[s & 1] - origin_;
+    Last* last = last_[s & 1] - origin_;
+    paid[k] = 0, last[k] = kNoGap;
+    if (!s) return;
+    const std::int32_t *was = paid_[~s & 1] - origin_, ways[] = {before[k] + 1, before[k + 1], before[k - 1] + 1};
+    const Last* ended = last_[~s & 1] - origin_;
+    const std::int32_t from[] = {k, k + 1, k - 1}, furthest = std::max({ways[0], ways[1], ways[2]});
+    std::int32_t least = -1;
+    for (int way = kNoGap; way <= kDeletion; ++way) {
+      if (ways[way] != furthest) continue;
+      const bool longer = way != kNoGap && ended[from[way]] == way;
+      const std::int32_t step = way == kNoGap ? costs_->mismatch : costs_->extend + (longer ? 0 : costs_->open);
+      if (least >= 0 && was[from[way]] + step >= least) continue;
+      least = was[from[way]] + step;
+      last[k] = matched ? kNoGap : static_cast<Last>(way);
+    }
+    paid[k] = least;
+  }
+
+  // What the way to the furthest costs.
+  std::int64_t paid() const {
+    if (!costs_) return 0;
+    std::int32_t best = low_;
+    for (std::int32_t k = low_; k <= high_; ++k)
+      if (now_[k] - k / 2 > now_[best] - best / 2) best = k;
+    return paid_[now_ == rows_[1] - origin_][best - origin_];
   }
 
   std::int32_t extended(std::int32_t k, std::int32_t off) const {
@@ -125,23 +165,30 @@ class Walk {
   // The diagonals to the middle of the room.
   void move() {
     const std::int32_t to = (low_ + high_) / 2 - kRoom / 2, by = to - origin_;
-    for (auto& row : rows_) {
-      std::int32_t moved[kRoom];
-      for (std::int32_t i = 0; i < kRoom; ++i) moved[i] = i + by >= 0 && i + by < kRoom ? row[i + by] : kNone;
-      std::copy(std::begin(moved), std::end(moved), std::begin(row));
-    }
+    for (auto& row : rows_) move(row, by, kNone);
+    for (auto& row : paid_) move(row, by, 0);
+    for (auto& row : last_) move(row, by, kNoGap);
     origin_ = to;
   }
 
+  template <class T>
+  static void move(T (&row)[kRoom], std::int32_t by, T none) {
+    T moved[kRoom];
+    for (std::int32_t i = 0; i < kRoom; ++i) moved[i] = i + by >= 0 && i + by < kRoom ? row[i + by] : none;
+    std::copy(std::begin(moved), std::end(moved), std::begin(row));
+  }
+
   Side<Step> q_, t_;
-  std::int32_t rows_[2][kRoom];
+  const EditCosts* costs_;
+  std::int32_t rows_[2][kRoom], paid_[2][kRoom];
+  Last last_[2][kRoom];
   std::int32_t* now_ = nullptr;
   std::int32_t origin_ = -kRoom / 2, low_ = 0, high_ = 0, reached_ = 0;
 };
 
 template <int Step>
-Sample sample(const Side<Step>& q, const Side<Step>& t, std::int32_t edits, std::int32_t letters) {
-  return Walk<Step>(q, t).until(edits, letters);
+Sample sample(const Side<Step>& q, const Side<Step>& t, std::int32_t edits, std::int32_t letters, const EditCosts* costs) {
+  return Walk<Step>(q, t, costs).until(edits, letters);
 }
 
 // Where in `text` from `from` to `to` a seed stands, its letters without the case; -1 where it does not.
@@ -172,7 +219,7 @@ std::int32_t found(const std::uint8_t* text, std::int32_t from, std::int32_t to,
 }
 
 // Samples in both directions from where a seed at about `at` of the query stands in the target.
-Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::int32_t edits) {
+Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::int32_t edits, const EditCosts* costs) {
   const std::int32_t drift = 32 + p.target_len / 32;
   for (int tried = 0; tried < kSeeds; ++tried, at += kSeed, expected += kSeed) {
     const std::int32_t from = std::max(expected - drift, 0), to = std::min(expected + drift, p.target_len - kSeed);
@@ -184,8 +231,8 @@ Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::in
     // The seed itself, chosen for having no error, belongs to neither.
     const std::int32_t q = at + kSeed;
     const std::int32_t after = t + kSeed;
-    Sample both = sample<1>({p.query + q, p.query_len - q}, {p.target + after, p.target_len - after}, edits, p.target_len);
-    both.add(sample<-1>({p.query, at}, {p.target, t}, edits, p.target_len));
+    Sample both = sample<1>({p.query + q, p.query_len - q}, {p.target + after, p.target_len - after}, edits, p.target_len, costs);
+    both.add(sample<-1>({p.query, at}, {p.target, t}, edits, p.target_len, costs));
     if (both.rate() < kLost) return both;
   }
   return {};
@@ -193,32 +240,38 @@ Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::in
 
 }  // namespace
 
-std::int32_t estimate_edits(const PairView& pair, std::int32_t most) {
+std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditCosts* costs) {
   const std::int32_t longest = std::max(pair.query_len, pair.target_len);
   const std::int32_t effort = static_cast<std::int32_t>(most * std::min(longest / kFull, 1.0));
   const std::int32_t least = std::abs(pair.query_len - pair.target_len);
   if (pair.query_len == 0 || pair.target_len == 0) return longest;
+  // The last edits of a sample that has no end are those that lead furthest, not those that are right; of few they are
+  // too many.
+  const auto of = [&](const Sample& s, double edits) {
+    const double weight = s.whole || s.edits > 4 * kEdits ? s.weight(costs) : 1;
+    return static_cast<std::int32_t>(std::min(std::ceil(edits * weight), static_cast<double>(longest)));
+  };
   const Side<1> q{pair.query, pair.query_len}, t{pair.target, pair.target_len};
   const Side<-1> q_end{pair.query, pair.query_len}, t_end{pair.target, pair.target_len};
-  Sample sum = sample<1>(q, t, kEdits, kEnough);
-  if (sum.whole) return sum.edits;
-  sum.add(sample<-1>(q_end, t_end, kEdits, kEnough));
+  Sample sum = sample<1>(q, t, kEdits, kEnough, costs);
+  if (sum.whole) return of(sum, sum.edits);
+  sum.add(sample<-1>(q_end, t_end, kEdits, kEnough, costs));
   const bool from_inside = std::min(pair.query_len, pair.target_len) >= kLong;
   if (effort > 2 * kEdits && sum.rate() > kClean) {
     const std::int32_t each = std::max(effort / (from_inside ? 2 * kPlaces + 2 : 2), kEdits);
-    Sample ends = sample<1>(q, t, each, longest);
-    if (ends.whole) return std::max(ends.edits, least);
-    ends.add(sample<-1>(q_end, t_end, each, longest));
+    Sample ends = sample<1>(q, t, each, longest, costs);
+    if (ends.whole) return of(ends, std::max(ends.edits, least));
+    ends.add(sample<-1>(q_end, t_end, each, longest, costs));
     sum = ends;
     for (int place = 1; from_inside && place <= kPlaces; ++place) {
       const auto at = [&](std::int32_t length) {
         return static_cast<std::int32_t>(std::int64_t{length} * place / (kPlaces + 1));
       };
-      sum.add(around(pair, at(pair.query_len), at(pair.target_len), each));
+      sum.add(around(pair, at(pair.query_len), at(pair.target_len), each, costs));
     }
   }
-  const double edits = std::min(std::ceil(sum.rate() * longest), static_cast<double>(longest));
-  return std::max(static_cast<std::int32_t>(edits), least);
+  const double gap = costs && least ? (costs->open + static_cast<double>(costs->extend) * least) / costs->average() : least;
+  return std::max(of(sum, sum.rate() * longest), static_cast<std::int32_t>(gap));
 }
 
 }  // namespace wfacli

@@ -5,52 +5,62 @@
 namespace wfacli {
 namespace {
 
-// Where a row's answer is; `part` -1 for nowhere.
-struct Place {
-  std::int32_t part;
-  std::int64_t at;
-};
+// Where a row's answer is: its place in a part, with the part's number above it. Rows that lie side by side in a part as
+// in the batch have places that follow each other.
+using Place = std::int64_t;
+constexpr int kPlaceBits = 40;
+constexpr Place kNowhere = -1;
 
-std::int64_t runs_of(const PartView& part, std::int64_t at) { return part.cigar_start[at + 1] - part.cigar_start[at]; }
+Buffer<Place> places_of(const std::vector<PartView>& parts, std::size_t rows) {
+  Buffer<Place> places;
+  std::fill_n(places.extend(rows), rows, kNowhere);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Place first = static_cast<Place>(p) << kPlaceBits;
+    for (std::int64_t at = 0; at < parts[p].rows; ++at) places[static_cast<std::size_t>(parts[p].row[at])] = first + at;
+  }
+  return places;
+}
+
+// Copies rows that follow each other in a part; returns how many operations they have.
+std::int64_t copy_rows(const PartView& part, std::int64_t at, std::size_t r, std::size_t count, std::int64_t runs,
+                       GatheredRows& out) {
+  std::copy_n(part.status + at, count, out.status.data() + r);
+  std::copy_n(part.cut + at, count, out.cut.data() + r);
+  std::fill_n(out.origin.data() + r, count, part.origin);
+  std::copy_n(part.score + at, count, out.score.data() + r);
+  std::copy_n(part.span + 4 * at, 4 * count, out.span.data() + 4 * r);
+  const std::int64_t* from = part.cigar_start + at;
+  std::int64_t* start = out.cigar_start.data() + r;
+  for (std::size_t i = 0; i < count; ++i) start[i] = runs + (from[i] - from[0]);
+  out.cigar.append(part.cigar + from[0], static_cast<std::size_t>(from[count] - from[0]));
+  return from[count] - from[0];
+}
 
 }  // namespace
 
 GatheredRows gather(const std::vector<PartView>& parts, std::int64_t n) {
-  Buffer<Place> places;
   const std::size_t rows = static_cast<std::size_t>(n);
-  std::fill_n(places.extend(rows), rows, Place{-1, 0});
-  for (std::size_t p = 0; p < parts.size(); ++p)
-    for (std::int64_t at = 0; at < parts[p].rows; ++at)
-      places[static_cast<std::size_t>(parts[p].row[at])] = {static_cast<std::int32_t>(p), at};
+  const Buffer<Place> places = places_of(parts, rows);
   GatheredRows out;
-  std::uint8_t *status = out.status.extend(rows), *cut = out.cut.extend(rows), *origin = out.origin.extend(rows);
-  std::int32_t *score = out.score.extend(rows), *span = out.span.extend(4 * rows);
-  std::int64_t *start = out.cigar_start.extend(rows + 1), runs = 0;
-  for (std::size_t r = 0; r < rows; ++r) {
-    start[r] = runs;
-    if (places[r].part < 0) {
-      status[r] = cut[r] = origin[r] = 0;
-      score[r] = 0;
-      std::fill_n(span + 4 * r, 4, 0);
+  out.status.extend(rows), out.cut.extend(rows), out.origin.extend(rows), out.score.extend(rows);
+  out.span.extend(4 * rows), out.cigar_start.extend(rows + 1);
+  std::int64_t most = 0, runs = 0;
+  for (const PartView& part : parts) most += part.cigar_start[part.rows];
+  out.cigar.reserve(static_cast<std::size_t>(most));
+  for (std::size_t r = 0, end; r < rows; r = end) {
+    end = r + 1;
+    if (places[r] == kNowhere) {
+      out.status[r] = out.cut[r] = out.origin[r] = 0;
+      out.score[r] = 0;
+      std::fill_n(out.span.data() + 4 * r, 4, 0);
+      out.cigar_start[r] = runs;
       continue;
     }
-    const PartView& part = parts[static_cast<std::size_t>(places[r].part)];
-    const std::int64_t at = places[r].at;
-    status[r] = part.status[at];
-    cut[r] = part.cut[at];
-    origin[r] = part.origin;
-    score[r] = part.score[at];
-    std::copy_n(part.span + 4 * at, 4, span + 4 * r);
-    runs += runs_of(part, at);
+    while (end < rows && places[end] == places[end - 1] + 1) ++end;
+    const std::size_t p = static_cast<std::size_t>(places[r] >> kPlaceBits);
+    runs += copy_rows(parts[p], places[r] - (static_cast<Place>(p) << kPlaceBits), r, end - r, runs, out);
   }
-  start[rows] = runs;
-  out.cigar.reserve(static_cast<std::size_t>(runs));
-  for (std::size_t r = 0; r < rows && runs > 0; ++r) {
-    if (places[r].part < 0) continue;
-    const PartView& part = parts[static_cast<std::size_t>(places[r].part)];
-    const std::int64_t at = places[r].at;
-    out.cigar.append(part.cigar + part.cigar_start[at], static_cast<std::size_t>(runs_of(part, at)));
-  }
+  out.cigar_start[rows] = runs;
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "staging.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace wfacli {
@@ -36,6 +38,21 @@ bool rows_inside(const std::int32_t* rows, std::int64_t count, std::int64_t n) {
   bool outside = false;
   for (std::int64_t r = 0; r < count; ++r) outside |= rows[r] < 0 || rows[r] >= n;
   return !outside;
+}
+
+RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::int64_t count) {
+  RowsSummary s;
+  if (count) s.least_edits = s.most_edits = batch.est_edits[rows[0]];
+  for (std::int64_t r = 0; r < count; ++r) {
+    const std::int32_t row = rows[r], q = batch.q_len[row], t = batch.t_len[row], edits = batch.est_edits[row];
+    s.bytes += static_cast<std::int64_t>(staged_bytes(q) + staged_bytes(t));
+    s.other += (batch.flags[row] & kNonAcgt) != 0;
+    s.longest = std::max({s.longest, q, t});
+    s.apart = std::max(s.apart, std::abs(q - t));
+    s.least_edits = std::min(s.least_edits, edits);
+    s.most_edits = std::max(s.most_edits, edits);
+  }
+  return s;
 }
 
 void stage_columns(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const StagedColumns& columns) {

@@ -18,6 +18,14 @@ struct StagedColumns {
   std::int32_t *query_len, *target_len, *order;
 };
 
+// What is to be known of some rows before a job is made of them.
+struct RowsSummary {
+  std::int64_t bytes = 0, other = 0;             // bytes that `stage` takes for each; rows with other letters than A C G T
+  std::int32_t longest = 0, apart = 0;           // letters of the longest sequence; most by which a pair's lengths differ
+  std::int32_t least_edits = 0, most_edits = 0;  // of the estimates
+};
+RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::int64_t count);
+
 // What a card has answered for some rows: costs in units of `unit`, and statuses.
 struct CardAnswers {
   const std::int32_t* cost;    // [count]
