@@ -353,8 +353,10 @@ def test_save(tmp_path: Path) -> None:
     data = data_of(file.read_bytes())
     assert [data[axis]["title"] for axis in ("query", "target")] == ["one", "other"]
     assert len(data["lines"]) == 1
-    wfacli.dotplot.save(str(file), query, target, size=300)
-    assert data_of(file.read_bytes())["lines"] == []
+    assert data["columns"] == 300
+    wfacli.dotplot.save(str(file), query, target)
+    data = data_of(file.read_bytes())
+    assert (data["lines"], data["columns"]) == ([], 2000)
     words = np.arange(500, dtype=np.uint32)
     drawn = wfacli.dotplot.save(str(tmp_path / "words.png"), words, words, k=1)
     assert (drawn.density.shared, drawn.unit) == (500, "letters")

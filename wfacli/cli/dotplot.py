@@ -10,7 +10,7 @@ import typer
 from ..dotplot import PictureFormat, format_of
 from ..dotplot.density import MOST_SIZE
 from ..dotplot.paths import read_blocks
-from ..dotplot.picture import Picture, picture_of, write
+from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, picture_of, usual_size, write
 from ..dotplot.sequences import Axis, read_records, read_text
 from ..errors import UsageError
 from ..io.output import Output
@@ -39,7 +39,6 @@ diagonal, and a gap shifts it.
 """
 
 _INPUT, _DOTS, _OUTPUT, _REPORTING = "Input", "Dots", "Output", "Reporting"
-_SIZE, _PAGE_SIZE = 1000, 2000
 
 QueryArgument = Annotated[
     str,
@@ -119,7 +118,7 @@ SizeOption = Annotated[
         metavar="N",
         min=16,
         max=MOST_SIZE,
-        show_default=f"{_SIZE}; {_PAGE_SIZE} in HTML, where one can look closer",
+        show_default=f"{SIZE:,}; {PAGE_SIZE:,} in HTML, where one can look closer",
         help="Pixels of the longer sequence.",
         rich_help_panel=_OUTPUT,
     ),
@@ -168,7 +167,7 @@ def dotplot(
     try:
         axes = _axis(query, query_name, text, literal), _axis(target, target_name, text, literal)
         blocks = [] if path is None else read_blocks(path, *axes)
-        size = size or (_PAGE_SIZE if chosen is PictureFormat.HTML else _SIZE)
+        size = size or usual_size(chosen)
         picture = picture_of(*axes, blocks, k=kmer, size=size, literal=literal or text, path=path or "path")
         write(out, picture, chosen)
     except BaseException:

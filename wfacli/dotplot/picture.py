@@ -17,7 +17,7 @@ from .density import Density, density
 from .paths import Block, Line, lines_of
 from .sequences import Axis
 
-_WINDOWS = 1000  # of all paths together, about
+SIZE, PAGE_SIZE = 1000, 2000  # pixels unless asked otherwise; in a page one can look closer
 _USUAL_IDENTITY = 0.95  # colours of identity go down so far, or farther where there is less
 
 
@@ -102,13 +102,18 @@ def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureForm
     return format_
 
 
+def usual_size(format_: PictureFormat) -> int:
+    """Pixels of the longer side."""
+    return PAGE_SIZE if format_ is PictureFormat.HTML else SIZE
+
+
 def picture_of(
     query: Axis,
     target: Axis,
     blocks: Sequence[Block] = (),
     *,
     k: int | None = None,
-    size: int = 1000,
+    size: int = SIZE,
     literal: bool = False,
     path: str = "path",
 ) -> Picture:
@@ -119,7 +124,7 @@ def picture_of(
         target: the axis to the right.
         blocks: alignments between them.
         k: letters of a match; None for what suits the length.
-        size: pixels of the longer side.
+        size: pixels of the longer side, and windows of all alignments together, about.
         literal: every letter matches itself, on one strand.
         path: what messages call the alignments.
 
@@ -128,7 +133,7 @@ def picture_of(
         InputError: where an alignment does not fit the sequences.
     """
     counted = density(query, target, k, size, literal)
-    lines = lines_of(blocks, query, target, _WINDOWS, counted.literal, path)
+    lines = lines_of(blocks, query, target, size, counted.literal, path)
     return Picture(query, target, counted, tuple(lines), size)
 
 
@@ -154,7 +159,7 @@ def save(
     cigar: U32 | None = None,
     *,
     k: int | None = None,
-    size: int = 1000,
+    size: int | None = None,
     literal: bool = False,
 ) -> Picture:
     """Draws two sequences and the path of their global alignment into a .png, .svg, .pdf or .html file.
@@ -166,7 +171,7 @@ def save(
         names: what the axes are called.
         cigar: u32[...] in BAM's packing, from both beginnings to both ends; None for the density alone.
         k: letters of a match; None for what suits the length.
-        size: pixels of the longer side.
+        size: pixels of the longer side; None for 1,000, or 2,000 in HTML.
         literal: every letter matches itself, on one strand; else nucleotides in either case, and both strands.
 
     Returns:
@@ -181,7 +186,7 @@ def save(
     format_ = format_of(out_file)
     axes = Axis.of(query, names[0]), Axis.of(target, names[1])
     blocks = [] if cigar is None else [Block((0, len(query)), (0, len(target)), cigar=cigar)]
-    picture = picture_of(*axes, blocks, k=k, size=size, literal=literal)
+    picture = picture_of(*axes, blocks, k=k, size=size or usual_size(format_), literal=literal)
     out = Output(out_file)
     try:
         write(out, picture, format_)
