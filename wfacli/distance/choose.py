@@ -17,6 +17,7 @@ __all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means"]
 
 # Of how many edits more a pair may have than it is known to have; see Choice.instead.
 _MORE = 2**0.5
+_FEW = 0.02  # edits by the longer sequence, by which wavefronts are compared where there is no telling
 _WORTH_IT = 1.5  # times as long as another algorithm's model promises is what may well be true
 _SLOWEST = 4.0  # times as long as their models promise is what a busy machine is believed to take for all algorithms
 
@@ -72,7 +73,7 @@ class Choice:
         That one shows by its own growth how many they are; see instead(). Raises UsageError where none takes the pair.
         """
         longest = max(len(pair.query), len(pair.target))
-        left = self._for(pair, longest if edits is None else edits, edits or 0)
+        left = self._for(pair, longest if edits is None else edits, _FEW * longest if edits is None else edits)
         if not left:
             raise UsageError("bits takes 256 different lines, and here are more: leave --algorithm out")
         few = [(seconds, a) for seconds, a in left if a.kind == "wavefront"]
