@@ -1,6 +1,6 @@
 // Letters of a long sequence as common/planes.cuh has them, made from letters as they came over the bus.
 //
-// WFACLI_PLANES  2: A C G T, a byte each; 8: any letters, a byte each; 32: any letters, four bytes each
+// WFACLI_PLANES  2: A C G T, a byte each; 4: letters below 16, a byte each; 8: any letters, a byte each; 32: any letters, four bytes each
 // WFACLI_BLOCK   threads a block, a multiple of 32. Any grid will do.
 #include "common/letters.cuh"
 #include "common/planes.cuh"

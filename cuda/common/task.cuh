@@ -142,4 +142,35 @@ struct LongWavefrontTask {
   std::int32_t number;        // of the launch, from 1
 };
 
+// One of the two matrices of long_bits.cu: that of the reversed sequences (0) and that of the sequences (1), of which each
+// has the rows down to where the two meet. Values have tags (stripe + 1) in their upper halves.
+struct BitsMatrix {
+  unsigned long long* edges;   // [slots][edge_words][2], where costs rise and fall behind a stripe's last row
+  unsigned long long* corner;  // [slots][2], the cost at the top left of a stripe: its lower half and its upper one
+  unsigned long long* read;    // [slots], the stripes that have read all that they need of the one before
+  std::int64_t stripes;        // in all
+  std::int64_t above;          // rows of the first stripe that lie above the matrix
+};
+
+// A launch of long_bits.cu: some stripes of a pair's matrices, in the order (1, 0), (0, 0), (1, 1), ... of matrix and stripe,
+// or all of matrix 0. A stripe has `rows` rows and those columns where cells are in the band: column - row from `low` to `high`, the same in
+// both matrices, with rows and columns counted from 1.
+struct LongBitsTask {
+  const std::uint32_t* query;  // row 0 (common/planes.cuh)
+  const std::uint32_t* target;
+  std::int64_t query_len;  // neither is empty
+  std::int64_t target_len;
+  std::int64_t low;  // at most min(0, target_len - query_len); at least 64 less than `high`
+  std::int64_t high;
+  std::int64_t first;  // of the stripes of both matrices, and the one behind the last
+  std::int64_t end;
+  BitsMatrix matrix[2];     // the second one may have no stripes
+  std::int64_t rows;        // as the kernel's build has it
+  std::int64_t edge_words;  // that a stripe has at most
+  std::int64_t slots;       // stripe s has slot s % slots; more than there are warps
+  std::uint32_t* next;      // 0 before the launch: how many stripes are drawn
+  std::int64_t* distance;   // of all of the band: from the last stripe, or where the matrices meet
+  std::int64_t* sums;       // [2][edge_words + 1] for long_bits_meet
+};
+
 }  // namespace wfacli

@@ -161,6 +161,9 @@ inline int __reduce_min_sync(std::uint32_t mask, int value) {
 inline int __reduce_max_sync(std::uint32_t mask, int value) {
   return wfacli_emulation::reduce(mask, value, [](int a, int b) { return max(a, b); }, "reduce_max");
 }
+inline int __reduce_add_sync(std::uint32_t mask, int value) {
+  return wfacli_emulation::reduce(mask, value, [](int a, int b) { return a + b; }, "reduce_add") - value;  // its own was there already
+}
 inline unsigned __reduce_min_sync(std::uint32_t mask, unsigned value) {
   return wfacli_emulation::reduce(mask, value, [](unsigned a, unsigned b) { return min(a, b); }, "reduce_min");
 }

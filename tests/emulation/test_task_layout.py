@@ -22,6 +22,8 @@ STRUCTURES = {
     "PlanesTask": task.PLANES_TASK,
     "LongStatus": task.LONG_STATUS,
     "LongWavefrontTask": task.LONG_WAVEFRONT_TASK,
+    "BitsMatrix": task.BITS_MATRIX,
+    "LongBitsTask": task.LONG_BITS_TASK,
 }
 
 

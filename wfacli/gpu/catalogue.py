@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from . import long_wavefront, tiles
+from . import long_bits, long_wavefront, tiles
 from .wfa import VARIANTS
 
 
@@ -163,9 +163,16 @@ def _long() -> Iterator[Row]:
     for shape in long_wavefront.SHAPES:
         name = long_wavefront.row_of(shape)
         yield Row(name, "long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
-    for planes in sorted({shape.planes for shape in long_wavefront.SHAPES}):
+    for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
         name = long_wavefront.letters_row_of(planes)
         yield Row(name, "long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
+
+
+def _long_bits() -> Iterator[Row]:
+    """Stripes of one long pair's matrices, and their meeting."""
+    for shape in long_bits.SHAPES:
+        yield Row(shape.name, "long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
+    yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
@@ -177,4 +184,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits()))

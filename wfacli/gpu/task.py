@@ -57,4 +57,18 @@ LONG_WAVEFRONT_TASK = np.dtype(
     ],
     align=True,
 )
+BITS_MATRIX = np.dtype(
+    [*((name, _ADDRESS) for name in ("edges", "corner", "read")), ("stripes", np.int64), ("above", np.int64)],
+    align=True,
+)
+LONG_BITS_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("query", "target")),
+        *((name, np.int64) for name in ("query_len", "target_len", "low", "high", "first", "end")),
+        ("matrix", BITS_MATRIX, 2),
+        *((name, np.int64) for name in ("rows", "edge_words", "slots")),
+        *((name, _ADDRESS) for name in ("next", "distance", "sums")),
+    ],
+    align=True,
+)
 GUARD = 8  # words of packed letters that can be read before and after

@@ -13,10 +13,13 @@ struct DenseCodes {
   std::uint8_t query[256], target[256];
   int planes;
 
-  explicit DenseCodes(const KernelTask& task) {
+  explicit DenseCodes(const KernelTask& task)
+      : DenseCodes(task.query, task.query_len, task.target, task.target_len) {}
+  DenseCodes(const std::uint8_t* query_letters, std::int64_t query_len, const std::uint8_t* target_letters,
+             std::int64_t target_len) {
     bool in_query[256] = {}, in_target[256] = {};
-    for (std::int32_t i = 0; i < task.query_len; ++i) in_query[task.query[i]] = true;
-    for (std::int32_t j = 0; j < task.target_len; ++j) in_target[task.target[j]] = true;
+    for (std::int64_t i = 0; i < query_len; ++i) in_query[query_letters[i]] = true;
+    for (std::int64_t j = 0; j < target_len; ++j) in_target[target_letters[j]] = true;
     int codes = 0;
     bool query_alone = false, target_alone = false;
     for (int c = 0; c < 256; ++c) {
@@ -41,17 +44,18 @@ struct DenseCodes {
 // Writes planes of `length` codes: plane p of codes 64 w .. is out[w * planes + p], the first code in the lowest bit
 // or, for `topmost`, in the highest.
 template <bool Topmost>
-inline void write_planes(const std::uint8_t* codes, std::int32_t length, const std::uint8_t* dense, int planes,
+inline void write_planes(const std::uint8_t* codes, std::int64_t length, const std::uint8_t* dense, int planes,
                          Word* out) {
-  for (std::int32_t first = 0; first < length; first += 64, out += planes) {
+  for (std::int64_t first = 0; first < length; first += 64, out += planes) {
     alignas(16) std::uint8_t chunk[64] = {};
-    const std::int32_t count = length - first < 64 ? length - first : 64;
-    for (std::int32_t k = 0; k < count; ++k) chunk[k] = static_cast<std::uint8_t>(dense[codes[first + k]] << 1);
+    const std::int32_t count = length - first < 64 ? static_cast<std::int32_t>(length - first) : 64;
+    for (std::int32_t k = 0; k < count; ++k) chunk[k] = dense[codes[first + k]];
     for (int p = 0; p < planes; p += 2) {
-      const Planes two = planes_of_64(chunk);
+      alignas(16) std::uint8_t moved[64];  // planes_of_64 looks at bits 1 and 2
+      for (int k = 0; k < 64; ++k) moved[k] = static_cast<std::uint8_t>(p ? chunk[k] >> (p - 1) : chunk[k] << 1);
+      const Planes two = planes_of_64(moved);
       out[p] = Topmost ? mirrored(two.low) : two.low;
       if (p + 1 < planes) out[p + 1] = Topmost ? mirrored(two.high) : two.high;
-      for (int k = 0; k < 64; ++k) chunk[k] = static_cast<std::uint8_t>(chunk[k] >> 2);
     }
   }
 }

@@ -12,6 +12,7 @@
 
 #include "bits.hpp"
 #include "bits_band.hpp"
+#include "bits_block.hpp"
 #include "bits_codes.hpp"
 
 namespace wfacli {
@@ -20,16 +21,16 @@ namespace WFACLI_ISA {
 // Strings of bits that begin in the highest bit of word 0; of +1 deltas in even words, of -1 deltas in odd ones.
 struct DeltaString {
   Word* words;
-  struct Deltas {
+  struct Words {
     Word plus, minus;
   };
-  WFACLI_INLINE Deltas at(std::int64_t position) const {
+  WFACLI_INLINE Words at(std::int64_t position) const {
     const Word* w = words + position / 64 * 2;
     const int skip = static_cast<int>(position & 63);
     return {w[0] << skip | w[2] >> 1 >> (63 - skip), w[1] << skip | w[3] >> 1 >> (63 - skip)};
   }
   // Writes the `count` topmost bits, in order of position; those after them become zero.
-  WFACLI_INLINE void put(std::int64_t position, int count, Deltas d) {
+  WFACLI_INLINE void put(std::int64_t position, int count, Words d) {
     Word* w = words + position / 64 * 2;
     const int skip = static_cast<int>(position & 63);
     const Word keep = skip ? ~Word{0} << (64 - skip) : 0, mask = ~Word{0} << (64 - count);
@@ -46,7 +47,7 @@ struct DeltaString {
     std::int64_t total = 0;
     for (; from < to; from += 64) {
       const Word mask = to - from < 64 ? ~Word{0} << (64 - (to - from)) : ~Word{0};
-      const Deltas d = at(from);
+      const Words d = at(from);
       total += __builtin_popcountll(d.plus & mask) - __builtin_popcountll(d.minus & mask);
     }
     return total;
@@ -101,7 +102,7 @@ class Stripes {
     load_letters();
     const int cut_off = falling && group_ > 0 && group_ <= b_.last_group ? static_cast<int>(since / 65) + 1 : 0;
     alignas(64) Word above[3][kLanes] = {};  // a mask, and for lanes in it the deltas from above
-    const DeltaString::Deltas d = row_.at(step);
+    const DeltaString::Words d = row_.at(step);
     above[0][cut_off] = above[1][cut_off] = ~Word{0};
     above[0][0] = ~Word{0};
     above[1][0] = d.plus;
@@ -166,7 +167,8 @@ class Stripes {
 
   template <bool Path>
   WFACLI_INLINE void run(State& state, V given, V given_down, V given_fall, int count, Word* trace) {
-    V pv = state.pv, mv = state.mv, down = state.down, fall = state.fall;
+    Deltas vertical = {state.pv, state.mv};
+    V down = state.down, fall = state.fall;
     V q[P], t[P];
     for (int p = 0; p < P; ++p) {
       q[p] = load(query_[p]);
@@ -176,37 +178,25 @@ class Stripes {
       const V in_down = choose(down, given_down, given) >> 63, in_fall = choose(fall, given_fall, given) >> 63;
       given_down += given_down;
       given_fall += given_fall;
-      V differ = q[0] ^ top_bit_everywhere(t[0]);
-      t[0] += t[0];
-      for (int p = 1; p < P; ++p) {
-        differ = or_differ(differ, q[p], top_bit_everywhere(t[p]));
-        t[p] += t[p];
-      }
-      const V eq = ~differ;
-      const V stays = eq | mv, from = eq | in_fall;
-      const V zero = xor_or((from & pv) + pv, pv, from);
-      const V ph = or_neither(mv, zero, pv), mh = pv & zero;
-      const V ph_moved = (ph + ph) | in_down, mh_moved = (mh + mh) | in_fall;
-      pv = or_neither(mh_moved, stays, ph_moved);
-      mv = ph_moved & stays;
-      down = opaque(next_lane(ph));
-      fall = opaque(next_lane(mh));
+      const Deltas made = next_column(vertical, unequal_rows<P>(q, t), {in_down, in_fall});
+      down = opaque(next_lane(made.plus));
+      fall = opaque(next_lane(made.minus));
       last_row_[0][63 - s] = down[0];
       last_row_[1][63 - s] = fall[0];
       if constexpr (Path) {
-        store(trace, pv);
-        store(trace + kLanes, ph);
+        store(trace, vertical.plus);
+        store(trace + kLanes, made.plus);
         trace += 2 * kLanes;
       }
     }
-    state = {pv, mv, down, fall};
+    state = {vertical.plus, vertical.minus, down, fall};
   }
 
   // Keeps the deltas below the last lane for lane 0, which needs them `lag` steps later.
   void note_last_row(std::int64_t step, std::int64_t since, int count) {
     for (int l = 0; l < kLanes; ++l) position_[l] += count;
     if (step + b_.lag + count <= b_.columns) return;  // row 0 is there
-    DeltaString::Deltas d = {top_bits(last_row_[0]), top_bits(last_row_[1])};
+    DeltaString::Words d = {top_bits(last_row_[0]), top_bits(last_row_[1])};
     const std::int64_t last_start = b_.last_group * b_.columns + Band::kFall;
     const std::int64_t phase = since < Band::kFall ? since - Band::kFall + b_.columns : since - Band::kFall;
     if (step >= last_start || phase < 64) {
@@ -222,17 +212,6 @@ class Stripes {
     } else {
       row_.put(step + b_.lag, count, d);
     }
-  }
-
-  // The top bits of 64 words, that of word k in bit k.
-  static WFACLI_INLINE Word top_bits(const Word* words) {
-    Word all = 0;
-#if defined(__AVX512BW__)
-    for (int k = 0; k < 8; ++k) all |= Word{_mm512_movepi64_mask((__m512i)load(words + 8 * k))} << 8 * k;
-#else
-    for (int k = 0; k < 64; ++k) all |= words[k] >> 63 << k;
-#endif
-    return all;
   }
 
   const Band& b_;

@@ -3,6 +3,7 @@
 
 #include "bits.hpp"
 #include "difference.hpp"
+#include "edit.hpp"
 #include "wavefront.hpp"
 
 namespace wfacli {
@@ -22,6 +23,7 @@ struct KernelEntry {
   Kernel<BitsMemory> stripes = nullptr;
   Kernel<DifferenceMemory> difference = nullptr;
   ReadsKernel difference_reads = nullptr;
+  EditKernels (*edit)() = nullptr;
 };
 
 // The builds that this machine can run, slowest first; `count` receives how many.

@@ -1,0 +1,147 @@
+// The edit distance of one pair of any length, step by step.
+#include <memory>
+#include <stdexcept>
+
+#include "bind.hpp"
+#include "edit_bits.hpp"
+#include "edit_wavefront.hpp"
+#include "kernels.hpp"
+
+namespace wfacli {
+namespace {
+
+using Letters = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A solver and the letters that it reads.
+struct BoundSolver {
+  Letters query, target;
+  std::unique_ptr<EditSolver> solver;
+
+  EditSolver& get() const {
+    if (!solver) throw nb::value_error("the solver is closed");
+    return *solver;
+  }
+};
+
+EditPair pair_of(const Letters& query, const Letters& target) {
+  const auto bytes_of = [](const Letters& letters) {
+    if (letters.dtype() == nb::dtype<std::uint8_t>()) return 1;
+    if (letters.dtype() == nb::dtype<std::uint32_t>()) return 4;
+    throw nb::type_error("letters are u8 or u32");
+  };
+  if (bytes_of(query) != bytes_of(target)) throw nb::type_error("both sequences' letters are of one type");
+  return {query.data(), target.data(), static_cast<std::int64_t>(query.shape(0)),
+          static_cast<std::int64_t>(target.shape(0)), bytes_of(query)};
+}
+
+EditKernels kernels_of(const std::string& isa) {
+  int count = 0;
+  const KernelEntry* entries = kernel_table(count);
+  for (int i = count - 1; i >= 0; --i)
+    if (isa.empty() || isa == entries[i].name) return entries[i].edit();
+  throw std::invalid_argument("this machine has no instruction set named " + isa);
+}
+
+void make_wavefront(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
+                    const std::string& isa) {
+  const EditPair pair = pair_of(query, target);
+  const EditKernels kernels = kernels_of(isa);
+  std::unique_ptr<EditSolver> solver;
+  {
+    nb::gil_scoped_release release;
+    if (wide || pair.most() >= kNarrowFront)
+      solver = std::make_unique<EditWavefront<std::int64_t>>(pair, most, threads, kernels);
+    else solver = std::make_unique<EditWavefront<std::int32_t>>(pair, most, threads, kernels);
+  }
+  new (self) BoundSolver{std::move(query), std::move(target), std::move(solver)};
+}
+
+void make_bits(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads,
+               const std::string& isa) {
+  const EditPair pair = pair_of(query, target);
+  if (pair.letter_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
+  const EditKernels kernels = kernels_of(isa);
+  std::unique_ptr<EditSolver> solver;
+  {
+    nb::gil_scoped_release release;
+    solver = std::make_unique<EditBits>(pair, most, threads, kernels);
+  }
+  new (self) BoundSolver{std::move(query), std::move(target), std::move(solver)};
+}
+
+bool advance(BoundSolver& self, double seconds) {
+  EditSolver& solver = self.get();
+  nb::gil_scoped_release release;
+  return solver.advance(seconds);
+}
+
+nb::object distance(const BoundSolver& self) {
+  const EditSolver& solver = self.get();
+  return solver.ended() && solver.distance() >= 0 ? nb::object(nb::int_(solver.distance())) : nb::none();
+}
+
+nb::tuple position(const BoundSolver& self) {
+  const EditSolver& solver = self.get();
+  double share;
+  {
+    nb::gil_scoped_release release;
+    share = solver.share();
+  }
+  return nb::make_tuple(solver.at_least(), share, solver.cells());
+}
+
+nb::dict save(const BoundSolver& self) {
+  const EditSolver& solver = self.get();
+  std::vector<SavedArray> arrays;
+  {
+    nb::gil_scoped_release release;
+    arrays = solver.save();
+  }
+  nb::dict state;
+  for (SavedArray& array : arrays) state[array.name] = to_numpy(array.values);
+  return state;
+}
+
+void restore(BoundSolver& self, nb::dict state) {
+  EditSolver& solver = self.get();
+  std::vector<InColumn<std::int64_t>> columns;
+  std::vector<SavedView> views;
+  for (const char* name : solver.arrays()) {
+    InColumn<std::int64_t> values;
+    if (!state.contains(name) || !nb::try_cast(state[name], values, false))
+      throw nb::value_error((std::string("the state has no array of integers named ") + name).c_str());
+    columns.push_back(values);
+    views.push_back({values.data(), values.shape(0)});
+  }
+  nb::gil_scoped_release release;
+  solver.restore(views);
+}
+
+}  // namespace
+
+void bind_distance(nb::module_& m) {
+  nb::class_<BoundSolver>(m, "EditSolver", "One algorithm on its way through one pair")
+      .def("advance", &advance, nb::arg("seconds"), "Goes on for about so long; whether the end has been reached")
+      .def_prop_ro("distance", &distance, "After the end: edits; None: more than the most that matter")
+      .def_prop_ro("position", &position, "(edits at least, share of the sequences, cells)")
+      .def("save", &save, "{name: i64[]}")
+      .def("restore", &restore, nb::arg("state"), "Raises ValueError")
+      .def("close", [](BoundSolver& self) {
+        self.solver.reset();
+        self.query = self.target = Letters();
+      });
+  struct Wavefront : BoundSolver {};
+  struct Bits : BoundSolver {};
+  nb::class_<Wavefront, BoundSolver>(m, "EditWavefront", "Two fronts of furthest-reaching points that meet")
+      .def("__init__", [](Wavefront* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
+                          const std::string& isa) { make_wavefront(self, query, target, most, threads, wide, isa); },
+           nb::arg("query"), nb::arg("target"), nb::arg("most") = -1, nb::arg("threads") = 1, nb::arg("wide") = false,
+           nb::arg("isa") = "", "Letters u8 or u32 both; `most` -1: any number of edits");
+  nb::class_<Bits, BoundSolver>(m, "EditBits", "Bit-vectors over the cells that matter")
+      .def("__init__", [](Bits* self, Letters query, Letters target, std::int64_t most, int threads,
+                          const std::string& isa) { make_bits(self, query, target, most, threads, isa); },
+           nb::arg("query"), nb::arg("target"), nb::arg("most") = -1, nb::arg("threads") = 1, nb::arg("isa") = "",
+           "Letters u8; `most` -1: any number of edits");
+}
+
+}  // namespace wfacli

@@ -1,0 +1,69 @@
+// A second thread that lends a hand for short pieces of work: it is started at the first one, and between two it looks
+// out for the next for a moment before it sleeps.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace wfacli {
+
+// Until `done` holds of a value, which is returned: for a moment at once, then asleep until it changes.
+template <class T, class Done>
+inline T wait_until(const std::atomic<T>& value, const Done& done) {
+  for (int look = 0;; ++look) {
+    const T now = value.load(std::memory_order_acquire);
+    if (done(now)) return now;
+    if (look < 300) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    } else {
+      value.wait(now, std::memory_order_acquire);
+    }
+  }
+}
+
+class EditHelper {
+ public:
+  EditHelper() = default;
+  EditHelper(const EditHelper&) = delete;
+  EditHelper& operator=(const EditHelper&) = delete;
+  ~EditHelper() {
+    if (!thread_.joinable()) return;
+    give(nullptr, nullptr);
+    thread_.join();
+  }
+
+  // Does both, `other` in the second thread. Neither may throw.
+  template <class One, class Other>
+  void both(const One& one, const Other& other) {
+    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+    give([](const void* work) { (*static_cast<const Other*>(work))(); }, &other);
+    one();
+    wait_until(done_, [this](int done) { return done == given_.load(std::memory_order_relaxed); });
+  }
+
+ private:
+  void give(void (*call)(const void*), const void* work) {
+    call_ = call;
+    work_ = work;
+    given_.fetch_add(1, std::memory_order_release);
+    given_.notify_one();
+  }
+  void serve() {
+    for (int turn = 1;; ++turn) {
+      wait_until(given_, [=](int given) { return given >= turn; });
+      if (!call_) return;
+      call_(work_);
+      done_.store(turn, std::memory_order_release);
+      done_.notify_one();
+    }
+  }
+
+  std::thread thread_;
+  std::atomic<int> given_{0}, done_{0};
+  void (*call_)(const void*) = nullptr;
+  const void* work_ = nullptr;
+};
+
+}  // namespace wfacli
