@@ -9,9 +9,10 @@
 // are right, and written. Nobody waits for anybody but in shuffles.
 //
 // Extending needs no letters most of the time: a lane has for each of its diagonals a window, one bit for each of 32
-// letters from `base` on, 1 where they differ. Where most edits are, offsets move by less than two letters a score, so
-// windows are looked up again after a few scores, for all diagonals together. Where a run leaves its window, the warp
-// stops and follows it.
+// letters from `base` on, 1 where they differ. Between unlike sequences offsets move by two letters a score, and windows
+// are good for `Again` scores. Where a path through like letters is near, its diagonal moves much faster, and those
+// beside it follow, one more each score: if more than a few lanes left their windows, or these are old, all get new ones
+// at once. The few runs that are longer than a window the warp follows one after the other.
 //
 // Offsets beyond the matrix need no test in each step. Distances of neighbouring cells differ by one at most, so if an
 // offset leaves the matrix, the diagonal's last cell, to which it is cut later, is within the score too; and the same is
@@ -72,10 +73,20 @@ class Stretch {
     return most;
   }
   WFACLI_DEVICE void advance(int scores) {
-    for (; scores > 0; scores -= Again) {
-      look_again();
-      for (int step = min(scores, Again); step > 0; --step)
-        if (next_score()) follow_runs();
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j) base_[j] = reach_[j];
+    int fresh = 0;  // scores that windows are good for
+    for (; scores > 0; --scores, --fresh) {
+      if (fresh == 0) {
+        look_again();
+        fresh = Again;
+      }
+      std::uint32_t going = next_score();
+      if (__popc(going) > (fresh > Again / 2 ? kFew : 0)) {
+        going = look_again();
+        fresh = Again;
+      }
+      if (going) follow_runs();
     }
   }
 
@@ -110,8 +121,15 @@ class Stretch {
     return i < first ? Window{min(i, first - 32), kAll} : Window{i, differ};
   }
 
-  // Away from the matrix's borders, which most tiles are, a window takes half the instructions.
-  WFACLI_DEVICE void look_again() {
+  // Whether the run of a diagonal left its window; its offset is 32 too large then.
+  WFACLI_DEVICE bool left_window(int j) const { return reach_[j] - base_[j] >= 32; }
+
+  // New windows for all diagonals. Runs that left theirs go on in the new ones; which lanes have some that left these
+  // too. Away from the matrix's borders, where most tiles are, a window takes half the instructions.
+  WFACLI_DEVICE std::uint32_t look_again() {
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j)
+      if (left_window(j)) reach_[j] -= 32;
     Offset least_q = reach_[0], most_q = reach_[0], least_t = reach_[0], most_t = reach_[0];
 #pragma unroll
     for (int j = 1; j < Diagonals; ++j) {
@@ -128,16 +146,29 @@ class Stretch {
         base_[j] = reach_[j];
         differ_[j] = look_inside(first_ + j, reach_[j]);
       }
-      return;
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) {
+        const Offset k = first_ + j;
+        reach_[j] = min(reach_[j], last_cell(k));
+        const Window window = look(k, reach_[j]);
+        base_[j] = window.base;
+        differ_[j] = window.differ;
+      }
     }
+    return extend();
+  }
+
+  // All diagonals, inside their windows; which lanes have runs that left them.
+  WFACLI_DEVICE std::uint32_t extend() {
+    std::uint32_t least = kAll;
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) {
-      const Offset k = first_ + j;
-      reach_[j] = min(reach_[j], last_cell(k));
-      const Window window = look(k, reach_[j]);
-      base_[j] = window.base;
-      differ_[j] = window.differ;
+      const std::uint32_t left = rest(differ_[j], base_[j], reach_[j]);
+      least = min(least, left);
+      reach_[j] += __clz(static_cast<int>(left));
     }
+    return __ballot_sync(kAll, least == 0);
   }
 
   // What is left of a window at offset i >= base; 0: nothing, or nothing that differs.
@@ -149,22 +180,18 @@ class Stretch {
     }
   }
 
-  // All diagonals, one score further. Whether any of the warp's runs left its window: its offset is 32 too large.
-  WFACLI_DEVICE bool next_score() {
+  // All diagonals, one score further; which lanes have runs that left their windows.
+  WFACLI_DEVICE std::uint32_t next_score() {
     // The first and the last lane get a value of their own, which is of no account.
     Offset before = __shfl_up_sync(kAll, reach_[Diagonals - 1], 1);
     const Offset after = __shfl_down_sync(kAll, reach_[0], 1);
-    std::uint32_t least = kAll;
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) {
       const Offset own = reach_[j], next = j + 1 < Diagonals ? reach_[j + 1] : after;
-      const Offset to = max(max(own, next) + 1, before);
+      reach_[j] = max(max(own, next) + 1, before);
       before = own;
-      const std::uint32_t left = rest(differ_[j], base_[j], to);
-      least = min(least, left);
-      reach_[j] = to + __clz(static_cast<int>(left));
     }
-    return __any_sync(kAll, least == 0);
+    return extend();
   }
 
   // Each lane takes its diagonals whose runs left their windows, one after the other.
@@ -172,7 +199,7 @@ class Stretch {
     std::uint32_t left = 0;
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j)
-      if (reach_[j] - base_[j] >= 32) left |= 1u << j;
+      if (left_window(j)) left |= 1u << j;
     while (const std::uint32_t going = __ballot_sync(kAll, left != 0)) {
       const int which = __ffs(static_cast<int>(left)) - 1;
       left &= left - 1;

@@ -122,7 +122,8 @@ class GpuWavefront:
         """Queues a batch of launches, and a copy of the status."""
         score = self._states[self._number].score + 1
         low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
-        self._ghost = sizes.best_ghost(card.shape, self._multiprocessors, high - low + 1)
+        speed = max(self._reach, 0) / (2 * self._looked_at) if self._looked_at > 0 else 0.0
+        self._ghost = sizes.best_ghost(card.shape, self._multiprocessors, high - low + 1, speed)
         while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on(card):
             pass
         self._ask(card)

@@ -111,19 +111,24 @@ class Tiles:
         return cls(first, -(-(high - first + 1) // written), ghost, written)
 
 
-def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, ghost: int) -> float:
-    """A launch with so many tiles of each front: of the host's call, a warp's own steps, and all points together."""
+def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, ghost: int, speed: float = 0.0) -> float:
+    """A launch with so many tiles of each front: of the host's call, a warp's own steps, and all points together.
+
+    `speed` is the letters that fronts move in a score: from a few on, windows of letters serve for one score alone.
+    """
+    fast = tuning.GPU_LONG_FAST if speed > tuning.GPU_LONG_SPEED else 1.0
     rate = tuning.GPU_LONG_POINTS * multiprocessors / tuning.GPU_MULTIPROCESSORS
-    points = 2 * tiles * shape.width * ghost * tuning.GPU_LONG_PLANES[shape.planes]
-    return max(tuning.GPU_LONG_LAUNCH, ghost * tuning.GPU_LONG_STEP, tuning.GPU_LONG_GAP + points / rate)
+    points = 2 * tiles * shape.width * ghost * tuning.GPU_LONG_PLANES[shape.planes] * fast
+    alone = ghost * (tuning.GPU_LONG_FAST_STEP if fast > 1 else tuning.GPU_LONG_STEP)
+    return max(tuning.GPU_LONG_LAUNCH, alone, tuning.GPU_LONG_GAP + points / rate)
 
 
-def best_ghost(shape: Shape, multiprocessors: int, diagonals: int) -> int:
+def best_ghost(shape: Shape, multiprocessors: int, diagonals: int, speed: float = 0.0) -> int:
     """Scores a launch for so many diagonals of a front: narrow fronts take few long launches, wide ones waste less."""
 
     def a_score(ghost: int) -> float:
         tiles = -(-diagonals // shape.written(ghost))
-        return launch_seconds(shape, multiprocessors, tiles, ghost) / ghost
+        return launch_seconds(shape, multiprocessors, tiles, ghost, speed) / ghost
 
     return min(shape.ghosts, key=a_score)
 
@@ -131,12 +136,13 @@ def best_ghost(shape: Shape, multiprocessors: int, diagonals: int) -> int:
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits: int) -> float:
     """Of all launches for a pair with so many edits, by steps of the front's width."""
     query_len, target_len = lengths
+    speed = min(lengths) / max(edits, 1)
     total, score = 0.0, 0
     for upto in _steps(edits // 2 + 1):
         low, high = diagonals_that_matter(query_len, target_len, upto, max(edits, 1))
         width = max(high - low + 1, 1)
-        ghost = best_ghost(shape, multiprocessors, width)
-        one = launch_seconds(shape, multiprocessors, -(-width // shape.written(ghost)), ghost)
+        ghost = best_ghost(shape, multiprocessors, width, speed)
+        one = launch_seconds(shape, multiprocessors, -(-width // shape.written(ghost)), ghost, speed)
         total += one * (upto - score) / ghost
         score = upto
     return total
