@@ -297,7 +297,6 @@ WRONG = [
     (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "soon"), 2, "takes a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "0s"), 2, "takes a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--max-distance", "-1"), 2, "--max-distance"),
-    (("a.fa", "b.fa", "--engine", "gpu"), 1, "no algorithm for a GPU in this version"),
     (("a.fa",), 2, "Missing argument"),
 ]
 
@@ -309,6 +308,14 @@ def test_what_is_wrong(distance: Distance, folder: Path, arguments: tuple[str, .
     before = {path: path.read_bytes() for path in folder.iterdir()}
     assert_failure(distance(*arguments), code, words)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_gpu_that_is_not_there(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the card.
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    result = distance("a.fa", "b.fa", "--engine", "gpu")
+    assert_failure(result, 1)
+    assert re.fullmatch(r"wfacli: error: .*(PyCUDA|NVIDIA|GPU).*\n", result.err)
 
 
 def test_help_teaches(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from .. import __version__
 from ..config import Ambiguous, EngineName, Format
 from ..cores import usable_cores
+from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Identity, Saved
 from ..distance.choose import Choice, Means
 from ..distance.inputs import Inputs, read_lines, read_sequences, read_texts
@@ -95,32 +96,45 @@ def distance(
         raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
     if (text or lines) and path:
         raise UsageError("--path writes PAF or SAM, which are for sequences, not for --text and --lines")
-    order = _Order(
-        paths=(a, b),
-        names=(name_a, name_b),
-        unit="text" if text else "lines" if lines else "letters",
-        rule=ambiguous,
-        most=max_distance,
-        as_json=as_json,
-        path_format=_format_of(output, format_) if path else None,
-        output=output,
-        stats=stats,
-        checkpoint=checkpoint,
-        every=_seconds_of(checkpoint_every, checkpoint),
-        resume=_resumed(resume, checkpoint),
-        choice=Choice(
-            Means(threads or usable_cores()), engine, None if algorithm is AlgorithmName.AUTO else algorithm.value
-        ),
-        quiet=quiet,
-        verbose=verbose and not quiet,
-        bar=progress,
-    )
     if format_ is not None and not path:
         raise UsageError("--format says how --path writes; give --path")
     if path and as_json and output in (None, "-"):
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
-    order.refuse_overwriting()
-    _Command(order).run()
+    with _card(engine, quiet) as card:
+        order = _Order(
+            paths=(a, b),
+            names=(name_a, name_b),
+            unit="text" if text else "lines" if lines else "letters",
+            rule=ambiguous,
+            most=max_distance,
+            as_json=as_json,
+            path_format=_format_of(output, format_) if path else None,
+            output=output,
+            stats=stats,
+            checkpoint=checkpoint,
+            every=_seconds_of(checkpoint_every, checkpoint),
+            resume=_resumed(resume, checkpoint),
+            choice=Choice(
+                Means(threads or usable_cores(), card),
+                engine,
+                None if algorithm is AlgorithmName.AUTO else algorithm.value,
+            ),
+            quiet=quiet,
+            verbose=verbose and not quiet,
+            bar=progress,
+        )
+        order.refuse_overwriting()
+        _Command(order).run()
+
+
+@contextlib.contextmanager
+def _card(engine: EngineName, quiet: bool) -> Iterator[CardOnDemand | None]:
+    """A card to be opened, unless the engine's name excludes it; it is given back in the end."""
+    if engine is EngineName.CPU:
+        yield None
+        return
+    with contextlib.closing(any_card(_nothing if quiet else note)) as card:
+        yield card
 
 
 @dataclass(frozen=True)

@@ -3,60 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
+from .. import tuning
 from ..config import EngineName
 from ..errors import DeviceError, UsageError
+from .algorithm import Algorithm, Means
+from .card import ON_CARD
 from .cpu import CpuBits, CpuWavefront, forecast
-from .solver import Pair, Solver
+from .solver import Pair
+
+__all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means"]
 
 # Of how many edits more a pair may have than it is known to have; see Choice.instead.
 _MORE = 2**0.5
+_FEW = 0.02  # edits by the longer sequence, by which wavefronts are compared where there is no telling
 _WORTH_IT = 1.5  # times as long as another algorithm's model promises is what may well be true
 _SLOWEST = 4.0  # times as long as their models promise is what a busy machine is believed to take for all algorithms
 
 
-@dataclass(frozen=True)
-class Means:
-    """What solvers may use.
-
-    Attributes:
-        threads: of the CPU.
-    """
-
-    threads: int
-
-
-class Make(Protocol):
-    """Makes a solver; an error leaves nothing behind."""
-
-    def __call__(self, pair: Pair, most: int | None, means: Means) -> Solver:
-        """For a pair of which more than `most` edits do not matter."""
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """A solver to be had.
-
-    Attributes:
-        name: the engine's and the kind's, as checkpoints and --stats have it.
-        kind: "wavefront" (few edits) or "bits" (any).
-        engine: where it runs.
-        make: makes it.
-        seconds: what it will take for a pair with so many edits, by its model; infinite where it does not take the
-            pair.
-    """
-
-    name: str
-    kind: str
-    engine: EngineName
-    make: Make
-    seconds: Callable[[Pair, float, Means], float]
-
-
-# A card's algorithms come here, with models of their own, and what they are made with comes into Means.
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "cpu-wavefront",
@@ -72,6 +37,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda pair, most, means: CpuBits(pair, most, means.threads),
         lambda pair, edits, means: forecast(pair, edits, means.threads)["bits"],
     ),
+    *ON_CARD,
 )
 
 
@@ -85,11 +51,18 @@ class Choice:
         kind: str | None = None,
         algorithms: Sequence[Algorithm] = ALGORITHMS,
     ) -> None:
-        """None of a kind means any. Raises DeviceError, UsageError where nothing is left."""
+        """None of a kind means any. Raises DeviceError, UsageError where nothing is left.
+
+        Unless the engine's name asks for it, a card is opened only for a pair that takes the CPU longer than that.
+        """
         self.means = means
         there = [a for a in algorithms if engine in (EngineName.AUTO, a.engine)]
+        if means.card is None:
+            there = [a for a in there if a.engine is not EngineName.GPU]
+        elif engine is EngineName.GPU:
+            means.card.driver()  # raises DeviceError
         if not there:
-            raise DeviceError("wfacli distance has no algorithm for a GPU in this version: leave --engine gpu out")
+            raise DeviceError("--engine gpu asks for a GPU, and there is none to be used")
         self._left = [a for a in there if kind in (None, a.kind)]
         if not self._left:
             raise UsageError(f"there is no algorithm {kind}; there are {', '.join(sorted({a.kind for a in there}))}")
@@ -99,12 +72,22 @@ class Choice:
 
         That one shows by its own growth how many they are; see instead(). Raises UsageError where none takes the pair.
         """
-        left = [(self._seconds(a, pair, edits or 0), a) for a in self._left]
-        left = [(seconds, a) for seconds, a in left if math.isfinite(seconds)]
+        longest = max(len(pair.query), len(pair.target))
+        left = self._for(pair, longest if edits is None else edits, _FEW * longest if edits is None else edits)
         if not left:
             raise UsageError("bits takes 256 different lines, and here are more: leave --algorithm out")
         few = [(seconds, a) for seconds, a in left if a.kind == "wavefront"]
         return min(few if edits is None and few else left, key=lambda one: one[0])[1]
+
+    def _for(self, pair: Pair, most: float, edits: float) -> list[tuple[float, Algorithm]]:
+        """What algorithms take for so many edits; those of a card only if it is open, or worth it for `most` edits."""
+        likely = [(self._seconds(a, pair, most), a) for a in self._left if a.engine is not EngineName.GPU]
+        soonest = min((seconds for seconds, _ in likely), default=math.inf)
+        card = self.means.card
+        with_card = card is not None and soonest > tuning.OPENING_A_CARD and card.works
+        able = [a for a in self._left if with_card or a.engine is not EngineName.GPU]
+        found = [(self._seconds(a, pair, edits), a) for a in able]
+        return [(seconds, a) for seconds, a in found if math.isfinite(seconds)]
 
     def named(self, name: str) -> Algorithm:
         """The one of a checkpoint. Raises UsageError where the options exclude it."""
@@ -139,8 +122,9 @@ class Choice:
         return best[1] if best and patience * slow * best[0] < spent else None
 
     def _best_other(self, running: Algorithm, pair: Pair, edits: float) -> tuple[float, Algorithm] | None:
-        """The soonest of another kind, with its seconds."""
-        others = [(self._seconds(a, pair, edits), a) for a in self._left if a.kind != running.kind]
+        """The soonest of another kind, or elsewhere, with its seconds."""
+        left = self._for(pair, edits, edits)
+        others = [(s, a) for s, a in left if a.kind != running.kind or a.engine is not running.engine]
         return min(others, key=lambda other: other[0], default=None)
 
     def _seconds(self, algorithm: Algorithm, pair: Pair, edits: float) -> float:

@@ -18,6 +18,7 @@ from .solver import Pair
 
 OPTIONS = ("--name-a", "--name-b")
 _ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
+_EFFORT = 10_000  # edits that an estimate looks at, in about a millisecond
 _MOST_OF_A_BATCH = (1 << 31) - 1
 _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # no letters: under `mismatch`, what is no nucleotide equals nothing
 
@@ -86,7 +87,7 @@ class Inputs:
         """About how many edits the pair has, from samples of sequences; None where there is no telling."""
         if self.bases is None or max(self.a.length, self.b.length) > _MOST_OF_A_BATCH:
             return None
-        return int(estimate_edits(self.as_batch(-1))[0])
+        return int(estimate_edits(self.as_batch(-1), most=_EFFORT)[0])
 
 
 def read_sequences(

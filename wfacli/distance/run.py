@@ -12,9 +12,8 @@ from .checkpoint import Checkpoint, Saved
 from .choose import Algorithm, Choice
 from .solver import Pair, Position, Solver
 
-SLICE = 0.25  # seconds that a solver works before others may look, save and stop
 _DECIDED_BY_LENGTHS = "lengths"  # the algorithm of pairs that need none
-_SURE = 0.5  # seconds that a wavefront must have run before its growth says anything
+_SURE = 2  # slices that a wavefront must have run before its growth says anything
 _SHARE_UNSURE = 0.99  # most that a share guessed from an estimate may be
 
 
@@ -127,6 +126,7 @@ class DistanceRun:
         """For a pair of which more than `most` edits do not matter; a checkpoint is written every so many seconds."""
         self._pair, self._most, self._choice, self._estimate = pair, most, choice, estimate
         self._watchers, self._checkpoint, self._every = watchers, checkpoint, every
+        self._likely = estimate
         self._phases: list[Phase] = []
         self._resumed = self._written = 0
         self._saved_at = self._began = self._seconds_before = self._share_before = 0.0
@@ -181,7 +181,7 @@ class DistanceRun:
         self._phases.append(Phase(algorithm.name))
         self._began = self._watchers.clock()
         self._share_before, self._seconds_before = 0.0, 0.0
-        return algorithm.make(self._pair, self._most, self._choice.means)
+        return algorithm.make(self._pair, self._most, replace(self._choice.means, likely=self._likely))
 
     def _resume(self, saved: Saved) -> tuple[Algorithm, Solver]:
         algorithm = self._choice.named(saved.algorithm)
@@ -209,7 +209,7 @@ class DistanceRun:
 
     def _advance(self, algorithm: Algorithm, solver: Solver) -> bool:
         """A slice, and what is to be done after it; whether the solver has come to its end."""
-        finished = solver.advance(SLICE)
+        finished = solver.advance(algorithm.slice)
         self._look(algorithm, solver)
         if finished:
             return True
@@ -245,11 +245,12 @@ class DistanceRun:
 
     def _instead(self, algorithm: Algorithm, position: Position) -> Algorithm | None:
         phase = self._phases[-1]
-        if phase.seconds < _SURE:
+        if phase.seconds < _SURE * algorithm.slice:
             return None
         grown = position.at_least / position.share if position.share else None
         other = self._choice.instead(algorithm, self._pair, phase.at_least, phase.seconds, self._estimate, grown)
         if other:
+            self._likely = int(max(self._estimate or 0, grown or 0, phase.at_least))
             self._watchers.note(
                 f"{phase.at_least:,} edits or more after {phase.seconds:.1f} s: {other.name} takes less from scratch "
                 f"than {algorithm.name} would go on"
