@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 namespace wfacli {
@@ -34,16 +35,30 @@ class EditHelper {
     thread_.join();
   }
 
-  // Does both, `other` in the second thread. Neither may throw.
+  // Does both, `other` in the second thread; where none is to be had, after `one`. Neither may throw.
   template <class One, class Other>
   void both(const One& one, const Other& other) {
-    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+    if (!start()) {
+      one();
+      other();
+      return;
+    }
     give([](const void* work) { (*static_cast<const Other*>(work))(); }, &other);
     one();
     wait_until(done_, [this](int done) { return done == given_.load(std::memory_order_relaxed); });
   }
 
  private:
+  bool start() {
+    if (thread_.joinable()) return true;
+    if (refused_) return false;
+    try {
+      thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error&) {
+      refused_ = true;
+    }
+    return !refused_;
+  }
   void give(void (*call)(const void*), const void* work) {
     call_ = call;
     work_ = work;
@@ -61,6 +76,7 @@ class EditHelper {
   }
 
   std::thread thread_;
+  bool refused_ = false;
   std::atomic<int> given_{0}, done_{0};
   void (*call_)(const void*) = nullptr;
   const void* work_ = nullptr;
