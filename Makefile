@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-distance cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -71,6 +71,11 @@ bench-cpu: .venv/built
 # Our engine on a card and what peers you have built, as in make bench-gpu BENCH="--wfa-gpu PATH --data DIR".
 bench-gpu: .venv/built
 	$(BIN)/python bench/gpu_table.py $(BENCH)
+
+# The distance of one long pair: ours, on a card where there is one, edlib and what peers you have built, as in
+# make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".
+bench-distance: .venv/built
+	$(BIN)/pip install -q "edlib>=1.3.9" && $(BIN)/python bench/distance_table.py $(BENCH)
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++

@@ -144,6 +144,22 @@ class EditBits(EditSolver):
 def pack_pairs(queries: Iterable[Any], targets: Iterable[Any]) -> Mapping[str, Any]: ...
 def cigar_texts(cigar: U32, cigar_start: I64, cigar_m: bool) -> list[str]: ...
 def cigar_letters(cigar: U32, cigar_start: I64) -> I32: ...
+def dot_counts(
+    query: U8 | U32,
+    target: U8 | U32,
+    query_starts: I64,
+    target_starts: I64,
+    *,
+    k: int,
+    literal: bool,
+    sampled: int,
+    columns: int,
+    rows: int,
+    most: int,
+) -> tuple[U32, U32, int, int, int, int]: ...
+def path_windows(
+    query: U8 | U32, target: U8 | U32, cigar: U32, *, reverse: bool, literal: bool, windows: int
+) -> tuple[I64, I64, I64, I64]: ...
 def keep_memory_flat() -> None: ...
 def estimate_edits(
     batch: PairBatch,

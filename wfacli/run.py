@@ -187,14 +187,15 @@ class AlignRun:
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:
     for path in (output, report):
         for source in sources:
-            if source.regular and source.path != "-" and _same(source.path, path):
+            if source.regular and source.path != "-" and same_file(source.path, path):
                 raise UsageError(f"{path} is an input; writing to it would destroy it")
-    if report is not None and (report == (output or "-") or _same(report, output)):
+    if report is not None and (report == (output or "-") or same_file(report, output)):
         place = "standard output" if report == "-" else report
         raise UsageError(f"--stats and the alignments cannot both go to {place}")
 
 
-def _same(one: str, other: str | None) -> bool:
+def same_file(one: str, other: str | None) -> bool:
+    """Whether two names are of one ordinary file; standard output is none."""
     if other is None or other == "-":
         return False
     if Path(one).exists() and Path(other).exists():

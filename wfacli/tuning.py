@@ -87,6 +87,25 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
+OPENING_A_CARD = 0.7  # seconds, of a process that has none open
+# Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
+# random letters, by an earlier form of the kernel; guesses are still to be measured.
+GPU_LONG_LAUNCH = 1.35e-5  # seconds of the host for a launch
+GPU_LONG_STEP = 5.3e-7  # seconds of a score of one tile
+GPU_LONG_POINTS = 1.7e12  # a second, of GPU_MULTIPROCESSORS, ghosts with them
+GPU_LONG_GAP = 8e-6  # seconds of a launch's beginning and end on a full card
+GPU_LONG_SPEED = 2.5  # letters that fronts move in a score, above which the next two hold (guess)
+GPU_LONG_FAST = 3.0  # times as long for all points (guess)
+GPU_LONG_FAST_STEP = 8e-7  # seconds of a score of one tile (guess)
+GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter (32: guess)
+GPU_LONG_LETTERS = 5e9  # bytes of letters a second, from ordinary memory to the card
+GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the end
+# Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a warp's column when it has a
+# scheduler to itself, and of each of a multiprocessor's many (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
+GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
+GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
+GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
+GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
 # One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
 # wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
 DISTANCE_START = 5e-5  # seconds

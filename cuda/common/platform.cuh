@@ -14,6 +14,8 @@
 // A kernel with one argument, a structure by value; WFACLI_BLOCK threads a block. The body follows.
 #define WFACLI_KERNEL(name, Task) \
   extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK, WFACLI_RESIDENT) name(const __grid_constant__ Task task)
+// Leaves the multiprocessor to others for a moment, where somebody waits.
+#define WFACLI_PAUSE() __nanosleep(100)
 // Shared memory whose size the launch gives; 16-byte aligned.
 #define WFACLI_DYNAMIC_SHARED(name) extern __shared__ __align__(16) std::uint8_t name[]
 
@@ -23,6 +25,7 @@
 
 #define WFACLI_DEVICE inline
 #define WFACLI_KERNEL(name, Task) WFACLI_EMULATED_KERNEL(name, Task)
+#define WFACLI_PAUSE()
 #define WFACLI_DYNAMIC_SHARED(name) std::uint8_t* const name = wfacli_emulation::dynamic_shared()
 
 #endif

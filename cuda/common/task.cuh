@@ -107,4 +107,70 @@ struct GatherTask {
   std::int32_t lanes_log2;   // 2^lanes_log2 threads copy a slot's operations
 };
 
+// A launch of make_planes (long_letters.cu): a piece of a sequence that begins at a multiple of 32 letters.
+struct PlanesTask {
+  const void* letters;  // [count], a byte each, or four
+  std::uint32_t* rows;  // the piece's first row (common/planes.cuh); with two planes the one before it changes too
+  std::uint64_t count;
+};
+
+// What launches of long_wavefront.cu tell the host and each other.
+struct LongStatus {
+  std::int64_t reach;  // most letters of the query that both fronts have behind them on one diagonal
+  std::int32_t met;    // number of the first launch that found the fronts it got to have met; later ones do nothing. 0: none
+  std::int32_t unused;
+};
+
+// A launch of long_wavefront.cu: both fronts of a pair, some scores further. Front 0 is of the sequences, front 1 of the
+// reversed sequences; both have the same diagonals.
+struct LongWavefrontTask {
+  const std::uint32_t* query;  // row 0 (common/planes.cuh)
+  const std::uint32_t* target;
+  std::int64_t query_len;
+  std::int64_t target_len;
+  const void* from;           // [2][from_stride] offsets, of diagonals from_first, from_first + 1, ...
+  void* to;                   // [2][to_stride] offsets, of diagonals first, first + 1, ...
+  std::int64_t from_stride;
+  std::int64_t to_stride;
+  std::int64_t from_first;    // diagonals and counts of them are multiples of WFACLI_DIAGONALS
+  std::int64_t from_count;    // no other diagonal has been reached
+  std::int64_t first;
+  std::int64_t tiles;         // of each front
+  LongStatus* status;
+  std::int32_t ghost;         // diagonals at either end of a tile that are not written
+  std::int32_t steps[2];      // scores that each front goes on, up to `ghost`
+  std::int32_t number;        // of the launch, from 1
+};
+
+// One of the two matrices of long_bits.cu: that of the reversed sequences (0) and that of the sequences (1), of which each
+// has the rows down to where the two meet. Values have tags (stripe + 1) in their upper halves.
+struct BitsMatrix {
+  unsigned long long* edges;   // [slots][edge_words][2], where costs rise and fall behind a stripe's last row
+  unsigned long long* corner;  // [slots][2], the cost at the top left of a stripe: its lower half and its upper one
+  unsigned long long* read;    // [slots], the stripes that have read all that they need of the one before
+  std::int64_t stripes;        // in all
+  std::int64_t above;          // rows of the first stripe that lie above the matrix
+};
+
+// A launch of long_bits.cu: some stripes of a pair's matrices, in the order (1, 0), (0, 0), (1, 1), ... of matrix and stripe,
+// or all of matrix 0. A stripe has `rows` rows and those columns where cells are in the band: column - row from `low` to `high`, the same in
+// both matrices, with rows and columns counted from 1.
+struct LongBitsTask {
+  const std::uint32_t* query;  // row 0 (common/planes.cuh)
+  const std::uint32_t* target;
+  std::int64_t query_len;  // neither is empty
+  std::int64_t target_len;
+  std::int64_t low;  // at most min(0, target_len - query_len); at least 64 less than `high`
+  std::int64_t high;
+  std::int64_t first;  // of the stripes of both matrices, and the one behind the last
+  std::int64_t end;
+  BitsMatrix matrix[2];     // the second one may have no stripes
+  std::int64_t rows;        // as the kernel's build has it
+  std::int64_t edge_words;  // that a stripe has at most
+  std::int64_t slots;       // stripe s has slot s % slots; more than there are warps
+  std::uint32_t* next;      // 0 before the launch: how many stripes are drawn
+  std::int64_t* distance;   // of all of the band: from the last stripe, or where the matrices meet
+  std::int64_t* sums;       // [2][edge_words + 1] for long_bits_meet
+};
+
 }  // namespace wfacli

@@ -161,6 +161,9 @@ inline int __reduce_min_sync(std::uint32_t mask, int value) {
 inline int __reduce_max_sync(std::uint32_t mask, int value) {
   return wfacli_emulation::reduce(mask, value, [](int a, int b) { return max(a, b); }, "reduce_max");
 }
+inline int __reduce_add_sync(std::uint32_t mask, int value) {
+  return wfacli_emulation::reduce(mask, value, [](int a, int b) { return a + b; }, "reduce_add") - value;  // its own was there already
+}
 inline unsigned __reduce_min_sync(std::uint32_t mask, unsigned value) {
   return wfacli_emulation::reduce(mask, value, [](unsigned a, unsigned b) { return min(a, b); }, "reduce_min");
 }
@@ -247,6 +250,12 @@ inline std::uint32_t __funnelshift_l(std::uint32_t low, std::uint32_t high, std:
 inline std::uint32_t __funnelshift_r(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
   const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
   return static_cast<std::uint32_t>(both >> (by & 31));
+}
+inline std::uint32_t __funnelshift_lc(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
+  return by >= 32 ? low : __funnelshift_l(low, high, by);
+}
+inline std::uint32_t __funnelshift_rc(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
+  return by >= 32 ? high : __funnelshift_r(low, high, by);
 }
 inline std::uint32_t __byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
   const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;

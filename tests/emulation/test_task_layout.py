@@ -19,6 +19,11 @@ STRUCTURES = {
     "PackTask": task.PACK_TASK,
     "EncodeTask": task.ENCODE_TASK,
     "GatherTask": task.GATHER_TASK,
+    "PlanesTask": task.PLANES_TASK,
+    "LongStatus": task.LONG_STATUS,
+    "LongWavefrontTask": task.LONG_WAVEFRONT_TASK,
+    "BitsMatrix": task.BITS_MATRIX,
+    "LongBitsTask": task.LONG_BITS_TASK,
 }
 
 

@@ -18,8 +18,13 @@ import numpy as np
 from wfacli.batch import Status
 from wfacli.config import AlignSpec, Heuristics
 from wfacli.dispatch import Route
+from wfacli.distance.cpu import CpuWavefront
+from wfacli.distance.gpu_bits import GpuBits
+from wfacli.distance.gpu_wavefront import GpuWavefront
+from wfacli.distance.solver import Pair as LongPair
+from wfacli.distance.solver import Solver
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu import catalogue, kernels, tiles
+from wfacli.gpu import catalogue, kernels, long_bits, long_wavefront, tiles
 from wfacli.gpu.cache import Cache
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
@@ -117,6 +122,45 @@ def wrong_in_bands(
         engine.close()
 
 
+def wrong_long_pairs(open_driver: Callable[[], Driver], families: list[str], seen: set[str]) -> Iterator[str]:
+    """What algorithms for one long pair find that the CPU does not; every build of each."""
+    if families and not any("long".startswith(f) or f.startswith("long") for f in families):
+        return
+    rng, driver = np.random.default_rng(SEED), launched(open_driver(), seen)
+    try:
+        for planes, count in ((2, 4), (4, 11), (8, 60), (32, 5000)):
+            alphabet = np.frombuffer(b"ACGT", np.uint8) if planes == 2 else np.arange(count, dtype=np.uint32)
+            target = alphabet[rng.integers(0, count, 4500)]
+            query = np.delete(target, rng.integers(0, len(target), 150))
+            query[rng.integers(0, len(query), 150)] = alphabet[0]
+            if planes < 32:
+                query, target = query.astype(np.uint8), target.astype(np.uint8)
+            pair = LongPair(query, target, planes == 2)
+            wanted = found_by(CpuWavefront(pair, None, 1))
+            solvers: list[Solver] = []
+            if planes != 4:
+                shapes = [s for s in long_wavefront.SHAPES if s.planes == planes]
+                solvers += [GpuWavefront(driver, pair, None, shape) for shape in shapes]
+            if planes < 32:
+                shapes = [s for s in long_bits.SHAPES if s.planes == planes]
+                solvers += [GpuBits(driver, pair, None, likely, s) for s in shapes for likely in (1, wanted)]
+            for solver in solvers:
+                if (got := found_by(solver)) != wanted:
+                    yield f"{solver.name}, {planes} planes: {got}, not {wanted}"
+    finally:
+        driver.close()
+
+
+def found_by(solver: Solver) -> int | None:
+    """The distance."""
+    try:
+        while not solver.advance(1.0):
+            pass
+        return solver.distance
+    finally:
+        solver.close()
+
+
 def rows_of(kernels: list[str]) -> set[str]:
     """Rows of the catalogue whose names begin so."""
     return {name for name in catalogue.ROWS if name.startswith(tuple(kernels or [""]))}
@@ -143,7 +187,7 @@ def main() -> int:
             return EmulatedDriver()
         return CudaDriver(compiler=compiler)
 
-    wrong = list(run_all(opened, options.kernels, seen))
+    wrong = [*run_all(opened, options.kernels, seen), *wrong_long_pairs(opened, options.kernels, seen)]
     for line in wrong:
         print(line)
     missing = rows_of(options.kernels) - seen

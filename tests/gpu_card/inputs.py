@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+
+REAL = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
 Pair = tuple[bytes, bytes]
 Gaps = Sequence[tuple[int, int]]  # (open, extend)
 
 _LETTERS = np.frombuffer(b"ACGT", np.uint8)
 LONGEST_GAP = 64
+
+
+def real_letters(name: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """Letters (u8) of the first record of both files of a real pair, in capitals; None where there is no such pair."""
+    files = [REAL / f"{name}.{side}.fa.gz" for side in ("query", "target")]
+    if not all(file.exists() for file in files):
+        return None
+    records = [gzip.decompress(file.read_bytes()).split(b">")[1] for file in files]
+    query, target = (b"".join(record.split(b"\n")[1:]).upper() for record in records)
+    return np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8)
 
 
 def letters(rng: np.random.Generator, length: int) -> np.ndarray:

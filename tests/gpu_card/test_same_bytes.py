@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .inputs import LENGTHS, generated, write
+from .inputs import LENGTHS, REAL, generated, write
 from .support import CASES, Case, Run, compared, line_of
 
 pytestmark = pytest.mark.gpu
 SEED = 71
-FOLDER = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 # Real sets, and the share of pairs that the card must answer in some case; the rest may be for the CPU's threads.
 SETS = {
     "hifi_human_wfagpu": 0.9,
@@ -30,7 +28,7 @@ SETS = {
     "special_sarscov2_N_iupac": 0.0,
     "special_softmask_chimp": 0.5,
 }
-AT_HAND = [name for name in SETS if (FOLDER / f"{name}.query.fa.gz").exists()] or [""]
+AT_HAND = [name for name in SETS if (REAL / f"{name}.query.fa.gz").exists()] or [""]
 RULES = tuple(
     Case(metric, more=("--ambiguous", rule)) for metric in ("edit", "affine") for rule in ("wildcard", "literal")
 )
@@ -55,9 +53,9 @@ def assert_on_card(done: dict[str, Run], share: float) -> None:
 @pytest.mark.parametrize("name", AT_HAND)
 def test_real_sets(card: dict[str, Any], tmp_path: Path, say: Say, name: str) -> None:
     if not name:
-        say(f"no real sets in {FOLDER}; WFACLI_TEST_DATA names the folder of real pairs")
+        say(f"no real sets in {REAL}; WFACLI_TEST_DATA names the folder of real pairs")
         return
-    files = [FOLDER / f"{name}.{side}.fa.gz" for side in ("query", "target")]
+    files = [REAL / f"{name}.{side}.fa.gz" for side in ("query", "target")]
     cases = (*CASES, *(RULES if name.startswith("special") else ()))
     done = compared(tmp_path, files, cases)
     for case, run in done.items():

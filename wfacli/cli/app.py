@@ -8,7 +8,10 @@ import typer
 
 from .. import __version__
 from .align import align
+from .distance import distance
+from .distance_options import DISTANCE_HELP
 from .doctor import DOCTOR_HELP, doctor
+from .dotplot import DOTPLOT_HELP, dotplot
 from .kernels import KERNELS_HELP, kernels
 from .options import ALIGN_HELP
 
@@ -38,5 +41,7 @@ def main(
 
 
 app.command(no_args_is_help=True, help=ALIGN_HELP)(align)
+app.command(no_args_is_help=True, help=DISTANCE_HELP)(distance)
+app.command(no_args_is_help=True, help=DOTPLOT_HELP)(dotplot)
 app.command(help=DOCTOR_HELP)(doctor)
 app.command(help=KERNELS_HELP, hidden=True)(kernels)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.progress import (
     BarColumn,
@@ -18,8 +20,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from ..distance.run import Progress as DistanceProgress
 from ..run import Watch
 from .console import console, note
+from .distance_report import line as distance_line
+from .distance_report import seconds, standing
 from .report import rate
 
 _LINE_SECONDS = 10.0
@@ -72,6 +77,39 @@ def _bar(watch: Watch) -> Iterator[None]:
         task = progress.add_task("aligning", total=watch.bytes_total)
         with _every(_BAR_SECONDS, lambda: progress.update(task, completed=watch.bytes_read())):
             yield
+
+
+@contextmanager
+def shown_distance(look: Callable[[], DistanceProgress], bar: bool | None, quiet: bool) -> Iterator[None]:
+    """Shows how far one long pair is while the block runs; options as in shown()."""
+    begun = time.perf_counter()
+    if quiet or bar is False:
+        yield
+    elif console.is_terminal:
+        columns = [
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[rest]}"),
+        ]
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("reading", total=None, rest="")
+            with _every(_BAR_SECONDS, lambda: progress.update(task, **_as_task(look()))):
+                yield
+    else:
+        with _every(_LINE_SECONDS, lambda: note(distance_line(look(), time.perf_counter() - begun))):
+            yield
+
+
+def _as_task(now: DistanceProgress) -> dict[str, Any]:
+    """What rich's bar shows of a run: it swings where there is no telling how far it is."""
+    known = now.share is not None
+    return {
+        "description": standing(now),
+        "total": 1.0 if known else None,
+        "completed": now.share if known else 0,
+        "rest": "" if now.rest is None else f"about {seconds(now.rest)} to go",
+    }
 
 
 @contextmanager

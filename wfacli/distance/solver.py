@@ -33,7 +33,8 @@ class Position:
 
     Attributes:
         at_least: edits that the pair is known to have, 0 at first; never more than the distance.
-        share: of the work that is behind, as far as it can be guessed, 0 to 1; None where it cannot.
+        share: of the work that is behind, as far as it can be guessed, 0 to 1; None where it cannot. Of a wavefront:
+            of the way, that is of both sequences; its work goes with the square of that.
         cells: of the matrix, or furthest-reaching points, that were computed, whatever the algorithm counts.
     """
 

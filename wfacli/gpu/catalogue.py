@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from . import tiles
+from . import long_bits, long_wavefront, tiles
 from .wfa import VARIANTS
 
 
@@ -151,6 +151,30 @@ def _wavefronts() -> Iterator[Row]:
         yield Row(name, "wfa.cu", "align_wavefront", variant.macros, variant.threads)
 
 
+def _long() -> Iterator[Row]:
+    """Fronts of one long pair.
+
+    What they could reach at best on an H200 (132 multiprocessors, 4 schedulers at 1.7 GHz, 32 lanes: 2.9e13
+    instructions of lanes a second): a point takes 7 instructions (two maxima, the window's shift, its leading zeros,
+    two sums, the least rest), a diagonal's window about 28 every 8 scores, what a lane does once for its 8 diagonals
+    1, ghosts a seventh of it all: 13, thus 2e12 points a second. Letters are no limit: 32 bytes every 8 points, most
+    of them from the first-level cache, since neighbouring diagonals read neighbouring letters.
+    """
+    for shape in long_wavefront.SHAPES:
+        name = long_wavefront.row_of(shape)
+        yield Row(name, "long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
+    for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
+        name = long_wavefront.letters_row_of(planes)
+        yield Row(name, "long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
+
+
+def _long_bits() -> Iterator[Row]:
+    """Stripes of one long pair's matrices, and their meeting."""
+    for shape in long_bits.SHAPES:
+        yield Row(shape.name, "long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
+    yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
+
+
 _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("pack", "pack.cu", "pack_letters", (), 256),
     Row("encode", "pack.cu", "encode_letters", (), 256),
@@ -160,4 +184,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits()))

@@ -42,4 +42,33 @@ GATHER_TASK = np.dtype(
     ],
     align=True,
 )
+PLANES_TASK = np.dtype([("letters", _ADDRESS), ("rows", _ADDRESS), ("count", np.uint64)], align=True)
+LONG_STATUS = np.dtype([("reach", np.int64), ("met", np.int32), ("unused", np.int32)], align=True)
+LONG_WAVEFRONT_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("query", "target")),
+        *((name, np.int64) for name in ("query_len", "target_len")),
+        *((name, _ADDRESS) for name in ("from", "to")),
+        *((name, np.int64) for name in ("from_stride", "to_stride", "from_first", "from_count", "first", "tiles")),
+        ("status", _ADDRESS),
+        ("ghost", np.int32),
+        ("steps", np.int32, 2),
+        ("number", np.int32),
+    ],
+    align=True,
+)
+BITS_MATRIX = np.dtype(
+    [*((name, _ADDRESS) for name in ("edges", "corner", "read")), ("stripes", np.int64), ("above", np.int64)],
+    align=True,
+)
+LONG_BITS_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("query", "target")),
+        *((name, np.int64) for name in ("query_len", "target_len", "low", "high", "first", "end")),
+        ("matrix", BITS_MATRIX, 2),
+        *((name, np.int64) for name in ("rows", "edge_words", "slots")),
+        *((name, _ADDRESS) for name in ("next", "distance", "sums")),
+    ],
+    align=True,
+)
 GUARD = 8  # words of packed letters that can be read before and after

@@ -86,4 +86,5 @@ NB_MODULE(_native, m) {
   wfacli::bind_forecast(m);
   wfacli::bind_distance(m);
   wfacli::bind_format(m);
+  wfacli::bind_dotplot(m);
 }

@@ -1,0 +1,213 @@
+"""Our algorithms for one long pair, those of the CPU and of a card; the only place here that knows their interface."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from wfacli import tuning
+from wfacli._native import estimate_edits
+from wfacli.distance import cpu, gpu_bits, gpu_wavefront
+from wfacli.distance.cpu import CpuBits, CpuWavefront
+from wfacli.distance.gpu_bits import GpuBits
+from wfacli.distance.gpu_wavefront import GpuWavefront
+from wfacli.distance.solver import Solver
+from wfacli.gpu.catalogue import ROWS
+from wfacli.gpu.driver import Driver
+
+from .distance_work import Work
+
+SLICE = 0.25  # seconds that a solver works before anybody looks whether it takes too long
+_EFFORT = 10_000  # edits that an estimate looks at, a millisecond: with the usual 60 it sees too little of a genome
+
+
+@dataclass
+class Measured:
+    """What an aligner did with a pair.
+
+    Attributes:
+        seconds: of each repeat; none where it was stopped.
+        distance: that it found.
+        facts: more that is known of it, plain values for JSON.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    distance: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def best(self) -> float:
+        """Seconds of the fastest repeat."""
+        return min(self.seconds)
+
+    def report(self, cells: int) -> dict[str, Any]:
+        """Plain values for JSON, for a pair with a matrix of so many cells."""
+        times = {"best_seconds": round(self.best, 6), "all_seconds": [round(s, 6) for s in self.seconds]}
+        return {**times, "distance": self.distance, "tcups": tcups(cells, self.best), **self.facts}
+
+
+def tcups(cells: int, seconds: float) -> float:
+    """10^12 cells of the whole matrix a second, computed or not."""
+    return float(f"{cells / max(seconds, 1e-9) / 1e12:.4g}")
+
+
+class NoAnswer(Exception):
+    """Whose time was over, or who failed; the message says why."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How often, and how long at most.
+
+    Attributes:
+        repeats: of everybody.
+        patience: seconds; what takes longer is not repeated.
+        longest: seconds; who would take longer is left out, and stopped if he does nevertheless.
+        threads: of our CPU solvers.
+        deadline: of time.monotonic(), after which nobody has a turn any more.
+    """
+
+    repeats: int
+    patience: float
+    longest: float
+    threads: int
+    deadline: float
+
+    @property
+    def limit(self) -> float:
+        """Seconds that somebody who begins now may take."""
+        return min(self.longest, self.deadline - time.monotonic())
+
+    def repeated(self, seconds: list[float]) -> bool:
+        """Whether somebody who took so long has another turn."""
+        return len(seconds) < self.repeats and max(seconds) <= self.patience
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One of ours.
+
+    Attributes:
+        engine: "gpu" or "cpu".
+        kind: "wavefront" or "bits".
+        make: a solver of a pair, ready to advance; of gpu-bits with the time of an estimate.
+        forecast: seconds for a pair with so many edits.
+    """
+
+    engine: str
+    kind: str
+    make: Callable[[Work], Solver]
+    forecast: Callable[[Work, int], float]
+
+    @property
+    def name(self) -> str:
+        """In the table."""
+        return f"{self.engine}-{self.kind}"
+
+
+def estimate(work: Work) -> int | None:
+    """Edits that a pair may have, from samples of it; None where there is no telling."""
+    edits = int(estimate_edits(work.batch, most=_EFFORT)[0])
+    return edits if edits >= 0 else None
+
+
+def likely(work: Work) -> int | None:
+    """Edits that are enough for most pairs of such an estimate: a band that does not prove is computed for nothing."""
+    edits = estimate(work)
+    return None if edits is None else min(round(edits * tuning.GPU_NARROW) + 1, max(work.lengths))
+
+
+def on_cpu(threads: int) -> list[Algorithm]:
+    """Ours with so many threads."""
+    return [
+        Algorithm(
+            "cpu",
+            "wavefront",
+            lambda work: CpuWavefront(work.pair, None, threads),
+            lambda work, edits: cpu.forecast(work.pair, edits, threads)["wavefront"],
+        ),
+        Algorithm(
+            "cpu",
+            "bits",
+            lambda work: CpuBits(work.pair, None, threads),
+            lambda work, edits: cpu.forecast(work.pair, edits, threads)["bits"],
+        ),
+    ]
+
+
+def on_card(driver: Driver) -> list[Algorithm]:
+    """Ours on an open card."""
+    card = driver.card
+    return [
+        Algorithm(
+            "gpu",
+            "wavefront",
+            lambda work: GpuWavefront(driver, work.pair),
+            lambda work, edits: gpu_wavefront.forecast(card, work.lengths, edits, 2 if work.pair.plain else 8),
+        ),
+        Algorithm(
+            "gpu",
+            "bits",
+            lambda work: GpuBits(driver, work.pair, likely=likely(work)),
+            lambda work, edits: gpu_bits.forecast(card, work.lengths, edits, work.pair.plain),
+        ),
+    ]
+
+
+def load_kernels(driver: Driver, plain: bool) -> int:
+    """Compiles and loads what pairs may need, so that no run has to; returns how many kernels.
+
+    Args:
+        driver: an open card.
+        plain: whether all letters are A C G T.
+    """
+    kinds = ("2",) if plain else ("4", "8")
+    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds]
+    bits = tuple(f"long-bits-{planes}-" for planes in kinds)
+    rows = [row for name, row in ROWS.items() if name in names or name.startswith(bits)]
+    for row in rows:
+        driver.kernel(row)
+    return len(rows)
+
+
+def run(algorithm: Algorithm, work: Work, rules: Rules) -> Measured:
+    """All repeats. Of a card's, the first one is not counted, unless it takes so long that there is no other.
+
+    Raises:
+        NoAnswer: it was stopped, or gave two different answers.
+        WfacliError, MemoryError: it failed.
+    """
+    found = Measured()
+    first, distance, facts = _once(algorithm, work, rules)
+    if algorithm.engine == "cpu" or first > rules.patience:
+        found.seconds.append(first)
+    else:
+        facts["first_seconds"] = round(first, 6)
+    found.distance, found.facts = distance, facts
+    while not found.seconds or rules.repeated(found.seconds):
+        seconds, distance, again = _once(algorithm, work, rules)
+        if distance != found.distance:
+            raise NoAnswer(f"a repeat says {distance}, the first run {found.distance}")
+        if seconds <= min(found.seconds, default=seconds):
+            found.facts["ready_seconds"] = again["ready_seconds"]
+        found.seconds.append(seconds)
+    return found
+
+
+def _once(algorithm: Algorithm, work: Work, rules: Rules) -> tuple[float, int | None, dict[str, Any]]:
+    """Seconds, the distance, and facts of one run."""
+    limit = rules.limit
+    begun = time.perf_counter()
+    solver = algorithm.make(work)
+    try:
+        ready = time.perf_counter() - begun
+        while not solver.advance(SLICE):
+            if time.perf_counter() - begun > limit:
+                raise NoAnswer(f"stopped after {limit:.0f} s, at {solver.position.at_least:,} edits or more")
+        seconds = time.perf_counter() - begun
+        facts = {"ready_seconds": round(ready, 6), "cells": int(solver.position.cells)}
+        return seconds, solver.distance, facts
+    finally:
+        solver.close()

@@ -1,0 +1,175 @@
+"""Peers for one long pair, each in a process of its own: native code cannot be interrupted, a process can be ended."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .build import RECIPES
+from .distance_ours import Measured, NoAnswer, Rules
+from .distance_work import Work, work_of
+from .native import Aligner
+
+_START = 60.0  # seconds for a process to begin and to read the pair
+_MEMORY = 0.75  # of the machine's that a peer may have
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A peer.
+
+    Attributes:
+        name: in a result.
+        shown: in a table.
+        setting: of its shared library; None: it is the Python package of that name.
+        edit, cell: seconds, about, of one thread: for edits * edits, and for letters * edits.
+        library: its shared library.
+    """
+
+    name: str
+    shown: str
+    setting: str | None
+    edit: float = 0.0
+    cell: float = 0.0
+    library: Path | None = None
+
+    def forecast(self, work: Work, edits: int) -> float:
+        """Seconds, about."""
+        return self.edit * edits * edits + self.cell * max(work.lengths) * edits
+
+    @property
+    def what(self) -> str:
+        """Which it is, for readers of a result."""
+        if self.setting is None:
+            return f"{self.name} {metadata.version(self.name)}, the Python package"
+        return RECIPES[self.name].what
+
+
+EDLIB = Peer("edlib", "edlib", None, cell=8e-11)
+WFA2 = Peer("wfa2", "WFA2-lib", "biwfa", edit=1e-9)
+QUICKED = Peer("quicked", "QuickEd", "", cell=8e-11)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What the other process is told; a pair's letters come from a file."""
+
+    peer: Peer
+    bases: Path
+    starts: tuple[int, int]
+    lengths: tuple[int, int]
+
+
+def write(work: Work, folder: Path) -> Path:
+    """A pair's letters, where peers find them."""
+    path = folder / "bases"
+    work.batch.bases.tofile(path)
+    return path
+
+
+def run(peer: Peer, work: Work, bases: Path, rules: Rules) -> Measured:
+    """All repeats of a peer on a pair that `write` wrote. Raises NoAnswer."""
+    batch = work.batch
+    order = _Order(peer, bases, (int(batch.q_start[0]), int(batch.t_start[0])), work.lengths)
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, order), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        return _asked(ours, rules)
+    finally:
+        with contextlib.suppress(OSError):
+            ours.send(False)
+        ours.close()
+        process.join(1)
+        process.kill()
+        process.join()
+
+
+def _asked(connection: Any, rules: Rules) -> Measured:
+    found = Measured()
+    _answer(connection, _START)
+    while not found.seconds or rules.repeated(found.seconds):
+        limit = rules.limit
+        connection.send(True)
+        try:
+            seconds, distance = _answer(connection, max(limit, 0))
+        except NoAnswer:
+            if found.seconds:  # an answer is an answer
+                break
+            raise
+        if found.seconds and distance != found.distance:
+            raise NoAnswer(f"a repeat says {distance}, the first run {found.distance}")
+        found.seconds.append(seconds)
+        found.distance = distance
+    return found
+
+
+def _answer(connection: Any, limit: float) -> tuple[float, int]:
+    if not connection.poll(limit):
+        raise NoAnswer(f"stopped after {limit:.0f} s")
+    try:
+        answer = connection.recv()
+    except EOFError:
+        raise NoAnswer("its process ended without an answer, perhaps for lack of memory") from None
+    if isinstance(answer, str):
+        raise NoAnswer(answer)
+    seconds, distance = answer
+    if distance < 0:
+        raise NoAnswer("it gave no answer")
+    return float(seconds), int(distance)
+
+
+def serve(connection: Connection, order: _Order) -> None:
+    """The other process: says that it is ready, then seconds and distance as often as it is asked to."""
+    whole = resource.getrlimit(resource.RLIMIT_AS)[1]
+    memory = int(_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, whole))
+    try:
+        once = _opened(order)
+        connection.send((0.0, 0))
+        while connection.recv():
+            connection.send(once())
+    except EOFError:
+        pass
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}")
+
+
+def _opened(order: _Order) -> Callable[[], tuple[float, int]]:
+    work = work_of(np.fromfile(order.bases, np.uint8), order.starts, order.lengths)
+    if order.peer.setting is None:
+        return _edlib(work)
+    assert order.peer.library is not None
+    aligner = Aligner(order.peer.library, "edit", True, order.peer.setting)
+
+    def once() -> tuple[float, int]:
+        seconds, costs = aligner.run(work.batch)
+        return seconds, int(costs[0])
+
+    return once
+
+
+def _edlib(work: Work) -> Callable[[], tuple[float, int]]:
+    import edlib
+
+    query, target = work.pair.query.tobytes(), work.pair.target.tobytes()
+
+    def once() -> tuple[float, int]:
+        begun = time.perf_counter()
+        distance = edlib.align(query, target, mode="NW", task="distance")["editDistance"]
+        return time.perf_counter() - begun, distance
+
+    return once

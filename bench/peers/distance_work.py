@@ -1,0 +1,185 @@
+"""The pairs of bench/distance_table.py: one long pair a row."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wfacli.batch import I32, U8, PairBatch, Records
+from wfacli.distance.solver import Pair
+
+_SEED = 1
+_ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
+_CHUNK = 1 << 24  # letters that are made at a time, so that what that takes is small beside the pair itself
+_BASES = np.frombuffer(b"ACGT", np.uint8)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One pair.
+
+    Attributes:
+        name: in the table.
+        real: of a set, whose first records are taken; "": a random pair.
+        letters: of a random pair's target.
+        error: edits a letter of the target, a third each of mismatches, insertions and deletions; None: the query is
+            another random string.
+        card: whether it is too much for a CPU.
+    """
+
+    name: str
+    real: str = ""
+    letters: int = 0
+    error: float | None = None
+    card: bool = False
+
+
+REAL = (
+    "long_mt_human_orang",
+    "long_lpa_human",
+    "long_ont_500k",
+    "long_hpylori_puno120_sjm180",
+    "long_ecoli_dh1_mg1655",
+)
+ROWS = (
+    *(Row(name, real=name) for name in REAL),
+    Row("random 1 Mb", letters=1_000_000),
+    Row("5 Mb 99.9%", letters=5_000_000, error=0.001),
+    Row("random 10 Mb", letters=10_000_000, card=True),
+    Row("50 Mb 99.9%", letters=50_000_000, error=0.001),
+    Row("250 Mb 99%", letters=250_000_000, error=0.01, card=True),
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A pair as all aligners get it.
+
+    Attributes:
+        batch: one pair.
+        pair: the same letters, not copied.
+    """
+
+    batch: PairBatch
+    pair: Pair
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Letters of query and target."""
+        return len(self.pair.query), len(self.pair.target)
+
+    @property
+    def cells(self) -> int:
+        """Of the whole matrix."""
+        return self.lengths[0] * self.lengths[1]
+
+
+def made(row: Row, data: Path | None) -> Work:
+    """A row's pair; the same letters each time.
+
+    Args:
+        row: which.
+        data: folder with NAME.query.fa.gz and NAME.target.fa.gz of real sets.
+
+    Raises:
+        FileNotFoundError: a real set that is not at hand.
+    """
+    if row.real:
+        if data is None:
+            raise FileNotFoundError("no folder of real sets given (--data DIR)")
+        files = [data / f"{row.real}.{side}.fa.gz" for side in ("query", "target")]
+        if absent := [file.name for file in files if not file.exists()]:
+            raise FileNotFoundError(f"no {absent[0]} in the folder of real sets")
+        query, target = (np.frombuffer(first_record(file), np.uint8) for file in files)
+        bases, starts = _room(len(target), len(query))
+        bases[: len(target)] = target
+        bases[starts[0] : starts[0] + len(query)] = query
+        return work_of(bases, starts, (len(query), len(target)))
+    return _random(row)
+
+
+def first_record(path: Path) -> bytes:
+    """Letters of a FASTA file's first record, as capitals."""
+    lines: list[bytes] = []
+    with gzip.open(path) as file:
+        next(file)
+        for line in file:
+            if line.startswith(b">"):
+                break
+            lines.append(line.strip())
+    return b"".join(lines).upper()
+
+
+def _room(target: int, query: int) -> tuple[U8, tuple[int, int]]:
+    """Memory for a target and a query behind it, and where query and target start."""
+    q_start = -(-target // _ALIGN) * _ALIGN
+    return np.zeros(q_start + query + _BEHIND, np.uint8), (q_start, 0)
+
+
+def _random(row: Row) -> Work:
+    """A pair of random letters, chunk by chunk."""
+    rng = np.random.default_rng(_SEED)
+    n = row.letters
+    # Half of the insertions too many for any chance.
+    most = n if row.error is None else n + round(n * row.error / 2) + 1000
+    bases, starts = _room(n, most)
+    end = starts[0]
+    for begin in range(0, n, _CHUNK):
+        letters = _letters(min(_CHUNK, n - begin), rng)
+        bases[begin : begin + len(letters)] = letters
+        own = _letters(len(letters), rng) if row.error is None else changed(letters, row.error, rng)
+        bases[end : end + len(own)] = own
+        end += len(own)
+    return work_of(bases, starts, (end - starts[0], n))
+
+
+def _letters(count: int, rng: np.random.Generator) -> U8:
+    return _BASES[rng.integers(0, 4, count, np.uint8)]
+
+
+def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
+    """Letters with edits at random places: a mismatch, a letter put in before it, or a deletion."""
+    at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
+    kind = rng.integers(0, 3, len(at), np.uint8)
+    copies = np.ones(len(letters), np.uint8)
+    copies[at[kind == 1]] = 2
+    copies[at[kind == 2]] = 0
+    other = letters.copy()
+    replaced = at[kind == 0]
+    step = rng.integers(1, 4, len(replaced))
+    other[replaced] = _BASES[(np.searchsorted(_BASES, letters[replaced]) + step) % 4]
+    inserted = np.repeat(other, copies)
+    # What stands in front of an edit has moved by the edits before it.
+    moved = np.cumsum((kind == 1).astype(np.int64) - (kind == 2))
+    places = (at + moved - 1)[kind == 1]
+    inserted[places] = _letters(len(places), rng)
+    return inserted
+
+
+def work_of(bases: U8, starts: tuple[int, int], lengths: tuple[int, int]) -> Work:
+    """A pair in memory that is laid out as a PairBatch's; query before target in both arguments."""
+    (q_start, t_start), (q_len, t_len) = starts, lengths
+    query, target = bases[q_start : q_start + q_len], bases[t_start : t_start + t_len]
+    nothing = np.zeros(1, np.int64)
+    short: I32 = np.zeros(1, np.int32)
+    batch = PairBatch(
+        0,
+        bases,
+        np.array([q_start], np.int64),
+        np.array([t_start], np.int64),
+        np.array([q_len], np.int32),
+        np.array([t_len], np.int32),
+        np.zeros(1, np.uint8),
+        np.array([-1], np.int32),
+        Records(np.zeros(0, np.uint8), nothing, nothing, short, short, np.array([-1], np.int64)),
+    )
+    return Work(batch, Pair(query, target, _plain(query) and _plain(target)))
+
+
+def _plain(letters: U8) -> bool:
+    known = np.zeros(256, np.bool_)
+    known[_BASES] = True
+    return all(bool(known[letters[at : at + _CHUNK]].all()) for at in range(0, len(letters), _CHUNK))

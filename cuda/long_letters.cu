@@ -1,0 +1,42 @@
+// Letters of a long sequence as common/planes.cuh has them, made from letters as they came over the bus.
+//
+// WFACLI_PLANES  2: A C G T, a byte each; 4: letters below 16, a byte each; 8: any letters, a byte each; 32: any letters, four bytes each
+// WFACLI_BLOCK   threads a block, a multiple of 32. Any grid will do.
+#include "common/letters.cuh"
+#include "common/planes.cuh"
+#include "common/task.cuh"
+
+namespace wfacli {
+
+WFACLI_DEVICE std::uint32_t bits_of_letter(const void* letters, std::uint64_t at) {
+  if constexpr (WFACLI_PLANES == 32) return static_cast<const std::uint32_t*>(letters)[at];
+  const std::uint32_t letter = static_cast<const std::uint8_t*>(letters)[at];
+  return WFACLI_PLANES == 2 ? two_bits(letter) : letter;
+}
+
+// A warp makes a row: each lane has one of its letters, then one of its planes.
+WFACLI_DEVICE void make_row(const PlanesTask& task, std::int64_t row) {
+  const int lane = static_cast<int>(threadIdx.x & 31);
+  const std::uint64_t at = static_cast<std::uint64_t>(row) * 32 + static_cast<std::uint64_t>(31 - lane);
+  const std::uint32_t letter = at < task.count ? bits_of_letter(task.letters, at) : 0;
+  std::uint32_t own = 0;
+#pragma unroll
+  for (int p = 0; p < WFACLI_PLANES; ++p) {
+    const std::uint32_t plane = __ballot_sync(0xffffffffu, letter >> p & 1);
+    if (lane == p) own = plane;
+  }
+  constexpr int kWords = kRowWords<WFACLI_PLANES>;
+  if (lane >= WFACLI_PLANES) return;
+  task.rows[row * kWords + lane] = own;
+  if constexpr (WFACLI_PLANES == 2) task.rows[(row - 1) * kWords + 2 + lane] = own;
+}
+
+}  // namespace wfacli
+
+WFACLI_KERNEL(make_planes, wfacli::PlanesTask) {
+  const auto rows = static_cast<std::int64_t>((task.count + 31) / 32);
+  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (WFACLI_BLOCK / 32);
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32; row < rows;
+       row += warps)
+    wfacli::make_row(task, row);
+}

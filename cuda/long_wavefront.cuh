@@ -1,0 +1,333 @@
+// Edit distance of one long pair by two wavefronts that go towards each other (paper 002, sections 3 and 4: columns of
+// offsets alone in memory, tiles).
+//
+// Diagonal k has the cells (i, i + k) of i letters of the query and i + k of the target. A front at score s has for each
+// diagonal its furthest cell that s edits or fewer reach, as i. Those beyond reach are below the diagonal's first cell.
+//
+// A warp has a tile: 32 * Diagonals neighbouring diagonals, those of a lane in registers. With each score, what is not
+// known outside spoils one diagonal more at both ends, so after `ghost` scores all but `ghost` diagonals at either end
+// are right, and written. Nobody waits for anybody but in shuffles.
+//
+// Extending needs no letters most of the time: a lane has for each of its diagonals a window, one bit for each of 32
+// letters from `base` on, 1 where they differ. Between unlike sequences offsets move by two letters a score, and windows
+// are good for `Again` scores. Where a path through like letters is near, its diagonal moves much faster, and those
+// beside it follow, one more each score: if more than a few lanes left their windows, or these are old, all get new ones
+// at once. The few runs that are longer than a window the warp follows one after the other.
+//
+// Offsets beyond the matrix need no test in each step. Distances of neighbouring cells differ by one at most, so if an
+// offset leaves the matrix, the diagonal's last cell, to which it is cut later, is within the score too; and the same is
+// true of what other diagonals make of it, since they come nearer to the border by no more than they pay for.
+#pragma once
+
+#include "common/planes.cuh"
+#include "common/task.cuh"
+
+namespace wfacli {
+
+template <class Offset>
+struct VectorOf {
+  using Type = int4;
+};
+template <>
+struct VectorOf<std::int64_t> {
+  using Type = ulonglong2;
+};
+
+template <int Planes, class Offset, int Diagonals, int Again>
+class Stretch {
+ public:
+  static constexpr int kWidth = 32 * Diagonals;
+  static constexpr Offset kUnreached = -(Offset{1} << (8 * sizeof(Offset) - 2));
+  static_assert(Diagonals < kPadRows - 8, "diagonals beyond the matrix read letters that are not there");
+
+  WFACLI_DEVICE Stretch(const LongWavefrontTask& task, int front, Offset first)
+      : query_(task.query), target_(task.target), query_len_(static_cast<Offset>(task.query_len)),
+        target_len_(static_cast<Offset>(task.target_len)), turn_(front ? -1 : 1),
+        query_origin_(front ? query_len_ - 32 : 0), apart_(front ? target_len_ - query_len_ : 0),
+        first_(first + lane() * Diagonals) {}
+
+  WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
+
+  WFACLI_DEVICE void load(const Offset* from, Offset from_first, Offset from_count) {
+    const Offset at = first_ - from_first;
+    if (at >= 0 && at < from_count) {
+      read(from + at);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) reach_[j] = kUnreached;
+    }
+  }
+  WFACLI_DEVICE void store(Offset* to) {
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j) reach_[j] = min(reach_[j], last_cell(first_ + j));
+    write(to);
+  }
+  // Most letters that this front and the other one have behind them on one diagonal; diagonal k here is diagonal
+  // target_len - query_len - k there.
+  WFACLI_DEVICE Offset most_behind(const Offset* other, Offset from_first, Offset from_count) const {
+    const Offset turned = target_len_ - query_len_ - first_ - from_first;
+    Offset most = 2 * kUnreached;
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j)
+      if (turned - j >= 0 && turned - j < from_count) most = max(most, reach_[j] + other[turned - j]);
+    return most;
+  }
+  WFACLI_DEVICE void advance(int scores) {
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j) base_[j] = reach_[j];
+    int fresh = 0;  // scores that windows are good for
+    for (; scores > 0; --scores, --fresh) {
+      if (fresh == 0) {
+        look_again();
+        fresh = Again;
+      }
+      std::uint32_t going = next_score();
+      if (__popc(going) > (fresh > Again / 2 ? kFew : 0)) {
+        going = look_again();
+        fresh = Again;
+      }
+      if (going) follow_runs();
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kAll = 0xffffffffu;
+  static constexpr int kFew = 3;    // runs that the warp follows one after the other
+  static constexpr int kAlone = 6;  // windows that each lane looks at for itself before the warp does, if they are more
+
+  struct Window {
+    Offset base;
+    std::uint32_t differ;
+  };
+
+  WFACLI_DEVICE Offset first_cell(Offset k) const { return max(Offset{0}, -k); }
+  WFACLI_DEVICE Offset last_cell(Offset k) const { return min(query_len_, target_len_ - k); }
+
+  // Which of 32 letters differ from cell i of diagonal k on. The way back through the sequences reads what is before it.
+  WFACLI_DEVICE std::uint32_t look_inside(Offset k, Offset i) const {
+    const Offset q = turn_ * i + query_origin_;
+    const Offset t = turn_ * k + (q + apart_);
+    const std::uint32_t differ = differing<Planes>(query_, q, target_, t);
+    return turn_ < 0 ? __brev(differ) : differ;
+  }
+
+  // The window of diagonal k at offset i: its letters from i on, those beyond the matrix different from all others.
+  // Before the first cell nothing is to be extended; a window ends there, so that one is looked up when it is reached.
+  WFACLI_DEVICE Window look(Offset k, Offset i) const {
+    const Offset first = first_cell(k), last = last_cell(k);
+    const Offset at = max(min(i, last - 1), first - 1);  // letters that can be read, always
+    std::uint32_t differ = look_inside(k, at);
+    differ |= __funnelshift_rc(kAll, 0, static_cast<std::uint32_t>(max(Offset{0}, min(Offset{32}, last - i))));
+    return i < first ? Window{min(i, first - 32), kAll} : Window{i, differ};
+  }
+
+  // Whether the run of a diagonal left its window; its offset is 32 too large then.
+  WFACLI_DEVICE bool left_window(int j) const { return reach_[j] - base_[j] >= 32; }
+
+  // New windows for all diagonals. Runs that left theirs go on in the new ones; which lanes have some that left these
+  // too. Away from the matrix's borders, where most tiles are, a window takes half the instructions.
+  WFACLI_DEVICE std::uint32_t look_again() {
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j)
+      if (left_window(j)) reach_[j] -= 32;
+    Offset least_q = reach_[0], most_q = reach_[0], least_t = reach_[0], most_t = reach_[0];
+#pragma unroll
+    for (int j = 1; j < Diagonals; ++j) {
+      least_q = min(least_q, reach_[j]);
+      most_q = max(most_q, reach_[j]);
+      least_t = min(least_t, reach_[j] + j);
+      most_t = max(most_t, reach_[j] + j);
+    }
+    const bool inside = least_q >= 0 && most_q <= query_len_ - 32 && least_t >= -first_ &&
+                        most_t <= target_len_ - 32 - first_;
+    if (__all_sync(kAll, inside)) {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) {
+        base_[j] = reach_[j];
+        differ_[j] = look_inside(first_ + j, reach_[j]);
+      }
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) {
+        const Offset k = first_ + j;
+        reach_[j] = min(reach_[j], last_cell(k));
+        const Window window = look(k, reach_[j]);
+        base_[j] = window.base;
+        differ_[j] = window.differ;
+      }
+    }
+    return extend();
+  }
+
+  // All diagonals, inside their windows; which lanes have runs that left them.
+  WFACLI_DEVICE std::uint32_t extend() {
+    std::uint32_t least = kAll;
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j) {
+      const std::uint32_t left = rest(differ_[j], base_[j], reach_[j]);
+      least = min(least, left);
+      reach_[j] += __clz(static_cast<int>(left));
+    }
+    return __ballot_sync(kAll, least == 0);
+  }
+
+  // What is left of a window at offset i >= base; 0: nothing, or nothing that differs.
+  WFACLI_DEVICE static std::uint32_t rest(std::uint32_t differ, Offset base, Offset i) {
+    if constexpr (sizeof(Offset) == 8) {
+      return __funnelshift_lc(0, differ, static_cast<std::uint32_t>(min(i - base, Offset{32})));
+    } else {
+      return __funnelshift_lc(0, differ, static_cast<std::uint32_t>(i - base));
+    }
+  }
+
+  // All diagonals, one score further; which lanes have runs that left their windows.
+  WFACLI_DEVICE std::uint32_t next_score() {
+    // The first and the last lane get a value of their own, which is of no account.
+    Offset before = __shfl_up_sync(kAll, reach_[Diagonals - 1], 1);
+    const Offset after = __shfl_down_sync(kAll, reach_[0], 1);
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j) {
+      const Offset own = reach_[j], next = j + 1 < Diagonals ? reach_[j + 1] : after;
+      reach_[j] = max(max(own, next) + 1, before);
+      before = own;
+    }
+    return extend();
+  }
+
+  // Each lane takes its diagonals whose runs left their windows, one after the other.
+  WFACLI_DEVICE void follow_runs() {
+    std::uint32_t left = 0;
+#pragma unroll
+    for (int j = 0; j < Diagonals; ++j)
+      if (left_window(j)) left |= 1u << j;
+    while (const std::uint32_t going = __ballot_sync(kAll, left != 0)) {
+      const int which = __ffs(static_cast<int>(left)) - 1;
+      left &= left - 1;
+      Offset i = 0;
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j)
+        if (which == j) i = reach_[j] - 32;
+      const Window window = end_of_run(first_ + max(which, 0), i, going);
+      i = max(i, window.base);
+      i += __clz(static_cast<int>(rest(window.differ, window.base, i)));
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) {
+        if (which != j) continue;
+        reach_[j] = i;
+        base_[j] = window.base;
+        differ_[j] = window.differ;
+      }
+    }
+  }
+
+  // The window with the first difference on diagonal k from offset i on, for the lanes of `going`. Few runs, which are
+  // those of a path through like letters, are followed by all lanes together, which read 1,024 letters at a time.
+  WFACLI_DEVICE Window end_of_run(Offset k, Offset i, std::uint32_t going) const {
+    Window window{i, kAll};
+    for (int alone = 0; alone < kAlone && __popc(going) > kFew; ++alone) {
+      if (going >> lane() & 1) {
+        window = look(k, i);
+        i = window.base + 32;
+      }
+      going &= __ballot_sync(kAll, window.differ == 0);
+    }
+    for (; going; going &= going - 1) {
+      const int who = __ffs(static_cast<int>(going)) - 1;
+      const Window found = together(__shfl_sync(kAll, k, who), __shfl_sync(kAll, i, who));
+      if (lane() == who) window = found;
+    }
+    return window;
+  }
+
+  // The same for one run, that all lanes give alike. Where the first cell is not reached yet, the first lane's window
+  // says so.
+  WFACLI_DEVICE Window together(Offset k, Offset i) const {
+    for (;; i += 1024) {
+      const Window own = look(k, i + 32 * lane());
+      if (const std::uint32_t ended = __ballot_sync(kAll, own.differ != 0)) {
+        const int who = __ffs(static_cast<int>(ended)) - 1;
+        return {__shfl_sync(kAll, own.base, who), __shfl_sync(kAll, own.differ, who)};
+      }
+    }
+  }
+
+  // Offsets of a lane's diagonals, 16 bytes at a time where they come to that.
+  static constexpr bool kVectors = Diagonals * sizeof(Offset) % 16 == 0;
+  static constexpr int kEach = 16 / sizeof(Offset);
+  using Vector = typename VectorOf<Offset>::Type;
+
+  WFACLI_DEVICE void read(const Offset* from) {
+    if constexpr (kVectors) {
+#pragma unroll
+      for (int v = 0; v < Diagonals / kEach; ++v)
+        unpack(reinterpret_cast<const Vector*>(from)[v], reach_ + v * kEach);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) reach_[j] = from[j];
+    }
+  }
+  WFACLI_DEVICE void write(Offset* to) const {
+    if constexpr (kVectors) {
+#pragma unroll
+      for (int v = 0; v < Diagonals / kEach; ++v) reinterpret_cast<Vector*>(to)[v] = packed(reach_ + v * kEach);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Diagonals; ++j) to[j] = reach_[j];
+    }
+  }
+  WFACLI_DEVICE static void unpack(int4 from, std::int32_t* to) {
+    to[0] = from.x, to[1] = from.y, to[2] = from.z, to[3] = from.w;
+  }
+  WFACLI_DEVICE static void unpack(ulonglong2 from, std::int64_t* to) {
+    to[0] = static_cast<std::int64_t>(from.x), to[1] = static_cast<std::int64_t>(from.y);
+  }
+  WFACLI_DEVICE static int4 packed(const std::int32_t* from) { return make_int4(from[0], from[1], from[2], from[3]); }
+  WFACLI_DEVICE static ulonglong2 packed(const std::int64_t* from) {
+    return make_ulonglong2(static_cast<unsigned long long>(from[0]), static_cast<unsigned long long>(from[1]));
+  }
+
+  const std::uint32_t* query_;
+  const std::uint32_t* target_;
+  Offset query_len_, target_len_;
+  Offset turn_;          // 1 or, for the way back, -1
+  Offset query_origin_;  // where cell 0 reads the query
+  Offset apart_;         // and, on diagonal 0, how much further it reads the target
+  Offset first_;  // diagonal of the lane
+  Offset reach_[Diagonals], base_[Diagonals];
+  std::uint32_t differ_[Diagonals];
+};
+
+// Whether the fronts that a tile begins with have met. They have when on some diagonal they leave no letter between them,
+// and that is just when the distance is no more than the sum of their scores: if they have, cells that both reached lie
+// on one diagonal, along which distances only grow; and if the distance is no more, a best path can be cut in two parts
+// that have no more edits than each front's score, at a cell that both fronts have reached.
+template <class Offset, class Tile>
+WFACLI_DEVICE void compare_fronts(const LongWavefrontTask& task, const Tile& tile) {
+  const Offset* backward = static_cast<const Offset*>(task.from) + task.from_stride;
+  Offset most = tile.most_behind(backward, static_cast<Offset>(task.from_first), static_cast<Offset>(task.from_count));
+  for (int by = 16; by > 0; by /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, by));
+  if (Tile::lane() != 0 || most < 0) return;
+  if (most >= static_cast<Offset>(task.query_len)) atomicMax(&task.status->met, task.number);
+  if (most > *static_cast<volatile std::int64_t*>(&task.status->reach))
+    atomicMax(reinterpret_cast<long long*>(&task.status->reach), static_cast<long long>(most));
+}
+
+template <int Planes, class Offset, int Diagonals, int Again>
+WFACLI_DEVICE void advance_fronts(const LongWavefrontTask& task) {
+  using Tile = Stretch<Planes, Offset, Diagonals, Again>;
+  const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32;
+  if (number >= 2 * task.tiles) return;
+  if (__shfl_sync(0xffffffffu, *static_cast<volatile std::int32_t*>(&task.status->met), 0)) return;
+  const int front = number >= task.tiles;
+  const std::int64_t at = (front ? number - task.tiles : number) * (Tile::kWidth - 2 * task.ghost);
+  Tile tile(task, front, static_cast<Offset>(task.first + at - task.ghost));
+  tile.load(static_cast<const Offset*>(task.from) + front * task.from_stride, static_cast<Offset>(task.from_first),
+            static_cast<Offset>(task.from_count));
+  if (front == 0) compare_fronts<Offset>(task, tile);
+  tile.advance(task.steps[front]);
+  const int inside = Tile::lane() * Diagonals - task.ghost;
+  if (inside >= 0 && inside < Tile::kWidth - 2 * task.ghost)
+    tile.store(static_cast<Offset*>(task.to) + front * task.to_stride + at + inside);
+}
+
+}  // namespace wfacli

@@ -1,0 +1,109 @@
+"""Solvers for the controller's tests: one that computes as plainly as can be, and one that does as it is told."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wfacli.config import EngineName
+from wfacli.distance.choose import Algorithm
+from wfacli.distance.solver import Pair, Position
+
+
+def edit_distance(a, b):
+    """By dynamic programming, row by row."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def pair_of(query: bytes, target: bytes) -> Pair:
+    plain = not (query + target).translate(None, b"ACGT")
+    return Pair(np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8), plain)
+
+
+class Scripted:
+    """Proves an edit more in each slice, which takes a second of its clock, up to the distance.
+
+    Attributes of the class: made, all solvers in order; closed, how often one was closed.
+    """
+
+    def __init__(self, clock, name, distance, most, seconds=1.0, share=(), step=1):
+        self.name, self._distance, self._most, self._clock = name, distance, most, clock
+        self._seconds, self._share, self._step = seconds, share, step
+        self.proved, self.closed = 0, 0
+
+    def advance(self, seconds):
+        assert not self.closed
+        self._clock.now += self._seconds
+        self.proved = min(self.proved + self._step, self._distance)
+        return self.proved == self._distance or (self._most is not None and self.proved > self._most)
+
+    @property
+    def distance(self):
+        return None if self._most is not None and self._distance > self._most else self._distance
+
+    @property
+    def position(self):
+        share = self.proved / self._distance if self.name in self._share else None
+        return Position(self.proved, share, 10 * self.proved)
+
+    def save(self):
+        return {"proved": np.array([self.proved]), "empty": np.zeros((0, 3), np.int32)}
+
+    def restore(self, state):
+        if "proved" not in state:
+            raise ValueError("there is no 'proved'")
+        self.proved = int(state["proved"][0])
+
+    def close(self):
+        self.closed += 1
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def _too_wide(kind, pair):
+    return kind == "bits" and pair.query.itemsize > 1
+
+
+class Table:
+    """Algorithms that make scripted solvers, and those that were made.
+
+    Args:
+        clock: theirs.
+        distance: that all of them find.
+        bits: seconds that bits promises for so many edits.
+    """
+
+    def __init__(self, clock, distance, bits=lambda edits: 1e9, wavefront=lambda edits: edits**2, **options):
+        self.made = []
+
+        def make_as(name):
+            def make(pair, most, means):
+                self.made.append(Scripted(clock, name, distance, most, **options))
+                return self.made[-1]
+
+            return make
+
+        self.algorithms = tuple(
+            Algorithm(
+                f"cpu-{kind}",
+                kind,
+                EngineName.CPU,
+                make_as(f"cpu-{kind}"),
+                lambda pair, edits, _, kind=kind, of=of: math.inf if _too_wide(kind, pair) else of(edits),
+            )
+            for kind, of in (("wavefront", wavefront), ("bits", bits))
+        )

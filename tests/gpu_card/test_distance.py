@@ -1,0 +1,100 @@
+"""One long pair on a card: every algorithm finds what the CPU's find, on generated pairs and on real ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from wfacli.distance.card import any_card
+from wfacli.distance.choose import Choice, Means
+from wfacli.distance.cpu import CpuBits, CpuWavefront
+from wfacli.distance.gpu_bits import GpuBits
+from wfacli.distance.gpu_wavefront import GpuWavefront
+from wfacli.distance.run import DistanceRun, Watchers
+from wfacli.distance.solver import Pair, Solver
+from wfacli.gpu.cuda_driver import CudaDriver
+
+from .inputs import real_letters
+
+pytestmark = pytest.mark.gpu
+
+LENGTHS = (0, 1, 33, 1_023, 1_024, 4_097, 20_000, 100_000, 300_000)
+DIFFERENCES = (0.0, 0.001, 0.05, 0.3, 1.0)
+LETTERS = {"ACGT": b"ACGT", "protein": b"ACDEFGHIKLMNPQRSTVWY", "bytes": bytes(range(256))}
+KNOWN = {
+    "long_mt_human_orang": 3_315,
+    "long_lpa_human": 12_160,
+    "long_ont_500k": 39_743,
+    "long_hpylori_puno120_sjm180": 333_283,
+    "long_ecoli_dh1_mg1655": 28_152,
+}
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[CudaDriver]:
+    opened = CudaDriver()
+    yield opened
+    opened.close()
+
+
+def generated(length: int, difference: float, letters: str) -> Pair:
+    """A sequence and a copy with so many differences by letters, a third each of mismatches, insertions, deletions."""
+    rng, alphabet = np.random.default_rng(length + len(letters)), np.frombuffer(LETTERS[letters], np.uint8)
+    target = alphabet[rng.integers(0, len(alphabet), length)]
+    if difference == 1.0:
+        query = alphabet[rng.integers(0, len(alphabet), length * 9 // 10)]
+    else:
+        kind = np.where(rng.random(length) < difference, rng.integers(0, 3, length), 3)
+        query = np.where(kind == 0, alphabet[rng.integers(0, len(alphabet), length)], target)
+        query = np.repeat(query, np.select([kind == 1, kind == 2], [0, 2], 1))
+    return Pair(np.ascontiguousarray(query), target, letters == "ACGT")
+
+
+def solved(solver: Solver) -> int | None:
+    try:
+        while not solver.advance(1.0):
+            pass
+        return solver.distance
+    finally:
+        solver.close()
+
+
+@pytest.mark.parametrize("letters", LETTERS)
+def test_generated_pairs(driver: CudaDriver, letters: str) -> None:
+    for length, difference in itertools.product(LENGTHS, DIFFERENCES):
+        pair = generated(length, difference, letters)
+        wanted = solved(CpuBits(pair, None, 2))
+        if length <= 20_000 or difference < 0.3:
+            assert solved(CpuWavefront(pair, None, 2)) == wanted
+        for likely in (None, wanted):
+            assert solved(GpuBits(driver, pair, None, likely)) == wanted, (length, difference)
+        assert solved(GpuWavefront(driver, pair)) == wanted, (length, difference)
+        for most in (wanted - 1, wanted):
+            known = wanted if most == wanted else None
+            assert solved(GpuBits(driver, pair, most)) == known
+            assert solved(GpuWavefront(driver, pair, most)) == known
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_real_pairs(driver: CudaDriver, name: str) -> None:
+    letters = real_letters(name)
+    if letters is None:
+        pytest.skip(f"no {name}; WFACLI_TEST_DATA names the folder of real pairs")
+    query, target = letters
+    pair = Pair(query, target, not set(np.unique(np.concatenate([query, target])).tolist()) - set(b"ACGT"))
+    assert solved(GpuWavefront(driver, pair)) == KNOWN[name]
+    assert solved(GpuBits(driver, pair)) == KNOWN[name]
+    assert solved(GpuBits(driver, pair, None, KNOWN[name])) == KNOWN[name]
+
+
+def test_a_run_chooses_and_gives_the_card_back() -> None:
+    pair = generated(300_000, 0.3, "ACGT")
+    card = any_card(lambda _: None)
+    try:
+        outcome = DistanceRun(pair, None, Choice(Means(2, card)), 300, Watchers()).run()
+    finally:
+        card.close()
+    assert outcome.distance == solved(CpuBits(pair, None, 2))

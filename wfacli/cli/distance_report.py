@@ -1,0 +1,98 @@
+"""The result of `wfacli distance` in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..distance.inputs import Inputs, Side
+from ..distance.result import IDENTITY, identity, tcups
+from ..distance.run import Outcome, Progress
+
+
+def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, path: dict[str, Any] | None) -> str:
+    """Lines for a person."""
+    rows = [
+        ("A", _side(inputs.a, inputs)),
+        ("B", _side(inputs.b, inputs)),
+        ("distance", f"{outcome.distance:,}" if outcome.distance is not None else f"more than {most:,}"),
+        ("identity", f"{_identity(inputs, outcome, most)}   ({IDENTITY})"),
+        ("time", f"{seconds(outcome.seconds)}   ({_how(outcome, threads)})"),
+        ("cells", _cells(inputs, outcome)),
+    ]
+    if path:
+        rows.append(("alignment", _path(path)))
+    return "".join(f"{name:<11}{value}\n" for name, value in rows)
+
+
+def seconds(value: float) -> str:
+    """A time with as many digits as mean something."""
+    if value >= 3600:
+        return f"{int(value // 3600)} h {int(value % 3600 // 60)} min"
+    if value >= 100:
+        return f"{int(value // 60)} min {int(value % 60)} s"
+    return f"{value:.3g} s" if value < 10 else f"{value:.1f} s"
+
+
+def standing(progress: Progress) -> str:
+    """What is known of the distance, and what is being done."""
+    if progress.done:
+        return f"{progress.at_least:,} edits (making the alignment)"
+    return f"at least {progress.at_least:,} edits ({progress.algorithm or 'starting'})"
+
+
+def line(progress: Progress, elapsed: float) -> str:
+    """A run's progress where there is no bar."""
+    found = f"{standing(progress)} after {seconds(elapsed)}"
+    if progress.share is not None:
+        found += f", {100 * progress.share:.0f}% done"
+    if progress.rest is not None:
+        found += f", about {seconds(progress.rest)} to go"
+    return found
+
+
+def _side(side: Side, inputs: Inputs) -> str:
+    name = "" if side.name == side.path else f" {side.name}"
+    return f"{side.path}{name}, {side.length:,} {inputs.unit}"
+
+
+def _identity(inputs: Inputs, outcome: Outcome, most: int | None) -> str:
+    if outcome.distance is not None:
+        return _percent(identity(inputs, outcome.distance))
+    assert most is not None
+    return f"less than {_percent(max(identity(inputs, most), 0.0))}"
+
+
+def _percent(share: float) -> str:
+    """With digits enough that few edits are not rounded to none."""
+    digits = max(2, math.ceil(-math.log10(1 - share)) - 2) if share < 1 else 2
+    return f"{100 * share:.{digits}f}%"
+
+
+def _how(outcome: Outcome, threads: int) -> str:
+    if not outcome.phases:
+        return "the lengths alone say it"
+    if len(outcome.phases) == 1:
+        found = outcome.algorithm
+    else:
+        found = ", then ".join(f"{phase.algorithm} {seconds(phase.seconds)}" for phase in outcome.phases)
+    found += f", {threads} thread{'' if threads == 1 else 's'}"
+    if outcome.resumed:
+        found += f", in {outcome.resumed + 1} runs"
+    return found
+
+
+def _cells(inputs: Inputs, outcome: Outcome) -> str:
+    found = f"{inputs.a.length * inputs.b.length:.3g} in the matrix"
+    rate = tcups(inputs, outcome)
+    if rate is not None:
+        found += f", {rate:.3g} TCUPS; {outcome.cells:.3g} computed"
+    return found
+
+
+def _path(path: dict[str, Any]) -> str:
+    return (
+        f"{path['file'] or 'standard output'}, {path['format'].upper()}: {path['matches']:,} matches, "
+        f"{path['mismatches']:,} mismatches, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
+        f"{path['gaps']:,} gaps; {seconds(path['seconds'])}"
+    )

@@ -1,0 +1,54 @@
+"""What came out, as plain values for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from .inputs import Inputs
+from .run import Outcome
+
+IDENTITY = "1 - distance / length of the longer"
+
+
+def identity(inputs: Inputs, distance: int) -> float:
+    """By IDENTITY; 1 for two empty texts."""
+    longer = max(inputs.a.length, inputs.b.length)
+    return 1 - distance / longer if longer else 1.0
+
+
+def tcups(inputs: Inputs, outcome: Outcome) -> float | None:
+    """Cells of the whole matrix by the second, in millions of millions; None where nothing had to be computed."""
+    if not outcome.seconds:
+        return None
+    return inputs.a.length * inputs.b.length / outcome.seconds / 1e12
+
+
+def as_values(inputs: Inputs, outcome: Outcome, most: int | None, threads: int) -> dict[str, Any]:
+    """The result, with what its numbers mean."""
+    distance, rate = outcome.distance, tcups(inputs, outcome)
+    return {
+        "a": {"file": inputs.a.path, "name": inputs.a.name, "length": inputs.a.length},
+        "b": {"file": inputs.b.path, "name": inputs.b.name, "length": inputs.b.length},
+        "unit": inputs.unit.value,
+        "distance": distance,
+        "more_than": most if distance is None else None,
+        "identity": None if distance is None else round(identity(inputs, distance), 9),
+        "identity_is": IDENTITY,
+        "algorithm": outcome.algorithm,
+        "threads": threads,
+        "seconds": round(outcome.seconds, 6),
+        "matrix_cells": inputs.a.length * inputs.b.length,
+        "computed_cells": outcome.cells,
+        "tcups": None if rate is None else round(rate, 6),
+    }
+
+
+def as_history(outcome: Outcome) -> dict[str, Any]:
+    """How it was found."""
+    return {
+        "estimated_edits": outcome.estimate,
+        "phases": [asdict(phase) for phase in outcome.phases],
+        "resumed": outcome.resumed,
+        "checkpoints": outcome.checkpoints,
+    }

@@ -1,0 +1,9 @@
+"""Pictures of two sequences: what they have in common, and a path through it.
+
+>>> from wfacli import dotplot
+>>> dotplot.save("plot.html", query, target, ("a", "b"), cigar)  # doctest: +SKIP
+"""
+
+from .picture import PictureFormat, format_of, save
+
+__all__ = ["PictureFormat", "format_of", "save"]

@@ -1,0 +1,209 @@
+"""Alignments as lines across the picture, coloured by how alike the sequences are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import cigar as cigars
+from .._native import path_windows
+from ..batch import I64, U32
+from ..errors import InputError
+from ..io.sources import Source
+from .sequences import Axis
+
+_READ = 1 << 22
+_CLIPS = 4, 5  # S and H
+
+
+@dataclass(frozen=True)
+class Block:
+    """One alignment, in coordinates of the axes.
+
+    Attributes:
+        query: begin and end, half open.
+        target: likewise.
+        reverse: whether the query's reverse complement is aligned.
+        cigar: u32[...] in BAM's packing without clips, from the target's beginning; None where it is not known.
+        identity: of the whole where there is no CIGAR; NaN where that is not known either.
+    """
+
+    query: tuple[int, int]
+    target: tuple[int, int]
+    reverse: bool = False
+    cigar: U32 | None = None
+    identity: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A block in w windows of equal progress.
+
+    Attributes:
+        query, target: i64[w + 1], the windows' borders on the axes.
+        matches, columns: i64[w], of the alignment in each; columns are 0 where they are not known.
+        identity: f64[w], matches a column; NaN where it is not known.
+    """
+
+    query: I64
+    target: I64
+    matches: I64
+    columns: I64
+    identity: npt.NDArray[np.float64]
+
+
+def lines_of(
+    blocks: Sequence[Block], query: Axis, target: Axis, windows: int, literal: bool, path: str = "path"
+) -> list[Line]:
+    """Lines for alignments, in about so many windows for all of them. Raises InputError where one does not fit."""
+    progress = [b.query[1] - b.query[0] + b.target[1] - b.target[0] for b in blocks]
+    step = max(max(sum(progress), 1) / windows, 2.0)
+    lines = []
+    for block, whole in zip(blocks, progress, strict=True):
+        if block.cigar is None:
+            lines.append(_straight(block))
+            continue
+        try:
+            q, t, matches, columns = path_windows(
+                query.letters[slice(*block.query)],
+                target.letters[slice(*block.target)],
+                block.cigar,
+                reverse=block.reverse,
+                literal=literal,
+                windows=max(1, round(whole / step)),
+            )
+        except ValueError as error:
+            raise InputError(path, f"{error}, at {block.target[0]:,} of the target's axis") from None
+        on_query = block.query[1] - q if block.reverse else block.query[0] + q
+        with np.errstate(invalid="ignore"):
+            lines.append(Line(on_query, block.target[0] + t, matches, columns, matches / columns))
+    return lines
+
+
+def _straight(block: Block) -> Line:
+    query = np.array(block.query[::-1] if block.reverse else block.query, np.int64)
+    none = np.zeros(1, np.int64)
+    return Line(query, np.array(block.target, np.int64), none, none, np.array([block.identity]))
+
+
+def read_blocks(path: str, query: Axis, target: Axis) -> list[Block]:
+    """The alignments of a PAF or SAM file that lie between records of the axes, as the file has them.
+
+    Raises InputError: at what is neither, at sequences of other lengths, and where no record lies between the axes.
+    """
+    records = _Records(path, query, target)
+    blocks = []
+    for number, line in enumerate(_lines(path), 1):
+        if not line or line.startswith("@"):
+            continue
+        fields = line.split("\t")
+        try:
+            read = _sam if _is_sam(fields) else _paf
+            block = read(fields, records)
+        except InputError:
+            raise
+        except (ValueError, IndexError, OverflowError):
+            raise InputError(path, "is no alignment of PAF or SAM", line=number) from None
+        except KeyError:
+            records.others.append((fields[0], fields[5 if read is _paf else 2]))
+            continue
+        if block is not None:
+            blocks.append(block)
+    if not blocks:
+        records.complain()
+    return blocks
+
+
+def _lines(path: str) -> list[str]:
+    with closing(Source(path)) as source:
+        buffer = np.empty(_READ, np.uint8)
+        text = bytearray()
+        while got := source.readinto(buffer):
+            text += buffer[:got].data
+    return text.decode(errors="replace").splitlines()
+
+
+def _is_sam(fields: list[str]) -> bool:
+    return len(fields) >= 11 and all(fields[i].isdecimal() for i in (1, 3, 4))
+
+
+class _Records:
+    """Where the axes have the records of an alignment file."""
+
+    def __init__(self, path: str, query: Axis, target: Axis) -> None:
+        self.path = path
+        self.others: list[tuple[str, str]] = []  # names of alignments that lie elsewhere
+        self._query, self._target = _places(query), _places(target)
+
+    def query(self, name: str, length: int | None = None) -> tuple[int, int]:
+        """Where the record begins and ends. Raises KeyError where it is not drawn, InputError at another length."""
+        return self._checked(self._query[name], name, length)
+
+    def target(self, name: str, length: int | None = None) -> tuple[int, int]:
+        """Likewise."""
+        return self._checked(self._target[name], name, length)
+
+    def _checked(self, place: tuple[int, int], name: str, length: int | None) -> tuple[int, int]:
+        there = place[1] - place[0]
+        if length is not None and length != there:
+            raise InputError(
+                self.path, f"is of other sequences: {length:,} letters here, {there:,} in the input", name
+            )
+        return place
+
+    def complain(self) -> None:
+        """Says why nothing could be drawn. Raises InputError."""
+        if not self.others:
+            raise InputError(self.path, "has no alignments")
+        q, t = self.others[0]
+        raise InputError(
+            self.path, f"has no alignment between these sequences, but {q} to {t} and the like: were names changed?"
+        )
+
+
+def _places(axis: Axis) -> dict[str, tuple[int, int]]:
+    """Where each record lies; of those with one name, the first."""
+    places: dict[str, tuple[int, int]] = {}
+    for name, begin, end in zip(axis.names, axis.starts[:-1].tolist(), axis.starts[1:].tolist(), strict=True):
+        places.setdefault(name, (begin, end))
+    return places
+
+
+def _paf(fields: list[str], records: _Records) -> Block | None:
+    if fields[4] not in ("+", "-"):
+        raise ValueError
+    q_length, q_begin, q_end = (int(fields[i]) for i in (1, 2, 3))
+    t_length, t_begin, t_end, same, columns = (int(fields[i]) for i in (6, 7, 8, 9, 10))
+    q, t = records.query(fields[0], q_length)[0], records.target(fields[5], t_length)[0]
+    if not (0 <= q_begin <= q_end <= q_length and 0 <= t_begin <= t_end <= t_length):
+        raise ValueError
+    text = next((field[5:] for field in fields[12:] if field.startswith("cg:Z:")), None)
+    return Block(
+        (q + q_begin, q + q_end),
+        (t + t_begin, t + t_end),
+        fields[4] == "-",
+        None if text is None else cigars.from_text(text),
+        same / columns if columns else float("nan"),
+    )
+
+
+def _sam(fields: list[str], records: _Records) -> Block | None:
+    flags, position = int(fields[1]), int(fields[3])
+    if flags & 4 or fields[5] == "*" or fields[2] == "*":
+        return None
+    (q, q_end), (t, t_end) = records.query(fields[0]), records.target(fields[2])
+    cigar = cigars.from_text(fields[5])
+    clip = np.isin(cigar & 15, _CLIPS)
+    inner = np.flatnonzero(~clip)
+    before = int((cigar[: inner[0] if len(inner) else len(cigar)] >> 4).sum(dtype=np.int64))
+    cigar = cigar[~clip]
+    query_letters, target_letters = cigars.spans(cigar)
+    t_begin = t + position - 1
+    q_begin = q_end - before - query_letters if flags & 16 else q + before
+    if not (q <= q_begin and q_begin + query_letters <= q_end and t <= t_begin and t_begin + target_letters <= t_end):
+        raise InputError(records.path, "is of other sequences: the alignment is longer than the input", fields[0])
+    return Block((q_begin, q_begin + query_letters), (t_begin, t_begin + target_letters), bool(flags & 16), cigar)

@@ -1,0 +1,97 @@
+"""What an axis of the picture shows: the records of a file, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import I64, U8, U32
+from ..errors import InputError
+from ..io.reader import read_batches
+from ..io.sources import Source
+
+_BATCH = 1 << 26  # letters that are read at once, or one record's
+_BLOCK = 1 << 20
+_SHOWN = 5  # names in a message
+_CAPITALS = np.frombuffer(bytes(range(256)).upper(), np.uint8)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Records one after another.
+
+    Attributes:
+        title: what the axis is called: the record's name, or the file's where there are several.
+        letters: of all of them, u8 or u32.
+        names: of the r records.
+        starts: i64[r + 1], where each begins; the last is the length of all.
+    """
+
+    title: str
+    letters: U8 | U32
+    names: tuple[str, ...]
+    starts: I64
+
+    def __len__(self) -> int:
+        return len(self.letters)
+
+    @classmethod
+    def of(cls, letters: npt.NDArray[np.uint8] | npt.NDArray[np.uint32], name: str) -> Axis:
+        """One sequence."""
+        return cls(name, letters, (name,), np.array([0, len(letters)], np.int64))
+
+
+def read_text(path: str) -> Axis:
+    """A file's bytes, inflated, as one sequence. Raises InputError."""
+    with closing(Source(path)) as source:
+        block = np.empty(_BLOCK, np.uint8)
+        text = bytearray()
+        while got := source.readinto(block):
+            text += block[:got].data
+    return Axis.of(np.frombuffer(text, np.uint8), _file_name(path))
+
+
+def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> Axis:
+    """The records of a FASTA or FASTQ file, or those of some names; fold makes capitals. Raises InputError."""
+    names: list[str] = []
+    parts: list[U8] = []
+    seen: list[str] = []  # of others
+    with closing(Source(path)) as source:
+        for name, as_read in _records(source):
+            letters = _CAPITALS[as_read] if fold else as_read
+            if only and name not in only:
+                seen += [name] if len(seen) < _SHOWN else []
+                continue
+            if name in names and name in only:
+                # The same target may stand beside each of its queries.
+                if np.array_equal(parts[names.index(name)], letters):
+                    continue
+                raise InputError(path, "two different records have this name", name)
+            names.append(name)
+            parts.append(letters)
+    if missing := [name for name in only if name not in names]:
+        there = f"; there are {', '.join(seen)}{', …' if len(seen) == _SHOWN else ''}" if seen else ""
+        raise InputError(path, f"no record is named {missing[0]}{there}")
+    if not names:
+        raise InputError(path, "has no records")
+    if len(names) == 1:
+        return Axis.of(parts[0], names[0])
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return Axis(f"{_file_name(path)}, {len(names):,} records", np.concatenate(parts), tuple(names), starts)
+
+
+def _records(source: Source) -> Iterator[tuple[str, U8]]:
+    # As targets of empty queries, which is how one stream alone is read.
+    for batch in read_batches((source,), "targets", _BATCH):
+        for row in range(len(batch)):
+            start = int(batch.t_start[row])
+            yield batch.records.target_name(row), batch.bases[start : start + int(batch.t_len[row])]
+
+
+def _file_name(path: str) -> str:
+    return "standard input" if path == "-" else Path(path).name
