@@ -87,6 +87,7 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
+OPENING_A_CARD = 0.7  # seconds, of a process that has none open
 # Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.
 GPU_LONG_LAUNCH = 1.4e-5  # seconds of the host for a launch
@@ -99,7 +100,6 @@ GPU_LONG_FAST_STEP = 2e-6  # seconds of a score of one tile: 1.2 to 3 on three r
 GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter (32: guess)
 GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the card
 GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the end
-OPENING_A_CARD = 0.7  # seconds, of a process that has none open
 # Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a warp's column when it has a
 # scheduler to itself, and of each of a multiprocessor's many (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
 GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
@@ -113,5 +113,5 @@ DISTANCE_POINT = 0.95e-9  # seconds; of two fronts, which have half the square o
 DISTANCE_CELL, DISTANCE_LETTERS = 4.9e-12, 1.25  # seconds; times as many for letters other than A C G T
 # Columns of a row, in all passes: base, and share of the distance. Six pairs of genomes took 0.5 to 1.7 times as many.
 DISTANCE_COLUMNS = (8000.0, 1.2)
-DISTANCE_SECOND_THREAD = 1.8  # times as fast with it
+DISTANCE_SECOND_THREAD = 1.8  # times as fast with it: both together take 1.0 to 1.15 times the processor time of one
 DISTANCE_ALONE = 0.005  # seconds up to which one thread does all

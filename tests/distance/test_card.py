@@ -29,7 +29,7 @@ class Cards:
         self.asked += 1
         if self.broken:
             raise DeviceError("there is no card")
-        self.drivers.append(EmulatedDriver())
+        self.drivers.append(EmulatedDriver(multiprocessors=132))
         return self.drivers[-1]
 
 

@@ -129,6 +129,36 @@ def test_long_pairs_have_edlibs_distance(solver, letters, error, alphabet):
         assert distance_by(native(solver, pair, None, isa)) == want, isa
 
 
+def gapped_pairs():
+    """Of lengths at the edges of slabs: unlike, nearly alike, with long gaps, and with a path far off the diagonal."""
+    rng = random.Random(8)
+    for length in (1023, 1024, 1025, 2048, 3071, 3072):
+        letters = pairgen.sequence(rng, length, b"ACGT")
+        more = pairgen.sequence(rng, 1500, b"ACGT")
+        yield letters, pairgen.sequence(rng, length - 700, b"ACGT")
+        yield letters, letters[:500] + b"T" + letters[502:-200] + letters[-199:]
+        for at in (0, 64, length // 2, length):
+            yield letters, letters[:at] + more + letters[at:]
+            yield letters, letters[:at] + letters[at + 600 :]
+        yield letters + more, more + letters
+    begin, end, gap, other = (pairgen.sequence(rng, length, b"ACGT") for length in (3000, 12_000, 1500, 1500))
+    yield begin + gap + end, begin + end + other
+    yield begin + gap + end + other, begin + end
+    yield begin + end, begin + gap + end + other
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_long_gaps_and_edges_of_slabs(solver):
+    for query, target in gapped_pairs():
+        want = edlib.align(query, target, task="distance")["editDistance"]
+        for pair in (pair_of(query, target), pair_of(target, query)):
+            for most in {None, want - 1, want} - {-1}:
+                running = solver(pair, most, 1)
+                while not running.advance(0):
+                    assert running.position.at_least <= want
+                assert running.distance == (None if most == want - 1 else want), (len(query), len(target), most)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_saved_state_goes_on_to_the_same_distance(solver):
     rng = random.Random(4)

@@ -8,7 +8,7 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kAny = INT64_MAX / 4;
-constexpr std::int64_t kFirstSlack = 1024;
+constexpr std::int64_t kFirstSlack = 1024, kLost = 350;
 // Words of columns that a thread does before it tells the other, and those from which on two are worth it.
 // One that has had to wait waits until the other is so many ahead at most, so as not to wait again at once.
 constexpr std::int64_t kChunk = 8, kAhead = 128, kWorthTwoThreads = 96;
@@ -47,7 +47,7 @@ void EditBits::begin_pass(std::int64_t slack) {
   const std::int64_t row = -((n + kSlabRows - 1) / kSlabRows * kSlabRows - n);
   pass_ = {.bound = bound, .slack = slack, .proved = cut, .row = row, .lo = row - (cut - apart) / 2,
            .hi = row + (cut + apart) / 2, .first = 0, .filled = 0, .anchor = -row, .best = pair_.least(),
-           .upper = upper};
+           .steepest = 0, .upper = upper};
 }
 
 // The words that slab x from here takes: below a diagonal that does not matter none of its cells does.
@@ -127,20 +127,21 @@ void EditBits::step(EditHelper& helper) {
   }
   pass_.filled = end;
   pass_.row += count * kSlabRows;
-  if (pass_.row < pair_.query_len) return narrow();
+  if (pass_.row < pair_.query_len) return narrow(count * kSlabRows);
   const std::int64_t last = pair_.target_len / 64, bits = pair_.target_len & 63;
   const std::uint64_t mask = bits ? ~std::uint64_t{0} << (64 - bits) : 0;
   conclude(pass_.anchor + below(pass_.first, last) + (bits ? net(row_.data() + 2 * last, mask) : 0));
 }
 
-// Leaves out what cannot matter in the next rows.
-void EditBits::narrow() {
+// Leaves out what cannot matter in the next rows; so many are new.
+void EditBits::narrow(std::int64_t rows) {
   std::int64_t cost = pass_.anchor, best = kAny;
   for (std::int64_t w = pass_.first; w < pass_.filled; ++w) {
     best = std::min(best, cost + rest(64 * w));
     cost += net(row_.data() + 2 * w);
   }
   const std::int64_t cut = std::min(pass_.bound, best + pass_.slack);
+  pass_.steepest = std::max(pass_.steepest, (best - pass_.best) * 1000 / rows);
   pass_.best = best;
   pass_.proved = std::min(pass_.proved, cut);
   // A column in between is 64 away at most, and each adds 2 at most.
@@ -211,13 +212,14 @@ void EditBits::nothing_left() {
   next_pass(kAny);
 }
 
-// As long as a wider look finds much better paths it goes on, since what it costs is little beside the proof.
+// As long as a wider look finds much better paths it goes on, since what it costs is little beside the proof. Where
+// nowhere as many rows in a thousand cost an edit as kLost, the path was never lost, and there is none much better.
 void EditBits::next_pass(std::int64_t found) {
   if (at_least_ > most_) return end(-1);
   const std::int64_t before = pass_.upper, slack = pass_.slack;
   const bool better = found < before - before / 32;
   pass_.upper = std::min(before, found);
-  begin_pass(better ? 4 * slack : kAny);
+  begin_pass(better && pass_.steepest > kLost ? 4 * slack : kAny);
 }
 
 bool EditBits::advance(double seconds) {
@@ -281,6 +283,7 @@ void EditBits::restore(const std::vector<SavedView>& state) {
     check((pass.slack == kAny || between(pass.slack, kFirstSlack, n)) && between(pass.proved, 0, pass.bound));
     check(between(pass.lo, -n - kSlabRows, m) && between(pass.hi, std::max(-padding, pass.lo), n + m));
     check(between(pass.filled, 0, words) && between(pass.first, 0, pass.filled) && between(pass.best, 0, n + m));
+    check(between(pass.steepest, 0, 2 * 1000 * (n + m)));
     check(between(pass.anchor, 0, n + m + kSlabRows));
     check(static_cast<std::int64_t>(state[2].size) == 2 * (pass.filled - pass.first));
   }

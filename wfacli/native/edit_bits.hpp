@@ -35,6 +35,7 @@ class EditBits final : public EditSolver {
     std::int64_t filled;    // ... and where they end
     std::int64_t anchor;    // cost of the cell left of that word
     std::int64_t best;      // the least that cells of the row lead to, about
+    std::int64_t steepest;  // by how much that rose in a step, for a thousand rows
     std::int64_t upper;     // a path's cost, from passes before
   };
   static constexpr std::size_t kPassNumbers = sizeof(Pass) / sizeof(std::int64_t);
@@ -46,7 +47,7 @@ class EditBits final : public EditSolver {
   std::int64_t right_word(int x) const;
   std::int64_t below(std::int64_t from, std::int64_t to) const;
   void move_anchor(std::int64_t word);
-  void narrow();
+  void narrow(std::int64_t rows);
   std::int64_t column_within(std::int64_t word, std::int64_t cost, std::int64_t cut, bool last) const;
   bool narrow_left(std::int64_t cut);
   void narrow_right(std::int64_t cut, std::int64_t cost);

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 namespace wfacli {
+
+// About 50 microseconds: what a system takes to wake a thread.
+constexpr int kLooks = 800;
 
 // Until `done` holds of a value, which is returned: for a moment at once, then asleep until it changes.
 template <class T, class Done>
@@ -13,7 +17,7 @@ inline T wait_until(const std::atomic<T>& value, const Done& done) {
   for (int look = 0;; ++look) {
     const T now = value.load(std::memory_order_acquire);
     if (done(now)) return now;
-    if (look < 300) {
+    if (look < kLooks) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
@@ -34,16 +38,30 @@ class EditHelper {
     thread_.join();
   }
 
-  // Does both, `other` in the second thread. Neither may throw.
+  // Does both, `other` in the second thread; where none is to be had, after `one`. Neither may throw.
   template <class One, class Other>
   void both(const One& one, const Other& other) {
-    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+    if (!start()) {
+      one();
+      other();
+      return;
+    }
     give([](const void* work) { (*static_cast<const Other*>(work))(); }, &other);
     one();
     wait_until(done_, [this](int done) { return done == given_.load(std::memory_order_relaxed); });
   }
 
  private:
+  bool start() {
+    if (thread_.joinable()) return true;
+    if (refused_) return false;
+    try {
+      thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error&) {
+      refused_ = true;
+    }
+    return !refused_;
+  }
   void give(void (*call)(const void*), const void* work) {
     call_ = call;
     work_ = work;
@@ -61,6 +79,7 @@ class EditHelper {
   }
 
   std::thread thread_;
+  bool refused_ = false;
   std::atomic<int> given_{0}, done_{0};
   void (*call_)(const void*) = nullptr;
   const void* work_ = nullptr;
