@@ -104,6 +104,7 @@ GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the e
 # scheduler to itself, and of each of a multiprocessor's many (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
 GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
 GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
+GPU_BITS_MARGIN = 1.2  # times the likely edits that a band is made for: one that is too narrow has to be made again
 GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
 GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
 # One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the

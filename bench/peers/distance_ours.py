@@ -116,7 +116,7 @@ def estimate(work: Work) -> int | None:
 def likely(work: Work) -> int | None:
     """Edits that are enough for most pairs of such an estimate: a band that does not prove is computed for nothing."""
     edits = estimate(work)
-    return None if edits is None else min(round(edits * tuning.GPU_NARROW) + 1, max(work.lengths))
+    return None if edits is None else min(round(edits * tuning.GPU_BITS_MARGIN) + 1, max(work.lengths))
 
 
 def on_cpu(threads: int) -> list[Algorithm]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from .. import tuning
 from ..config import EngineName
 from ..errors import DeviceError
 from ..gpu.compiler import Compiler
@@ -13,8 +14,6 @@ from ..gpu.driver import Driver
 from . import gpu_bits, gpu_wavefront
 from .algorithm import Algorithm, Means
 from .solver import Pair, Solver
-
-_MARGIN = 1.1  # times the likely edits that a band is made for: one that is too narrow has to be made again
 
 
 class CardOnDemand:
@@ -83,7 +82,7 @@ def _wavefront(pair: Pair, most: int | None, means: Means) -> Solver:
 
 
 def _bits(pair: Pair, most: int | None, means: Means) -> Solver:
-    likely = None if means.likely is None else int(_MARGIN * means.likely)
+    likely = None if means.likely is None else int(tuning.GPU_BITS_MARGIN * means.likely)
     return gpu_bits.GpuBits(_driver(means), pair, most, likely)
 
 
@@ -95,7 +94,7 @@ def _wavefront_seconds(pair: Pair, edits: float, means: Means) -> float:
 def _bits_seconds(pair: Pair, edits: float, means: Means) -> float:
     if pair.query.itemsize > 1:
         return math.inf
-    return gpu_bits.forecast(_driver(means).card, _lengths(pair), int(_MARGIN * edits), pair.plain)
+    return gpu_bits.forecast(_driver(means).card, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
 
 
 def _lengths(pair: Pair) -> tuple[int, int]:
