@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests.cards import skip_without_card
 from wfacli.distance.card import any_card
 from wfacli.distance.choose import Choice, Means
 from wfacli.distance.cpu import CpuBits, CpuWavefront
@@ -35,6 +36,7 @@ KNOWN = {
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[CudaDriver]:
+    skip_without_card()
     opened = CudaDriver()
     yield opened
     opened.close()
@@ -91,6 +93,7 @@ def test_real_pairs(driver: CudaDriver, name: str) -> None:
 
 
 def test_a_run_chooses_and_gives_the_card_back() -> None:
+    skip_without_card()
     pair = generated(300_000, 0.3, "ACGT")
     card = any_card(lambda _: None)
     try:
