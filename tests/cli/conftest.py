@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+
+from wfacli import cli
 
 from .support import Result, fasta, fastq, random_pairs, run
 
@@ -33,3 +38,23 @@ def wfacli(folder: Path) -> Callable[..., Result]:
 def align(folder: Path) -> Callable[..., Result]:
     """Runs `wfacli align` in that folder."""
     return partial(run, "align", cwd=folder)
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Result]]:
+    """Runs the command in this process, as starting one for each takes most of the time."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: str, cwd: Path) -> Result:
+        monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "argv", ["wfacli", *arguments])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.entry()
+        out, err = capfd.readouterr()
+        return Result(int(ended.value.code or 0), os.fsencode(out), err)
+
+    yield call
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

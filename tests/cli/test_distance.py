@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import re
-import signal
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.distance.solvers import edit_distance
-from wfacli import cli
 from wfacli.errors import WfacliError
 
 from .support import Result, assert_failure, assert_success, bgzf, fasta, fastq, rows_of, run, zstd
@@ -36,22 +32,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def distance(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Distance]:
-    """Runs `wfacli distance` in that folder and in this process, as starting one for each takes most of the time."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments: str) -> Result:
-        monkeypatch.setattr(sys, "argv", ["wfacli", "distance", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.entry()
-        out, err = capfd.readouterr()
-        return Result(int(ended.value.code or 0), os.fsencode(out), err)
-
-    yield call
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+def distance(folder: Path, inside: Callable[..., Result]) -> Distance:
+    """Runs `wfacli distance` in that folder."""
+    return lambda *arguments: inside("distance", *arguments, cwd=folder)
 
 
 def found(result: Result) -> dict:

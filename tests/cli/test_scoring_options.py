@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from . import replay
-from .support import Result, assert_failure, assert_success, rows_of, run, table, tags_of
+from .support import Result, assert_failure, assert_success, rows_of, table, tags_of
 from .test_spans import PAIRS as RAGGED
 
 Align = Callable[..., Result]
@@ -41,11 +41,11 @@ METRICS = {
 
 
 @pytest.fixture
-def align(tmp_path: Path) -> Align:
+def align(tmp_path: Path, inside: Callable[..., Result]) -> Align:
     """`wfacli align` of PAIRS as TSV without its title, unless options say otherwise."""
     (tmp_path / "pairs.tsv").write_bytes(table(PAIRS, names=True))
     (tmp_path / "ragged.tsv").write_bytes(table(RAGGED, names=True))
-    return lambda *options, file="pairs.tsv": run("align", file, *options, cwd=tmp_path)
+    return lambda *options, file="pairs.tsv": inside("align", file, *options, cwd=tmp_path)
 
 
 def tsv(align: Align, options: str, file: str = "pairs.tsv") -> list[list[str]]:

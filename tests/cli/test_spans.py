@@ -46,10 +46,10 @@ PAIRS = ragged_pairs()
 
 
 @pytest.fixture
-def align(tmp_path: Path) -> Align:
+def align(tmp_path: Path, inside: Callable[..., Result]) -> Align:
     """`wfacli align` of the ragged pairs, which are in a folder of their own, with options."""
     (tmp_path / "pairs.tsv").write_bytes(table(PAIRS, names=True))
-    return lambda *options: run("align", "pairs.tsv", *options, cwd=tmp_path)
+    return lambda *options: inside("align", "pairs.tsv", *options, cwd=tmp_path)
 
 
 def rows(align: Align, format_: str, *options: str) -> list[list[str]]:

@@ -121,10 +121,9 @@ def test_known_distances_around_launches(shape, edits):
         assert distance(b"A" * edits + b"G" * 50, b"C" * edits + b"G" * 50, None, shape) == edits
 
 
-@pytest.mark.parametrize("planes", [2, 8, 32])
-@pytest.mark.parametrize("wide", [False, True])
-def test_catalogue_builds(planes, wide):
-    shape = next(s for s in sizes.SHAPES if s.planes == planes and (s.bits == 64) == wide)
+@pytest.mark.parametrize(("planes", "bits"), [(2, 32), (8, 32), (32, 64), (2, 64)])
+def test_catalogue_builds(planes, bits):
+    shape = next(s for s in sizes.SHAPES if (s.planes, s.bits) == (planes, bits))
     rng = random.Random(planes)
     alphabets = ["ACGT"] if planes == 2 else list(LETTERS)
     for kind in KINDS:
@@ -133,7 +132,7 @@ def test_catalogue_builds(planes, wide):
             assert distance(query, target, None, shape, planes=planes) == plain(query, target), (query, target)
 
 
-@pytest.mark.parametrize(("planes", "bits"), [(2, 32), (8, 32), (32, 32), (2, 64)])
+@pytest.mark.parametrize(("planes", "bits"), [(2, 32), (8, 32), (32, 64), (2, 64)])
 def test_long_runs(planes, bits):
     """Runs over many windows, which all lanes follow, from both sides; repeats, where every diagonal has one."""
     rng = random.Random(planes)

@@ -24,6 +24,8 @@ _SIZES = {
     "dp_thread.cu": {"WFACLI_BAND"},
     "dp_warp.cu": {"WFACLI_BAND"},
     "dp_tiles.cu": {"WFACLI_LANES"},
+    "long_bits.cu": {"WFACLI_WORDS"},
+    "long_letters.cu": {"WFACLI_PLANES"},
     "wfa.cu": {"WFACLI_GROUP", "WFACLI_WORDS", "WFACLI_WIDTH"},
 }
 _CHOSEN_FOR_REGISTERS = "WFACLI_RESIDENT"
