@@ -21,6 +21,16 @@ def edit_distance(a, b):
     return row[-1]
 
 
+def solved(solver):
+    """The distance that a solver ends with; it is closed."""
+    try:
+        while not solver.advance(1.0):
+            pass
+        return solver.distance
+    finally:
+        solver.close()
+
+
 def pair_of(query: bytes, target: bytes) -> Pair:
     plain = not (query + target).translate(None, b"ACGT")
     return Pair(np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8), plain)

@@ -11,18 +11,10 @@ from wfacli import _native
 from wfacli.distance.cpu import CpuBits, CpuWavefront, forecast
 from wfacli.distance.solver import Pair
 
+from .solvers import edit_distance
+
 SOLVERS = [CpuWavefront, CpuBits]
 EDGES = [*range(10), 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 69, 70]
-
-
-def levenshtein(query, target):
-    """Row by row."""
-    row = list(range(len(target) + 1))
-    for i, a in enumerate(query, 1):
-        diagonal, row[0] = row[0], i
-        for j, b in enumerate(target, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
-    return row[-1]
 
 
 def pair_of(query, target, letters=np.uint8):
@@ -62,7 +54,7 @@ def small_pairs(rng, count):
 def test_small_pairs_have_the_distance_of_plain_dynamic_programming(solver):
     rng = random.Random(1)
     for query, target in small_pairs(rng, 1200):
-        want = levenshtein(query, target)
+        want = edit_distance(query, target)
         pair = pair_of(query, target)
         assert distance(solver, pair, threads=rng.choice((1, 2))) == want, (query, target)
         for isa in _native.instruction_sets():
@@ -74,14 +66,14 @@ def test_tiny_pairs_of_two_letters_all_of_them(solver):
     words = [bytes(b"AB"[x >> i & 1] for i in range(length)) for length in range(6) for x in range(1 << length)]
     for query in words:
         for target in words:
-            assert distance(solver, pair_of(query, target)) == levenshtein(query, target), (query, target)
+            assert distance(solver, pair_of(query, target)) == edit_distance(query, target), (query, target)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_most_that_matters(solver):
     rng = random.Random(2)
     for query, target in small_pairs(rng, 300):
-        want = levenshtein(query, target)
+        want = edit_distance(query, target)
         for most in {0, want - 1, want, want + 1, rng.randint(0, 80)} - {-1}:
             found = distance(solver, pair_of(query, target), most)
             assert found == (want if want <= most else None), (query, target, most)
@@ -90,7 +82,7 @@ def test_most_that_matters(solver):
 def test_wavefront_of_wide_offsets_and_of_symbols():
     rng = random.Random(3)
     for query, target in small_pairs(rng, 400):
-        want = levenshtein(query, target)
+        want = edit_distance(query, target)
         for isa in _native.instruction_sets():
             for letters in (np.uint8, np.uint32):
                 pair = pair_of(query, target, letters)

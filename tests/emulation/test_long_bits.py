@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
+from tests.emulation.test_long_wavefront import Run as OnOwnCard
 from tests.emulation.test_long_wavefront import letters_of, plain
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli.distance.gpu_bits import GpuBits, forecast
@@ -17,21 +18,12 @@ from wfacli.gpu.long_bits import SHAPES, Band, Shape, above, before, best_shape,
 ONE, TWO, EIGHT = Shape(2, 1), Shape(2, 2), Shape(8, 1)
 
 
-class Run:
+class Run(OnOwnCard):
     """A solver with a driver of its own, which is looked at when it is over."""
 
     def __init__(self, query, target, most=None, likely=None, shape=None, *, order=0, planes=2):
         self.driver = EmulatedDriver(order=order)
         self.solver = GpuBits(self.driver, letters_of(query, target, planes), most, likely, shape)
-
-    def __enter__(self):
-        return self.solver
-
-    def __exit__(self, *what):
-        self.solver.close()
-        self.solver.close()
-        assert not leaks(self.driver)
-        self.driver.close()
 
 
 def distance(*args, **more):

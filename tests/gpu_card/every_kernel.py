@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.distance.solvers import solved
 from wfacli.batch import Status
 from wfacli.config import AlignSpec, Heuristics
 from wfacli.dispatch import Route
@@ -136,7 +137,7 @@ def wrong_long_pairs(open_driver: Callable[[], Driver], families: list[str], see
             if planes < 32:
                 query, target = query.astype(np.uint8), target.astype(np.uint8)
             pair = LongPair(query, target, planes == 2)
-            wanted = found_by(CpuWavefront(pair, None, 1))
+            wanted = solved(CpuWavefront(pair, None, 1))
             solvers: list[Solver] = []
             if planes != 4:
                 shapes = [s for s in long_wavefront.SHAPES if s.planes == planes]
@@ -145,20 +146,10 @@ def wrong_long_pairs(open_driver: Callable[[], Driver], families: list[str], see
                 shapes = [s for s in long_bits.SHAPES if s.planes == planes]
                 solvers += [GpuBits(driver, pair, None, likely, s) for s in shapes for likely in (1, wanted)]
             for solver in solvers:
-                if (got := found_by(solver)) != wanted:
+                if (got := solved(solver)) != wanted:
                     yield f"{solver.name}, {planes} planes: {got}, not {wanted}"
     finally:
         driver.close()
-
-
-def found_by(solver: Solver) -> int | None:
-    """The distance."""
-    try:
-        while not solver.advance(1.0):
-            pass
-        return solver.distance
-    finally:
-        solver.close()
 
 
 def rows_of(kernels: list[str]) -> set[str]:

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from tests.cards import skip_without_card
+from tests.distance.solvers import solved
 from wfacli.distance.card import any_card
 from wfacli.distance.choose import Choice, Means
 from wfacli.distance.cpu import CpuBits, CpuWavefront
 from wfacli.distance.gpu_bits import GpuBits
 from wfacli.distance.gpu_wavefront import GpuWavefront
 from wfacli.distance.run import DistanceRun, Watchers
-from wfacli.distance.solver import Pair, Solver
+from wfacli.distance.solver import Pair
 from wfacli.gpu.cuda_driver import CudaDriver
 
 from .inputs import real_letters
@@ -53,15 +54,6 @@ def generated(length: int, difference: float, letters: str) -> Pair:
         query = np.where(kind == 0, alphabet[rng.integers(0, len(alphabet), length)], target)
         query = np.repeat(query, np.select([kind == 1, kind == 2], [0, 2], 1))
     return Pair(np.ascontiguousarray(query), target, letters == "ACGT")
-
-
-def solved(solver: Solver) -> int | None:
-    try:
-        while not solver.advance(1.0):
-            pass
-        return solver.distance
-    finally:
-        solver.close()
 
 
 @pytest.mark.parametrize("letters", LETTERS)
