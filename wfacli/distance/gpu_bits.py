@@ -56,8 +56,10 @@ class GpuBits:
             raise ValueError("bits are for letters of a byte")
         self._driver, self._most, self._only = driver, most, shape
         self._lengths = m, n = len(pair.query), len(pair.target)
-        self._codes = None if pair.plain else _codes_of(pair)
+        self._codes = None if pair.plain or (shape and shape.planes == 8) else _codes_of(pair)
         self._planes = 2 if pair.plain else 8 if self._codes is None else 4
+        if shape and shape.planes != self._planes:
+            raise ValueError(f"letters of this pair have {self._planes} bits, and the build is for {shape.planes}")
         self._memories: list[Memory] = []
         self._ring: list[Memory] = []
         self._pins: list[Bytes] = []
