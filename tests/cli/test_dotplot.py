@@ -23,7 +23,7 @@ from wfacli.cigar import from_text
 from wfacli.cli import entry
 from wfacli.errors import InputError, OutputError, UsageError
 
-from .support import COMPRESSIONS, Result, assert_failure, assert_success, fasta, random_letters, run
+from .support import COMPRESSIONS, Result, assert_failure, assert_success, environment, fasta, random_letters, run
 
 Dotplot = Callable[..., Result]
 TARGET = random_letters(6000, 1)
@@ -330,7 +330,7 @@ def test_errors(here: Dotplot, plots: Path, arguments: tuple[str, ...], code: in
 
 
 def test_help_fits_a_narrow_terminal(dotplot: Dotplot) -> None:
-    result = dotplot("--help", env={"COLUMNS": "80", "TERM": "xterm", "NO_COLOR": "1", "PATH": ""})
+    result = dotplot("--help", env=environment(COLUMNS="80", NO_COLOR="1"))
     assert_success(result)
     assert max(map(len, result.text.splitlines())) <= 80
     for words in ("lower left corner", "wfacli[plot]", "--target-name", "cg:Z"):
