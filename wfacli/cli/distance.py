@@ -38,7 +38,6 @@ from .distance_options import (
     BArgument,
     CheckpointEveryOption,
     CheckpointOption,
-    DebugOption,
     EngineOption,
     FormatOption,
     JsonOption,
@@ -57,6 +56,7 @@ from .distance_options import (
     VerboseOption,
 )
 from .distance_report import in_words
+from .options import DebugOption
 from .progress import shown_distance
 
 _EVERY = 120.0  # seconds

@@ -220,6 +220,3 @@ StatsOption = Annotated[
         rich_help_panel=_REPORTING,
     ),
 ]
-DebugOption = Annotated[
-    bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_REPORTING)
-]

@@ -49,11 +49,6 @@ class CardOnDemand:
             return False
         return True
 
-    @property
-    def failure(self) -> DeviceError | None:
-        """Why it does not open; None as long as nobody has tried, too."""
-        return self._failure
-
     def close(self) -> None:
         """Gives it back; it may be called again."""
         driver, self._driver = self._driver, None
