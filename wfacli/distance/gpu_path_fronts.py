@@ -1,8 +1,8 @@
 """The path of a long pair on a card, by one front whose states are kept (cuda/long_path_fronts.cu).
 
 States of as many segments as have room are kept at a time. If that is not all of them, the front first goes the whole
-way and leaves a state before each group; then, from the last group to the first, it goes through each once more, on those
-diagonals only from which the path can come.
+way and leaves a state before each group; then, from the last group to the first, it goes through each once more, on
+those diagonals only from which the path can come.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class FrontsPath:
             pair: the sequences.
             distance: theirs.
             memory: bytes of the card that it may have.
-            front, scores, group: another build, fewer or more scores or segments; for tests.
+            front: a build, if not the catalogue's; for tests.
+            scores: of a segment, likewise.
+            group: segments at a time, likewise.
 
         Raises:
             OutOfDeviceMemory, DeviceError.

@@ -44,7 +44,9 @@ class StripesPath:
             pair: the sequences.
             distance: theirs.
             memory: bytes of the card that it may have.
-            shape, every, group: others than the fastest, and as many as fit; for tests.
+            shape: a build, if not the fastest; for tests.
+            every: blocks of columns from one kept state to the next, likewise.
+            group: stripes at a time, likewise.
 
         Raises:
             OutOfDeviceMemory, DeviceError.
@@ -61,7 +63,9 @@ class StripesPath:
             self._plan = plan = Stripes.plan(shape, lengths, distance, left, every, group)
             self._task = np.zeros(1, PATH_BITS_TASK)
             self._memory.letters(pair, self._task["bits"], planes, shape.row_bytes)
-            self._segments = Segments(self._memory, ROWS[sizes.row_of("walk", shape)], plan.group, plan.op_capacity, plan.room)
+            self._segments = Segments(
+                self._memory, ROWS[sizes.row_of("walk", shape)], plan.group, plan.op_capacity, plan.room
+            )
             self._describe()
         except BaseException:
             self.close()

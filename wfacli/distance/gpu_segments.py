@@ -203,10 +203,7 @@ def joined(pieces: list[U32]) -> U32:
     letters = np.add.reduceat((ops >> 4).astype(np.int64), first)
     kinds = ops[first] & 15
     parts = -(-letters // _LONGEST)
-    if parts.max() > 1:
-        last = np.cumsum(parts) - 1
-        rest = letters - (parts - 1) * _LONGEST
-        kinds, letters = np.repeat(kinds, parts), np.full(int(parts.sum()), _LONGEST)
-        letters[last] = rest
-    cigar: U32 = letters.astype(np.uint32) << np.uint32(4) | kinds
+    lengths = np.full(int(parts.sum()), _LONGEST, np.uint32)
+    lengths[np.cumsum(parts) - 1] = letters - (parts - 1) * _LONGEST
+    cigar: U32 = lengths << np.uint32(4) | np.repeat(kinds, parts)
     return cigar

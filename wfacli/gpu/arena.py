@@ -5,6 +5,7 @@ from __future__ import annotations
 from .driver import Driver, Memory
 from .layout import padded
 
+
 class Arena:
     """A piece of the card's memory that only grows."""
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from .. import tuning
 from ..errors import OutOfDeviceMemory
 from . import long_bits, long_wavefront
-from .long_bits import Band, Shape
 from .layout import padded
+from .long_bits import Band, Shape
 from .long_wavefront import Tiles
 
 GUESS = "long-path-guess"
 EVERY = 8  # blocks of 32 columns from one kept state of a stripe to the next
 SKEW_BLOCKS = 8  # that the last lane of a stripe is behind (long_bits.cuh)
 _MOST_OPS = 64  # beside those that a segment's edits make: of gaps that reach from edge to edge, of runs beyond BAM's
-_LEAST_GROUP = 256  # segments of a front
+_LEAST_GROUP = 16  # segments of a front: with fewer, little is left to be done side by side
 _CELL_BYTES = 8  # of 32 cells: both bits
 SHAPES = tuple(s for s in long_bits.SHAPES if (s.planes, s.words) in ((2, 1), (2, 2), (2, 8), (8, 1), (8, 2)))
 FRONTS = tuple(s for s in long_wavefront.SHAPES if s.planes in (2, 8) and s.bits == 32)
@@ -241,9 +241,7 @@ def best_scores(front: long_wavefront.Shape, multiprocessors: int, lengths: tupl
     return long_wavefront.best_ghost(front, multiprocessors, high - low + 1, min(lengths) / max(distance, 1))
 
 
-def front_seconds(
-    front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int
-) -> float:
+def front_seconds(front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> float:
     """Of one front's launches, and of walking through what they made."""
     scores = best_scores(front, multiprocessors, lengths, distance)
     plan = Fronts(front, lengths, distance, scores, 1)
