@@ -267,6 +267,8 @@ class _Command:
         if sums is None:
             return None
         spent = time.perf_counter() - begun
+        if sums["card_failed"] and not self._order.quiet:
+            warning(f"the CPU made the alignment, since the GPU failed: {sums['card_failed']}")
         file = None if self._order.output == "-" else self._order.output
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
         how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
