@@ -336,3 +336,27 @@ def test_forecast_grows_with_edits():
     times = [forecast(card, (5_000_000, 5_000_000), edits) for edits in (0, 1000, 30_000, 300_000, 3_000_000)]
     assert times == sorted(times)
     assert times[-1] > 8 * times[-2]
+
+
+WIDE_SMALL = Shape(2, bits=64, diagonals=2, again=4, ghosts=(16, 8, 4))
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("shape", [SMALL, WIDE_SMALL, BUILT], ids=["small", "wide", "built"])
+def test_tiles_that_go_along(monkeypatch, shape, order):
+    """Beside a path through like letters; runs there that are longer than what is looked up, and repeats."""
+    monkeypatch.setattr(sizes, "best_launch", lambda shape, *_: sizes.Launch(min(16, shape.ghosts[0]), True))
+    rng = random.Random(order)
+    unit = sequence(rng, 9, b"ACGT")
+    parts = [sequence(rng, 900, b"ACGT") + unit * rng.randint(1, 40) for _ in range(5)]
+    target = b"".join(parts)
+    query = mutated(rng, parts[0] + parts[1] + sequence(rng, 60, b"ACGT") + parts[2] + parts[4], b"ACGT", 0.05)
+    for a, b in ((query, target), (target, query)):
+        assert distance(a, b, None, shape, order=order) == plain(a, b)
+
+
+def test_wide_fast_fronts_go_along():
+    narrow, wide = (sizes.best_launch(BUILT, 132, diagonals, 100.0) for diagonals in (1_000, 1_000_000))
+    assert not narrow.slant and wide.slant
+    assert not sizes.best_launch(BUILT, 132, 1_000_000, 2.0).slant  # unlike letters
+    assert not sizes.best_launch(sizes.shape_for(8, 0), 132, 1_000_000, 100.0).slant
