@@ -361,15 +361,15 @@ def test_tiles_that_go_along(monkeypatch, shape, order):
     parts = [sequence(rng, 700, letters) + unit * rng.randint(1, 40) for _ in range(5)]
     target = b"".join(parts)
     query = mutated(rng, parts[0] + parts[1] + sequence(rng, 60, letters) + parts[2] + parts[4], letters, 0.05)
-    for pair in ((query, target), (target, query)):
+    for a, b in ((query, target), (target, query)):
         found = []
         for slant in (True, False):
             launch = sizes.Launch(min(16, shape.ghosts[0]), slant)
             monkeypatch.setattr(sizes, "best_launch", lambda *_, launch=launch: launch)
-            with Run(*pair, None, shape, order=order) as solver:
+            with Run(a, b, None, shape, order=order) as solver:
                 found.append(list(fronts_of(solver)))
         assert found[0] == found[1]
-        assert found[0][-1] == plain(*pair)
+        assert found[0][-1] == plain(a, b)
 
 
 def test_wide_fast_fronts_go_along():
