@@ -87,6 +87,7 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
+SHARED_CORES = 1.9  # times as long as alone a pair takes there: ten of 60 kb, 0.206 s each, with 16 threads on 8 cores
 OPENING_A_CARD = 0.7  # seconds, of a process that has none open
 # Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.
@@ -97,16 +98,15 @@ GPU_LONG_GAP = 8e-6  # seconds of a launch's beginning and end on a full card
 GPU_LONG_SPEED = 2.5  # letters that fronts move in a score, above which the next two hold (guess)
 GPU_LONG_FAST = 10.0  # times as long for all points: 8e10 a second on 250 Mb at 99%, ghosts left out
 GPU_LONG_FAST_STEP = 2e-6  # seconds of a score of one tile: 1.2 to 3 on three real pairs
-# Of tiles that go along with the front (one H200, 2026-11-22): 2.7e11 points a second on 250 Mb at 99%, ghosts left out;
-# 20 Mb at 99%, where no launch has more tiles than the card takes at a time.
-GPU_LONG_SLANT = 5.6  # times as long
-GPU_LONG_SLANT_STEP = 2.9e-6
+# The same of tiles that go along with the front (one H200, 2026-11-22).
+GPU_LONG_SLANT = 5.6  # 2.7e11 points a second on 250 Mb at 99%, ghosts left out
+GPU_LONG_SLANT_STEP = 2.9e-6  # 20 Mb at 99%, whose tiles the card takes all at a time
 GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter (32: guess)
 GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the card
 GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the end
-# Stripes of one long pair's matrix (gpu/long_bits.py), by bits of a letter and words of a lane: seconds of a warp's column
-# when it has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a narrow band, E.
-# coli and H. pylori (four bits), and 500 kb of any bytes: within 15% of them.
+# Stripes of one long pair's matrix (gpu/long_bits.py), by bits of a letter and words of a lane: seconds of a warp's
+# column when it has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a narrow
+# band, E. coli and H. pylori (four bits), and 500 kb of any bytes: within 15% of them.
 GPU_BITS_COLUMN = {
     **{(2, 1): 3.2e-8, (2, 2): 3.4e-8, (2, 4): 5.5e-8, (2, 8): 1.1e-7},
     **{(4, 1): 3.1e-8, (4, 2): 4.3e-8, (4, 4): 6.0e-8, (8, 1): 4.3e-8, (8, 2): 6.6e-8},

@@ -84,11 +84,7 @@ class GpuBits:
         row_bytes = Shape(self._planes, 1).row_bytes
         try:
             for side, letters in (("query", pair.query), ("target", pair.target)):
-                own = (
-                    letters
-                    if self._codes is None
-                    else np.frombuffer(letters.tobytes().translate(self._codes), np.uint8)
-                )
+                own = letters if self._codes is None else _coded(letters, self._codes)
                 rows = self._driver.allocate(uploader.nbytes(len(own), row_bytes))
                 self._memories.append(rows)
                 uploader.make(own, self._planes, row_bytes, rows)
@@ -150,7 +146,8 @@ class GpuBits:
         processors = self._driver.card.multiprocessors
         each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._turns
         least = _ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
-        self.take(int(max(seconds / each, least)))
+        count, left = max(seconds / each, least), self._turns - self._turn
+        self.take(int(count) if left - count > least else left)
         return self._over
 
     def take(self, stripes: int) -> None:
@@ -302,6 +299,10 @@ def _codes_of(pair: Pair) -> bytes | None:
     for code, letter in enumerate(used):
         codes[letter] = code
     return bytes(codes)
+
+
+def _coded(sequence: Letters, codes: bytes) -> Letters:
+    return np.frombuffer(sequence.tobytes().translate(codes), np.uint8)
 
 
 def _letters(sequence: Letters) -> set[int]:

@@ -150,7 +150,7 @@ def seconds_of(shape: Shape, multiprocessors: int, lengths: tuple[int, int], ban
     some = range(0, each, -(-each // _SAMPLES))
     mean = sum(32 * (end - first) for first, end in (columns(shape, band, s, target_len) for s in some)) / len(some)
     work = count * mean / min(multiprocessors * WARPS, count)
-    return tuning.GPU_BITS_COLUMN[shape.planes, shape.words] * math.hypot(chain**2, work**2) ** 0.5
+    return tuning.GPU_BITS_COLUMN[shape.planes, shape.words] * math.sqrt(math.hypot(chain**2, work**2))
 
 
 def best_shape(planes: int, multiprocessors: int, lengths: tuple[int, int], band: Band) -> Shape:

@@ -128,8 +128,8 @@ class Launch:
 def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, launch: Launch, speed: float = 0.0) -> float:
     """A launch with so many tiles of each front: of the host's call, a warp's own steps, and all points together.
 
-    `speed` is the letters that fronts move in a score: from a few on, windows of letters serve for one score alone, but
-    for tiles that go along.
+    `speed` is the letters that fronts move in a score: from a few on, windows of letters serve for one score alone,
+    unless tiles go along.
     """
     times, step = 1.0, tuning.GPU_LONG_STEP
     if launch.slant:
