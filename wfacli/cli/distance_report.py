@@ -75,7 +75,10 @@ def _how(outcome: Outcome, threads: int) -> str:
     if len(outcome.phases) == 1:
         found = outcome.algorithm
     else:
-        found = ", then ".join(f"{phase.algorithm} {seconds(phase.seconds)}" for phase in outcome.phases)
+        found = ", then ".join(
+            f"{phase.algorithm} {seconds(phase.seconds)}{' (failed)' * (phase.end == 'failed')}"
+            for phase in outcome.phases
+        )
     found += f", {threads} thread{'' if threads == 1 else 's'}"
     if outcome.resumed:
         found += f", in {outcome.resumed + 1} runs"
