@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._native import estimate_edits
+from .._native import estimate_long
 from ..batch import I64, PairBatch
 from ..config import Ambiguous
 from ..errors import UsageError
@@ -18,7 +18,6 @@ from .solver import Pair
 
 OPTIONS = ("--name-a", "--name-b")
 _ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
-_EFFORT = 10_000  # edits that an estimate looks at, in about a millisecond
 _MOST_OF_A_BATCH = (1 << 31) - 1
 _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # no letters: under `mismatch`, what is no nucleotide equals nothing
 
@@ -84,10 +83,9 @@ class Inputs:
         return PairBatch.from_columns(0, columns).with_edits(np.array([min(edits, _MOST_OF_A_BATCH)], np.int32))
 
     def estimate(self) -> int | None:
-        """About how many edits the pair has, from samples of sequences; None where there is no telling."""
-        if self.bases is None or max(self.a.length, self.b.length) > _MOST_OF_A_BATCH:
-            return None
-        return int(estimate_edits(self.as_batch(-1), most=_EFFORT)[0])
+        """About how many edits the pair has; None where there is no telling."""
+        a, b = self.pair.query, self.pair.target
+        return None if self.unit is Unit.LINES else round(estimate_long(a.view(np.uint8), b.view(np.uint8)))
 
 
 def read_sequences(

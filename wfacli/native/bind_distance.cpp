@@ -5,6 +5,7 @@
 #include "bind.hpp"
 #include "edit_bits.hpp"
 #include "edit_wavefront.hpp"
+#include "estimate_long.hpp"
 #include "kernels.hpp"
 
 namespace wfacli {
@@ -117,9 +118,19 @@ void restore(BoundSolver& self, nb::dict state) {
   solver.restore(views);
 }
 
+double estimated(const Letters& query, const Letters& target) {
+  const EditPair pair = pair_of(query, target);
+  if (pair.letter_bytes != 1) throw nb::type_error("letters are u8");
+  nb::gil_scoped_release release;
+  return estimate_long({static_cast<const std::uint8_t*>(pair.query), static_cast<const std::uint8_t*>(pair.target),
+                        pair.query_len, pair.target_len});
+}
+
 }  // namespace
 
 void bind_distance(nb::module_& m) {
+  m.def("estimate_long", &estimated, nb::arg("query"), nb::arg("target"),
+        "About how many edits one pair (u8 both, any length) has, in milliseconds");
   nb::class_<BoundSolver>(m, "EditSolver", "One algorithm on its way through one pair")
       .def("advance", &advance, nb::arg("seconds"), "Goes on for about so long; whether the end has been reached")
       .def_prop_ro("distance", &distance, "After the end: edits; None: more than the most that matter")
