@@ -1,4 +1,4 @@
-"""How near the estimate of a long pair is to its distance: of real pairs, and of pairs with what samples alone miss."""
+"""How near a long pair's estimate is to its distance: of real pairs, and of some with what samples alone miss."""
 
 from __future__ import annotations
 
