@@ -24,6 +24,7 @@ STAGES = [
         "gpu.tiles",
         "gpu.wfa",
         "gpu.long_bits",
+        "gpu.long_path",
         "gpu.long_wavefront",
         "gpu.plans",
         "gpu.rungs",

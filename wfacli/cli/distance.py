@@ -259,7 +259,8 @@ class _Command:
 
     def _align(self, inputs: Inputs, distance: int | None, out: Output, format_: Format) -> dict[str, Any] | None:
         command = shlex.join(["wfacli", *sys.argv[1:]])
-        options = PathOptions(format_, self._order.rule, self._threads, __version__, command)
+        card = self._order.choice.means.card
+        options = PathOptions(format_, self._order.rule, self._threads, __version__, command, card)
         begun = time.perf_counter()
         with self._stats.timed("path"):
             sums = write_path(inputs, distance, options, out, lambda: self._stop.asked)
@@ -268,7 +269,8 @@ class _Command:
         spent = time.perf_counter() - begun
         file = None if self._order.output == "-" else self._order.output
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
-        return {"file": file, "format": format_.value, "seconds": round(spent, 6), **counts}
+        how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
+        return {"file": file, "format": format_.value, **how, **counts}
 
     def _write(self, inputs: Inputs, outcome: Outcome, path: dict[str, Any] | None, out: Output) -> None:
         order = self._order

@@ -97,5 +97,5 @@ def _path(path: dict[str, Any]) -> str:
     return (
         f"{path['file'] or 'standard output'}, {path['format'].upper()}: {path['matches']:,} matches, "
         f"{path['mismatches']:,} mismatches, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
-        f"{path['gaps']:,} gaps; {seconds(path['seconds'])}"
+        f"{path['gaps']:,} gaps; {seconds(path['seconds'])}, {path['by']}"
     )

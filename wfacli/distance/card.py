@@ -42,6 +42,11 @@ class CardOnDemand:
         return self._driver
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was opened, and works."""
+        return self._driver is not None
+
+    @property
     def works(self) -> bool:
         """Whether it is open, or opens now."""
         try:
