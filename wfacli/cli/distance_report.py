@@ -94,8 +94,10 @@ def _cells(inputs: Inputs, outcome: Outcome) -> str:
 
 
 def _path(path: dict[str, Any]) -> str:
+    places = [f"{path['file'] or 'standard output'}, {path['format'].upper()}"] if path["format"] else []
+    places += [path["plot"]] if path["plot"] else []
     return (
-        f"{path['file'] or 'standard output'}, {path['format'].upper()}: {path['matches']:,} matches, "
+        f"{', '.join(places)}: {path['matches']:,} matches, "
         f"{path['mismatches']:,} mismatches, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
         f"{path['gaps']:,} gaps; {seconds(path['seconds'])}, {path['by']}"
     )

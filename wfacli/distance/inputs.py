@@ -49,6 +49,8 @@ class Inputs:
         pair: their symbols.
         bases: both one after the other as in a PairBatch, as they were read or folded for comparison.
         starts: where they begin there.
+        lines: those that the numbers in `pair` stand for, without their ends.
+        open_ends: whether the last lines of A and of B end without a line feed.
     """
 
     a: Side
@@ -57,6 +59,8 @@ class Inputs:
     pair: Pair
     bases: np.ndarray | None = None
     starts: tuple[int, int] = (0, 0)
+    lines: tuple[bytes, ...] = ()
+    open_ends: tuple[bool, bool] = (False, False)
 
     def as_batch(self, edits: int) -> PairBatch:
         """Sequences as a batch of one pair, with an estimate of its edits. Raises UsageError: too long."""
@@ -147,15 +151,15 @@ def read_lines(paths: tuple[str, str]) -> Inputs:
     """Two files line by line. Raises InputError, UsageError."""
     _only_one_is_standard_input(paths)
     known: dict[bytes, int] = {}
-    symbols = [_numbered(path, known) for path in paths]
+    symbols, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
     numbers = [np.frombuffer(side, np.uint32) if side else np.zeros(0, np.uint32) for side in symbols]
     a, b = numbers if len(known) > 256 else [side.astype(np.uint8) for side in numbers]
     sides = [Side(path, path, len(side)) for path, side in zip(paths, (a, b), strict=True)]
-    return Inputs(sides[0], sides[1], Unit.LINES, Pair(a, b, False))
+    return Inputs(sides[0], sides[1], Unit.LINES, Pair(a, b, False), lines=tuple(known), open_ends=(ends[0], ends[1]))
 
 
-def _numbered(path: str, known: dict[bytes, int]) -> array[int]:
-    """A number for each line: the same for the same line."""
+def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bool]:
+    """A number for each line, the same for the same line; and whether the last one has no end."""
     numbers: array[int] = array("I")
     rest = bytearray()  # of a line that has not ended
 
@@ -172,7 +176,7 @@ def _numbered(path: str, known: dict[bytes, int]) -> array[int]:
     each_block(path, take)
     if rest:
         add([bytes(rest)])
-    return numbers
+    return numbers, bool(rest)
 
 
 def _only_one_is_standard_input(paths: tuple[str, str]) -> None:
