@@ -78,7 +78,7 @@ class StripeWalk {
     while (i_ > top_ && j_ > left_) {
       begin_ = step_of(i_ - 1, j_ - 1) / part_columns_ * part_columns_;
       compute();
-      while (i_ > top_ && j_ > left_ && step_of(i_ - 1, j_ - 1) >= begin_) go_on();
+      while (i_ > top_ && j_ > left_ && step_of(i_ - 1, j_ - 1) >= begin_) through_block();
       __syncwarp();
     }
     runs_.add(kInsertion, i_ - top_);
@@ -88,11 +88,6 @@ class StripeWalk {
   }
 
  private:
-  struct Cell {
-    bool known;
-    bool insertion, deletion;
-  };
-
   // Columns that the lane of a row has behind it, of the stripe's, when it is at a cell.
   WFACLI_DEVICE std::int64_t step_of(std::int64_t row, std::int64_t column) const {
     const auto lane = static_cast<std::int32_t>(row - top_) / (32 * WFACLI_WORDS);
@@ -115,42 +110,54 @@ class StripeWalk {
     part.go(block, min(block + task_.every, part.blocks()));
     __syncwarp();
   }
-  // The cell of letter `row` of the query and letter `column` of the target.
-  WFACLI_DEVICE Cell look(std::int64_t row, std::int64_t column) const {
-    if (row < top_ || column < left_) return {false, false, false};
-    const std::int64_t step = step_of(row, column) - begin_;
-    if (step < 0) return {false, false, false};
-    const auto inside = static_cast<std::uint32_t>(row - top_);
-    const std::uint32_t lane = inside / (32 * WFACLI_WORDS), word = inside / 32 % WFACLI_WORDS;
-    const std::uint32_t* at = cells_ + (step * WFACLI_WORDS + word) * 64 + lane;
-    const bool insertion = at[0] >> (inside & 31) & 1;
-    return {true, insertion, !insertion && (at[32] >> (inside & 31) & 1)};
-  }
-  // Along the diagonal as far as no gap begins, up to 32 letters; or as many letters of a gap.
-  WFACLI_DEVICE void go_on() {
+  // Through up to 32 rows, those of one word, and up to 32 columns before j_, of which each lane has one.
+  WFACLI_DEVICE void through_block() {
     const int lane = WarpRuns::lane();
-    const Cell on = look(i_ - 1 - lane, j_ - 1 - lane);
-    const std::uint32_t ends = __ballot_sync(kWholeWarp, !on.known || on.insertion || on.deletion);
-    if (const int run = ends ? __ffs(static_cast<int>(ends)) - 1 : 32) {
-      const LongBitsTask& pair = task_.bits;
-      runs_.add_aligned(differing<WFACLI_PLANES>(pair.query, pair.query_len - i_, pair.target, pair.target_len - j_),
-                        run);
-      i_ -= run;
-      j_ -= run;
-    } else if (__shfl_sync(kWholeWarp, static_cast<int>(on.insertion), 0)) {
-      const int gap = beginning(look(i_ - 1 - lane, j_ - 1).insertion);
-      runs_.add(kInsertion, gap);
-      i_ -= gap;
-    } else {
-      const int gap = beginning(look(i_ - 1, j_ - 1 - lane).deletion);
-      runs_.add(kDeletion, gap);
-      j_ -= gap;
+    const auto row = static_cast<std::uint32_t>(i_ - 1 - top_);
+    const std::int64_t column = j_ - 1, step = step_of(i_ - 1, column) - begin_;
+    const int columns = static_cast<int>(min(min(step, column - left_), std::int64_t{31})) + 1;
+    const std::uint32_t word = row / 32 % WFACLI_WORDS;
+    const std::uint32_t* at = cells_ + ((step - min(lane, columns - 1)) * WFACLI_WORDS + word) * 64 + row / (32 * WFACLI_WORDS);
+    const std::uint32_t insertion = at[0], deletion = at[32] & ~insertion, differ = differing_rows(row & ~31u, column);
+    int r = static_cast<int>(row & 31), c = 0;
+    while (r >= 0 && c < columns) {
+      // Along the diagonal as far as no gap begins.
+      const int ahead = lane - c, own = r - ahead;
+      const bool there = ahead >= 0 && own >= 0 && lane < columns;
+      const std::uint32_t bit = there ? 1u << own : 0;
+      const std::uint32_t ends = __ballot_sync(kWholeWarp, ahead >= 0 && (!there || ((insertion | deletion) & bit)));
+      const std::uint32_t different = __ballot_sync(kWholeWarp, differ & bit);
+      const int run = (ends ? __ffs(static_cast<int>(ends)) - 1 : 32) - c;
+      if (run > 0) {
+        runs_.add_aligned(__brev(different >> c), run);
+        r -= run;
+        c += run;
+        continue;
+      }
+      const std::uint32_t down = __shfl_sync(kWholeWarp, insertion, c) << (31 - r);
+      if (down >> 31) {
+        const int gap = min(__clz(static_cast<int>(~down)), r + 1);
+        runs_.add(kInsertion, gap);
+        r -= gap;
+      } else {
+        const std::uint32_t stops = __ballot_sync(kWholeWarp, ahead >= 0 && (lane >= columns || !(deletion >> r & 1)));
+        const int gap = (stops ? __ffs(static_cast<int>(stops)) - 1 : 32) - c;
+        runs_.add(kDeletion, gap);
+        c += gap;
+      }
     }
+    i_ -= static_cast<int>(row & 31) - r;
+    j_ -= c;
   }
-  // How many lanes, from the first one on, say yes.
-  WFACLI_DEVICE static int beginning(bool yes) {
-    const std::uint32_t no = __ballot_sync(kWholeWarp, !yes);
-    return no ? __ffs(static_cast<int>(no)) - 1 : 32;
+  // Which of 32 rows from `row` on have letters other than that of the lane's column, which is `lane` before `column`.
+  WFACLI_DEVICE std::uint32_t differing_rows(std::uint32_t row, std::int64_t column) const {
+    std::uint32_t rows[WFACLI_PLANES], columns[WFACLI_PLANES], differ = 0;
+    letters_from<WFACLI_PLANES>(task_.bits.query, task_.bits.query_len, true, top_ + row, rows);
+    letters_from<WFACLI_PLANES>(task_.bits.target, task_.bits.target_len, true, column - 31, columns);
+#pragma unroll
+    for (int p = 0; p < WFACLI_PLANES; ++p)
+      differ |= rows[p] ^ static_cast<std::uint32_t>(-static_cast<std::int32_t>(columns[p] >> (31 - WarpRuns::lane()) & 1));
+    return differ;
   }
 
   const PathBitsTask& task_;

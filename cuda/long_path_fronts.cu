@@ -88,11 +88,10 @@ class FrontWalk {
     Offset* row = rows_ + Tile::lane() * WFACLI_DIAGONALS;
     __syncwarp();
     tile.store(row);
-    for (std::int32_t s = 0; s < scores_; ++s) {
-      tile.advance(1);
+    tile.advance(scores_, [&] {
       row += Tile::kWidth;
       tile.store(row);
-    }
+    });
     __syncwarp();
   }
   WFACLI_DEVICE std::int64_t at(std::int32_t s, std::int64_t k) const {

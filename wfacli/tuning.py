@@ -107,9 +107,11 @@ GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
 GPU_BITS_MARGIN = 1.2  # times the likely edits that a band is made for: one that is too narrow has to be made again
 GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
 GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
-GPU_PATH_ROUNDS = 5  # times that all of a long path's segments are walked, about (gpu/long_path.py)
-GPU_PATH_SLOWER = 1.5  # times as long as a column of a stripe alone one takes that is kept for the way back (guess)
-GPU_PATH_SCORE = 3e-6  # seconds of a score of a segment that is walked (guess)
+# The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
+GPU_PATH_START = 4e-3  # seconds, of memory and of operations' way home
+GPU_PATH_SWEEP = 1.3  # times as long as stripes take for the distance alone, by their model
+GPU_PATH_ROWS = 3e-8  # seconds of walking, by rows of all stripes: 1e-8 to 2.5e-7, the more the less the pair is alike
+GPU_PATH_SEGMENT = 5e-5  # seconds of walking, by segments of a front: 5e-5 to 7e-5
 # One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
 # wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
 DISTANCE_START = 5e-5  # seconds

@@ -129,7 +129,7 @@ def _random(row: Row) -> Work:
     rng = np.random.default_rng(_SEED)
     n = row.letters
     # Far more insertions than there are by any chance.
-    most = n if row.error is None else n + round(n * row.error * (0.6 if row.planted else 0.5)) + 1000
+    most = n if row.error is None else n + round(n * row.error * (0.7 if row.planted else 0.5)) + 1000
     bases, starts = _room(n, most)
     end, known = starts[0], 0
     for begin in range(0, n, _CHUNK):

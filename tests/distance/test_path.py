@@ -6,6 +6,7 @@ import random
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
@@ -13,6 +14,7 @@ from wfacli.config import Ambiguous, Format
 from wfacli.distance import path
 from wfacli.distance.card import CardOnDemand
 from wfacli.distance.cpu import CpuBits
+from wfacli.distance.gpu_path import find_path
 from wfacli.distance.inputs import Inputs, Side, Unit, read_sequences
 from wfacli.distance.path import PathOptions, write_path
 from wfacli.errors import Cancelled, DeviceError, InternalError, OutOfDeviceMemory, UsageError
@@ -127,6 +129,25 @@ def test_a_card_that_fails_leaves_it_to_the_cpu(tmp_path, call):
     sums, same = written(tmp_path, inputs, edits, options=options)
     cards.close()
     assert same == text and sums["by"].startswith("cpu-") and f"{call} failed" in sums["card_failed"]
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_what_a_card_makes_is_looked_at(tmp_path, monkeypatch, wrong):
+    """An alignment that does not fit the sequences, or one that costs too much, is made again."""
+    a, b = some_letters(5)
+    inputs, cards = inputs_of(tmp_path, a, b), Cards()
+    edits = edits_of(inputs)
+    _, text = written(tmp_path, inputs, edits)
+
+    def find(*arguments):
+        found = find_path(*arguments)
+        return replace(found, cigar=found.cigar + np.uint32(1 << 4)) if wrong == 1 else replace(found, cigar=dear)
+
+    dear = np.array([len(a) << 4 | 1, len(b) << 4 | 2], np.uint32)
+    monkeypatch.setattr(path, "find_path", find)
+    sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, card=cards.on_demand, always=True))
+    cards.close()
+    assert same == text and sums["by"].startswith("cpu-") and sums["card_failed"]
 
 
 @pytest.mark.parametrize(("on_cpu", "is_open", "used"), [(0.0, True, False), (60.0, False, True), (0.3, False, False)])

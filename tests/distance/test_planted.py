@@ -68,6 +68,15 @@ def test_on_a_card(solver, rate):
         driver.close()
 
 
+def test_pairs_of_the_benchmark():
+    for error in (0.01, 0.3):
+        work = made(Row("planted", letters=300_000, error=error, planted=True), None)
+        assert work.known == np.count_nonzero(work.pair.query == ord("C")) - np.count_nonzero(
+            work.pair.target == ord("C")
+        )
+        assert solved(CpuBits(work.pair, None, 2)) == work.known
+
+
 @pytest.mark.skipif(not os.environ.get("WFACLI_FUZZ"), reason="takes minutes: make fuzz")
 @pytest.mark.parametrize(("name", "letters", "error"), LARGE, ids=[name for name, *_ in LARGE])
 @pytest.mark.parametrize("solver", ON_CPU)

@@ -286,6 +286,8 @@ class _Command:
         if sums is None:
             return None
         spent = time.perf_counter() - begun
+        if sums["card_failed"] and not self._order.quiet:
+            warning(f"the CPU made the alignment, since the GPU failed: {sums['card_failed']}")
         form, named = self._order.form, self._order.output not in (None, "-")
         file = self._order.output if form and named else None
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}

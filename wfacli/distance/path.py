@@ -92,7 +92,6 @@ def write_path(
     made = None
     if distance is not None:
         made = _made(inputs, pairs, distance, config, options, stop)
-        _check(pairs, made.alignments, distance, spec)
     if sam:
         for piece in header_around(_sq_line(inputs), config, options.version):
             out.write(piece)
@@ -110,15 +109,20 @@ def _sq_line(inputs: Inputs) -> Iterator[bytes]:
 def _made(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
 ) -> _Made:
-    """By a card if that is sooner; by the CPU if not, or if the card fails."""
+    """By a card if that is sooner; by the CPU if not, or if the card fails, or what it makes is wrong."""
     failure = None
     try:
         made = _by_card(inputs, pairs, distance, config, options, stop)
-        if made:
+        if made and not (failure := _fault(pairs, made.alignments, distance, config.spec)):
             return made
     except DeviceError as error:
         failure = str(error)
     alignments = _aligned(pairs, config, stop)
+    status = Status(int(alignments.status[0]))
+    if status is not Status.OK:
+        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be made ({status.name})")
+    if fault := _fault(pairs, alignments, distance, config.spec):
+        raise InternalError(f"the alignment is wrong ({fault}); please report this")
     return _Made(alignments, f"cpu-{alignments.kernels[int(alignments.origin[0])]}", failure)
 
 
@@ -187,12 +191,10 @@ def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> Alig
         engine.close()
 
 
-def _check(pairs: PairBatch, alignments: AlignmentBatch, distance: int, spec: AlignSpec) -> None:
-    status = Status(int(alignments.status[0]))
-    if status is not Status.OK:
-        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be made ({status.name})")
+def _fault(pairs: PairBatch, alignments: AlignmentBatch, distance: int, spec: AlignSpec) -> str | None:
+    """What is wrong with an alignment, if anything is."""
     cost = -int(alignments.score[0])
     fault = check_batch(pairs, alignments, native_options(spec, Limits(), TABLE))
-    if cost != distance or fault:
-        why = fault[1] if fault else f"it costs {cost:,}, and the distance is {distance:,}"
-        raise InternalError(f"the alignment is wrong ({why}); please report this")
+    if fault:
+        return fault[1]
+    return None if cost == distance else f"it costs {cost:,}, and the distance is {distance:,}"

@@ -107,13 +107,12 @@ def stripes_seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int]
     across = min(shape.rows + band.diagonals, target_len)
     stripes = -(-query_len // shape.rows)
     behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND
-    at_once = max(min(stripes, across / behind, float(multiprocessors * _RESIDENT)), 1.0)
+    at_once = max(min(stripes, across / behind, 32.0 * multiprocessors), 1.0)
     planes = tuning.GPU_BITS_PLANES[shape.planes]
     alone, full = planes * tuning.GPU_BITS_ALONE[shape.words], planes * tuning.GPU_BITS_STEP[shape.words]
     column = max(alone, full * at_once / multiprocessors)
     sweep = (stripes * across / at_once + across) * column
-    waves = max(stripes / (multiprocessors * _RESIDENT), 1.0)
-    return sweep + tuning.GPU_PATH_ROUNDS * waves * tuning.GPU_PATH_SLOWER * alone * 2 * shape.rows
+    return tuning.GPU_PATH_SWEEP * sweep + tuning.GPU_PATH_ROWS * query_len
 
 
 def best_stripes(planes: int, multiprocessors: int, lengths: tuple[int, int], distance: int) -> tuple[float, Shape]:
@@ -122,9 +121,6 @@ def best_stripes(planes: int, multiprocessors: int, lengths: tuple[int, int], di
     return min(
         ((stripes_seconds(s, multiprocessors, lengths, distance), s) for s in shapes), key=lambda found: found[0]
     )
-
-
-_RESIDENT = 16  # warps of a multiprocessor that walk at a time, about
 
 
 # Fronts
@@ -249,16 +245,14 @@ def front_seconds(front: long_wavefront.Shape, multiprocessors: int, lengths: tu
     some = range(0, plan.count, max(plan.count // 64, 1))
     tiles = [-(-plan.tiles(segment).count // 2) for segment in some]  # as of two fronts
     launches = [long_wavefront.launch_seconds(front, multiprocessors, count, scores, speed) for count in tiles]
-    waves = max(plan.count / (multiprocessors * _RESIDENT), 1.0)
-    walks = tuning.GPU_PATH_ROUNDS * waves * scores * tuning.GPU_PATH_SCORE
-    return sum(launches) * plan.count / len(some) + walks
+    return sum(launches) * plan.count / len(some) + tuning.GPU_PATH_SEGMENT * plan.count
 
 
 def seconds(multiprocessors: int, lengths: tuple[int, int], distance: int, plain: bool) -> dict[str, float]:
     """Of each way to a path whose distance is known, on a card, letters' copies with it."""
     planes = 2 if plain else 8
     front = next(s for s in FRONTS if s.planes == planes)
-    start = tuning.GPU_LONG_START + sum(lengths) / tuning.GPU_LONG_LETTERS
+    start = tuning.GPU_PATH_START + sum(lengths) / tuning.GPU_LONG_LETTERS
     ways = {"stripes": start + best_stripes(planes, multiprocessors, lengths, distance)[0]}
     if max(lengths) <= long_wavefront.NARROW:
         ways["fronts"] = start + front_seconds(front, multiprocessors, lengths, distance)
