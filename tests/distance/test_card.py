@@ -142,7 +142,7 @@ class Steps(DistanceRun):
 def auto_on_card(monkeypatch, cards, kind, checkpoint=None, estimate=60, threads=1):
     """A run that takes the card first, because the models say so, and what it says."""
     monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
-    monkeypatch.setattr(long_wavefront, "best_ghost", lambda *_: 8)
+    monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
     monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
     monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
     monkeypatch.setattr(GpuBits, "advance", lambda self, seconds: self.take(1) or self._over)
