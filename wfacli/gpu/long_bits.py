@@ -46,7 +46,9 @@ class Shape:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """What the kernel is compiled for."""
-        return (("WFACLI_PLANES", self.planes), ("WFACLI_WORDS", self.words))
+        # Letters in registers: for sm_100 nvcc takes fewer than they need, unless it knows that there is one block.
+        resident = (("WFACLI_RESIDENT", 1),) if self.planes == 8 else ()
+        return (("WFACLI_PLANES", self.planes), ("WFACLI_WORDS", self.words), *resident)
 
 
 SHAPES = tuple(Shape(planes, words) for planes in (2, 4, 8) for words in (1, 2, 4, 8) if planes * words <= 16)
