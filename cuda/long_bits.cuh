@@ -105,16 +105,35 @@ class LetterBlocks {
   bool reversed_;
 };
 
-template <int Planes, int Words>
+// What a lane has between two blocks of columns. Of deltas that are handed down only the last eight are needed: `handed`
+// has, from the lowest byte on, where the lane's own rise and fall, and where those of the lane above fall and rise.
+template <int Words>
+struct LaneState {
+  std::uint32_t plus[Words], minus[Words], handed;
+};
+
+// Is shown what a stripe goes through, before each block of 32 columns and in each column; this one looks at nothing.
+template <int Words>
+struct Unwatched {
+  static constexpr bool kBlocks = false;   // whether block() is to be called with a LaneState
+  static constexpr bool kHandsOn = true;   // whether the stripe writes its edge
+  WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
+};
+
+template <int Planes, int Words, class Watch = Unwatched<Words>>
 class BitStripe {
  public:
   static constexpr std::int64_t kRows = std::int64_t{32} * 32 * Words;
+  static constexpr int kStep = Words == 2 ? 8 : 4;  // columns from one shuffle to the next, 8 at most; measured
+  static constexpr int kEarly = 2;                  // columns that a shuffle has to arrive
+  static constexpr int kSkew = kStep + kEarly;      // columns; 32 of them are as many words
   using Rows = typename RowsOf<Planes, Words>::Type;
 
-  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory)
+  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory,
+                          Watch watch = {})
       : task_(task), own_(task.matrix[matrix]), number_(number), columns_(StripeColumns::of(task, matrix, number)),
         row_(number * kRows - own_.above + lane() * (32 * Words)), query_(memory),
-        target_(task.target, task.target_len, matrix == 0, 32 * columns_.first - kSkew * (lane() + 1)) {
+        target_(task.target, task.target_len, matrix == 0, 32 * columns_.first - kSkew * (lane() + 1)), watch_(watch) {
     const LetterBlocks<Planes> letters(task.query, task.query_len, matrix == 0, row_);
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
@@ -125,45 +144,70 @@ class BitStripe {
       plus_[w] = rows;
       minus_[w] = 0;
     }
+    const StripeColumns next = StripeColumns::of(task, matrix, number + 1);
+    const std::int64_t given = number > 0 ? StripeColumns::of(task, matrix, number - 1).end : columns_.first;
+    next_first_ = next.first;
+    given_ = static_cast<std::int32_t>(min(given, columns_.end) - columns_.first);
+    to_next_ = static_cast<std::int32_t>(min(next.first - columns_.first, std::int64_t{1} << 30));
+    above_ = edge(number_ - 1, columns_.first);
+    below_ = edge(number_, columns_.first);
   }
 
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
 
   // All columns.
   WFACLI_DEVICE void run() {
-    const StripeColumns next = StripeColumns::of(task_, static_cast<int>(&own_ - task_.matrix), number_ + 1);
-    next_first_ = next.first;
-    const auto words = static_cast<std::int32_t>(columns_.end - columns_.first);
-    const std::int64_t given = number_ > 0 ? StripeColumns::of(task_, static_cast<int>(&own_ - task_.matrix), number_ - 1).end
-                                           : columns_.first;
-    given_ = static_cast<std::int32_t>(min(given, columns_.end) - columns_.first);
-    to_next_ = static_cast<std::int32_t>(min(next.first - columns_.first, std::int64_t{1} << 30));
-    above_ = edge(number_ - 1, columns_.first);
-    below_ = edge(number_, columns_.first);
     wait_for_room();
-    request(0);
-    target_.take(target_.fetch(0), letters_);
-    typename LetterBlocks<Planes>::Fetched coming = target_.fetch(1);
+    go(0, blocks());
+    finish();
+  }
+  WFACLI_DEVICE std::int32_t blocks() const { return static_cast<std::int32_t>(columns_.end - columns_.first) + kSkew; }
+  // Those of blocks `from` to `to`.
+  WFACLI_DEVICE void go(std::int32_t from, std::int32_t to) {
+    const std::int32_t last = blocks() - kSkew - 1;  // that begins in the stripe for all lanes
+    request(from);
+    target_.take(target_.fetch(from), letters_);
+    typename LetterBlocks<Planes>::Fetched coming = target_.fetch(from + 1);
 #pragma unroll
     for (int k = 0; k < kAhead; ++k) query_.matching(letters_, k, equal_[k]);
-    for (std::int32_t b = 0; b < words + kSkew; ++b) {
+    for (std::int32_t b = from; b < to; ++b) {
+      if constexpr (Watch::kBlocks) watch_.block(state());
       receive(b);
       request(b + 1);
       target_.take(coming, ahead_);
       coming = target_.fetch(b + 2);
-      if (b < kSkew || b + 1 >= words)
+      if (b < kSkew || b >= last)
         columns_of_block<true>(b);
       else
         columns_of_block<false>(b);
-      if (b >= kSkew) hand_on(b - kSkew);
+      if (Watch::kHandsOn && b >= kSkew) hand_on(b - kSkew);
     }
-    finish();
+  }
+  WFACLI_DEVICE LaneState<Words> state() const {
+    LaneState<Words> lane;
+    copy(plus_, lane.plus);
+    copy(minus_, lane.minus);
+    // The last byte of each, the latest in its lowest bit, as from_above_ has them.
+    lane.handed = __byte_perm(__byte_perm(edge_plus_, edge_minus_, 0x0040), from_above_, 0x7410);
+    return lane;
+  }
+  // As it was before block `from`.
+  WFACLI_DEVICE void restore(std::int32_t from, const LaneState<Words>& lane) {
+    copy(lane.plus, plus_);
+    copy(lane.minus, minus_);
+    edge_plus_ = lane.handed & 0xff;
+    edge_minus_ = lane.handed >> 8 & 0xff;
+    from_above_ = __byte_perm(lane.handed, 0, 0x3222);
+    if (from == 0 || from > given_) {
+      before_plus_ = from == 0 ? 0 : ~0u;
+      before_minus_ = 0;
+    } else {
+      before_plus_ = Tagged::wait(above_ + 2 * (from - 1), tag() - 1);
+      before_minus_ = Tagged::wait(above_ + 2 * (from - 1) + 1, tag() - 1);
+    }
   }
 
  private:
-  static constexpr int kStep = Words == 2 ? 8 : 4;  // columns from one shuffle to the next, 8 at most; measured
-  static constexpr int kEarly = 2;  // columns that a shuffle has to arrive
-  static constexpr int kSkew = kStep + kEarly;  // columns; 32 of them are as many words
   static constexpr int kAhead = Words > 4 ? 1 : 2;  // columns whose matches are looked up before their turn
 
   WFACLI_DEVICE std::uint32_t tag() const { return static_cast<std::uint32_t>(number_ + 1); }
@@ -279,6 +323,7 @@ class BitStripe {
         plus_[w] = fallen | ~(free | risen);
         minus_[w] = risen & free;
       }
+      watch_.column(w, plus_[w], rise);
       rise_above = rise;
       above = fall;
     }
@@ -333,6 +378,7 @@ class BitStripe {
   const std::int64_t row_;  // the lane's first
   Rows query_;
   LetterBlocks<Planes> target_;  // of the lane
+  Watch watch_;
   std::int64_t next_first_;
   std::int64_t risen_ = 0, before_next_ = 0;  // along the edge: so far, and to where the next stripe begins
   std::uint32_t plus_[Words], minus_[Words];  // where the cost rises, or falls, from the row above

@@ -138,9 +138,14 @@ def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band:
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
-    """Of a band: a stripe waits for those before it, or for a warp, in parts for both."""
+    """Of a band's stripes, from both ends where there are several."""
+    return seconds_of(shape, multiprocessors, lengths, band, 2 if stripes(shape, lengths[0])[1] else 1)
+
+
+def seconds_of(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band, matrices: int) -> float:
+    """Of one matrix or two: a stripe waits for those before it, or for a warp, in parts for both."""
     query_len, target_len = lengths
-    count, matrices = turns(shape, query_len), 2 if stripes(shape, query_len)[1] else 1
+    count = turns(shape, query_len)
     last = min(query_len // matrices + band.high, target_len)
     chain = last + count / matrices * tuning.GPU_BITS_BEHIND
     each = -(-count // matrices)
