@@ -89,6 +89,12 @@ GPU_WORKSPACE = 8e9  # bytes
 THREADS_BESIDE_A_CARD = 8
 SHARED_CORES = 1.9  # times as long as alone a pair takes there: ten of 60 kb, 0.206 s each, with 16 threads on 8 cores
 OPENING_A_CARD = 0.7  # seconds, of a process that has none open
+# A pair of `align` that its route gives to the CPU goes over all of a card (engines/long.py) if it has so many
+# letters, if the CPU takes so many seconds by its model, and the card, by its, this many times less. The CPU's kernels
+# took 0.07 s for 330 kb with 12,160 edits, 1.0 s for 4.6 Mb with 28,152, 7 to 12 s for random 1 Mb, path included, in
+# at most 370 MB (2026-11-22, 2 shared cores); the distance alone by two fronts or slabs a third to all of it: without
+# a card they stay. A card's goals for these are 0.1, 0.4 and 0.5 s.
+LONG_PAIR_LETTERS, LONG_PAIR_SECONDS, LONG_PAIR_MARGIN = 100_000, 0.1, 1.5
 # Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.
 GPU_LONG_LAUNCH = 1.4e-5  # seconds of the host for a launch

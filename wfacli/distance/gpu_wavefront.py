@@ -234,10 +234,9 @@ class GpuWavefront:
         if self._over:
             at_least = self._distance if self._distance is not None else (self._most or 0) + 1
             return Position(at_least, 1.0, self._cells)
-        # Fronts grow about evenly, and so does their width.
         behind = min(max(self._reach, 0) / max(self._lengths[0], 1), 1.0)
         apart = abs(self._lengths[0] - self._lengths[1])
-        return Position(max(2 * self._looked_at + 1, apart), behind * behind, self._cells)
+        return Position(max(2 * self._looked_at + 1, apart), behind, self._cells)
 
     def save(self) -> State:
         """The newest state that is known not to have met, or the answer."""
