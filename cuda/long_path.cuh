@@ -4,6 +4,9 @@
 // it is believed to be entered; where one is left tells its neighbour better. What is walked from the right place is right
 // for good, so with each launch one segment more is, from the end of the matrix on; and since paths that begin near each
 // other soon run together, most are after two or three. When a launch finds nothing to walk, all are.
+//
+// From a wrong place a path may go far through a segment, and make all wait for what nobody needs: such walks are given up,
+// unless it is known that the place is right.
 #pragma once
 
 #include "common/cigar.cuh"
@@ -41,7 +44,11 @@ class WarpRuns {
   RunWriter out_;
 };
 
-// A launch: `walk(segment, entry, runs)` gives the place where the path leaves a segment, in all lanes. A warp a block.
+constexpr std::int64_t kSure = INT64_MIN;  // of an entry
+constexpr std::int64_t kUnlimited = std::int64_t{1} << 30;
+
+// A launch: `walk(segment, entry, limit, runs)` gives the place where the path leaves a segment, in all lanes; -1: it took
+// more parts than the limit. A warp a block.
 template <class Walk>
 WFACLI_DEVICE void walk_segments(const PathSegments& path, Walk&& walk) {
   const bool first = WarpRuns::lane() == 0;
@@ -50,23 +57,28 @@ WFACLI_DEVICE void walk_segments(const PathSegments& path, Walk&& walk) {
     if (first) drawn = atomicAdd(path.drawn, 1u);
     const std::int64_t s = path.count - 1 - static_cast<std::int64_t>(__shfl_sync(kWholeWarp, drawn, 0));
     if (s < 0) return;
-    const auto entry = static_cast<std::int64_t>(static_cast<std::uint32_t>(path.entry[s]));
-    if (entry != path.walked[s]) {
+    const std::int64_t believed = path.entry[s], walked = path.walked[s];
+    const auto entry = static_cast<std::int64_t>(static_cast<std::uint32_t>(believed));
+    const std::int64_t limit = believed < 0 ? kUnlimited : path.limit;
+    bool done = walked == entry;
+    const bool given_up = walked >= 0 && static_cast<std::uint32_t>(walked) == entry && walked >> 32 >= limit;
+    if (!done && !given_up) {
       WarpRuns runs(path.ops + s * path.op_capacity, path.op_capacity);
-      const std::int64_t left = walk(s, entry, runs);
+      const std::int64_t left = walk(s, entry, limit, runs);
+      done = left >= 0;
       const std::int32_t count = runs.finish();
       __syncwarp();
       if (first) {
         path.op_count[s] = count;
         path.exit[s] = left;
-        path.walked[s] = entry;
-        atomicAdd(path.changed, 1u);
+        path.walked[s] = done ? entry : limit << 32 | entry;
       }
       __syncwarp();
     }
     if (!first) continue;
-    if (s > 0) path.next_entry[s - 1] = path.exit[s];
-    if (s == path.count - 1) path.next_entry[s] = entry;
+    if (!done || walked != entry) atomicAdd(path.changed, 1u);
+    if (s > 0) path.next_entry[s - 1] = done ? path.exit[s] | (believed & kSure) : path.entry[s - 1] & ~kSure;
+    if (s == path.count - 1) path.next_entry[s] = believed;
   }
 }
 

@@ -65,13 +65,15 @@ class StripeWalk {
     right_ = min(32 * columns.end, task.bits.target_len);
   }
 
-  // From behind column `column` of the stripe's last row; the column where it leaves the first row.
-  WFACLI_DEVICE std::int64_t from(std::int64_t column) {
+  // From behind column `column` of the stripe's last row; the column where it leaves the first row, or -1 after so many
+  // parts.
+  WFACLI_DEVICE std::int64_t from(std::int64_t column, std::int64_t limit) {
     i_ = min(top_ + Part::kRows, task_.bits.query_len);
     j_ = min(column, right_);
     // Best paths stay between the stripe's columns; others are no matter, but have to come to an end.
     runs_.add(kDeletion, column - j_);
     while (i_ > top_ && j_ > left_) {
+      if (limit-- == 0) return -1;
       begin_ = step_of(i_ - 1, j_ - 1) / part_columns_ * part_columns_;
       compute();
       while (i_ > top_ && j_ > left_ && step_of(i_ - 1, j_ - 1) >= begin_) through_block();
@@ -223,7 +225,8 @@ WFACLI_KERNEL(guess_from_edges, wfacli::PathBitsTask) {
 
 WFACLI_KERNEL(walk_stripes, wfacli::PathBitsTask) {
   __shared__ wfacli::StripeWalk::Part::Rows::Memory memory;
-  wfacli::walk_segments(task.path, [&](std::int64_t segment, std::int64_t column, wfacli::WarpRuns& runs) {
-    return wfacli::StripeWalk(task, segment, runs, memory).from(column);
-  });
+  wfacli::walk_segments(
+      task.path, [&](std::int64_t segment, std::int64_t column, std::int64_t limit, wfacli::WarpRuns& runs) {
+        return wfacli::StripeWalk(task, segment, runs, memory).from(column, limit);
+      });
 }

@@ -137,7 +137,7 @@ WFACLI_KERNEL(sweep_front_for_path, wfacli::PathFrontsTask) {
 }
 
 WFACLI_KERNEL(walk_fronts, wfacli::PathFrontsTask) {
-  wfacli::walk_segments(task.path, [&](std::int64_t segment, std::int64_t place, wfacli::WarpRuns& runs) {
+  wfacli::walk_segments(task.path, [&](std::int64_t segment, std::int64_t place, std::int64_t, wfacli::WarpRuns& runs) {
     return wfacli::FrontWalk(task, segment, runs).from(place);
   });
 }

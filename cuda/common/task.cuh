@@ -178,14 +178,16 @@ struct LongBitsTask {
 // segment s from segment s + 1. Places where it does are numbers below 2^32, in the lower half of a word.
 struct PathSegments {
   std::int64_t count;
-  std::int64_t* entry;       // [count], where each is believed to be entered
-  std::int64_t* next_entry;  // [count], the same after the launch; [0] and that of the last are what they were
-  std::int64_t* walked;      // [count], the entry that exit and ops belong to; all bits set: none
+  std::int64_t limit;        // parts, from 1 to 2^30, after which a walk is given up that may begin at a wrong place
+  std::int64_t* entry;       // [count], where each is believed to be entered; negative: it is
+  std::int64_t* next_entry;  // [count], the same after the launch; that of the last is what it was
+  std::int64_t* walked;      // [count], the entry that exit and ops belong to; all bits set: none; with a limit in the
+                             // upper half, one from which a walk was given up
   std::int64_t* exit;        // [count], where it is left
   std::int32_t* op_count;    // [count]
   std::uint32_t* ops;        // [count][op_capacity], in the path's order
   std::uint32_t* drawn;      // 0 before the launch: segments that are drawn
-  std::uint32_t* changed;    // 0 before the launch: segments that were walked in it
+  std::uint32_t* changed;    // 0 before the launch: segments that were walked in it, or are still to be
   std::uint8_t* room;        // `stride` bytes for each block, 256-byte aligned
   std::uint64_t stride;
   std::int64_t op_capacity;

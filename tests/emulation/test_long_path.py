@@ -12,6 +12,7 @@ from tests.emulation.test_long_wavefront import letters_of
 from tests.oracles import EDIT, canonical, canonical_plain
 from tests.pairgen import KINDS, mutated, pair, random_pairs, sequence
 from wfacli.cigar import to_text
+from wfacli.distance import gpu_segments
 from wfacli.distance.gpu_path import WAYS, find_path, forecast
 from wfacli.distance.gpu_path_fronts import FrontsPath
 from wfacli.distance.gpu_path_stripes import StripesPath
@@ -158,6 +159,23 @@ def test_guesses_decide_nothing(monkeypatch):
             rounds.append(way.rounds)
             way.close()
     assert rounds[0] < rounds[1]
+
+
+def test_walks_that_are_given_up(monkeypatch):
+    """Where nearly all are that are not sure to begin at the right place, one more stripe is made in each round."""
+    monkeypatch.setattr(gpu_segments, "_LIMITS", ())
+    monkeypatch.setattr(gpu_segments, "_LAST_LIMIT", 2)
+    rng = random.Random(10)
+    query = sequence(rng, 5000, b"ACGT")
+    target = mutated(rng, query[:1500] + query[2300:], b"ACGT", 0.05)
+    distance, cigar = walked(query, target)
+    for order in (0, 1):
+        with Card(order=order) as driver:
+            way = StripesPath(driver, letters_of(query, target), distance, 1 << 29, shape=ONE, every=4)
+            way._segments._usual = 1
+            assert to_text(joined(way.find(lambda: None))) == cigar
+            assert way.rounds >= 5
+            way.close()
 
 
 @pytest.mark.parametrize("make", [StripesPath, FrontsPath])

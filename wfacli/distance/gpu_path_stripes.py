@@ -63,9 +63,8 @@ class StripesPath:
             self._plan = plan = Stripes.plan(shape, lengths, distance, left, every, group)
             self._task = np.zeros(1, PATH_BITS_TASK)
             self._memory.letters(pair, self._task["bits"], planes, shape.row_bytes)
-            self._segments = Segments(
-                self._memory, ROWS[sizes.row_of("walk", shape)], plan.group, plan.op_capacity, plan.room
-            )
+            row = ROWS[sizes.row_of("walk", shape)]
+            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room, plan.usual_parts)
             self._describe()
         except BaseException:
             self.close()

@@ -6,6 +6,7 @@ cuda/long_path.cuh says why that ends, and ends with the path.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ from .gpu_letters import Uploader
 from .solver import Letters, Pair
 
 _FIRST_ROUNDS, _MOST_ROUNDS = 3, 64  # launches that are queued before somebody looks
+_SURE = -(1 << 63)  # of an entry (long_path.cuh)
+_LIMITS = (2, 2, 2, 8, 8)  # times as many parts as usual, batch by batch, that a walk from a guess may take
+_LAST_LIMIT = 128
 _PIECE = 4 << 20  # bytes of operations that are copied at a time
 _LONGEST = (1 << 28) - 1  # of an operation, in BAM's packing
 
@@ -113,11 +117,11 @@ class Walked:
 class Segments:
     """Up to so many segments, walked by one kernel."""
 
-    def __init__(self, memory: CardMemory, row: Row, most: int, op_capacity: int, room: int) -> None:
-        """`room` is what each of the kernel's warps needs, in bytes."""
+    def __init__(self, memory: CardMemory, row: Row, most: int, op_capacity: int, room: int, usual: int = 1) -> None:
+        """`room` is what each of the kernel's warps needs, in bytes; `usual` the parts that a segment's path has."""
         self._memory, self._driver = memory, memory.driver
         self._kernel = memory.driver.kernel(row)
-        self._capacity = op_capacity
+        self._capacity, self._usual = op_capacity, usual
         warps = max(self._kernel.resident(), 1) * self._driver.card.multiprocessors
         self._warps = min(warps, most)
         stride = -(-room // 256) * 256
@@ -159,9 +163,10 @@ class Segments:
 
     def walk(self, task: npt.NDArray[np.void], count: int, entry: int, look: Callable[[], None]) -> Walked:
         """From where the path enters the last segment; `look` is called now and then and may raise."""
-        self._memory.upload(self.entry(count - 1), np.array([entry], np.int64))
+        self._memory.upload(self.entry(count - 1), np.array([entry + _SURE], np.int64))
         rounds, batch, path = 0, _FIRST_ROUNDS, task["path"]
-        while True:
+        for times in itertools.chain(_LIMITS, itertools.repeat(_LAST_LIMIT)):
+            path["limit"] = times * self._usual
             self._driver.fill(self._counters, 0, 8 * batch, self._memory.stream)
             for launch in range(batch):
                 path["entry"], path["next_entry"] = self._entries[rounds % 2], self._entries[(rounds + 1) % 2]

@@ -80,6 +80,11 @@ class Stripes:
         return 32 * self.every * self.shape.words * 32 * _CELL_BYTES
 
     @property
+    def usual_parts(self) -> int:
+        """From state to state, that a path without long gaps crosses in a stripe."""
+        return -(-(self.shape.rows + 32 * SKEW_BLOCKS) // (32 * self.every)) + 1
+
+    @property
     def op_capacity(self) -> int:
         """Operations that a stripe's path may have."""
         return 2 * self.shape.rows + _MOST_OPS

@@ -74,12 +74,9 @@ LONG_BITS_TASK = np.dtype(
 )
 PATH_SEGMENTS = np.dtype(
     [
-        ("count", np.int64),
-        *(
-            (name, _ADDRESS)
-            for name in ("entry", "next_entry", "walked", "exit", "op_count", "ops", "drawn", "changed")
-        ),
-        *((name, _ADDRESS) for name in ("room", "stride")),
+        *((name, np.int64) for name in ("count", "limit")),
+        *((name, _ADDRESS) for name in ("entry", "next_entry", "walked", "exit", "op_count", "ops")),
+        *((name, _ADDRESS) for name in ("drawn", "changed", "room", "stride")),
         ("op_capacity", np.int64),
     ],
     align=True,
