@@ -11,17 +11,19 @@ import numpy as np
 from .. import tuning
 from .._native import estimate_long
 from ..batch import I32, Flag, PairBatch, PartialResult, Status
+from ..cigar import OPERATIONS
 from ..config import AlignSpec, Limits
 from ..distance import gpu_bits, gpu_path, gpu_wavefront
 from ..distance.gpu_bits import GpuBits
 from ..distance.gpu_wavefront import GpuWavefront
 from ..distance.solver import Pair, Solver
-from ..errors import Cancelled
+from ..errors import Cancelled, DeviceError
 from ..forecast import CAPPED, LINEAR, STRIPES, Forecast, is_edit
 from ..gpu.driver import Card, Driver
 
 _SLICE = 0.03  # seconds for which no other job begins
 _FOLD = 0xDF  # of A C G T in either case
+_EQUAL = OPERATIONS.index("=")
 
 T = TypeVar("T")
 
@@ -118,7 +120,10 @@ class LongPairs:
         if not distance:
             return np.array([len(pair.query) << 4 | 7], np.uint32)
         _, way = gpu_path.forecast(self._card, pair, distance)
-        return self._there(lambda driver: gpu_path.find_path(driver, pair, distance, way, self._look).cigar)
+        cigar = self._there(lambda driver: gpu_path.find_path(driver, pair, distance, way, self._look).cigar)
+        if (cost := int((cigar >> 4)[(cigar & 15) != _EQUAL].sum())) != distance:
+            raise DeviceError(f"a path that costs {cost:,} where the distance is {distance:,}")
+        return cigar
 
     def _there(self, function: Callable[[Driver], T]) -> T:
         self._look()
