@@ -1,20 +1,20 @@
 """The canonical alignment under any scores of letters: local, extension, semiglobal and global, cell by cell.
 
 S(i, j) is the best score of an alignment that begins at (i, j), of query[i:] with target[j:], and ends where the mode
-allows it: a local one anywhere, a semiglobal one where the query has ended, a global one where both have. Inside a gap,
-whose opening is paid, it is S or the gap's next letter.
+allows it: a local one anywhere, a semiglobal one where the query has ended, a global one where both have. Inside a
+gap, whose opening is paid, it is S or the gap's next letter.
 
 The path begins where S is best and the mode allows it: a local one anywhere, a semiglobal one at any target letter, a
-global one at (0, 0). Of several beginnings the one with the fewest query letters left out is taken, then the one with the
-fewest target letters. Outside a gap the path stops at the first cell where stopping is as good as going on; elsewhere it
-takes the first of insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap before it makes it
-longer. Where nothing scores more than 0, a local alignment is that of nothing.
+global one at (0, 0). Of several beginnings the one with the fewest query letters left out is taken, then the one with
+the fewest target letters. Outside a gap the path stops at the first cell where stopping is as good as going on;
+elsewhere it takes the first of insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap
+before it makes it longer. Where nothing scores more than 0, a local alignment is that of nothing.
 
-An extension begins at (0, 0) and may end anywhere: where the prefixes score best (of several: the fewest letters of both
-together, then the fewest query letters), by the canonical global path of these prefixes.
+An extension begins at (0, 0) and may end anywhere: where the prefixes score best (of several: the fewest letters of
+both together, then the fewest query letters), by the canonical global path of these prefixes.
 
-The second best score of a local or semiglobal alignment is the best that the query has with the target's letters before
-the best alignment's part of the target, or with those after it.
+The second best score of a local or semiglobal alignment is the best that the query has with the target's letters
+before the best alignment's part of the target, or with those after it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Charges(NamedTuple):
 
 
 def charges(match: int, mismatch: int, opening: int, extend: int, rule: str = "mismatch", n_score=None) -> Charges:
-    """Letters match by a rule of --ambiguous, or do not; n_score is for all pairs with other letters than A C G T U."""
+    """Letters match by a rule of --ambiguous, or do not; n_score is for what has other letters than A C G T U."""
     every = [(a, b) for a in range(LETTERS) for b in range(LETTERS)]
     matches = np.array([RULES[rule](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
     worth = np.where(matches, match, -mismatch)

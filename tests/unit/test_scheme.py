@@ -64,7 +64,7 @@ def test_rows_may_stand_in_any_order() -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line(text: str, line: int, words: str) -> None:
-    with pytest.raises(InputError, match="scores.txt") as refused:
+    with pytest.raises(InputError, match="^scores") as refused:
         parse_matrix(text, "scores.txt")
     assert refused.value.line == line and words in str(refused.value)
 

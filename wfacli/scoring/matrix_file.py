@@ -73,7 +73,7 @@ def parse_matrix(text: str, path: str) -> tuple[str, npt.NDArray[np.int8]]:
     alphabet = _columns(path, *header)
     rows: dict[str, list[int]] = {}
     number = header[0]
-    for number, fields in lines:  # noqa: B007 - the last line is told below
+    for number, fields in lines:
         letter = fields[0].upper()
         if letter not in alphabet or len(letter) != 1:
             raise InputError(path, f"a row begins with {fields[0]!r}, which is no column's letter", line=number)

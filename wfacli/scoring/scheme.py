@@ -32,7 +32,7 @@ class Scheme:
         name: how the user called it, for messages.
         alphabet: A letters, 32 at most; the code of a letter is its place here.
         matrix: i8[A, A], read-only: the score of a query's code (row) against a target's (column).
-        open, extend: a gap of l letters costs open + l * extend; each is 0 to MAX_PENALTY, and both together 1 or more.
+        open, extend: a gap of l letters costs open + l * extend; each is 0 to MAX_PENALTY, both together 1 at least.
         codes: u8[256], read-only: from a letter as read (either case) to its code, NO_CODE where there is none.
         same: u8[A], read-only: 1 where a code beside itself is written '=', else it is 'X' as two different codes are.
     """
@@ -85,7 +85,7 @@ class Scheme:
         cls,
         match: int,
         mismatch: int,
-        open: int,  # noqa: A002 - the field's word
+        open: int,
         extend: int,
         ambiguous: Ambiguous = Ambiguous.MISMATCH,
         n_score: int | None = None,
@@ -95,7 +95,8 @@ class Scheme:
         Args:
             match: what two that match score, 0 to MOST_SCORE.
             mismatch: what two others cost, 0 to MOST_SCORE.
-            open, extend: of gaps.
+            open: of a gap, once.
+            extend: of a gap, for each of its letters.
             ambiguous: how letters other than A C G T U compare. Under LITERAL the letters are A to Z and *.
             n_score: what those letters score against any letter instead; only with MISMATCH.
 
