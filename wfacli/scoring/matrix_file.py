@@ -14,7 +14,7 @@ from ..errors import InputError, UsageError
 _TABLES = Path(__file__).with_name("tables")
 # The matrices that the package has, and the (open, extend) that BLAST takes by default with each.
 BUILT_IN = {"BLOSUM62": (11, 1), "BLOSUM50": (13, 2), "PAM250": (14, 2)}
-_MOST_SCORE, _MOST_LETTERS = 127, 32
+_MOST_SCORE, _MOST_LETTERS = 127, 30
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .matrix_file import SubstitutionMatrix, read_matrix
 I8 = npt.NDArray[np.int8]
 
 NO_CODE = 255  # of a letter that a scheme has no scores for
-MOST_CODES = 32
+MOST_CODES = 30  # kernels have room for two more, which pad sequences
 MOST_SCORE = 127  # of two letters, either way
 DEFAULT_SCORES = (2, 4, 4, 2)
 
@@ -30,7 +30,7 @@ class Scheme:
 
     Attributes:
         name: how the user called it, for messages.
-        alphabet: A letters, 32 at most; the code of a letter is its place here.
+        alphabet: A letters, 30 at most; the code of a letter is its place here.
         matrix: i8[A, A], read-only: the score of a query's code (row) against a target's (column).
         open, extend: a gap of l letters costs open + l * extend; each is 0 to MAX_PENALTY, both together 1 at least.
         codes: u8[256], read-only: from a letter as read (either case) to its code, NO_CODE where there is none.
