@@ -18,8 +18,8 @@ from wfacli.io.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
-# Schemes with letters of theirs and what the oracle charges: plain ones, with gaps that cost nothing to open or to extend,
-# with a score for N, and matrices.
+# Schemes, what the oracle charges, and letters: plain ones, with gaps that cost nothing to open or to extend, with a
+# score for N, and matrices.
 SCHEMES: dict[str, tuple[Scheme, Charges, str]] = {
     "2,4,4,2": (Scheme.parse("2,4,4,2"), charges(2, 4, 4, 2), "mixed"),
     "1,1,0,1": (Scheme.parse("1,1,0,1"), charges(1, 1, 0, 1), "AC"),

@@ -78,11 +78,11 @@ def long_pairs(seed: int, lengths: list[int], letters: bytes, error: float) -> l
 
 @pytest.mark.parametrize("mode", MODES)
 def test_long_pairs_and_little_memory(mode: str) -> None:
-    # 16,384 columns are folded at a time; 512 KiB keep the rows of some strips only, and so need a second pass.
+    # 16,384 columns are folded at a time; 1 MiB keeps the rows of some strips only, and so need a second pass.
     pairs = [*long_pairs(5, [700, 3000], b"ACGT", 0.1), (b"ACGT" * 20, (b"TTTTCCCC" + b"ACGT" * 20) * 200)]
     spec, charged = spec_of(PLAIN, mode), SCHEMES["2,4,4,2"][1]
     ample = optima_of(extended(pairs, spec))
-    assert optima_of(extended(pairs, spec, Limits(64 * 1024, 448 * 1024), kernel="strips")) == ample
+    assert optima_of(extended(pairs, spec, Limits(1 << 19, 1 << 19), kernel="strips")) == ample
     assert optima_of(extended(pairs, spec, wide=True)) == ample
     if mode != "extension":
         assert [one.score for one in ample if isinstance(one, Optimum)] == parasail_scores(pairs, PLAIN, mode)
@@ -131,7 +131,7 @@ def test_second_best(mode: str) -> None:
 
 
 def test_answers_depend_on_no_company_and_no_thread() -> None:
-    pairs = pairgen.random_pairs(31, 600, 120, b"ACGTN")
+    pairs = pairgen.random_pairs(31, 300, 120, b"ACGTN")
     spec = ExtendSpec(PLAIN, second_best=True)
     alone, rows = extended(pairs, spec), list(range(len(pairs)))
     random.Random(1).shuffle(rows)

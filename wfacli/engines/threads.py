@@ -1,4 +1,4 @@
-"""Routes shared out among threads, each with a native aligner and memory of its own: what CPU engines have in common."""
+"""Routes shared out among threads, each with a native aligner of its own: what CPU engines have in common."""
 
 from __future__ import annotations
 
