@@ -72,7 +72,7 @@ def write_path(
             out.write(piece)
     if alignments is None:
         return None
-    text, sums = Formatter(config).format(pairs, alignments)
+    text, sums = Formatter.of(config).format(pairs, alignments)
     out.write(text)
     return sums
 
