@@ -99,8 +99,8 @@ SecondBestOption = Annotated[
     bool,
     typer.Option(
         "--second-best",
-        help="Also write the best score that the query has beside its place: with the target's letters before the best "
-        "alignment, or with those after it (tag XS:i; with local and semiglobal).",
+        help="Also write the best score that the query has beside its place: with the target's letters before the "
+        "best alignment, or with those after it (tag XS:i; with local and semiglobal).",
         rich_help_panel=_SCORING,
     ),
 ]
