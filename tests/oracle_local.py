@@ -106,7 +106,7 @@ def banded_optimum(query: bytes, target: bytes, charged: Charges, low: int, high
 def cut_extension(
     query: bytes, target: bytes, charged: Charges, band: int, xdrop: int, zdrop: int
 ) -> tuple[Optimum, bool]:
-    """(extension, whether anything was left out) where cells are given up, one anti-diagonal after another; 0 is off."""
+    """(extension, whether anything was left out) where cells are given up, by anti-diagonals; 0 is off."""
     n, m = len(query), len(target)
     band = band or n + m
     cells = {(0, 0): (0, NEVER, NEVER)}  # H, and the same at the end of an insertion and of a deletion; only live ones
