@@ -297,7 +297,7 @@ void Extender::solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& 
   const auto holds = [&](const Piece& p) {
     const std::int32_t n = p.coded.query_len, m = p.coded.target_len, least = std::min(n, m);
     if (bits == 32) return true;
-    if (bits == 16) return rule == SwRule::Local || sw_strips16(s, m, rule != SwRule::Semiglobal);
+    if (bits == 16) return rule == SwRule::Local || sw_strips16(s);
     if (std::int64_t{least} * s.most <= sw_room8(s)) return true;
     return n <= kTogetherLongest && m <= kTogetherLongest && narrow_failed_ * 2 <= narrow_tried_ + 64;
   };

@@ -91,13 +91,9 @@ WFACLI_INLINE bool sw_fits16(const SwScheme& s, std::int64_t n, std::int64_t m) 
   return gaps < 28'000 && (n < m ? n : m) * s.most < 32'000 - 128;
 }
 
-// Scores that a strip of rows may add to those above it, or take away. Where they differ by up to kSwSpread16 in a row,
-// lanes of 16 bits hold them less a base of the strip's own.
-constexpr std::int32_t kSwSpread16 = 48'000;
-WFACLI_INLINE bool sw_strips16(const SwScheme& s, std::int64_t m, bool row_of_gaps) {
-  const std::int64_t moves = 2 * std::int64_t{s.open} + 70 * std::int64_t{s.extend} + 35 * std::int64_t{s.most} - 2 * s.least;
-  return moves < 3'500 && (!row_of_gaps || s.open + m * s.extend < kSwSpread16);
-}
+// Whether a strip of rows changes scores by no more than kSwMoves16.
+constexpr std::int32_t kSwMoves16 = 6'000;
+WFACLI_INLINE bool sw_strips16(const SwScheme& s) { return 35 * s.most - s.least < kSwMoves16; }
 
 // Defined for each instruction set.
 #define WFACLI_DECLARE(isa) \
