@@ -49,7 +49,7 @@ class SwStrips {
 
  private:
   static constexpr bool kBased = sizeof(Lane) == 2;
-  static constexpr std::int32_t kRoom = 2 * kLanes + kSwBlock + 1;
+  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // of which kLanes are before the first column
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
   using State = typename Sweep<SwFind::Ends>::State;
