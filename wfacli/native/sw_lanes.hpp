@@ -57,6 +57,7 @@ class SwLanes {
     for (std::int32_t i = 1; i <= n_; ++i) {
       if ((i & 255) == 0 && task_.cancelled && task_.cancelled->is_set()) return all(answers, Status::Dropped);
       row(i);
+      if (sizeof(Lane) == 1 && (i & 63) == 0 && mostly_over()) return all(answers, Status::ScoreLimit);
       if constexpr (kFind == SwFind::Ends || kFind == SwFind::EndsFlags) look_at_ends(i, answers);
     }
     if constexpr (kFind != SwFind::Ends && kFind != SwFind::EndsFlags) take_best(answers);
@@ -68,6 +69,15 @@ class SwLanes {
 
   void all(SwAnswer* answers, Status status) {
     for (std::int32_t p = 0; p < count_; ++p) answers[p].status = status;
+  }
+
+  // Whether most scores have outgrown their lanes, so that the rest of the way is hardly worth it.
+  bool mostly_over() const {
+    alignas(64) Lane best[kLanes];
+    V::store(best, best_);
+    std::int32_t over = 0;
+    for (std::int32_t p = 0; p < count_; ++p) over += best[p] > INT8_MAX - s_.most;
+    return 2 * over > count_;
   }
 
   // Letters column by column, for all lanes; under a matrix in sixteens, lane by lane.
