@@ -12,6 +12,8 @@ from .distance import distance
 from .distance_options import DISTANCE_HELP
 from .doctor import DOCTOR_HELP, doctor
 from .dotplot import DOTPLOT_HELP, dotplot
+from .extend import extend
+from .extend_options import EXTEND_HELP
 from .kernels import KERNELS_HELP, kernels
 from .options import ALIGN_HELP
 
@@ -41,6 +43,7 @@ def main(
 
 
 app.command(no_args_is_help=True, help=ALIGN_HELP)(align)
+app.command(no_args_is_help=True, help=EXTEND_HELP)(extend)
 app.command(no_args_is_help=True, help=DISTANCE_HELP)(distance)
 app.command(no_args_is_help=True, help=DOTPLOT_HELP)(dotplot)
 app.command(help=DOCTOR_HELP)(doctor)

@@ -97,7 +97,7 @@ def write_path(
             out.write(piece)
     if made is None:
         return None
-    text, sums = Formatter(config).format(pairs, made.alignments)
+    text, sums = Formatter.of(config).format(pairs, made.alignments)
     out.write(text)
     return {**sums, "by": made.by, "card_failed": made.failure}
 

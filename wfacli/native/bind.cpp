@@ -53,6 +53,7 @@ AlignmentView alignment_view(nb::handle a) {
   v.span = span.data();
   v.cigar = column<std::uint32_t>(a, "cigar", -1);
   v.cigar_start = column<std::int64_t>(a, "cigar_start", v.n + 1);
+  v.second = a.attr("second").is_none() ? nullptr : column<std::int32_t>(a, "second", v.n);
   return v;
 }
 
@@ -83,6 +84,7 @@ NB_MODULE(_native, m) {
   wfacli::bind_reader(m);
   wfacli::bind_memory(m);
   wfacli::bind_engine(m);
+  wfacli::bind_extend(m);
   wfacli::bind_forecast(m);
   wfacli::bind_distance(m);
   wfacli::bind_format(m);
