@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bind.hpp"
+#include "bind_saved.hpp"
 #include "edit_bits.hpp"
 #include "edit_wavefront.hpp"
 #include "kernels.hpp"
@@ -92,29 +93,14 @@ nb::tuple position(const BoundSolver& self) {
 
 nb::dict save(const BoundSolver& self) {
   const EditSolver& solver = self.get();
-  std::vector<SavedArray> arrays;
-  {
-    nb::gil_scoped_release release;
-    arrays = solver.save();
-  }
-  nb::dict state;
-  for (SavedArray& array : arrays) state[array.name] = to_numpy(array.values);
-  return state;
+  return saved_dict([&] { return solver.save(); });
 }
 
 void restore(BoundSolver& self, nb::dict state) {
   EditSolver& solver = self.get();
-  std::vector<InColumn<std::int64_t>> columns;
-  std::vector<SavedView> views;
-  for (const char* name : solver.arrays()) {
-    InColumn<std::int64_t> values;
-    if (!state.contains(name) || !nb::try_cast(state[name], values, false))
-      throw nb::value_error((std::string("the state has no array of integers named ") + name).c_str());
-    columns.push_back(values);
-    views.push_back({values.data(), values.shape(0)});
-  }
+  const SavedColumns columns(state, solver.arrays());
   nb::gil_scoped_release release;
-  solver.restore(views);
+  solver.restore(columns.views);
 }
 
 }  // namespace
