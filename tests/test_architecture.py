@@ -15,6 +15,7 @@ STAGES = [
     {"errors"},
     {"config"},
     {"batch"},
+    {"scoring"},
     {"_native"},
     {"cigar", "stats", "cores", "tuning"},
     {

@@ -83,6 +83,7 @@ NB_MODULE(_native, m) {
   wfacli::bind_reader(m);
   wfacli::bind_memory(m);
   wfacli::bind_engine(m);
+  wfacli::bind_extend(m);
   wfacli::bind_forecast(m);
   wfacli::bind_distance(m);
   wfacli::bind_format(m);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include "builder.hpp"
+#include "engine.hpp"
 
 namespace wfacli {
 
@@ -46,9 +47,16 @@ void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs);
 // A batch as columns by name.
 nb::dict columns_dict(BatchColumns columns);
 
+// (status, cut, score, span, cigar, cigar_start)
+inline nb::tuple columns_of(AlignedRows& rows) {
+  return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
+                        to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));
+}
+
 void bind_reader(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_extend(nb::module_& m);
 void bind_forecast(nb::module_& m);
 void bind_distance(nb::module_& m);
 void bind_format(nb::module_& m);

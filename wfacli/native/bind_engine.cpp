@@ -42,11 +42,6 @@ Algorithm algorithm_of(const std::string& name) {
   throw nb::value_error(("no algorithm is named " + name).c_str());
 }
 
-nb::tuple columns_of(AlignedRows& rows) {
-  return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
-                        to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));
-}
-
 nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
                 const CancelFlag& cancelled) {
   const BatchView view = batch_view(batch);

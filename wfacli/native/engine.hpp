@@ -38,6 +38,7 @@ struct AlignedRows {
   Buffer<std::int32_t> score, span;
   Buffer<std::int64_t> cigar_start;
   Cigar cigar;
+  Buffer<std::int32_t> second;  // second best scores, where they are asked for
 };
 
 // One thread's memory and kernels. Not safe for two threads at once.

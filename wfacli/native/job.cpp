@@ -21,6 +21,7 @@ void append_rows(AlignedRows& from, std::size_t at, std::size_t count, AlignedRo
   append(from.cut, at, count, to.cut);
   append(from.score, at, count, to.score);
   append(from.span, 4 * at, 4 * count, to.span);
+  if (!from.second.empty()) append(from.second, at, count, to.second);
   const std::int64_t* start = from.cigar_start.data() + at;
   Buffer<std::uint32_t>& runs = to.cigar.runs();
   const std::int64_t moved = static_cast<std::int64_t>(runs.size()) - start[0];
@@ -31,8 +32,9 @@ void append_rows(AlignedRows& from, std::size_t at, std::size_t count, AlignedRo
 
 }  // namespace
 
-AlignJob::AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
-                   const CancelFlag& cancelled, PartSize least)
+template <class A, class O>
+RowsJob<A, O>::RowsJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const O& options,
+                       const CancelFlag& cancelled, PartSize least)
     : batch_(batch), rows_(rows), options_(options), cancelled_(cancelled) {
   std::int64_t first = 0, held = 0;
   for (std::int64_t r = 0; r < count; ++r) {
@@ -44,14 +46,16 @@ AlignJob::AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_
   }
 }
 
-AlignedRows* AlignJob::found_by(const Aligner& aligner) {
+template <class A, class O>
+AlignedRows* RowsJob<A, O>::found_by(const A& aligner) {
   const std::lock_guard<std::mutex> held(lock_);
   for (Found& found : found_)
     if (found.by == &aligner) return &found.rows;
   return &found_.emplace_back(Found{&aligner, {}}).rows;
 }
 
-bool AlignJob::work(Aligner& aligner) {
+template <class A, class O>
+bool RowsJob<A, O>::work(A& aligner) {
   const auto begun = std::chrono::steady_clock::now();
   AlignedRows* found = nullptr;
   for (std::int64_t p; (p = next_.fetch_add(1, std::memory_order_relaxed)) < parts();) {
@@ -71,11 +75,13 @@ bool AlignJob::work(Aligner& aligner) {
   return false;
 }
 
-void AlignJob::finish_part() {
+template <class A, class O>
+void RowsJob<A, O>::finish_part() {
   if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == parts()) done_.notify_all();
 }
 
-void AlignJob::wait() {
+template <class A, class O>
+void RowsJob<A, O>::wait() {
   for (int look = 0; look < kLooks; ++look) {
     if (done_.load(std::memory_order_acquire) == parts()) return;
     std::this_thread::yield();
@@ -83,7 +89,8 @@ void AlignJob::wait() {
   for (std::int64_t done; (done = done_.load(std::memory_order_acquire)) < parts();) done_.wait(done);
 }
 
-AlignedRows AlignJob::joined() {
+template <class A, class O>
+AlignedRows RowsJob<A, O>::joined() {
   wait();
   if (error_) std::rethrow_exception(error_);
   if (found_.size() == 1) return std::move(found_.front().rows);  // one thread took all, in order
@@ -104,5 +111,8 @@ AlignedRows AlignJob::joined() {
     append_rows(*part.found, part.at, static_cast<std::size_t>(part.last - part.first), all);
   return all;
 }
+
+template class RowsJob<Aligner, AlignOptions>;
+template class RowsJob<Extender, ExtendOptions>;
 
 }  // namespace wfacli

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "engine.hpp"
+#include "extend.hpp"
 
 namespace wfacli {
 
@@ -15,12 +15,14 @@ struct PartSize {
   std::int64_t letters, rows;
 };
 
-// One route. What each row's answer is depends on no thread, and joined() has them in the route's order.
-class AlignJob {
+// One route of an Aligner or an Extender. What each row's answer is depends on no thread, and joined() has them in the
+// route's order.
+template <class Aligner, class Options>
+class RowsJob {
  public:
   // Everything given must outlive the job.
-  AlignJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
-           const CancelFlag& cancelled, PartSize least);
+  RowsJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const Options& options,
+          const CancelFlag& cancelled, PartSize least);
 
   std::int64_t parts() const { return static_cast<std::int64_t>(parts_.size()); }
   // Aligns parts until all are taken, or until this has gone on for long enough (kPause): then it says true, and wants
@@ -47,7 +49,7 @@ class AlignJob {
 
   const BatchView batch_;
   const std::int32_t* const rows_;
-  const AlignOptions& options_;
+  const Options& options_;
   const CancelFlag& cancelled_;
   std::vector<Part> parts_;
   std::atomic<std::int64_t> next_{0}, done_{0};
@@ -55,5 +57,8 @@ class AlignJob {
   std::list<Found> found_;
   std::exception_ptr error_;
 };
+
+using AlignJob = RowsJob<Aligner, AlignOptions>;
+using ExtendJob = RowsJob<Extender, ExtendOptions>;
 
 }  // namespace wfacli

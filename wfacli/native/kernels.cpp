@@ -12,7 +12,7 @@ namespace wfacli {
   void difference_reads(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);      \
   constexpr KernelEntry entry(const char* name) {                                \
     return {name,    wavefront,  wavefront_extension, lanes,                     \
-            stripes, difference, difference_reads,    edit_kernels};            \
+            stripes, difference, difference_reads,    edit_kernels, sw_kernels}; \
   }                                                                              \
   }
 

@@ -4,6 +4,7 @@
 #include "bits.hpp"
 #include "difference.hpp"
 #include "edit.hpp"
+#include "sw.hpp"
 #include "wavefront.hpp"
 
 namespace wfacli {
@@ -24,6 +25,7 @@ struct KernelEntry {
   Kernel<DifferenceMemory> difference = nullptr;
   ReadsKernel difference_reads = nullptr;
   EditKernels (*edit)() = nullptr;
+  SwKernels (*sw)() = nullptr;
 };
 
 // The builds that this machine can run, slowest first; `count` receives how many.

@@ -1,0 +1,173 @@
+"""The canonical alignment under any scores of letters: local, extension, semiglobal and global, cell by cell.
+
+S(i, j) is the best score of an alignment that begins at (i, j), of query[i:] with target[j:], and ends where the mode
+allows it: a local one anywhere, a semiglobal one where the query has ended, a global one where both have. Inside a
+gap, whose opening is paid, it is S or the gap's next letter.
+
+The path begins where S is best and the mode allows it: a local one anywhere, a semiglobal one at any target letter, a
+global one at (0, 0). Of several beginnings the one with the fewest query letters left out is taken, then the one with
+the fewest target letters. Outside a gap the path stops at the first cell where stopping is as good as going on;
+elsewhere it takes the first of insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap
+before it makes it longer. Where nothing scores more than 0, a local alignment is that of nothing.
+
+An extension begins at (0, 0) and may end anywhere: where the prefixes score best (of several: the fewest letters of
+both together, then the fewest query letters), by the canonical global path of these prefixes.
+
+The second best score of a local or semiglobal alignment is the best that the query has with the target's letters
+before the best alignment's part of the target, or with those after it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import parasail
+
+from tests.oracle_spans import NEVER, RULES, Optimum, Pair, joined, runs_of
+
+MODES = ("local", "extension", "semiglobal", "global")
+LETTERS = 128
+
+
+class Charges(NamedTuple):
+    """What is charged, by letters as they stand in a sequence; a gap of l letters costs open + l * extend."""
+
+    worth: np.ndarray  # i64[128, 128]: of a query's letter and a target's
+    same: np.ndarray  # bool[128, 128]: whether the two are written '='
+    open: int
+    extend: int
+
+
+def charges(match: int, mismatch: int, opening: int, extend: int, rule: str = "mismatch", n_score=None) -> Charges:
+    """Letters match by a rule of --ambiguous, or do not; n_score is for what has other letters than A C G T U."""
+    every = [(a, b) for a in range(LETTERS) for b in range(LETTERS)]
+    matches = np.array([RULES[rule](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
+    worth = np.where(matches, match, -mismatch)
+    if n_score is not None:
+        other = np.array([chr(c) not in "ACGTUacgtu" for c in range(LETTERS)])
+        worth[other[:, None] | other] = n_score
+    written = "literal" if rule == "literal" else "mismatch"  # '=' is what SAM means by it
+    same = np.array([RULES[written](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
+    return Charges(worth, same, opening, extend)
+
+
+@functools.cache
+def protein_charges(name: str, opening: int, extend: int) -> Charges:
+    """A matrix as parasail has it."""
+    table = getattr(parasail, name.lower())
+    codes = np.array([table.mapper[c] for c in range(LETTERS)])
+    worth = table.matrix[codes][:, codes].astype(np.int64)
+    upper = np.array([ord(chr(c).upper()) for c in range(LETTERS)])
+    return Charges(worth, upper[:, None] == upper, opening, extend)
+
+
+def best_score(query: bytes, target: bytes, charged: Charges, mode: str) -> int:
+    """The best score alone."""
+    return optima([(query, target)], charged, mode)[0].score
+
+
+def second_best(query: bytes, target: bytes, charged: Charges, mode: str, best: Optimum) -> int:
+    """The best score beside the target's part that the best alignment has."""
+    _, _, begin, end = best.span
+    return max(best_score(query, part, charged, mode) for part in (target[:begin], target[end:]))
+
+
+def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
+    """The canonical alignments; pairs of much the same length are quickest together, each cell for all at once."""
+    if not pairs:
+        return []
+    if mode == "extension":
+        prefixes = [_best_prefix(*pair, charged) for pair in pairs]
+        return optima([(q[:i], t[:j]) for (q, t), (i, j) in zip(pairs, prefixes, strict=True)], charged, "global")
+    matrices = _suffixes(pairs, charged, mode)
+    found = []
+    for p, (query, target) in enumerate(pairs):
+        s, insertion, deletion = (m[len(query) :: -1, len(target) :: -1, p] for m in matrices)
+        found.append(_walk(query, target, charged, mode, s, insertion, deletion))
+    return found
+
+
+def _best_prefix(query: bytes, target: bytes, charged: Charges) -> tuple[int, int]:
+    # What prefixes score globally is what suffixes of the reversed sequences do.
+    (s, _, _) = _suffixes([(query[::-1], target[::-1])], charged, "global")
+    cells = ((i, j) for i in range(len(query) + 1) for j in range(len(target) + 1))
+    return min(cells, key=lambda cell: (-s[cell[0], cell[1], 0], sum(cell), cell[0]))
+
+
+def _ends(mode: str, query_left: int, target_left: int) -> bool:
+    return mode == "local" or (query_left == 0 and (mode == "semiglobal" or target_left == 0))
+
+
+def _suffixes(pairs: Sequence[Pair], charged: Charges, mode: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """S, and the same inside an insertion and a deletion, at [query letters left, target letters left, pair]."""
+    rows, columns = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
+    # The letter with which a suffix of each length begins; 0 beyond a sequence, whose cells nothing within reads.
+    queries, targets = (
+        np.array([list((b"\0" + pair[side][::-1]).ljust(size + 1, b"\0")) for pair in pairs]).T
+        for side, size in ((0, rows), (1, columns))
+    )
+    s, insertion, deletion = (np.full((rows + 1, columns + 1, len(pairs)), NEVER) for _ in range(3))
+    opening, extend = charged.open, charged.extend
+    for a in range(rows + 1):
+        for b in range(columns + 1):
+            best = np.full(len(pairs), 0 if _ends(mode, a, b) else NEVER)
+            if a and b:
+                best = np.maximum(best, s[a - 1, b - 1] + charged.worth[queries[a], targets[b]])
+            if a:
+                best = np.maximum(best, insertion[a - 1, b] - opening - extend)
+            if b:
+                best = np.maximum(best, deletion[a, b - 1] - opening - extend)
+            s[a, b] = best
+            insertion[a, b] = np.maximum(best, insertion[a - 1, b] - extend) if a else best
+            deletion[a, b] = np.maximum(best, deletion[a, b - 1] - extend) if b else best
+    return s, insertion, deletion
+
+
+def _start(mode: str, s: np.ndarray) -> tuple[int, int]:
+    if mode == "local":
+        i, j = np.unravel_index(s.argmax(), s.shape)  # the first in the order of rows
+        return (int(i), int(j)) if s[i, j] > 0 else (0, 0)
+    return (0, int(s[0].argmax())) if mode == "semiglobal" else (0, 0)
+
+
+def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion) -> Optimum:
+    """The canonical path through matrices at [query letters before, target letters before]."""
+    n, m = len(query), len(target)
+    first_i, first_j = i, j = _start(mode, s)
+    inside, operations = "", []
+    while True:
+        if inside and {"I": insertion, "D": deletion}[inside][i, j] == s[i, j]:
+            inside = ""
+        if not inside:
+            if _ends(mode, n - i, m - j) and s[i, j] == 0:
+                break
+            if i < n and insertion[i + 1, j] - charged.open - charged.extend == s[i, j]:
+                inside = "I"
+            elif j < m and deletion[i, j + 1] - charged.open - charged.extend == s[i, j]:
+                inside = "D"
+        operations.append(inside or "X="[int(charged.same[query[i], target[j]])])
+        i, j = i + (inside != "D"), j + (inside != "I")
+    span = (first_i, i, first_j, j) if operations else (0, 0, 0, 0)
+    return Optimum(int(s[first_i, first_j]), joined(operations), span)
+
+
+def score_of(query: bytes, target: bytes, charged: Charges, found: Optimum) -> int:
+    """What an alignment's letters and gaps score; fails where its CIGAR does not fit them."""
+    i, i_end, j, j_end = found.span
+    score, last = 0, ""
+    for length, operation in runs_of(found.cigar):
+        assert operation != last and length > 0
+        last = operation
+        if operation in "=X":
+            for q, t in zip(query[i : i + length], target[j : j + length], strict=True):
+                assert charged.same[q, t] == (operation == "="), f"{operation} on {q:c} and {t:c} in {found.cigar}"
+                score += int(charged.worth[q, t])
+        else:
+            score -= charged.open + length * charged.extend
+        i += length * (operation != "D")
+        j += length * (operation != "I")
+    assert (i, j) == (i_end, j_end)
+    return score

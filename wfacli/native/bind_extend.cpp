@@ -1,0 +1,122 @@
+// Alignment under any scores of letters.
+#include "bind.hpp"
+#include "job.hpp"
+
+namespace wfacli {
+namespace {
+
+using Matrix = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+SwChoice choice_of(const std::string& name) {
+  if (name.empty()) return SwChoice::Fastest;
+  if (name == "lanes") return SwChoice::Lanes;
+  if (name == "strips") return SwChoice::Strips;
+  throw nb::value_error(("no kernel is named " + name).c_str());
+}
+
+void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> same, InColumn<std::uint8_t> codes,
+                  std::int32_t open, std::int32_t extend, int mode, bool path, bool second_best,
+                  std::size_t memory_bytes, const std::string& kernel, bool wide) {
+  const auto letters = static_cast<std::int32_t>(matrix.shape(0));
+  if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0) || codes.shape(0) != 256)
+    throw nb::value_error("a scheme's columns are not of one size");
+  for (int c = 0; c < 256; ++c)
+    if (codes.data()[c] >= letters && codes.data()[c] != kNoCode) throw nb::value_error("a letter's code is out of range");
+  if (mode < 0 || mode > static_cast<int>(ExtendMode::Global)) throw nb::value_error("there is no such mode");
+  new (self) ExtendOptions{.scheme = sw_scheme(matrix.data(), letters, same.data(), open, extend),
+                           .codes = {},
+                           .mode = static_cast<ExtendMode>(mode),
+                           .path = path,
+                           .second_best = second_best,
+                           .memory_bytes = memory_bytes,
+                           .choice = choice_of(kernel),
+                           .wide = wide};
+  std::memcpy(self->codes, codes.data(), 256);
+}
+
+// With the second best scores where they are asked for.
+nb::tuple with_second(AlignedRows& rows) {
+  nb::object second = rows.second.empty() ? nb::none() : nb::object(nb::cast(to_numpy(rows.second)));
+  return nb::make_tuple(columns_of(rows), second);
+}
+
+nb::tuple extend(Extender& self, nb::handle batch, InColumn<std::int32_t> rows, const ExtendOptions& options,
+                 const CancelFlag& cancelled) {
+  const BatchView view = batch_view(batch);
+  check_rows(rows, view.n);
+  AlignedRows out;
+  {
+    nb::gil_scoped_release release;
+    self.align(view, rows.data(), static_cast<std::int64_t>(rows.shape(0)), options, cancelled, out);
+  }
+  return with_second(out);
+}
+
+// A job with its rows; the batch, the options and the flag are kept alive by the binding.
+struct BoundExtendJob {
+  InColumn<std::int32_t> rows;
+  ExtendJob job;
+};
+
+void make_job(BoundExtendJob* self, nb::handle batch, InColumn<std::int32_t> rows, const ExtendOptions& options,
+              const CancelFlag& cancelled, std::int64_t letters, std::int64_t least_rows) {
+  const BatchView view = batch_view(batch);
+  check_rows(rows, view.n);
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  new (self) BoundExtendJob{rows, ExtendJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
+}
+
+void work(BoundExtendJob& self, Extender& extender) {
+  for (bool more = true; more;) {
+    {
+      nb::gil_scoped_release release;
+      more = self.job.work(extender);
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+nb::tuple joined(BoundExtendJob& self) {
+  AlignedRows rows;
+  {
+    nb::gil_scoped_release release;
+    rows = self.job.joined();
+  }
+  return with_second(rows);
+}
+
+nb::object foreign_letter(nb::handle batch, InColumn<std::uint8_t> codes) {
+  const BatchView view = batch_view(batch);
+  if (codes.shape(0) != 256) throw nb::value_error("there is a code for each of 256 letters");
+  std::uint8_t letter = 0;
+  std::int64_t row = -1;
+  {
+    nb::gil_scoped_release release;
+    row = first_foreign(view, codes.data(), &letter);
+  }
+  return row < 0 ? nb::none() : nb::object(nb::make_tuple(row, static_cast<int>(letter)));
+}
+
+}  // namespace
+
+void bind_extend(nb::module_& m) {
+  nb::class_<ExtendOptions>(m, "ExtendOptions")
+      .def("__init__", &make_options, nb::kw_only(), nb::arg("matrix"), nb::arg("same"), nb::arg("codes"), nb::arg("open"),
+           nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"), nb::arg("memory_bytes"),
+           nb::arg("kernel") = "", nb::arg("wide") = false, "matrix i8[A, A], same u8[A], codes u8[256]");
+  nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any scores of letters, and their memory")
+      .def(nb::init<const std::string&>(), nb::arg("isa") = "")
+      .def_prop_ro("isa", &Extender::isa)
+      .def("align", &extend, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
+           "(columns as of Aligner.align, second best scores i32[m] or None)");
+  nb::class_<BoundExtendJob>(m, "ExtendJob", "Rows of a batch that several threads share")
+      .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
+           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+      .def_prop_ro("parts", [](const BoundExtendJob& self) { return self.job.parts(); })
+      .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
+      .def("joined", &joined, "Waits for parts that others have taken; as Extender.align");
+  m.def("foreign_letter", &foreign_letter, nb::arg("batch"), nb::arg("codes"),
+        "(row, letter) of the first pair with a letter whose code is 255, or None");
+}
+
+}  // namespace wfacli

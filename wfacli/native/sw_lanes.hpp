@@ -1,0 +1,235 @@
+// Many pairs of much the same lengths, one in each lane: all take the same cell in a step, row by row.
+//
+// Lanes whose pair is shorter go on over pads. What lies there comes from a cell of the pair by gaps and by pads, which
+// score less than 0: it never is as good as that cell, and never leads back to one.
+#pragma once
+
+#include "sw_scores.hpp"
+#include "sw_walk.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// What a sweep is to find.
+enum class SwFind : std::uint8_t {
+  Score,     // the best local score
+  Best,      // the best cell of local alignments, the last of several
+  BestFlags, // and for each cell what the way back needs
+  Ends,      // scores of all cells, of which those at the end are looked at
+  EndsFlags,
+  Furthest,  // the best cell of extensions
+};
+constexpr bool sw_local(SwFind f) { return f <= SwFind::BestFlags; }
+constexpr bool sw_flags(SwFind f) { return f == SwFind::BestFlags || f == SwFind::EndsFlags; }
+
+template <class Lane, SwFind kFind, bool kPlain>
+class SwLanes {
+  using V = SwVector<Lane>;
+  using Vector = typename V::Vector;
+  using Lookup = SwLookup<Lane>;
+  static constexpr int kLanes = V::kCount;
+
+ public:
+  SwLanes(const SwTask& task, const SwPair* pairs, std::int32_t count, SwMemory& memory)
+      : task_(task), s_(*task.scheme), pairs_(pairs), count_(count), memory_(memory) {
+    zero_ = sizeof(Lane) == 1 ? sw_zero8(s_) : 0;
+    for (std::int32_t p = 0; p < count; ++p) {
+      n_ = n_ > pairs[p].query_len ? n_ : pairs[p].query_len;
+      m_ = m_ > pairs[p].target_len ? m_ : pairs[p].target_len;
+    }
+  }
+
+  void run(SwAnswer* answers) {
+    if (sw_flags(kFind) && table_bytes() > task_.memory_bytes) return all(answers, Status::MemoryLimit);
+    lay_out();
+    best_ = V::all(sw_local(kFind) ? zero_ : 0);
+    for (std::int32_t i = 1; i <= n_; ++i) {
+      if ((i & 255) == 0 && task_.cancelled && task_.cancelled->is_set()) return all(answers, Status::Dropped);
+      row(i);
+      if constexpr (kFind == SwFind::Ends || kFind == SwFind::EndsFlags) look_at_ends(i, answers);
+    }
+    if constexpr (kFind != SwFind::Ends && kFind != SwFind::EndsFlags) take_best(answers);
+    if constexpr (sw_flags(kFind)) walk(answers);
+  }
+
+ private:
+  std::size_t table_bytes() const { return static_cast<std::size_t>(n_) * m_ * kLanes; }
+
+  void all(SwAnswer* answers, Status status) {
+    for (std::int32_t p = 0; p < count_; ++p) answers[p].status = status;
+  }
+
+  // Letters column by column, for all lanes; under a matrix in sixteens, lane by lane.
+  void lay_out() {
+    const std::size_t columns = (static_cast<std::size_t>(m_) + kSwBlock) & ~std::size_t{kSwBlock - 1};
+    const std::size_t across = 16 * Lookup::chunks();
+    const std::size_t letters = kPlain ? columns * sizeof(Vector) : columns * across;
+    std::uint8_t* at = aligned_bytes_of(memory_.letters, letters);
+    for (int lane = 0; lane < static_cast<int>(kPlain ? kLanes : across); ++lane) {
+      const SwPair* pair = lane < count_ ? &pairs_[lane] : nullptr;
+      for (std::size_t j = 0; j < columns; ++j) {
+        const std::uint8_t code =
+            pair && j < static_cast<std::size_t>(pair->target_len) ? pair->target[j] : kTargetPad;
+        if (kPlain)
+          reinterpret_cast<Lane*>(at)[j * kLanes + lane] = static_cast<Lane>(code);
+        else
+          at[(j / 16 * 16 + lane % 16) * across + lane / 16 * 16 + j % 16] = code;
+      }
+    }
+    letters_ = at;
+    std::uint8_t* rows = aligned_bytes_of(memory_.rows, 2 * (static_cast<std::size_t>(m_) + 1) * sizeof(Vector));
+    h_ = reinterpret_cast<Lane*>(rows);
+    inserted_ = h_ + (static_cast<std::size_t>(m_) + 1) * kLanes;
+    const Vector gap = V::all(s_.open + s_.extend);
+    for (std::int32_t j = 0; j <= m_; ++j) {
+      const Vector h = V::all(task_.rule == SwRule::Global || task_.rule == SwRule::Extension ? border(j) : zero_);
+      V::store(h_ + j * std::size_t{kLanes}, h);
+      V::store(inserted_ + j * std::size_t{kLanes}, h - gap);
+    }
+    if constexpr (sw_flags(kFind)) table_ = aligned_bytes_of(memory_.table, table_bytes());
+  }
+
+  static std::uint8_t* aligned_bytes_of(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
+    buffer.clear();
+    buffer.reserve(bytes + 64);
+    return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
+  }
+
+  // Of a cell where one sequence has not begun, when its gap counts.
+  std::int32_t border(std::int32_t letters) const { return letters ? -(s_.open + letters * s_.extend) : 0; }
+
+  void row(std::int32_t i) {
+    alignas(64) Lane letters[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const bool has = lane < count_ && i <= pairs_[lane].query_len;
+      const std::uint8_t code = has ? pairs_[lane].query[i - 1] : kQueryPad;
+      letters[lane] = static_cast<Lane>(code);
+      if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
+    }
+    const Vector q = V::load(letters), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
+    const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend), zero = V::all(zero_);
+    const Vector ones = V::all(kFromInsertion), twos = V::all(kFromDeletion), fours = V::all(kInsertionBegins),
+                 eights = V::all(kDeletionBegins), here = V::all(i);
+    Vector diagonal = V::load(h_), border_h = V::all(sw_local(kFind) ? zero_ : border(i));
+    V::store(h_, border_h);
+    Vector deleted = border_h - opened, best = best_, at_i = at_i_, at_j = at_j_, at_sum = at_sum_;
+    std::uint8_t* flags = sw_flags(kFind) ? table_ + static_cast<std::size_t>(i - 1) * m_ * kLanes : nullptr;
+    for (std::int32_t j0 = 0; j0 < m_; j0 += kSwBlock) {
+      if constexpr (!kPlain) {
+        constexpr std::size_t across = 16 * Lookup::chunks();
+        const std::uint8_t* block = letters_ + static_cast<std::size_t>(j0) * across;
+        lookup_.look_up([&](int r) { return SwChunks<Lookup::chunks()>::load(block + r * across); });
+      }
+      const std::int32_t last = m_ - j0 < kSwBlock ? m_ - j0 : kSwBlock;
+      for (std::int32_t k = 0; k < last; ++k) {
+        const std::int32_t j = j0 + k + 1;
+        Lane* const h_at = h_ + static_cast<std::size_t>(j) * kLanes;
+        Lane* const i_at = inserted_ + static_cast<std::size_t>(j) * kLanes;
+        Vector score;
+        if constexpr (kPlain) {
+          const Vector t = V::load(reinterpret_cast<const Lane*>(letters_) + static_cast<std::size_t>(j - 1) * kLanes);
+          score = V::choose(other, same, V::equal(q, t));
+        } else {
+          score = lookup_.score(k);
+        }
+        const Vector up = V::load(h_at), inserted = V::load(i_at);
+        Vector h = V::most(diagonal + score, inserted);
+        if constexpr (sw_local(kFind)) h = V::most(h, zero);
+        h = V::most(h, deleted);
+        const Vector gap = h - opened, inserted_on = inserted - extend, deleted_on = deleted - extend;
+        if constexpr (sw_flags(kFind)) {
+          const Vector from = (V::equal(h, inserted) & ones) | (V::equal(h, deleted) & twos);
+          const Vector begins = (V::at_least(gap, inserted_on) & fours) | (V::at_least(gap, deleted_on) & eights);
+          V::store_bytes(flags + static_cast<std::size_t>(j - 1) * kLanes, from | begins);
+        }
+        V::store(i_at, V::most(gap, inserted_on));
+        deleted = V::most(gap, deleted_on);
+        diagonal = up;
+        V::store(h_at, h);
+        if constexpr (kFind == SwFind::Score) best = V::most(best, h);
+        if constexpr (kFind == SwFind::Best || kFind == SwFind::BestFlags) {
+          const Vector as_good = V::at_least(h, best);
+          best = V::most(best, h);
+          at_j = V::choose(at_j, V::all(j), as_good);
+          at_i = V::choose(at_i, here, as_good);
+        }
+        if constexpr (kFind == SwFind::Furthest) {
+          const Vector sum = V::all(i + j);
+          const Vector better = V::above(h, best) | (V::equal(h, best) & V::above(at_sum, sum));
+          best = V::most(best, h);
+          at_sum = V::choose(at_sum, sum, better);
+          at_i = V::choose(at_i, here, better);
+        }
+      }
+    }
+    best_ = best;
+    at_i_ = at_i;
+    at_j_ = at_j;
+    at_sum_ = at_sum;
+  }
+
+  // Pairs whose query ends with this row.
+  void look_at_ends(std::int32_t i, SwAnswer* answers) {
+    for (std::int32_t p = 0; p < count_; ++p) {
+      if (pairs_[p].query_len != i) continue;
+      std::int32_t j = pairs_[p].target_len;
+      const Lane* h = h_ + p;
+      std::int32_t best = h[static_cast<std::size_t>(j) * kLanes];
+      if (task_.rule == SwRule::Semiglobal)
+        for (std::int32_t k = j - 1; k >= 0; --k)
+          if (h[static_cast<std::size_t>(k) * kLanes] > best) best = h[static_cast<std::size_t>(j = k) * kLanes];
+      answers[p].score = best;
+      answers[p].query_at = i;
+      answers[p].target_at = j;
+    }
+  }
+
+  void take_best(SwAnswer* answers) {
+    alignas(64) Lane best[kLanes], i[kLanes], j[kLanes], sum[kLanes];
+    V::store(best, best_);
+    V::store(i, at_i_);
+    V::store(j, at_j_);
+    V::store(sum, at_sum_);
+    constexpr std::int32_t most = sizeof(Lane) == 1 ? INT8_MAX : INT16_MAX;
+    for (std::int32_t p = 0; p < count_; ++p) {
+      answers[p].score = best[p] - zero_;
+      if (best[p] > most - s_.most) answers[p].status = Status::ScoreLimit;  // a cell may have run over
+      if (answers[p].score == 0 || kFind == SwFind::Score) continue;
+      answers[p].query_at = i[p];
+      answers[p].target_at = kFind == SwFind::Furthest ? sum[p] - i[p] : j[p];
+    }
+  }
+
+  void walk(SwAnswer* answers) {
+    for (std::int32_t p = 0; p < count_; ++p) {
+      SwAnswer& a = answers[p];
+      if (a.status != Status::Ok) continue;
+      memory_.cigars.begin();
+      a.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
+      SwWalk way(task_, pairs_[p], a);
+      way.go(memory_.cigars, [](std::int32_t, std::int32_t) { return true; },
+             [&](std::int32_t i, std::int32_t j) {
+               return table_[(static_cast<std::size_t>(i - 1) * m_ + (j - 1)) * kLanes + p];
+             });
+      a.query_left = way.row();
+      a.target_left = way.column();
+      a.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - a.cigar;
+    }
+  }
+
+  const SwTask& task_;
+  const SwScheme& s_;
+  const SwPair* pairs_;
+  const std::int32_t count_;
+  SwMemory& memory_;
+  std::int32_t n_ = 0, m_ = 0;  // of the longest sequences
+  std::int32_t zero_;           // what stands for a score of 0
+  const std::uint8_t* letters_ = nullptr;
+  Lane *h_ = nullptr, *inserted_ = nullptr;  // of the last row, at [column][lane]; inserted_: of the next row
+  std::uint8_t* table_ = nullptr;            // SwFlag at [row - 1][column - 1][lane]
+  Lookup lookup_;
+  Vector best_{}, at_i_{}, at_j_{}, at_sum_{};
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,145 @@
+// Scores of letters for all lanes of a vector at once.
+//
+// Where codes are plain, equal ones score one value and others another: a comparison tells. Under a matrix each lane has
+// a row of 32 scores, its query letter's, and looks up those of 16 target letters at a time; what lanes then have as rows
+// of 16 bytes is transposed into a vector for each letter.
+#pragma once
+
+#include "difference_lanes.hpp"
+#include "sw.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+constexpr int kSwBlock = 16;  // columns, or steps, that are looked up at a time
+
+template <class T, int Bytes>
+struct SwBytes {
+  typedef T Type __attribute__((vector_size(Bytes)));
+};
+
+template <class Lane>
+struct SwVector : Lanes<Lane> {
+  using L = Lanes<Lane>;
+  using typename L::Signed;
+  using typename L::Vector;
+  static WFACLI_INLINE Vector most(Vector a, Vector b) {
+    const Signed x = (Signed)a, y = (Signed)b;
+    return (Vector)(x > y ? x : y);
+  }
+  static WFACLI_INLINE Vector equal(Vector a, Vector b) { return (Vector)((Signed)a == (Signed)b); }
+  static WFACLI_INLINE Vector at_least(Vector a, Vector b) { return (Vector)((Signed)a >= (Signed)b); }
+  static WFACLI_INLINE Vector above(Vector a, Vector b) { return (Vector)((Signed)a > (Signed)b); }
+  // A signed byte for each lane.
+  static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
+    typename SwBytes<std::int8_t, L::kCount>::Type bytes;
+    std::memcpy(&bytes, from, sizeof bytes);
+    return (Vector)__builtin_convertvector(bytes, Signed);
+  }
+  // Each lane's lowest byte.
+  static WFACLI_INLINE void store_bytes(std::uint8_t* to, Vector v) {
+    using Bytes = typename SwBytes<std::uint8_t, L::kCount>::Type;
+    const Bytes bytes = __builtin_convertvector(v, Bytes);
+    std::memcpy(to, &bytes, sizeof bytes);
+  }
+};
+
+// 16 bytes for each of some sixteens of lanes.
+template <int Chunks>
+struct SwChunks {
+  static constexpr int kBytes = 16 * Chunks;
+  using Bytes = typename SwBytes<std::uint8_t, kBytes>::Type;
+
+  static WFACLI_INLINE Bytes load(const std::uint8_t* from) {
+    Bytes v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+  }
+  static WFACLI_INLINE void store(std::uint8_t* to, Bytes v) { std::memcpy(to, &v, sizeof v); }
+  // Bytes of each sixteen's table that its indices name; indices' upper bits do not matter, but for the top one: 0.
+  static WFACLI_INLINE Bytes shuffled(Bytes table, Bytes index) {
+#if defined(__AVX512BW__)
+    if constexpr (Chunks == 4) return (Bytes)_mm512_shuffle_epi8((__m512i)table, (__m512i)index);
+#endif
+#if defined(__AVX2__)
+    if constexpr (Chunks == 2) return (Bytes)_mm256_shuffle_epi8((__m256i)table, (__m256i)index);
+#endif
+#if defined(__SSSE3__)
+    if constexpr (Chunks == 1) return (Bytes)_mm_shuffle_epi8((__m128i)table, (__m128i)index);
+#endif
+    if constexpr (Chunks == 1) return __builtin_shuffle(table, index & 15);
+    Bytes found{};
+    for (int b = 0; b < kBytes; ++b) found[b] = table[b / 16 * 16 + (index[b] & 15)];
+    return found;
+  }
+  // Of tables of 32 bytes in two halves.
+  static WFACLI_INLINE Bytes looked_up(Bytes low, Bytes high, Bytes index) {
+    return (index & 16) != 0 ? shuffled(high, index) : shuffled(low, index);
+  }
+  // The lower, or the upper, halves of each sixteen of a and b, byte by byte in turn.
+  template <bool Upper>
+  static WFACLI_INLINE Bytes in_turn(Bytes a, Bytes b) {
+#if defined(__AVX512BW__)
+    if constexpr (Chunks == 4)
+      return Upper ? (Bytes)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b)
+                   : (Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (Chunks == 2)
+      return Upper ? (Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b)
+                   : (Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
+#endif
+    Bytes order{};
+    for (int b16 = 0; b16 < kBytes; ++b16)
+      order[b16] = static_cast<std::uint8_t>(b16 / 16 * 16 + (b16 % 16) / 2 + (Upper ? 8 : 0) + (b16 % 2) * kBytes);
+    return __builtin_shuffle(a, b, order);
+  }
+  // Rows of 16 bytes into columns, in each sixteen.
+  static WFACLI_INLINE void transpose(Bytes (&rows)[16]) {
+    for (int round = 0; round < 4; ++round) {
+      Bytes mixed[16];
+      for (int r = 0; r < 8; ++r) {
+        mixed[2 * r] = in_turn<false>(rows[r], rows[r + 8]);
+        mixed[2 * r + 1] = in_turn<true>(rows[r], rows[r + 8]);
+      }
+      for (int r = 0; r < 16; ++r) rows[r] = mixed[r];
+    }
+  }
+};
+
+// Rows of scores for L lanes, and what 16 letters of each lane's target score.
+template <class Lane>
+class SwLookup {
+  using V = SwVector<Lane>;
+  static constexpr int kLanes = V::kCount, kChunks = kLanes < 16 ? 1 : kLanes / 16;
+  using C = SwChunks<kChunks>;
+
+ public:
+  // A lane's query letter.
+  WFACLI_INLINE void set_row(const SwScheme& scheme, int lane, std::uint8_t code) {
+    std::uint8_t* at = tables_ + (lane % 16) * 2 * C::kBytes + lane / 16 * 16;
+    std::memcpy(at, scheme.matrix[code], 16);
+    std::memcpy(at + C::kBytes, scheme.matrix[code] + 16, 16);
+  }
+  // The next 16 letters, where `letters(r)` has those of lanes r, r + 16, … one lane after another.
+  template <class Letters>
+  WFACLI_INLINE void look_up(Letters&& letters) {
+    typename C::Bytes rows[16];
+    for (int r = 0; r < 16; ++r) {
+      const std::uint8_t* table = tables_ + r * 2 * C::kBytes;
+      rows[r] = C::looked_up(C::load(table), C::load(table + C::kBytes), letters(r));
+    }
+    C::transpose(rows);
+    for (int k = 0; k < 16; ++k) C::store(found_ + k * C::kBytes, rows[k]);
+  }
+  // All lanes' scores of the k-th of them.
+  WFACLI_INLINE typename V::Vector score(int k) const { return V::widened(found_ + k * C::kBytes); }
+  static constexpr int chunks() { return kChunks; }
+
+ private:
+  alignas(64) std::uint8_t tables_[16 * 2 * C::kBytes] = {};
+  alignas(64) std::uint8_t found_[16 * C::kBytes];
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,123 @@
+"""Substitution matrices in NCBI's text format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError, UsageError
+
+_TABLES = Path(__file__).with_name("tables")
+# The matrices that the package has, and the (open, extend) that BLAST takes by default with each.
+BUILT_IN = {"BLOSUM62": (11, 1), "BLOSUM50": (13, 2), "PAM250": (14, 2)}
+_MOST_SCORE, _MOST_LETTERS = 127, 30
+
+
+@dataclass(frozen=True)
+class SubstitutionMatrix:
+    """Scores of letters.
+
+    Attributes:
+        name: as the user gave it.
+        alphabet: letters in the order of the file's columns, upper case.
+        scores: i8[A, A]; rows are of the query's letters.
+    """
+
+    name: str
+    alphabet: str
+    scores: npt.NDArray[np.int8]
+
+
+def read_matrix(name: str) -> tuple[SubstitutionMatrix, tuple[int, int] | None]:
+    """A matrix by its name or path, and its default gaps (open, extend) if it has a name.
+
+    Raises:
+        UsageError: neither a name nor a file.
+        InputError: a file that cannot be read, or that is no matrix.
+    """
+    known = name.upper()
+    path = _TABLES / known if known in BUILT_IN else Path(name)
+    try:
+        text = path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        raise UsageError(f"{name} is no file, and no matrix named {', '.join(BUILT_IN)}") from None
+    except UnicodeDecodeError:
+        raise InputError(name, "is no matrix: it holds other bytes than ASCII text") from None
+    except OSError as error:
+        raise InputError(name, error.strerror or "cannot be read") from None
+    alphabet, scores = parse_matrix(text, name)
+    return SubstitutionMatrix(known if known in BUILT_IN else name, alphabet, scores), BUILT_IN.get(known)
+
+
+def parse_matrix(text: str, path: str) -> tuple[str, npt.NDArray[np.int8]]:
+    """(alphabet, i8[A, A]) of a matrix in NCBI's format.
+
+    After lines with # comes one with the letters of the columns; each line after that has a row's letter and a whole
+    number for each column. Rows may stand in another order than columns.
+
+    Args:
+        text: the file.
+        path: its name, for messages.
+
+    Raises:
+        InputError: with the line, what is wrong.
+    """
+    lines = _lines(text)
+    header = next(lines, None)
+    if header is None:
+        raise InputError(path, "holds no matrix")
+    alphabet = _columns(path, *header)
+    rows: dict[str, list[int]] = {}
+    number = header[0]
+    for number, fields in lines:
+        letter = fields[0].upper()
+        if letter not in alphabet or len(letter) != 1:
+            raise InputError(path, f"a row begins with {fields[0]!r}, which is no column's letter", line=number)
+        if letter in rows:
+            raise InputError(path, f"{letter} has two rows", line=number)
+        if len(fields) - 1 != len(alphabet):
+            raise InputError(
+                path, f"the row of {letter} has {len(fields) - 1} scores, and there are {len(alphabet)} columns",
+                line=number,
+            )  # fmt: skip
+        rows[letter] = [_score(path, number, letter, field) for field in fields[1:]]
+    if missing := [letter for letter in alphabet if letter not in rows]:
+        raise InputError(path, f"there is no row for {', '.join(missing)}", line=number)
+    return alphabet, np.array([rows[letter] for letter in alphabet], np.int8)
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """(number, fields) of lines that are neither blank nor comments."""
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = line.split()
+        if fields and not fields[0].startswith("#"):
+            yield number, fields
+
+
+def _columns(path: str, number: int, fields: list[str]) -> str:
+    letters = "".join(fields).upper()
+    if len(letters) != len(fields):
+        wrong = next(field for field in fields if len(field) != 1)
+        raise InputError(
+            path, f"the first line names the columns by single letters, and {wrong!r} is none", line=number
+        )
+    if len(set(letters)) != len(letters):
+        twice = next(letter for letter in letters if letters.count(letter) > 1)
+        raise InputError(path, f"{twice} has two columns", line=number)
+    if len(letters) > _MOST_LETTERS:
+        raise InputError(path, f"there are {len(letters)} columns; {_MOST_LETTERS} are the most", line=number)
+    return letters
+
+
+def _score(path: str, number: int, letter: str, field: str) -> int:
+    try:
+        score = int(field)
+    except ValueError:
+        raise InputError(path, f"in the row of {letter}, {field!r} is no whole number", line=number) from None
+    if abs(score) > _MOST_SCORE:
+        raise InputError(path, f"in the row of {letter}, {score} is not -127 to 127", line=number)
+    return score

@@ -1,0 +1,69 @@
+"""What `wfacli extend` is to compute for each pair."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ..config import MAX_HEURISTIC
+from ..errors import UsageError
+from .scheme import Scheme
+
+
+class ExtendMode(enum.StrEnum):
+    """Which parts of the sequences an alignment covers."""
+
+    LOCAL = "local"  # the best-scoring parts of both
+    EXTENSION = "extension"  # from both beginnings to the best end
+    SEMIGLOBAL = "semiglobal"  # the query whole, the target's ends free
+    GLOBAL = "global"  # both whole
+
+    @property
+    def code(self) -> int:
+        """The number that native code uses."""
+        return list(ExtendMode).index(self)
+
+
+@dataclass(frozen=True)
+class ExtendSpec:
+    """What to compute for each pair. Two specs that are equal give equal results, on any engine.
+
+    Attributes:
+        scheme: scores of letters, costs of gaps.
+        mode: which parts are aligned.
+        score_only: no CIGARs, and no spans.
+        second_best: also the best score beside the best alignment's part of the target.
+        band: of extension and global: only cells (i, j) with min(0, d) - band <= j - i <= max(0, d) + band, where d is
+            the target's letters less the query's in a global alignment and else 0; 0 for all cells.
+        xdrop: of extension: cells that score this much less than the best so far are given up; 0 for none.
+        zdrop: an extension ends where an anti-diagonal's best score has fallen more than this, and the gap's
+            extension, below the best so far; 0 for never.
+    """
+
+    scheme: Scheme
+    mode: ExtendMode = ExtendMode.LOCAL
+    score_only: bool = False
+    second_best: bool = False
+    band: int = 0
+    xdrop: int = 0
+    zdrop: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mode in (ExtendMode.LOCAL, ExtendMode.EXTENSION):
+            self.scheme.require_positive(self.mode)
+        for name, value in (("bandwidth", self.band), ("X-drop", self.xdrop), ("Z-drop", self.zdrop)):
+            if not 0 <= value <= MAX_HEURISTIC:
+                raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
+        if (self.xdrop or self.zdrop) and self.mode is not ExtendMode.EXTENSION:
+            raise UsageError("X-drop and Z-drop end extensions (--mode extension); other modes go to their ends")
+        if self.band and self.mode not in (ExtendMode.EXTENSION, ExtendMode.GLOBAL):
+            raise UsageError(f"a band (--bandwidth) needs an end that is fixed, and {self.mode} has none")
+        if self.second_best and self.mode not in (ExtendMode.LOCAL, ExtendMode.SEMIGLOBAL):
+            raise UsageError(
+                f"a second best place (--second-best) makes no sense where the place is fixed: {self.mode}"
+            )
+
+    @property
+    def heuristic(self) -> bool:
+        """Whether alignments may be worse than the best."""
+        return bool(self.band or self.xdrop or self.zdrop)
