@@ -35,18 +35,10 @@ EditPair pair_of(const Letters& query, const Letters& target) {
           static_cast<std::int64_t>(target.shape(0)), bytes_of(query)};
 }
 
-EditKernels kernels_of(const std::string& isa) {
-  int count = 0;
-  const KernelEntry* entries = kernel_table(count);
-  for (int i = count - 1; i >= 0; --i)
-    if (isa.empty() || isa == entries[i].name) return entries[i].edit();
-  throw std::invalid_argument("this machine has no instruction set named " + isa);
-}
-
 void make_wavefront(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
                     const std::string& isa) {
   const EditPair pair = pair_of(query, target);
-  const EditKernels kernels = kernels_of(isa);
+  const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
     nb::gil_scoped_release release;
@@ -61,7 +53,7 @@ void make_bits(BoundSolver* self, Letters query, Letters target, std::int64_t mo
                const std::string& isa) {
   const EditPair pair = pair_of(query, target);
   if (pair.letter_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
-  const EditKernels kernels = kernels_of(isa);
+  const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
     nb::gil_scoped_release release;

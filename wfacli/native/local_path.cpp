@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kRowBytes = 2 * sizeof(std::int32_t);  // of a kept row, by column
 constexpr double kForever = 1e9;
+constexpr std::uint32_t kMostOfRun = (1u << 28) - 1;  // letters of an operation that BAM can hold
 
 // A row's scores from one column to another; without a row they are 0.
 void copy_part(const Buffer<std::int32_t>& from, std::int64_t first, std::int64_t count, Buffer<std::int32_t>& to) {
@@ -26,7 +27,7 @@ LocalPath::LocalPath(const LocalPair& pair, const LocalBest& start, const std::u
 void LocalPath::walk(std::int64_t row, const LocalRow& top) { between(row, top, 0); }
 
 void LocalPath::write(LocalOp op) {
-  if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() < (1u << 28) - 1 << 4) cigar_.back() += 16;
+  if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() >> 4 < kMostOfRun) cigar_.back() += 16;
   else cigar_.push(1u << 4 | op);
 }
 
@@ -45,11 +46,11 @@ std::int64_t LocalPath::first_column(std::int64_t row, const LocalRow& top, std:
   return column_;
 }
 
-// Strips from one kept row to the next.
+// Strips from one kept row to the next: at least one row is kept, or there would be no end.
 std::int64_t LocalPath::keep_every(std::int64_t rows, std::int64_t columns) const {
   const std::int64_t strips = (rows + pair_.kernel().rows - 1) / pair_.kernel().rows;
   const std::int64_t fit = std::max<std::int64_t>(options_.memory / (columns * kRowBytes), 1);
-  return std::max<std::int64_t>((strips + fit - 1) / fit, 1);
+  return std::max<std::int64_t>(std::min((strips + fit - 1) / fit, strips / 2), 1);
 }
 
 void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t column) {

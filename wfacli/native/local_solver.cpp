@@ -96,7 +96,8 @@ bool LocalSolver::advance(double seconds) {
 // The rows between two that were kept.
 void LocalSolver::step_of_path() {
   const std::int64_t every = sweep_->kept_every(), kept = path_->row() / every;
-  path_->walk(kept * every, kept ? sweep_->kept()[static_cast<std::size_t>(kept - 1)] : LocalRow());
+  const LocalRow none;
+  path_->walk(kept * every, kept ? sweep_->kept()[static_cast<std::size_t>(kept - 1)] : none);
 }
 
 double LocalSolver::share() const {
