@@ -80,8 +80,11 @@ def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
     if not pairs:
         return []
     if mode == "extension":
-        prefixes = [_best_prefix(*pair, charged) for pair in pairs]
-        return optima([(q[:i], t[:j]) for (q, t), (i, j) in zip(pairs, prefixes, strict=True)], charged, "global")
+        return optima(
+            [(q[:i], t[:j]) for (q, t), (i, j) in zip(pairs, _best_prefixes(pairs, charged), strict=True)],
+            charged,
+            "global",
+        )
     matrices = _suffixes(pairs, charged, mode)
     found = []
     for p, (query, target) in enumerate(pairs):
@@ -90,11 +93,15 @@ def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
     return found
 
 
-def _best_prefix(query: bytes, target: bytes, charged: Charges) -> tuple[int, int]:
+def _best_prefixes(pairs: Sequence[Pair], charged: Charges) -> list[tuple[int, int]]:
     # What prefixes score globally is what suffixes of the reversed sequences do.
-    (s, _, _) = _suffixes([(query[::-1], target[::-1])], charged, "global")
-    cells = ((i, j) for i in range(len(query) + 1) for j in range(len(target) + 1))
-    return min(cells, key=lambda cell: (-s[cell[0], cell[1], 0], sum(cell), cell[0]))
+    (scores, _, _) = _suffixes([(query[::-1], target[::-1]) for query, target in pairs], charged, "global")
+    prefixes = []
+    for p, (query, target) in enumerate(pairs):
+        s = scores[: len(query) + 1, : len(target) + 1, p]
+        best = np.argwhere(s == s.max()).tolist()
+        prefixes.append(min(((i, j) for i, j in best), key=lambda cell: (sum(cell), cell[0])))
+    return prefixes
 
 
 def _ends(mode: str, query_left: int, target_left: int) -> bool:

@@ -83,6 +83,48 @@ class Aligner:
         self, batch: PairBatch, rows: I32, options: AlignOptions, cancelled: CancelFlag
     ) -> tuple[U8, U8, I32, I32, U32, I64]: ...
 
+class ExtendOptions:
+    def __init__(
+        self,
+        *,
+        matrix: npt.NDArray[np.int8],
+        same: U8,
+        codes: U8,
+        open: int,
+        extend: int,
+        mode: int,
+        path: bool,
+        second_best: bool,
+        memory_bytes: int,
+        kernel: str = "",
+        wide: bool = False,
+    ) -> None: ...
+
+_Extended = tuple[tuple[U8, U8, I32, I32, U32, I64], I32 | None]
+
+class ExtendJob:
+    def __init__(
+        self,
+        batch: PairBatch,
+        rows: I32,
+        options: ExtendOptions,
+        cancelled: CancelFlag,
+        letters: int,
+        least_rows: int,
+    ) -> None: ...
+    @property
+    def parts(self) -> int: ...
+    def work(self, aligner: Extender) -> None: ...
+    def joined(self) -> _Extended: ...
+
+class Extender:
+    def __init__(self, isa: str = "") -> None: ...
+    @property
+    def isa(self) -> str: ...
+    def align(self, batch: PairBatch, rows: I32, options: ExtendOptions, cancelled: CancelFlag) -> _Extended: ...
+
+def foreign_letter(batch: PairBatch, codes: U8) -> tuple[int, int] | None: ...
+
 class FormatOptions:
     def __init__(
         self,
@@ -94,6 +136,7 @@ class FormatOptions:
         cs: bool,
         scores_only: bool,
         heuristic: bool,
+        second: bool = False,
         read_group: str,
     ) -> None: ...
 
@@ -206,4 +249,6 @@ def instruction_sets() -> list[str]: ...
 def format_batch(
     batch: PairBatch, alignments: AlignmentBatch, options: FormatOptions
 ) -> tuple[U8, dict[str, Any]]: ...
-def check_batch(batch: PairBatch, alignments: AlignmentBatch, options: AlignOptions) -> tuple[int, str] | None: ...
+def check_batch(
+    batch: PairBatch, alignments: AlignmentBatch, options: AlignOptions | ExtendOptions
+) -> tuple[int, str] | None: ...

@@ -179,6 +179,7 @@ class PartialResult:
         span: i32[m, 4], q_beg q_end t_beg t_end, half open: what is aligned.
         cigar: u32[C], length << 4 | operation as in BAM, with = and X.
         cigar_start: i64[m + 1], where each row's operations start in cigar.
+        second: i32[m], second best scores, where they are asked for.
     """
 
     rows: I32
@@ -188,6 +189,7 @@ class PartialResult:
     span: I32
     cigar: U32
     cigar_start: I64
+    second: I32 | None = None
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,7 @@ class AlignmentBatch:
     cigar_start: I64
     origin: U8
     kernels: tuple[str, ...]
+    second: I32 | None = dataclasses.field(default=None, kw_only=True)
 
 
 def join(rows: I32, parts: Sequence[PartialResult]) -> PartialResult:

@@ -13,6 +13,7 @@ from wfacli.batch import Status
 from wfacli.config import Limits
 from wfacli.dispatch import Route
 from wfacli.engines import cpu as cpu_engine
+from wfacli.engines import threads as engine_threads
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
@@ -155,7 +156,7 @@ def test_reads_of_all_lengths_and_errors_share_vectors(costs, isa):
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_and_parts_change_nothing(pairs, threads, monkeypatch):
     monkeypatch.setattr(cpu_engine, "_SHARED", 0)
-    monkeypatch.setattr(cpu_engine, "_PART_LEAST", 300)
+    monkeypatch.setattr(engine_threads, "_PART_LEAST", 300)
     many = pairs * 6  # enough letters for several parts
     with engine(cost_spec((4, 6, 2))) as cpu:
         expected = answers(through(cpu, pairs, TABLE)) * 6

@@ -9,6 +9,7 @@ from tests.engines.agreement import AMPLE, SCHEMES, aligned, mixed_pairs, optimu
 from wfacli.config import Limits, Mode
 from wfacli.dispatch import Route
 from wfacli.engines import cpu
+from wfacli.engines import threads as parts_of_routes
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
@@ -21,7 +22,7 @@ from wfacli.stats import Stats
 def small_parts(monkeypatch):
     """Even short routes are shared, in many parts."""
     monkeypatch.setattr(cpu, "_SHARED", 0)
-    monkeypatch.setattr(cpu, "_PART_LEAST", 300)
+    monkeypatch.setattr(parts_of_routes, "_PART_LEAST", 300)
 
 
 def answers(result):

@@ -53,6 +53,7 @@ AlignmentView alignment_view(nb::handle a) {
   v.span = span.data();
   v.cigar = column<std::uint32_t>(a, "cigar", -1);
   v.cigar_start = column<std::int64_t>(a, "cigar_start", v.n + 1);
+  v.second = a.attr("second").is_none() ? nullptr : column<std::int32_t>(a, "second", v.n);
   return v;
 }
 

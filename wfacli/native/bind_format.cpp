@@ -6,15 +6,19 @@ namespace wfacli {
 namespace {
 
 FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
-                         bool heuristic, const std::string& read_group) {
+                         bool heuristic, bool second, const std::string& read_group) {
   FormatOptions o;
-  o.format = format == "paf" ? Format::Paf : format == "tsv" ? Format::Tsv : Format::Sam;
+  o.format = format == "paf"      ? Format::Paf
+             : format == "tsv"    ? Format::Tsv
+             : format == "blast6" ? Format::Blast6
+                                  : Format::Sam;
   o.ambiguous = static_cast<Ambiguous>(ambiguous);
   o.cigar_m = cigar_m;
   o.md = md;
   o.cs = cs;
   o.scores_only = scores;
   o.heuristic = heuristic;
+  o.second = second;
   o.read_group = read_group;
   return o;
 }
@@ -34,6 +38,21 @@ nb::dict to_dict(const Tally& t) {
   return d;
 }
 
+template <class Options>
+nb::object check(nb::handle batch, nb::handle alignments, const Options& options) {
+  const BatchView b = batch_with_records(batch);
+  const AlignmentView a = alignment_view(alignments);
+  std::string fault;
+  std::int64_t i = 0;
+  {
+    nb::gil_scoped_release release;
+    for (; options.path && i < b.n && fault.empty(); ++i)
+      if (static_cast<Status>(a.status[i]) == Status::Ok) fault = replay_fault(b, a, i, options);
+  }
+  if (fault.empty()) return nb::none();
+  return nb::make_tuple(i - 1, fault);
+}
+
 }  // namespace
 
 void bind_format(nb::module_& m) {
@@ -41,12 +60,13 @@ void bind_format(nb::module_& m) {
       .def(
           "__init__",
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
-             bool scores_only, bool heuristic, const std::string& read_group) {
-            new (self)
-                FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, read_group));
+             bool scores_only, bool heuristic, bool second, const std::string& read_group) {
+            new (self) FormatOptions(
+                options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second, read_group));
           },
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
-          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("read_group"));
+          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false,
+          nb::arg("read_group"));
   m.def(
       "format_batch",
       [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {
@@ -61,22 +81,9 @@ void bind_format(nb::module_& m) {
         return nb::make_tuple(to_numpy(out.text.buffer()), to_dict(out.tally));
       },
       nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "(text u8[...], sums over its records)");
-  m.def(
-      "check_batch",
-      [](nb::handle batch, nb::handle alignments, const AlignOptions& options) -> nb::object {
-        const BatchView b = batch_with_records(batch);
-        const AlignmentView a = alignment_view(alignments);
-        std::string fault;
-        std::int64_t i = 0;
-        {
-          nb::gil_scoped_release release;
-          for (; options.path && i < b.n && fault.empty(); ++i)
-            if (static_cast<Status>(a.status[i]) == Status::Ok) fault = replay_fault(b, a, i, options);
-        }
-        if (fault.empty()) return nb::none();
-        return nb::make_tuple(i - 1, fault);
-      },
-      nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "None, or (row, what is wrong with it)");
+  m.def("check_batch", &check<AlignOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"),
+        "None, or (row, what is wrong with it)");
+  m.def("check_batch", &check<ExtendOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"));
 }
 
 }  // namespace wfacli

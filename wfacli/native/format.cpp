@@ -12,7 +12,7 @@ struct Record {
   const BatchView& batch;
   std::int64_t i;
   bool aligned, cut;
-  std::int32_t score;
+  std::int32_t score, second;
   const std::int32_t* span;  // q_beg q_end t_beg t_end
   const Written& w;
 
@@ -38,6 +38,10 @@ void add_tags(Text& out, const Record& r, const FormatOptions& o) {
   out.number(r.w.edits());
   out.add("\tAS:i:");
   out.number(r.score);
+  if (o.second) {
+    out.add("\tXS:i:");
+    out.number(r.second);
+  }
   if (r.cut) out.add("\txh:i:1");
   if (o.md && r.aligned) {
     out.add("\tMD:Z:");
@@ -147,6 +151,7 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
   out.add('\t');
   if (!r.aligned) {
     out.add(o.scores_only ? std::string_view("*") : std::string_view("*\t*\t*\t*\t*\t*\t*\t*"));
+    if (o.second) out.add("\t*");
     out.add(std::string_view(o.heuristic ? "\t*\n" : "\n"));
     return;
   }
@@ -167,7 +172,30 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
     else
       out.add('*');
   }
+  if (o.second) {
+    out.add('\t');
+    out.number(r.second);
+  }
   if (o.heuristic) out.add(std::string_view(r.cut ? "\t1" : "\t0"));
+  out.add('\n');
+}
+
+// The twelve columns of BLAST's -outfmt 6, positions counted from 1. There are no statistics: nan stands for the e-value,
+// and the score is that of the scheme, in no bits.
+void add_blast6(Text& out, const Record& r) {
+  if (!r.holds_letters()) return;
+  r.query_name(out);
+  out.add('\t');
+  r.target_name(out);
+  out.add('\t');
+  out.fraction(100 * r.w.matches, r.w.columns(), 3);
+  for (const std::int64_t count : {r.w.columns(), r.w.mismatches, r.w.gaps, std::int64_t{r.span[0]} + 1,
+                                   std::int64_t{r.span[1]}, std::int64_t{r.span[2]} + 1, std::int64_t{r.span[3]}}) {
+    out.add('\t');
+    out.number(count);
+  }
+  out.add("\tnan\t");
+  out.number(r.score);
   out.add('\n');
 }
 
@@ -212,12 +240,14 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
     const std::int32_t* span = a.span + 4 * i;
     const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);
-    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], span, w};
+    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i],
+                        a.second ? a.second[i] : 0, span, w};
     out.text.room(most_bytes(record, options));
     switch (options.format) {
       case Format::Sam: add_sam(out.text, record, options); break;
       case Format::Paf: add_paf(out.text, record, options); break;
       case Format::Tsv: add_tsv(out.text, record, options); break;
+      case Format::Blast6: add_blast6(out.text, record); break;
     }
     out.text.done();
     count(out.tally, record, batch.flags[i]);

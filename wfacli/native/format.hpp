@@ -1,4 +1,4 @@
-// Alignments as text: SAM records, PAF lines, TSV rows.
+// Alignments as text: SAM records, PAF lines, TSV rows, lines as BLAST tabulates them.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace wfacli {
 
-enum class Format : std::uint8_t { Sam, Paf, Tsv };
+enum class Format : std::uint8_t { Sam, Paf, Tsv, Blast6 };
 
 struct FormatOptions {
   Format format = Format::Sam;
@@ -17,6 +17,7 @@ struct FormatOptions {
   bool md = false, cs = false;
   bool scores_only = false;  // there are no CIGARs
   bool heuristic = false;    // alignments may be marked as found by a heuristic
+  bool second = false;       // there are second best scores
   std::string read_group;   // its ID; empty for none
 };
 

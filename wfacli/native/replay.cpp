@@ -9,9 +9,10 @@ std::string span_fault(const PairView& pair, const std::int32_t* span) {
   return query && target ? "" : "the span lies outside the sequences";
 }
 
-}  // namespace
-
-std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const AlignOptions& options) {
+// What is wrong, where same(q, t) says whether two letters are written '=', and score(op, len, q, t) what an operation
+// on the letters from there on scores.
+template <class Same, class Score>
+std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_t i, Same&& same, Score&& score_of_run) {
   if (std::string fault = span_fault(batch.pair(i), a.span + 4 * i); !fault.empty()) return fault;
   const PairView pair = batch.pair(i).part(a.span + 4 * i);
   std::int64_t q = 0, t = 0, score = 0;
@@ -24,10 +25,10 @@ std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::in
       return "runs past its span" + place;
     if (op == kEqual || op == kDifferent) {
       for (std::int64_t j = 0; j < len; ++j)
-        if (letters_match(options.ambiguous, pair.query[q + j], pair.target[t + j]) != (op == kEqual))
+        if (same(pair.query[q + j], pair.target[t + j]) != (op == kEqual))
           return std::string(op == kEqual ? "'='" : "'X'") + " does not fit the letters" + place;
     }
-    score += score_of(op, len, options);
+    score += score_of_run(op, len, pair.query + q, pair.target + t);
     q += op != kDeletion ? len : 0;
     t += op != kInsertion ? len : 0;
   }
@@ -37,6 +38,30 @@ std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::in
   if (score != a.score[i])
     return "score " + std::to_string(a.score[i]) + ", operations score " + std::to_string(score);
   return {};
+}
+
+}  // namespace
+
+std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const AlignOptions& options) {
+  return fault_of(
+      batch, a, i, [&](std::uint8_t q, std::uint8_t t) { return letters_match(options.ambiguous, q, t); },
+      [&](std::uint32_t op, std::int64_t len, const std::uint8_t*, const std::uint8_t*) {
+        return score_of(op, len, options);
+      });
+}
+
+std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const ExtendOptions& options) {
+  const SwScheme& s = options.scheme;
+  const auto code = [&](std::uint8_t letter) { return options.codes[letter]; };
+  return fault_of(
+      batch, a, i,
+      [&](std::uint8_t q, std::uint8_t t) { return code(q) == code(t) && code(q) != kNoCode && s.same[code(q)]; },
+      [&](std::uint32_t op, std::int64_t len, const std::uint8_t* q, const std::uint8_t* t) {
+        std::int64_t score = 0;
+        if (op == kInsertion || op == kDeletion) return -(s.open + len * s.extend);
+        for (std::int64_t k = 0; k < len; ++k) score += s.matrix[code(q[k]) % kSwCodes][code(t[k]) % kSwCodes];
+        return score;
+      });
 }
 
 }  // namespace wfacli

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine.hpp"
+#include "extend.hpp"
 
 namespace wfacli {
 
@@ -11,5 +11,7 @@ namespace wfacli {
 // cover the row's span, or a score that is not the operations'. Empty when nothing is.
 std::string replay_fault(const BatchView& batch, const AlignmentView& alignments, std::int64_t i,
                          const AlignOptions& options);
+std::string replay_fault(const BatchView& batch, const AlignmentView& alignments, std::int64_t i,
+                         const ExtendOptions& options);
 
 }  // namespace wfacli

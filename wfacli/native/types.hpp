@@ -95,6 +95,7 @@ struct AlignmentView {
   const std::int32_t *score, *span;  // span: four a row
   const std::uint32_t* cigar;
   const std::int64_t* cigar_start;
+  const std::int32_t* second;  // null where nobody asked
 };
 
 // CIGAR under construction, in forward order; adjacent equal operations are merged.
