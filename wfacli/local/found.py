@@ -61,7 +61,7 @@ class Found:
         spans = (q + letters + counts["inserted"], t + letters + counts["deleted"])
         if score != self.score or spans != (q_end, t_end):
             raise InternalError(
-                f"an alignment scores {score:,} where {self.score:,} is the best, or has another span; please report this"
+                f"an alignment scores {score:,} where {self.score:,} is best, or has another span; please report this"
             )
 
 

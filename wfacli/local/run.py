@@ -135,10 +135,8 @@ class LocalRun:
                 break
             found.check(self._task.query, self._task.target, self._task.scheme)
             self._found.append(found)
-            q, q_end, t, t_end = found.span
-            self._watchers.note(
-                f"alignment {len(self._found)}: score {found.score:,}, query {q:,} to {q_end:,}, target {t:,} to {t_end:,}"
-            )
+            place = "query {:,} to {:,}, target {:,} to {:,}".format(*found.span)
+            self._watchers.note(f"alignment {len(self._found)}: score {found.score:,}, {place}")
         spent = self._spent
         return Outcome(
             tuple(self._found), spent.seconds, spent.path_seconds, spent.cells, self._resumed, self._written

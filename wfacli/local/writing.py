@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch
 from ..config import Config, Format, OutputSpec
 from ..distance.inputs import Inputs
+from ..distance.path import sq_line
 from ..io.format import Formatter
 from ..io.header import header_around
 from ..io.names import with_sam_names
@@ -34,7 +35,7 @@ def write_alignments(
     pairs = inputs.as_batch(0)
     if format_ is Format.SAM:
         list(with_sam_names(iter([pairs]), inputs.a.path))
-        for piece in header_around(_sq_line(inputs), config, version):
+        for piece in header_around(sq_line(inputs), config, version):
             out.write(piece)
     formatter = Formatter(config.output, scores_only=False, heuristic=False)
     if format_ is Format.TSV:
@@ -42,10 +43,6 @@ def write_alignments(
     for number, one in enumerate(found or [Found(0, (0, 0, 0, 0), np.zeros(0, np.uint32))]):
         text = formatter.format(pairs, _as_batch(pairs, one))[0]
         out.write(text if number == 0 else _secondary(text.tobytes(), format_))
-
-
-def _sq_line(inputs: Inputs) -> Iterator[bytes]:
-    yield f"@SQ\tSN:{inputs.b.name}\tLN:{inputs.b.length}\n".encode(errors="surrogateescape")
 
 
 def _as_batch(pairs: PairBatch, found: Found) -> AlignmentBatch:

@@ -78,6 +78,7 @@ bool LocalSolver::advance(double seconds) {
   while (!ended_) {
     if (!scored()) {
       sweep_->advance(std::max(rest(), 0.0));
+      if (scored()) break;  // which the caller may want to see
     } else if (!options_.path || sweep_->best().score <= 0) {
       ended_ = true;
     } else {

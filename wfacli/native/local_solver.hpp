@@ -32,7 +32,7 @@ class LocalSolver {
               const LocalScheme& scheme, const std::uint8_t* same, const std::vector<LocalRun>& barred,
               const LocalOptions& options, const LocalKernels& kernels);
 
-  // Goes on for about so many seconds; whether the end has been reached.
+  // Goes on for about so many seconds, or until the score is known; whether the end has been reached.
   bool advance(double seconds);
   bool ended() const { return ended_; }
   std::int32_t score() const { return sweep_->best().score; }  // of the best alignment so far
