@@ -84,7 +84,7 @@ cross:
 	for f in $(CROSS_SOURCES); do $(CROSS_CXX) -std=c++20 -O2 -Wall -Wextra -Werror -DWFACLI_ISA=baseline -c $$f -o /dev/null || exit 1; done
 
 golden: .venv/dev
-	$(BIN)/python -m tests.cli.golden_cases && $(BIN)/python -m pytest tests/cli/test_golden.py tests/cli/test_golden_truth.py
+	$(BIN)/python -m tests.cli.golden_cases && $(BIN)/python -m tests.cli.golden_extend_cases && $(BIN)/python -m pytest tests/cli/test_golden.py tests/cli/test_golden_truth.py tests/cli/test_extend.py
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .

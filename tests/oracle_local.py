@@ -93,6 +93,64 @@ def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
     return found
 
 
+def banded_optimum(query: bytes, target: bytes, charged: Charges, low: int, high: int) -> Optimum:
+    """The canonical global alignment of cells (i, j) with low <= j - i <= high alone."""
+    apart = len(target) - len(query)
+    (s, insertion, deletion) = (
+        m[::-1, ::-1, 0]
+        for m in _suffixes([(query, target)], charged, "global", lambda a, b: not low <= apart - (b - a) <= high)
+    )
+    return _walk(query, target, charged, "global", s, insertion, deletion)
+
+
+def cut_extension(
+    query: bytes, target: bytes, charged: Charges, band: int, xdrop: int, zdrop: int
+) -> tuple[Optimum, bool]:
+    """(extension, whether anything was left out) where cells are given up, by anti-diagonals; 0 is off."""
+    n, m = len(query), len(target)
+    band = band or n + m
+    cells = {(0, 0): (0, NEVER, NEVER)}  # H, and the same at the end of an insertion and of a deletion; only live ones
+    best, best_i, best_j, cut = 0, 0, 0, max(n, m) > band
+    none, gap = (NEVER, NEVER, NEVER), charged.open + charged.extend
+    for d in range(1, n + m + 1):
+        live = []
+        for i in range(max(0, d - m), min(n, d) + 1):
+            j = d - i
+            if abs(j - i) > band:
+                continue
+            above, left, diagonal = (
+                cells.get((i - 1, j), none),
+                cells.get((i, j - 1), none),
+                cells.get((i - 1, j - 1), none),
+            )
+            insertion = max(above[0] - gap, above[1] - charged.extend)
+            deletion = max(left[0] - gap, left[2] - charged.extend)
+            match = diagonal[0] + int(charged.worth[query[i - 1], target[j - 1]]) if i and j else NEVER
+            score = max(match, insertion, deletion)
+            if score < NEVER // 2:
+                continue
+            if xdrop and score < best - xdrop:
+                cut = True
+                continue
+            cells[i, j] = (score, insertion, deletion)
+            live.append((-score, i, j))
+        if not live:
+            continue
+        score, i, j = min(live)
+        if -score > best:
+            best, best_i, best_j = -score, i, j
+        elif (
+            zdrop
+            and i >= best_i
+            and j >= best_j
+            and best + score > zdrop + charged.extend * abs(i - j - best_i + best_j)
+        ):
+            cut = cut or d < n + m
+            break
+    query, target = query[:best_i], target[:best_j]
+    return banded_optimum(query, target, charged, -band, band), cut
+
+
 def _best_prefixes(pairs: Sequence[Pair], charged: Charges) -> list[tuple[int, int]]:
     # What prefixes score globally is what suffixes of the reversed sequences do.
     (scores, _, _) = _suffixes([(query[::-1], target[::-1]) for query, target in pairs], charged, "global")
@@ -108,8 +166,13 @@ def _ends(mode: str, query_left: int, target_left: int) -> bool:
     return mode == "local" or (query_left == 0 and (mode == "semiglobal" or target_left == 0))
 
 
-def _suffixes(pairs: Sequence[Pair], charged: Charges, mode: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """S, and the same inside an insertion and a deletion, at [query letters left, target letters left, pair]."""
+def _suffixes(
+    pairs: Sequence[Pair], charged: Charges, mode: str, outside=None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """S, and the same inside an insertion and a deletion, at [query letters left, target letters left, pair].
+
+    outside(a, b): whether there is no such cell.
+    """
     rows, columns = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
     # The letter with which a suffix of each length begins; 0 beyond a sequence, whose cells nothing within reads.
     queries, targets = (
@@ -127,6 +190,8 @@ def _suffixes(pairs: Sequence[Pair], charged: Charges, mode: str) -> tuple[np.nd
                 best = np.maximum(best, insertion[a - 1, b] - opening - extend)
             if b:
                 best = np.maximum(best, deletion[a, b - 1] - opening - extend)
+            if outside and outside(a, b):
+                continue
             s[a, b] = best
             insertion[a, b] = np.maximum(best, insertion[a - 1, b] - extend) if a else best
             deletion[a, b] = np.maximum(best, deletion[a, b - 1] - extend) if b else best

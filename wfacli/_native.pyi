@@ -95,6 +95,7 @@ class ExtendOptions:
         mode: int,
         path: bool,
         second_best: bool,
+        cuts: tuple[int, int, int],
         memory_bytes: int,
         kernel: str = "",
         wide: bool = False,

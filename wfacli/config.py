@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from .errors import UsageError
 
@@ -55,6 +56,7 @@ class Format(enum.StrEnum):
     SAM = "sam"
     PAF = "paf"
     TSV = "tsv"
+    BLAST6 = "blast6"
 
 
 class CigarStyle(enum.StrEnum):
@@ -284,6 +286,38 @@ class Config:
     check: bool = False
     explain: bool = False  # keep what dispatch decided, and why
     command_line: str = ""
+
+
+class RunConfig(Protocol):
+    """What a run that reads batches of pairs and writes alignments needs, whatever it computes."""
+
+    @property
+    def output(self) -> OutputSpec:
+        """How alignments are written."""
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds on a pair's memory."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that align."""
+
+    @property
+    def batch_bases(self) -> int | None:
+        """Bases of a batch; None for what suits the engine."""
+
+    @property
+    def check(self) -> bool:
+        """Whether alignments are replayed before they are written."""
+
+    @property
+    def explain(self) -> bool:
+        """Whether to keep what dispatch decided."""
+
+    @property
+    def command_line(self) -> str:
+        """As the user gave it."""
 
 
 def parse_read_group(text: str) -> str:

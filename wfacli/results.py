@@ -194,7 +194,7 @@ class AlignmentBatch(batch.AlignmentBatch):
         if format_ is Format.SAM:
             for _ in with_sam_names(iter([self.pairs]), "the batch"):
                 pass
-        text, _ = Formatter(config).format(self.pairs, self)
+        text, _ = Formatter.of(config).format(self.pairs, self)
         pieces = [_decoded(text)]
         if header:
             from . import __version__

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ._native import check_batch
 from .batch import U8, AlignmentBatch, PairBatch
-from .config import CPU_BATCH, GPU_BATCH, Config, Format
+from .config import CPU_BATCH, GPU_BATCH, Config, Format, RunConfig
+from .engines.base import Engine
 from .engines.choice import with_gpu
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_batch
 from .errors import InternalError, UsageError
 from .estimate import with_estimates
 from .forecast import TABLE
-from .io.format import Formatter, tsv_titles
+from .io.format import Formatter
 from .io.header import sam_header
 from .io.names import with_sam_names
 from .io.output import Output
@@ -53,23 +55,29 @@ class _Text:
     sums: dict[str, Any]
 
 
-class AlignRun:
-    """One `align` command: opens everything, runs, leaves the output complete or under its temporary name.
+class BatchRun(ABC):
+    """A command that aligns what files hold: opens all, runs, leaves the output complete or under its temporary name.
 
     Attributes:
         stats: counters and timers.
         engine: what aligns.
         output: where records go.
+        partial: after run() has raised, the output's temporary name, if there is one.
     """
+
+    engine: Engine
+    on_gpu: bool
+    partial: Path | None = None
 
     def __init__(
         self,
-        config: Config,
+        config: RunConfig,
         files: PairFiles,
         output: str | None,
         version: str,
-        report: str | None = None,
-        tell: Callable[[str], None] | None = None,
+        report: str | None,
+        formatter: Formatter,
+        tell: Callable[[str], None] | None,
     ) -> None:
         """Opens inputs, output and (nothing else is done with it here) the report; tell: see engines.choice.
 
@@ -78,7 +86,7 @@ class AlignRun:
             UsageError: one that is named twice.
             DeviceError: a GPU is insisted on, and there is none that works.
         """
-        self.config = config
+        self.settings = config
         self.stats = Stats()
         self._version = version
         self._files = files
@@ -86,19 +94,43 @@ class AlignRun:
         _refuse_overwriting(self._sources, output, report)
         if config.explain:
             self.stats.promises = {}
-        self._formatter = Formatter(config)
-        self._check_options = native_options(config.spec, config.limits, TABLE)
+        self._formatter = formatter
         self.report = Output(report) if report else None
         self.output = Output(output)
         try:
-            cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
-            self.engine = with_gpu(config, cpu, self.stats, tell)
+            self.engine, self.on_gpu = self._opened(tell)
         except BaseException:
             for opened in filter(None, (self.output, self.report)):
                 opened.abandon()
             raise
-        self.on_gpu = self.engine is not cpu
         self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
+
+    @abstractmethod
+    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
+        """The engine, and whether it has a card."""
+
+    @abstractmethod
+    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
+        """A batch's alignments; in any thread."""
+
+    @abstractmethod
+    def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
+        """(row, what is wrong with its alignment), or None."""
+
+    @property
+    @abstractmethod
+    def asked_for(self) -> dict[str, Any]:
+        """What was to be computed, as plain values for the report."""
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Statuses that the user's own bounds and heuristics give to pairs, and what they mean."""
+        return {}
+
+    def _batches(self, most: int) -> Iterator[PairBatch]:
+        """The input; `most` batches are alive at a time."""
+        layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
+        return read_batches(self._sources, layout, self.batch_bases, lend=lend)
 
     @property
     def watch(self) -> Watch:
@@ -117,17 +149,17 @@ class AlignRun:
         try:
             with self.stats.timed("header"):
                 self._write_header()
-            most = MOST_BESIDE_A_CARD if self.on_gpu else self.config.threads + 3
-            layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
-            batches = read_batches(self._sources, layout, self.batch_bases, lend=lend)
-            if self.config.output.format is Format.SAM:
+            threads = self.settings.threads
+            most = MOST_BESIDE_A_CARD if self.on_gpu else threads + 3
+            batches = self._batches(most)
+            if self.settings.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query)
             run_ordered(
                 self._timed(batches),
                 self._work,
                 self._write,
-                workers=min(self.config.threads + 2, most),
-                in_flight=min(self.config.threads + 3, most),
+                workers=min(threads + 2, most),
+                in_flight=min(threads + 3, most),
                 cancel=self.engine.cancel,
             )
             self.output.finish()
@@ -139,17 +171,15 @@ class AlignRun:
             for source in self._sources:
                 source.close()
 
-    partial: Path | None = None
-
     def _write_header(self) -> None:
-        out = self.config.output
+        out = self.settings.output
         if not out.header:
             return
         if out.format is Format.SAM:
-            for piece in sam_header(self._files, self._sources, self.config, self._version):
+            for piece in sam_header(self._files, self._sources, self.settings, self._version):
                 self.output.write(piece)
         elif out.format is Format.TSV:
-            self.output.write(tsv_titles(self.config.spec))
+            self.output.write(self._formatter.titles)
 
     def _timed(self, batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
         while True:
@@ -160,10 +190,8 @@ class AlignRun:
             yield batch
 
     def _work(self, pairs: PairBatch) -> _Text:
-        config = self.config
-        pairs = with_estimates(pairs, self.config.spec, self.on_gpu)
-        alignments = align_batch(self.engine, pairs, config.spec, config.limits, self.stats, config.kernel)
-        if config.check:
+        alignments = self._aligned(pairs)
+        if self.settings.check:
             with self.stats.timed("check"):
                 self._check(pairs, alignments)
         with self.stats.timed("format"):
@@ -171,7 +199,7 @@ class AlignRun:
         return _Text(text, len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
-        found = check_batch(pairs, alignments, self._check_options)
+        found = self._fault(pairs, alignments)
         if found:
             row, fault = found
             raise InternalError(
@@ -182,6 +210,50 @@ class AlignRun:
         with self.stats.timed("write"):
             self.output.write(part.text)
         self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
+
+
+class AlignRun(BatchRun):
+    """One `align` command."""
+
+    def __init__(
+        self,
+        config: Config,
+        files: PairFiles,
+        output: str | None,
+        version: str,
+        report: str | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        """See BatchRun."""
+        self.config = config
+        self._check_options = native_options(config.spec, config.limits, TABLE)
+        super().__init__(config, files, output, version, report, Formatter.of(config), tell)
+
+    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
+        config = self.config
+        cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        engine = with_gpu(config, cpu, self.stats, tell)
+        return engine, engine is not cpu
+
+    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
+        config = self.config
+        pairs = with_estimates(pairs, config.spec, self.on_gpu)
+        return align_batch(self.engine, pairs, config.spec, config.limits, self.stats, config.kernel)
+
+    def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
+        return check_batch(pairs, alignments, self._check_options)
+
+    @property
+    def asked_for(self) -> dict[str, Any]:
+        """The specification."""
+        return asdict(self.config.spec)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Statuses that the user's own bounds and heuristics give to pairs, and what they mean."""
+        spec = self.config.spec
+        asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
+        return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:

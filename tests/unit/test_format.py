@@ -37,7 +37,7 @@ def written(pairs, fmt, rule="mismatch", batch=None, **options):
     """(lines split at tabs, sums) of pairs in a format."""
     batch = pairs_of(*zip(*pairs, strict=True)) if batch is None else batch
     spec = AlignSpec(ambiguous=Ambiguous(rule))
-    formatter = Formatter(Config(spec=spec, output=OutputSpec(format=Format(fmt), **options)))
+    formatter = Formatter.of(Config(spec=spec, output=OutputSpec(format=Format(fmt), **options)))
     text, sums = formatter.format(batch, aligned(batch, rule))
     lines = text.tobytes().decode().split("\n")
     assert lines.pop() == ""
@@ -232,7 +232,7 @@ def test_a_pair_without_alignment():
         "tsv": "pair1\tpair1\t*\t*\t*\t*\t*\t*\t*\t*\n",
     }
     for fmt, line in expected.items():
-        text, sums = Formatter(Config(output=OutputSpec(format=Format(fmt), **EVERYTHING))).format(batch, none)
+        text, sums = Formatter.of(Config(output=OutputSpec(format=Format(fmt), **EVERYTHING))).format(batch, none)
         assert text.tobytes().decode() == line
         assert sums["aligned"] == 0
 

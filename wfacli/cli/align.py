@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import shlex
 import sys
-from pathlib import Path
 
 from .. import __version__
 from .._native import keep_memory_flat
@@ -14,14 +13,11 @@ from ..config import (
     CigarStyle,
     Config,
     EngineName,
-    Format,
     Metric,
     Mode,
-    OutputSpec,
-    parse_read_group,
 )
 from ..cores import usable_cores
-from ..errors import OutputClosed, UsageError, WfacliError
+from ..errors import OutputClosed
 from ..io.reader import PairFiles
 from ..run import SWITCH_BESIDE_A_CARD, AlignRun
 from .console import note, warning
@@ -60,8 +56,9 @@ from .options import (
     XdropOption,
     ZdropOption,
 )
+from .outputs import output_spec
 from .progress import shown
-from .report import summary, write_stats
+from .report import fail_if_unaligned, summary, write_stats
 from .scoring import gpu_memory_of, limits_of, spec_of
 
 
@@ -114,7 +111,7 @@ def align(
             xdrop=xdrop,
             zdrop=zdrop,
         ),
-        output=_output_spec(output, format_, score_only, cigar, md, cs, header, read_group),
+        output=output_spec("align", output, format_, score_only, cigar, md, cs, header, read_group),
         limits=limits_of(max_memory),
         engine=engine,
         gpu_memory=gpu_memory_of(gpu_memory),
@@ -160,41 +157,4 @@ def _conclude(run: AlignRun, quiet: bool) -> None:
         note(summary(run))
     if run.config.explain:
         print_routes(run)
-    # What the user's own bounds leave out is no failure.
-    asked = {"SCORE_LIMIT"} if run.config.spec.max_cost is not None else set()
-    asked |= {"DROPPED"} if run.config.spec.heuristics else set()
-    reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in asked}
-    failed = sum(reasons_left.values())
-    if failed:
-        reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
-        raise WfacliError(f"{failed:,} pairs were written without an alignment ({reasons})")
-
-
-def _output_spec(
-    path: str | None,
-    chosen: Format | None,
-    score_only: bool,
-    cigar: CigarStyle,
-    md: bool,
-    cs: bool,
-    header: bool,
-    read_group: str | None,
-) -> OutputSpec:
-    format_ = chosen or _format_of(path, Format.TSV if score_only else Format.SAM)
-    if score_only and format_ is not Format.TSV:
-        raise UsageError(f"--score-only writes TSV, and {format_.value.upper()} holds alignments: give --format tsv")
-    if format_ is not Format.SAM and read_group is not None:
-        raise UsageError(f"--read-group belongs to SAM, and the output is {format_.value.upper()}")
-    if format_ is Format.TSV and (md or cs):
-        raise UsageError("--md and --cs are tags of SAM and PAF; TSV has none")
-    return OutputSpec(format_, cigar, md, cs, header, "" if read_group is None else parse_read_group(read_group))
-
-
-def _format_of(path: str | None, usual: Format) -> Format:
-    suffix = Path(path).suffix.lower() if path else ""
-    if suffix in (".bam", ".cram"):
-        flag = "-b" if suffix == ".bam" else "-C"
-        raise UsageError(f"{suffix[1:].upper()} is not written yet: wfacli align … | samtools view {flag} -o {path}")
-    if suffix in (".gz", ".bgz", ".zst"):
-        raise UsageError(f"the output is not compressed by wfacli: wfacli align … | gzip > {path}")
-    return {".sam": Format.SAM, ".paf": Format.PAF, ".tsv": Format.TSV}.get(suffix, usual)
+    fail_if_unaligned(run)

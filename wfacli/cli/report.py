@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from .. import __version__
+from ..errors import WfacliError
 from ..io.output import Output
-from ..run import AlignRun
+from ..run import BatchRun
 from ..stats import versions
 
 
-def summary(run: AlignRun) -> str:
+def summary(run: BatchRun) -> str:
     """One line: pairs, what bounds and heuristics left out, bases, identity, rate, engine."""
     c, wall = run.stats.counts, run.stats.wall
     engine = run.engine.stats()
@@ -30,14 +31,10 @@ def _where(engine: dict[str, Any]) -> str:
     return f"{engine['engine']} {engine['instruction_set']}, {_counted(engine['threads'], 'thread')}"
 
 
-def _left_out(run: AlignRun) -> str:
+def _left_out(run: BatchRun) -> str:
     """What the user's own bounds and heuristics did to pairs, in brackets; nothing where that is nothing."""
-    spec, unaligned = run.config.spec, run.stats.unaligned
-    counts = {
-        "over --max-score": unaligned["SCORE_LIMIT"] if spec.max_cost is not None else 0,
-        "given up by heuristics": unaligned["DROPPED"] if spec.heuristics else 0,
-        "that may be improved": run.stats.counts["heuristic"],
-    }
+    counts = {what: run.stats.unaligned[status] for status, what in run.left_out.items()}
+    counts["that may be improved"] = run.stats.counts["heuristic"]
     words = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
     return f" ({words})" if words else ""
 
@@ -58,15 +55,24 @@ def _bases(count: float) -> str:
     return f"{count} b"
 
 
-def write_stats(out: Output, run: AlignRun, complete: bool) -> None:
+def fail_if_unaligned(run: BatchRun) -> None:
+    """Raises WfacliError where pairs have no alignment, unless the user's own bounds left them out."""
+    reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in run.left_out}
+    failed = sum(reasons_left.values())
+    if failed:
+        reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
+        raise WfacliError(f"{failed:,} pairs were written without an alignment ({reasons})")
+
+
+def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
     """Writes the run's report. Raises OutputError."""
-    config = run.config
+    config = run.settings
     report = {
         "complete": complete,
         "versions": versions(__version__),
         "command_line": config.command_line,
         "options": {
-            "spec": asdict(config.spec),
+            "spec": run.asked_for,
             "output": asdict(config.output),
             "limits": asdict(config.limits),
             "threads": config.threads,

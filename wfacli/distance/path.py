@@ -68,16 +68,17 @@ def write_path(
         alignments = _aligned(pairs, config, stop)
         _check(pairs, alignments, distance, spec)
     if sam:
-        for piece in header_around(_sq_line(inputs), config, options.version):
+        for piece in header_around(sq_line(inputs), config, options.version):
             out.write(piece)
     if alignments is None:
         return None
-    text, sums = Formatter(config).format(pairs, alignments)
+    text, sums = Formatter.of(config).format(pairs, alignments)
     out.write(text)
     return sums
 
 
-def _sq_line(inputs: Inputs) -> Iterator[bytes]:
+def sq_line(inputs: Inputs) -> Iterator[bytes]:
+    """SAM's line of B, the target."""
     yield f"@SQ\tSN:{inputs.b.name}\tLN:{inputs.b.length}\n".encode(errors="surrogateescape")
 
 

@@ -33,6 +33,7 @@ def native_options(spec: ExtendSpec, limits: Limits, kernel: str = "", wide: boo
         mode=spec.mode.code,
         path=not spec.score_only,
         second_best=spec.second_best,
+        cuts=(spec.band, spec.xdrop, spec.zdrop),
         memory_bytes=limits.table + limits.checkpoints,
         kernel=kernel,
         wide=wide,

@@ -6,15 +6,17 @@ from typing import Any
 
 from .._native import FormatOptions, format_batch
 from ..batch import U8, AlignmentBatch, PairBatch
-from ..config import AlignSpec, CigarStyle, Config, Format
+from ..config import Ambiguous, CigarStyle, Config, Format, OutputSpec
 
 
-def tsv_titles(spec: AlignSpec) -> bytes:
-    """The first line of TSV."""
+def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False) -> bytes:
+    """The first line of TSV: whether there are scores alone, marks of heuristics, second best scores."""
     titles = ["query", "target", "score"]
-    if not spec.score_only:
+    if not scores_only:
         titles += ["edits", "identity", "query_start", "query_end", "target_start", "target_end", "cigar"]
-    if spec.heuristics:
+    if second:
+        titles.append("second_best")
+    if heuristic:
         titles.append("heuristic")
     return "\t".join(titles).encode() + b"\n"
 
@@ -22,17 +24,35 @@ def tsv_titles(spec: AlignSpec) -> bytes:
 class Formatter:
     """Writes batches of alignments as text; safe to share between threads."""
 
-    def __init__(self, config: Config) -> None:
-        out = config.output
+    def __init__(
+        self,
+        out: OutputSpec,
+        *,
+        scores_only: bool,
+        heuristic: bool,
+        second: bool = False,
+        ambiguous: Ambiguous = Ambiguous.MISMATCH,
+    ) -> None:
+        """Takes what else there is to write; ambiguous: WILDCARD where '=' may hold what SAM calls mismatches."""
+        self.titles = tsv_titles(scores_only, heuristic, second)
         self._options = FormatOptions(
             format=out.format.value,
-            ambiguous=config.spec.ambiguous.code,
+            ambiguous=ambiguous.code,
             cigar_m=out.cigar is CigarStyle.M,
             md=out.md,
             cs=out.cs,
-            scores_only=config.spec.score_only,
-            heuristic=bool(config.spec.heuristics),
+            scores_only=scores_only,
+            heuristic=heuristic,
+            second=second,
             read_group=out.read_group_id if out.format is Format.SAM else "",
+        )
+
+    @classmethod
+    def of(cls, config: Config) -> Formatter:
+        """What a configuration of `align` asks for."""
+        spec = config.spec
+        return cls(
+            config.output, scores_only=spec.score_only, heuristic=bool(spec.heuristics), ambiguous=spec.ambiguous
         )
 
     def format(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[U8, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..batch import U8, PairBatch
-from ..config import Config
+from ..config import RunConfig
 from ..errors import InputError, UsageError
 from .reader import PairFiles, layout_of, read_batches
 from .sources import Source
@@ -14,7 +14,7 @@ from .targets import sq_lines
 _SCAN_WEIGHT = 8_000_000
 
 
-def sam_header(files: PairFiles, sources: tuple[Source, ...], config: Config, version: str) -> Iterator[bytes | U8]:
+def sam_header(files: PairFiles, sources: tuple[Source, ...], config: RunConfig, version: str) -> Iterator[bytes | U8]:
     """Yields the header's text in pieces; the targets' file is opened once more and scanned for @SQ lines.
 
     Raises:
@@ -36,7 +36,7 @@ def sam_header(files: PairFiles, sources: tuple[Source, ...], config: Config, ve
         source.close()
 
 
-def header_around(targets: Iterator[bytes | U8], config: Config, version: str) -> Iterator[bytes | U8]:
+def header_around(targets: Iterator[bytes | U8], config: RunConfig, version: str) -> Iterator[bytes | U8]:
     """Yields a header's text: @SQ lines with what stands before and after them."""
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     yield from targets

@@ -139,7 +139,12 @@ class LocalRun:
             self._watchers.note(f"alignment {len(self._found)}: score {found.score:,}, {place}")
         spent = self._spent
         return Outcome(
-            tuple(self._found), spent.seconds, spent.path_seconds, spent.cells, self._resumed, self._written
+            tuple(self._found[: self._task.top]),
+            spent.seconds,
+            spent.path_seconds,
+            spent.cells,
+            self._resumed,
+            self._written,
         )
 
     def _take(self, saved: Saved) -> State:

@@ -16,7 +16,7 @@ SwChoice choice_of(const std::string& name) {
 
 void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> same, InColumn<std::uint8_t> codes,
                   std::int32_t open, std::int32_t extend, int mode, bool path, bool second_best,
-                  std::size_t memory_bytes, const std::string& kernel, bool wide) {
+                  nb::tuple cuts, std::size_t memory_bytes, const std::string& kernel, bool wide) {
   const auto letters = static_cast<std::int32_t>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0) || codes.shape(0) != 256)
     throw nb::value_error("a scheme's columns are not of one size");
@@ -28,6 +28,8 @@ void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> sam
                            .mode = static_cast<ExtendMode>(mode),
                            .path = path,
                            .second_best = second_best,
+                           .cuts = {nb::cast<std::int32_t>(cuts[0]), nb::cast<std::int32_t>(cuts[1]),
+                                    nb::cast<std::int32_t>(cuts[2])},
                            .memory_bytes = memory_bytes,
                            .choice = choice_of(kernel),
                            .wide = wide};
@@ -102,8 +104,8 @@ nb::object foreign_letter(nb::handle batch, InColumn<std::uint8_t> codes) {
 void bind_extend(nb::module_& m) {
   nb::class_<ExtendOptions>(m, "ExtendOptions")
       .def("__init__", &make_options, nb::kw_only(), nb::arg("matrix"), nb::arg("same"), nb::arg("codes"), nb::arg("open"),
-           nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"), nb::arg("memory_bytes"),
-           nb::arg("kernel") = "", nb::arg("wide") = false, "matrix i8[A, A], same u8[A], codes u8[256]");
+           nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"), nb::arg("cuts"), nb::arg("memory_bytes"),
+           nb::arg("kernel") = "", nb::arg("wide") = false, "matrix i8[A, A], same u8[A], codes u8[256], cuts (band, X-drop, Z-drop)");
   nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any scores of letters, and their memory")
       .def(nb::init<const std::string&>(), nb::arg("isa") = "")
       .def_prop_ro("isa", &Extender::isa)

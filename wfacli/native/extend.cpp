@@ -115,17 +115,19 @@ void Extender::align(const BatchView& batch, const std::int32_t* rows, std::int6
 void Extender::align_some(const BatchView& batch, const std::int32_t* rows, std::int64_t count, AlignedRows& out) {
   const ExtendOptions& options = *options_;
   const bool path = options.path || options.second_best;
+  // Where cells were left out on the way to an extension's end, its prefixes may score more than was seen.
+  const bool again = path || options.cuts.any();
   pieces_.clear();
-  for (std::int64_t r = 0; r < count; ++r) pieces_.push({batch.pair(rows[r]), {}, {}, false, true});
+  for (std::int64_t r = 0; r < count; ++r) pieces_.push({.letters = batch.pair(rows[r])});
   if (options.mode == ExtendMode::Extension) {
     solve(SwRule::Extension, false, true);
-    for (std::size_t p = 0; path && p < pieces_.size(); ++p) {
+    for (std::size_t p = 0; again && p < pieces_.size(); ++p) {
       Piece& piece = pieces_[p];
       piece.letters.query_len = piece.answer.query_at;
       piece.letters.target_len = piece.answer.target_at;
     }
   }
-  if (options.mode != ExtendMode::Extension || path) solve(rule_of(options.mode), path, false);
+  if (options.mode != ExtendMode::Extension || again) solve(rule_of(options.mode), path, false);
   const std::size_t first = out.status.size();
   for (std::int64_t r = 0; r < count; ++r) add_row(batch.pair(rows[r]), static_cast<std::size_t>(r), out);
   if (options.second_best) find_second_best(batch, rows, count, out, first, out);
@@ -136,7 +138,7 @@ void Extender::add_row(const PairView& pair, std::size_t at, AlignedRows& out) {
   const SwAnswer& a = piece.answer;
   const bool ok = a.status == Status::Ok, path = options_->path || options_->second_best;
   out.status.push(static_cast<std::uint8_t>(a.status));
-  out.cut.push(0);
+  out.cut.push(ok && piece.cut);
   out.score.push(ok ? a.score : 0);
   std::int32_t span[4] = {0, pair.query_len, 0, pair.target_len};
   if (ok && path) {
@@ -165,8 +167,8 @@ void Extender::find_second_best(const BatchView& batch, const std::int32_t* rows
     before.target_len = ok ? span[2] : 0;
     after.target += ok ? span[3] : 0;
     after.target_len -= ok ? span[3] : after.target_len;
-    pieces_.push({before, {}, {}, false, true});
-    pieces_.push({after, {}, {}, false, true});
+    pieces_.push({.letters = before});
+    pieces_.push({.letters = after});
   }
   solve(rule_of(options_->mode), false, false);
   for (std::int64_t r = 0; r < count; ++r) {
@@ -246,6 +248,7 @@ void Extender::solve(SwRule rule, bool path, bool forward) {
     else
       order_.push(static_cast<std::int32_t>(p));
   }
+  if (options_->cuts.any() && (rule == SwRule::Extension || options_->cuts.band)) return solve_with_cuts(rule, path);
   // Pairs that are next to each other share a vector: of much the same lengths, all plain or none.
   const auto key = [&](std::int32_t p) {
     const Piece& piece = pieces_[static_cast<std::size_t>(p)];
@@ -258,6 +261,30 @@ void Extender::solve(SwRule rule, bool path, bool forward) {
   if (rule == SwRule::Local && !path && !options_->wide) solve_in(8, rule, path, order_);
   if (!options_->wide) solve_in(16, rule, path, order_);
   solve_in(32, rule, path, order_);
+}
+
+// Diagonals of a piece that is global, in its kernel's coordinates.
+SwBand Extender::band_of(const Piece& piece) const {
+  const std::int64_t apart = std::int64_t{piece.coded.target_len} - piece.coded.query_len, width = options_->cuts.band;
+  if (options_->mode == ExtendMode::Extension) return {apart - width, apart + width};
+  return {std::min<std::int64_t>(apart, 0) - width, std::max<std::int64_t>(apart, 0) + width};
+}
+
+// One piece after another, with cells left out.
+void Extender::solve_with_cuts(SwRule rule, bool path) {
+  const SwTask task{&options_->scheme, rule, path, false, options_->memory_bytes, cancelled_};
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    Piece& piece = pieces_[static_cast<std::size_t>(order_[k])];
+    if (rule == SwRule::Extension) {
+      const SwExtent found = sw_extent(options_->scheme, piece.coded, options_->cuts, memory_, *cancelled_);
+      piece.answer = {.status = found.status, .score = found.score, .query_at = found.i, .target_at = found.j};
+      piece.cut = found.cut;
+    } else {
+      const SwBand band = band_of(piece);
+      piece.answer = sw_banded(task, piece.coded, band, memory_);
+      if (options_->mode == ExtendMode::Global) piece.cut = !band.covers(piece.coded.query_len, piece.coded.target_len);
+    }
+  }
 }
 
 // Solves those of the waiting pieces that so many bits hold; leaves the others waiting.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine.hpp"
+#include "sw_band.hpp"
 
 namespace wfacli {
 
@@ -20,6 +21,7 @@ struct ExtendOptions {
   ExtendMode mode = ExtendMode::Local;
   bool path = true;
   bool second_best = false;
+  SwCuts cuts;                   // of Extension, and a band of Global
   std::size_t memory_bytes = 0;  // bound on what is kept to find one pair's path
   SwChoice choice = SwChoice::Fastest;
   bool wide = false;  // 32 bits for all pairs
@@ -51,6 +53,7 @@ class Extender {
     SwPair coded;
     SwAnswer answer;
     bool plain = false, coded_all = true;
+    bool cut = false;  // a heuristic has left something out
   };
 
   void align_some(const BatchView& batch, const std::int32_t* rows, std::int64_t count, AlignedRows& out);
@@ -62,6 +65,8 @@ class Extender {
   void solve(SwRule rule, bool path, bool forward);
   void encode(bool forward);
   void solve_empty(Piece& piece, SwRule rule, bool path);
+  void solve_with_cuts(SwRule rule, bool path);
+  SwBand band_of(const Piece& piece) const;
   void solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& waiting);
   void solve_lanes(int bits, const SwTask& task, const std::int32_t* pieces, std::int32_t count);
   bool in_lanes(int bits, const SwTask& task, const std::int32_t* pieces, std::int32_t count) const;

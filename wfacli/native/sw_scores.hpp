@@ -27,9 +27,16 @@ struct SwVector : Lanes<Lane> {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x > y ? x : y);
   }
-  static WFACLI_INLINE Vector equal(Vector a, Vector b) { return (Vector)((Signed)a == (Signed)b); }
-  static WFACLI_INLINE Vector at_least(Vector a, Vector b) { return (Vector)((Signed)a >= (Signed)b); }
-  static WFACLI_INLINE Vector above(Vector a, Vector b) { return (Vector)((Signed)a > (Signed)b); }
+  // x where a and b compare so, else y. Each in one expression, which makes it one blend under a mask.
+  static WFACLI_INLINE Vector if_equal(Vector a, Vector b, Vector x, Vector y) {
+    return (Vector)((Signed)a == (Signed)b ? (Signed)x : (Signed)y);
+  }
+  static WFACLI_INLINE Vector if_at_least(Vector a, Vector b, Vector x, Vector y) {
+    return (Vector)((Signed)a >= (Signed)b ? (Signed)x : (Signed)y);
+  }
+  static WFACLI_INLINE Vector if_above(Vector a, Vector b, Vector x, Vector y) {
+    return (Vector)((Signed)a > (Signed)b ? (Signed)x : (Signed)y);
+  }
   // A signed byte for each lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
     typename SwBytes<std::int8_t, L::kCount>::Type bytes;

@@ -34,7 +34,7 @@ class SwStrips {
     }
     take_rows();
     switch (task_.rule) {
-      case SwRule::Local: sweep_all<SwFind::Best>(); break;
+      case SwRule::Local: task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>(); break;
       case SwRule::Extension: sweep_all<SwFind::Furthest>(); break;
       default: sweep_all<SwFind::Ends>();
     }
@@ -104,8 +104,7 @@ class SwStrips {
       one_strip(sweep, strip, task_.path && every_ == 1 ? strip : -1, m_);
       sweep.look(best);
     }
-    constexpr bool tracks = kFind == SwFind::Best || kFind == SwFind::Furthest;
-    if (!tracks) {
+    if constexpr (kFind == SwFind::Ends) {
       best = {h_[m_], n_, m_};
       for (std::int32_t j = m_ - 1; task_.rule == SwRule::Semiglobal && j >= 0; --j)
         if (h_[j] > best.score) best = {h_[j], n_, j};

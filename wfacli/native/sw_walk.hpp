@@ -1,11 +1,10 @@
-// The way back from the best cell, which is the canonical path forward.
+// The way back from the best cell, which is the canonical path forward. All of it is inlined: it is part of units for
+// different instruction sets.
 #pragma once
 
 #include "sw.hpp"
 
 namespace wfacli {
-namespace WFACLI_ISA {
-
 // Bits that a cell keeps for it: where H comes from (neither: the diagonal), and whether the gap that goes on from this
 // cell, into the next row or column, begins here, which it does wherever that is as good.
 enum SwFlag : unsigned { kFromInsertion = 1, kFromDeletion = 2, kInsertionBegins = 4, kDeletionBegins = 8 };
@@ -70,5 +69,4 @@ class SwWalk {
   bool ended_ = false;
 };
 
-}  // namespace WFACLI_ISA
 }  // namespace wfacli

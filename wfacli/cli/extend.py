@@ -1,0 +1,150 @@
+"""`wfacli extend`: options to a run, and the run's end to messages."""
+
+from __future__ import annotations
+
+import gc
+import shlex
+import sys
+
+from .. import __version__
+from .._native import keep_memory_flat
+from ..config import Ambiguous, CigarStyle
+from ..cores import usable_cores
+from ..errors import OutputClosed, UsageError
+from ..io.reader import PairFiles
+from ..run_extend import Choice, ExtendConfig, ExtendRun
+from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
+from ..scoring.spec import ExtendMode, ExtendSpec
+from .console import note
+from .extend_options import (
+    AllOption,
+    BandwidthOption,
+    ExtendModeOption,
+    GapsOption,
+    MatrixOption,
+    NScoreOption,
+    PairsOption,
+    ScoresOption,
+    SecondBestOption,
+    XdropOption,
+    ZdropOption,
+)
+from .options import (
+    AmbiguousOption,
+    BatchBasesOption,
+    CheckOption,
+    CigarOption,
+    CsOption,
+    DebugOption,
+    FormatOption,
+    HeaderOption,
+    MaxMemoryOption,
+    MdOption,
+    OutputOption,
+    ProgressOption,
+    QueryArgument,
+    QuietOption,
+    ReadGroupOption,
+    ScoreOnlyOption,
+    StatsOption,
+    TargetArgument,
+    ThreadsOption,
+)
+from .outputs import output_spec
+from .progress import shown
+from .report import fail_if_unaligned, summary, write_stats
+from .scoring import limits_of
+
+
+def extend(
+    query: QueryArgument,
+    target: TargetArgument = None,
+    all_: AllOption = False,
+    pairs: PairsOption = None,
+    scores: ScoresOption = None,
+    matrix: MatrixOption = None,
+    gaps: GapsOption = None,
+    ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
+    n_score: NScoreOption = None,
+    score_only: ScoreOnlyOption = False,
+    second_best: SecondBestOption = False,
+    mode: ExtendModeOption = ExtendMode.LOCAL,
+    bandwidth: BandwidthOption = 0,
+    xdrop: XdropOption = 0,
+    zdrop: ZdropOption = 0,
+    output: OutputOption = None,
+    format_: FormatOption = None,
+    cigar: CigarOption = CigarStyle.EQX,
+    md: MdOption = False,
+    cs: CsOption = False,
+    read_group: ReadGroupOption = None,
+    header: HeaderOption = True,
+    threads: ThreadsOption = None,
+    batch_bases: BatchBasesOption = None,
+    max_memory: MaxMemoryOption = "784M",
+    check: CheckOption = False,
+    quiet: QuietOption = False,
+    progress: ProgressOption = None,
+    stats: StatsOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
+    config = ExtendConfig(
+        spec=ExtendSpec(
+            scheme=scheme_of(scores, matrix, gaps, ambiguous, n_score),
+            mode=mode,
+            score_only=score_only,
+            second_best=second_best,
+            band=bandwidth,
+            xdrop=xdrop,
+            zdrop=zdrop,
+        ),
+        output=output_spec("extend", output, format_, score_only, cigar, md, cs, header, read_group),
+        limits=limits_of(max_memory),
+        threads=threads or usable_cores(),
+        batch_bases=batch_bases,
+        check=check,
+        command_line=shlex.join(["wfacli", *sys.argv[1:]]),
+    )
+    keep_memory_flat()
+    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
+    run = ExtendRun(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats)
+    complete = False
+    try:
+        with shown(run.watch, bar=progress, quiet=quiet):
+            run.run()
+        complete = True
+    except OutputClosed:
+        raise
+    except BaseException:
+        if run.partial:
+            note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
+        raise
+    finally:
+        if run.report:
+            write_stats(run.report, run, complete)
+    if not quiet:
+        note(summary(run))
+    fail_if_unaligned(run)
+
+
+def scheme_of(
+    scores: str | None, matrix: str | None, gaps: str | None, ambiguous: Ambiguous, n_score: int | None
+) -> Scheme:
+    """What the options ask for. Raises UsageError where they do not go together, InputError for a matrix's file."""
+    if matrix is None:
+        if gaps is not None:
+            raise UsageError("--gaps belongs to --matrix; --scores M,X,O,E has costs of gaps in it")
+        text = ",".join(map(str, DEFAULT_SCORES)) if scores is None else scores
+        return Scheme.parse(text, ambiguous, n_score)
+    if scores is not None:
+        raise UsageError("--scores and --matrix each say what letters score: give one of them (gaps: --gaps O,E)")
+    if ambiguous is not Ambiguous.MISMATCH or n_score is not None:
+        raise UsageError("--ambiguous and --n-score do not go with --matrix, which has scores for all its letters")
+    costs = None
+    if gaps is not None:
+        values = numbers(gaps)
+        if len(values) != 2:
+            raise UsageError(f"--gaps takes a gap's opening and extension like 11,1, not {gaps!r}")
+        costs = (values[0], values[1])
+    return Scheme.of_matrix(matrix, costs)

@@ -1,0 +1,151 @@
+"""Options of `wfacli extend` that other commands do not have, with their help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..scoring.matrix_file import BUILT_IN
+from ..scoring.spec import ExtendMode
+
+EXTEND_HELP = """Align pairs under any scores: local, semiglobal, global, or extended from a seed's end.
+
+Record i of QUERY is aligned to record i of TARGET, or every query to every target (--all), or the pairs that a \
+file lists by name (--pairs). All cells of the matrix count, so alignments are exact whatever the pairs look like; of \
+equally good ones always the same is written. Runs on the CPU; a GPU is not used yet.
+
+[bold]Scores[/bold]
+
+Nucleotides match or do not: --scores 2,4,4,2 gives 2 for a match and -4 for a mismatch, and a gap of l letters costs \
+4 + l·2. Proteins need a matrix: --matrix BLOSUM62, or a file in NCBI's format.
+
+[bold]Examples[/bold]
+
+  wfacli extend reads.fq.gz windows.fa -o out.sam
+
+  wfacli extend seeds.query.fa seeds.target.fa --mode extension --zdrop 400 --format paf
+
+  wfacli extend query.fa proteome.fa --all --matrix BLOSUM62 --format blast6 -o hits.tsv
+
+  wfacli extend a.fa b.fa --pairs candidates.txt --matrix BLOSUM62 --gaps 11,1 --score-only
+"""
+
+_INPUT, _SCORING, _SPAN, _HEURISTICS = "Input", "Scoring", "Span", "Heuristics (may miss the best alignment)"
+
+AllOption = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Align every query to every target; both files' sequences are kept in memory. One query against many "
+        "targets is the usual case.",
+        rich_help_panel=_INPUT,
+    ),
+]
+PairsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pairs",
+        metavar="FILE",
+        show_default=False,
+        help="Align the pairs that FILE lists: a query's and a target's name a line, with a tab between. Both files' "
+        "sequences are kept in memory.",
+        rich_help_panel=_INPUT,
+    ),
+]
+ScoresOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scores",
+        metavar="M,X,O,E",
+        show_default="2,4,4,2",
+        help="What a match scores, and what a mismatch, a gap's opening and each of its letters cost: a gap of l "
+        "letters costs o + l·e.",
+        rich_help_panel=_SCORING,
+    ),
+]
+MatrixOption = Annotated[
+    str | None,
+    typer.Option(
+        "--matrix",
+        metavar="NAME|FILE",
+        show_default=False,
+        help=f"Scores of any two letters: {', '.join(BUILT_IN)}, or a file in NCBI's format (rows are of the query). "
+        "Letters that it lacks are an error.",
+        rich_help_panel=_SCORING,
+    ),
+]
+GapsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--gaps",
+        metavar="O,E",
+        show_default=", ".join(f"{name} {o},{e}" for name, (o, e) in BUILT_IN.items()),
+        help="With --matrix: what a gap's opening and each of its letters cost.",
+        rich_help_panel=_SCORING,
+    ),
+]
+NScoreOption = Annotated[
+    int | None,
+    typer.Option(
+        "--n-score",
+        metavar="N",
+        show_default="a mismatch",
+        help="What N and other letters than A C G T U score against any letter; not with --matrix.",
+        rich_help_panel=_SCORING,
+    ),
+]
+SecondBestOption = Annotated[
+    bool,
+    typer.Option(
+        "--second-best",
+        help="Also write the best score that the query has beside its place: with the target's letters before the "
+        "best alignment, or with those after it (tag XS:i; with local and semiglobal).",
+        rich_help_panel=_SCORING,
+    ),
+]
+ExtendModeOption = Annotated[
+    ExtendMode,
+    typer.Option(
+        "--mode",
+        help="local: the best-scoring parts of both. extension: from both beginnings to the best-scoring end. "
+        "semiglobal: the whole query anywhere in the target. global: both whole. What stays unaligned of the query is "
+        "soft-clipped in SAM.",
+        rich_help_panel=_SPAN,
+    ),
+]
+BandwidthOption = Annotated[
+    int,
+    typer.Option(
+        "--bandwidth",
+        metavar="W",
+        min=0,
+        show_default="off",
+        help="Compute cells within W diagonals of the one that begins at both beginnings (global: of those between "
+        "the two corners). Records that may be improved carry xh:i:1.",
+        rich_help_panel=_HEURISTICS,
+    ),
+]
+XdropOption = Annotated[
+    int,
+    typer.Option(
+        "--xdrop",
+        metavar="N",
+        min=0,
+        show_default="off",
+        help="Give up cells of an extension that score more than N below the best before them.",
+        rich_help_panel=_HEURISTICS,
+    ),
+]
+ZdropOption = Annotated[
+    int,
+    typer.Option(
+        "--zdrop",
+        metavar="N",
+        min=0,
+        show_default="off",
+        help="End an extension where an anti-diagonal's best score falls more than N below the best before it, what "
+        "lengthening the gap between the two costs left aside.",
+        rich_help_panel=_HEURISTICS,
+    ),
+]

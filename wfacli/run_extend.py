@@ -1,0 +1,128 @@
+"""One `extend` command: files in, files out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ._native import check_batch
+from .batch import AlignmentBatch, PairBatch
+from .config import Limits, OutputSpec
+from .engines.base import Engine
+from .engines.extend import ExtendEngine, extend_batch, native_options
+from .errors import UsageError
+from .io.chosen import Sequences
+from .io.format import Formatter
+from .io.reader import PairFiles, layout_of
+from .io.sources import Source
+from .run import BatchRun
+from .scoring.spec import ExtendSpec
+
+
+@dataclass(frozen=True)
+class ExtendConfig:
+    """Everything that a run needs beside its files; see config.RunConfig."""
+
+    spec: ExtendSpec
+    output: OutputSpec
+    limits: Limits
+    threads: int = 1
+    batch_bases: int | None = None
+    isa: str = ""
+    check: bool = False
+    explain: bool = False
+    command_line: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which query is aligned to which target.
+
+    Attributes:
+        every: each query to each target; else record i to record i.
+        listed: a file with pairs of names, or None.
+    """
+
+    every: bool = False
+    listed: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.every and self.listed is not None:
+            raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
+
+
+class ExtendRun(BatchRun):
+    """One `extend` command."""
+
+    def __init__(
+        self,
+        config: ExtendConfig,
+        files: PairFiles,
+        choice: Choice,
+        output: str | None,
+        version: str,
+        report: str | None = None,
+    ) -> None:
+        """See BatchRun.
+
+        Raises:
+            UsageError: pairs are chosen, and there are not two files to choose from.
+        """
+        self.config, self._choice = config, choice
+        if (choice.every or choice.listed is not None) and files.target is None:
+            raise UsageError("--all and --pairs choose pairs out of two files: give QUERY and TARGET")
+        self._check_options = native_options(config.spec, config.limits)
+        spec = config.spec
+        self._listed = Source(choice.listed) if choice.listed is not None else None
+        formatter = Formatter(
+            config.output, scores_only=spec.score_only, heuristic=spec.heuristic, second=spec.second_best
+        )
+        super().__init__(config, files, output, version, report, formatter, None)
+
+    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
+        config = self.config
+        return ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats), False
+
+    def _batches(self, most: int) -> Iterator[PairBatch]:
+        if not self._choice.every and self._listed is None:
+            yield from super()._batches(most)
+            return
+        assert layout_of(self._sources) == "two"
+        sequences = Sequences(*self._sources)
+        if self._listed is None:
+            yield from sequences.every_pair(self.batch_bases)
+        else:
+            yield from sequences.named_pairs(self._listed, self.batch_bases)
+
+    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
+        path = " and ".join(dict.fromkeys(source.path for source in self._sources))
+        return extend_batch(self.engine, pairs, self.config.spec, self.stats, path)
+
+    def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
+        return check_batch(pairs, alignments, self._check_options)
+
+    def run(self) -> None:
+        """See BatchRun."""
+        try:
+            super().run()
+        finally:
+            if self._listed:
+                self._listed.close()
+
+    @property
+    def asked_for(self) -> dict[str, Any]:
+        """The specification."""
+        spec = self.config.spec
+        scheme = spec.scheme
+        return {
+            "scores": scheme.name,
+            "alphabet": scheme.alphabet,
+            "gaps": [scheme.open, scheme.extend],
+            "mode": spec.mode.value,
+            "score_only": spec.score_only,
+            "second_best": spec.second_best,
+            "band": spec.band,
+            "xdrop": spec.xdrop,
+            "zdrop": spec.zdrop,
+        }
