@@ -41,6 +41,7 @@ STAGES = [
     {"pipeline"},
     {"run"},
     {"distance", "dotplot", "run_extend"},
+    {"local"},
     {"results"},
     {"api"},
     {"cli"},
