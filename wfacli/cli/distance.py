@@ -47,8 +47,9 @@ from .distance_options import (
     VerboseOption,
 )
 from .distance_report import in_words, standing
-from .long_run import LongCommand, LongOrder, command_line, record_format, resumed, seconds_of
+from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
 from .options import DebugOption
+from .outputs import format_by_suffix
 from .progress import shown_long
 
 
@@ -202,7 +203,7 @@ def _nothing(_: str) -> None:
 
 
 def _format_of(path: str | None, chosen: Format | None) -> Format:
-    format_ = record_format("wfacli distance … --path", path, chosen)
-    if format_ not in (Format.PAF, Format.SAM):
+    format_ = chosen or format_by_suffix("wfacli distance … --path", path, Format.PAF)
+    if chosen not in (None, Format.PAF, Format.SAM):
         raise UsageError("--path writes PAF or SAM")
-    return format_
+    return format_ if format_ is Format.SAM else Format.PAF

@@ -51,8 +51,9 @@ from .local_options import (
     TopOption,
 )
 from .local_report import in_words, standing
-from .long_run import LongCommand, LongOrder, command_line, record_format, resumed, seconds_of
+from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
 from .options import DebugOption
+from .outputs import format_by_suffix
 from .progress import shown_long
 from .scoring import bytes_of
 
@@ -121,7 +122,7 @@ def local(
 
 
 def _format_of(path: str | None, chosen: Format | None) -> Format:
-    format_ = record_format("wfacli local …", path, chosen, (Format.TSV,))
+    format_ = chosen or format_by_suffix("wfacli local …", path, Format.PAF)
     if format_ not in (Format.PAF, Format.SAM, Format.TSV):
         raise UsageError("local alignments are written as PAF, SAM or TSV")
     return format_

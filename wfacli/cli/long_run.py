@@ -9,14 +9,13 @@ import shlex
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from .. import __version__
-from ..config import Format
 from ..distance.checkpoint import Checkpoint, Saved
 from ..distance.run import Watchers
 from ..errors import Cancelled, UsageError
@@ -218,20 +217,6 @@ def resumed(resume: bool, checkpoint: str | None) -> bool:
     if resume and checkpoint is None:
         raise UsageError("--resume goes on from a checkpoint: give --checkpoint FILE too")
     return resume
-
-
-def record_format(command: str, path: str | None, chosen: Format | None, others: Sequence[Format] = ()) -> Format:
-    """PAF, SAM or one of others, as asked for or by the output's suffix. Raises UsageError."""
-    suffix = Path(path).suffix.lower() if path else ""
-    if suffix in (".bam", ".cram"):
-        flag = "-b" if suffix == ".bam" else "-C"
-        raise UsageError(
-            f"{suffix[1:].upper()} is not written yet: {command} --format sam | samtools view {flag} -o {path}"
-        )
-    if suffix in (".gz", ".bgz", ".zst"):
-        raise UsageError(f"the output is not compressed by wfacli: {command} | gzip > {path}")
-    known = (Format.PAF, Format.SAM, *others)
-    return chosen or next((format_ for format_ in known if suffix == f".{format_}"), Format.PAF)
 
 
 def _nothing(_: str) -> None:
