@@ -44,10 +44,12 @@ class ProfileScores {
       rows_[row] = strip.profile + strip.profile_rows[strip.row_codes[row]] * strip.stride;
   }
   WFACLI_INLINE void block(std::int64_t s) {
-    for (int d = 0; d < kDeep; ++d) {
-      if constexpr (L::kCount % 16 == 0) fill_by_sixteen(s, d);
-      else fill(s, d);
-    }
+#if defined(__AVX2__)
+    if constexpr (L::kNarrow)
+      for (int d = 0; d < kDeep; d += 2) fill_two(s, d);
+    else
+#endif
+      for (int d = 0; d < kDeep; ++d) fill(s, d);
     bar(s);
     at_ = scores_ - kDeep * L::kCount;
   }
@@ -55,8 +57,7 @@ class ProfileScores {
   WFACLI_INLINE Vector score(int d) const { return L::load(at_ + d * L::kCount); }
 
  private:
-  typedef std::uint8_t Bytes __attribute__((vector_size(16)));
-  typedef Lane Sixteen __attribute__((vector_size(16 * sizeof(Lane))));
+  typedef std::uint8_t Bytes __attribute__((vector_size(L::kBytes)));
 
   // Scores of a lane's row in steps from s on.
   WFACLI_INLINE const std::int8_t* row(int l, int d, std::int64_t s) const {
@@ -68,27 +69,65 @@ class ProfileScores {
       for (int x = 0; x < kLocalBlock; ++x) scores_[(x * kDeep + d) * L::kCount + l] = from[x];
     }
   }
-  // Sixteen lanes in sixteen steps: a square of bytes that is transposed by halves.
-  WFACLI_INLINE void fill_by_sixteen(std::int64_t s, int d) {
-    for (int first = 0; first < L::kCount; first += 16) {
-      Bytes square[2][16];
-      for (int l = 0; l < 16; ++l) std::memcpy(&square[0][l], row(first + l, d, s), 16);
-      for (int turn = 0; turn < 4; ++turn) {
-        const Bytes* from = square[turn & 1];
-        Bytes* to = square[~turn & 1];
-        for (int x = 0; x < 8; ++x) {
-          to[2 * x] = __builtin_shuffle(from[x], from[x + 8], Bytes{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
-          to[2 * x + 1] = __builtin_shuffle(from[x], from[x + 8],
-                                            Bytes{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
-        }
-      }
-      typedef std::int8_t SignedBytes __attribute__((vector_size(16)));
-      for (int x = 0; x < 16; ++x) {
-        const Sixteen wide = __builtin_convertvector((SignedBytes)square[0][x], Sixteen);
-        std::memcpy(scores_ + (x * kDeep + d) * L::kCount + first, &wide, sizeof wide);
+#if defined(__AVX2__)
+  // Sixteen steps of all lanes' rows d and d + 1: rows lie side by side in sixteen vectors, which are transposed by
+  // halves, so that each ends up with one step of all lanes.
+  WFACLI_INLINE void fill_two(std::int64_t s, int d) {
+    Bytes square[2][16];
+#pragma GCC unroll 16
+    for (int l = 0; l < 16; ++l) square[0][l] = side_by_side(l, d, s);
+#pragma GCC unroll 4
+    for (int turn = 0; turn < 4; ++turn) {
+      const Bytes* from = square[turn & 1];
+      Bytes* to = square[~turn & 1];
+#pragma GCC unroll 8
+      for (int x = 0; x < 8; ++x) {
+        to[2 * x] = lower_by_turns(from[x], from[x + 8]);
+        to[2 * x + 1] = upper_by_turns(from[x], from[x + 8]);
       }
     }
+#pragma GCC unroll 16
+    for (int x = 0; x < kLocalBlock; ++x) store_step(scores_ + (x * kDeep + d) * L::kCount, square[0][x]);
   }
+  WFACLI_INLINE __m128i sixteen(int lane, int d, std::int64_t s) const {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(row(lane, d, s)));
+  }
+#if defined(__AVX512BW__)
+  WFACLI_INLINE Bytes side_by_side(int l, int d, std::int64_t s) const {
+    __m512i all = _mm512_castsi128_si512(sixteen(l, d, s));
+    all = _mm512_inserti32x4(all, sixteen(l + 16, d, s), 1);
+    all = _mm512_inserti32x4(all, sixteen(l, d + 1, s), 2);
+    return (Bytes)_mm512_inserti32x4(all, sixteen(l + 16, d + 1, s), 3);
+  }
+  // Rows d and d + 1 of a step.
+  static WFACLI_INLINE void store_step(Lane* to, Bytes step) {
+    // Masked, since GCC 12 warns of its own headers otherwise.
+    L::store(to, (Vector)_mm512_cvtepi8_epi16(_mm512_maskz_extracti64x4_epi64(0xff, (__m512i)step, 0)));
+    L::store(to + L::kCount, (Vector)_mm512_cvtepi8_epi16(_mm512_maskz_extracti64x4_epi64(0xff, (__m512i)step, 1)));
+  }
+  // Bytes of the lower, and upper, halves of each 16, one of a and one of b by turns.
+  static WFACLI_INLINE Bytes lower_by_turns(Bytes a, Bytes b) {
+    return (Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
+  }
+  static WFACLI_INLINE Bytes upper_by_turns(Bytes a, Bytes b) {
+    return (Bytes)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b);
+  }
+#else
+  WFACLI_INLINE Bytes side_by_side(int l, int d, std::int64_t s) const {
+    return (Bytes)_mm256_inserti128_si256(_mm256_castsi128_si256(sixteen(l, d, s)), sixteen(l, d + 1, s), 1);
+  }
+  static WFACLI_INLINE void store_step(Lane* to, Bytes step) {
+    L::store(to, (Vector)_mm256_cvtepi8_epi16(_mm256_castsi256_si128((__m256i)step)));
+    L::store(to + L::kCount, (Vector)_mm256_cvtepi8_epi16(_mm256_extracti128_si256((__m256i)step, 1)));
+  }
+  static WFACLI_INLINE Bytes lower_by_turns(Bytes a, Bytes b) {
+    return (Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
+  }
+  static WFACLI_INLINE Bytes upper_by_turns(Bytes a, Bytes b) {
+    return (Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b);
+  }
+#endif
+#endif
   // Cells that are barred score so little that no way leads through them.
   WFACLI_INLINE void bar(std::int64_t s) {
     for (std::int64_t x = 0; x < strip_.barred_count; ++x) {
