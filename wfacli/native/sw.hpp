@@ -57,6 +57,7 @@ struct SwAnswer {
 // What a thread's kernels keep from call to call.
 struct SwMemory {
   Buffer<std::uint8_t> letters, rows, table, saved;
+  Buffer<std::int32_t> bases;
   Cigar cigars;  // of the pairs solved since they were cleared
 };
 
@@ -88,6 +89,14 @@ WFACLI_INLINE std::int32_t sw_room8(const SwScheme& s) { return 127 - s.most - s
 WFACLI_INLINE bool sw_fits16(const SwScheme& s, std::int64_t n, std::int64_t m) {
   const std::int64_t gaps = 3 * std::int64_t{s.open} + (n + m + 64) * s.extend - 2 * s.least;
   return gaps < 28'000 && (n < m ? n : m) * s.most < 32'000 - 128;
+}
+
+// Scores that a strip of rows may add to those above it, or take away. Where they differ by up to kSwSpread16 in a row,
+// lanes of 16 bits hold them less a base of the strip's own.
+constexpr std::int32_t kSwSpread16 = 48'000;
+WFACLI_INLINE bool sw_strips16(const SwScheme& s, std::int64_t m, bool row_of_gaps) {
+  const std::int64_t moves = 2 * std::int64_t{s.open} + 70 * std::int64_t{s.extend} + 35 * std::int64_t{s.most} - 2 * s.least;
+  return moves < 3'500 && (!row_of_gaps || s.open + m * s.extend < kSwSpread16);
 }
 
 // Defined for each instruction set.

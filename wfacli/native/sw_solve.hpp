@@ -47,6 +47,7 @@ class SwStrips {
   }
 
  private:
+  static constexpr bool kBased = sizeof(Lane) == 2;
   static constexpr std::int32_t kRoom = 2 * kLanes + kSwBlock + 1;
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
@@ -75,14 +76,18 @@ class SwStrips {
     h_ = reinterpret_cast<Lane*>(rows) + kLanes;
     inserted_ = h_ + m_ + kRoom;
     const bool counts = task_.rule == SwRule::Global || task_.rule == SwRule::Extension;
+    if (kBased && counts) base_ = -static_cast<std::int32_t>(s_.open + m_ * std::int64_t{s_.extend}) / 2;
     for (std::int32_t j = 0; j <= m_; ++j) {
-      const std::int64_t h = counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0;
+      const std::int64_t h = (counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0) - base_;
       h_[j] = static_cast<Lane>(h);
       inserted_[j] = static_cast<Lane>(h - s_.open - s_.extend);
     }
     if (!task_.path) return;
     const std::size_t apart = every_ > 1 ? (static_cast<std::size_t>(strips_) / every_ + 1) * row_ : 0;
     const std::size_t all = bytes_of(every_ > 1 ? every_ : strips_);
+    memory_.bases.resize(2 * static_cast<std::size_t>(strips_) + 1);
+    bases_ = memory_.bases.data();
+    far_bases_ = bases_ + strips_;
     std::uint8_t* at = aligned(memory_.saved, apart + all + 64);
     states_ = reinterpret_cast<Raw*>(at);
     at += (every_ > 1 ? every_ : strips_) * states() * sizeof(Raw);
@@ -90,8 +95,33 @@ class SwStrips {
     far_rows_ = at + static_cast<std::size_t>(every_ > 1 ? every_ : strips_) * row_;
   }
 
-  void keep(std::uint8_t* at) const { std::memcpy(at, h_ - kLanes, row_); }
-  void put_back(const std::uint8_t* at) { std::memcpy(h_ - kLanes, at, row_); }
+  void keep(std::uint8_t* at, std::int32_t& base) const {
+    std::memcpy(at, h_ - kLanes, row_);
+    base = base_;
+  }
+  void put_back(const std::uint8_t* at, std::int32_t base) {
+    std::memcpy(h_ - kLanes, at, row_);
+    base_ = base;
+  }
+
+  // Puts the row above a strip, up to a column, into the middle of what lanes hold. Returns whether it fits.
+  bool rebase(std::int32_t columns) {
+    Lane least = h_[0], most = h_[0];
+    for (std::int32_t j = 1; j <= columns; ++j) {
+      least = h_[j] < least ? h_[j] : least;
+      most = h_[j] > most ? h_[j] : most;
+    }
+    if (std::int32_t{most} - least > kSwSpread16) return false;
+    const std::int32_t middle = (std::int32_t{most} + least) / 2;
+    if (middle > -2'000 && middle < 2'000) return true;
+    for (std::int32_t j = 0; j <= columns; ++j) {
+      h_[j] = static_cast<Lane>(h_[j] - middle);
+      inserted_[j] = static_cast<Lane>(inserted_[j] - middle);
+    }
+    for (std::int32_t j = columns + 1; j < columns + kLanes + kSwBlock; ++j) h_[j] = inserted_[j] = -26'000;
+    base_ += middle;
+    return true;
+  }
 
   // All strips: the score and the best cell; keeps what a path needs.
   template <SwFind kFind>
@@ -100,14 +130,19 @@ class SwStrips {
     SwBest best;
     for (std::int32_t strip = 0; strip < strips_; ++strip) {
       if (stopped()) return;
-      if (task_.path && every_ > 1 && strip % every_ == 0) keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_);
+      if (kBased && !sw_local(kFind) && !rebase(m_)) {
+        answer_.status = Status::ScoreLimit;
+        return;
+      }
+      if (task_.path && every_ > 1 && strip % every_ == 0)
+        keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_, far_bases_[strip / every_]);
       one_strip(sweep, strip, task_.path && every_ == 1 ? strip : -1, m_);
       sweep.look(best);
     }
     if constexpr (kFind == SwFind::Ends) {
-      best = {h_[m_], n_, m_};
+      best = {h_[m_] + base_, n_, m_};
       for (std::int32_t j = m_ - 1; task_.rule == SwRule::Semiglobal && j >= 0; --j)
-        if (h_[j] > best.score) best = {h_[j], n_, j};
+        if (h_[j] + base_ > best.score) best = {h_[j] + base_, n_, j};
     }
     answer_.score = best.score;
     answer_.query_at = best.i;
@@ -118,10 +153,10 @@ class SwStrips {
   // One strip up to a column; keeps the row above and states as those of the slot-th strip, if that is not -1.
   template <SwFind kFind>
   void one_strip(Sweep<kFind>& sweep, std::int32_t strip, std::int32_t slot, std::int32_t columns) {
-    sweep.begin(strip * kLanes);
+    sweep.begin(strip * kLanes, base_);
     const std::int32_t steps = Sweep<kFind>::steps(columns);
     if (slot < 0) return sweep.run(0, steps, nullptr);
-    keep(rows_ + static_cast<std::size_t>(slot) * row_);
+    keep(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
     for (std::int32_t u = 0; u < steps; u += kKept) {
       std::memcpy(states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(u / kKept)].bytes,
                   &sweep.state, sizeof(State));
@@ -142,9 +177,12 @@ class SwStrips {
       const std::int32_t strip = (way.row() - 1) / kLanes;
       if (strip < first) {
         first = strip / every_ * every_;
-        put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_);
+        put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_, far_bases_[first / every_]);
         Sweep<kAgain> again(task_, pair_, h_, inserted_);
-        for (std::int32_t k = first; k <= strip; ++k) one_strip(again, k, k - first, way.column());
+        for (std::int32_t k = first; k <= strip; ++k) {
+          if (kBased && !sw_local(kAgain)) rebase(way.column());  // as it fitted before
+          one_strip(again, k, k - first, way.column());
+        }
       }
       through_strip(way, sweep, strip, strip - first);
     }
@@ -159,8 +197,8 @@ class SwStrips {
     const std::int32_t above = strip * kLanes;
     const auto step_of = [&](std::int32_t i, std::int32_t j) { return j + (i - above - 1); };
     const std::int32_t last = step_of(way.row(), way.column()), first = last / kKept * kKept;
-    put_back(rows_ + static_cast<std::size_t>(slot) * row_);
-    sweep.begin(above);
+    put_back(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
+    sweep.begin(above, base_);
     std::memcpy(&sweep.state, states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
                 sizeof(State));
     std::uint8_t* flags = aligned(memory_.table, std::size_t{kKept} * kLanes);
@@ -180,6 +218,8 @@ class SwStrips {
   std::int32_t n_, m_, strips_, every_ = 1;
   std::size_t row_;  // bytes of what a strip is handed from the one above
   Lane *h_ = nullptr, *inserted_ = nullptr;
+  std::int32_t base_ = 0;  // scores are so much more than h_ and inserted_ say
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;     // as rows_ and far_rows_
   Raw* states_ = nullptr;                                    // [slot][step / kKept]
   std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;       // [slot], [strip / every_]
   SwAnswer answer_;

@@ -41,9 +41,10 @@ class SwSweep {
     return static_cast<Lane>(sizeof(Lane) == 2 ? -30'000 : -1'500'000'000);
   }
 
-  // Prepares the strip below row `above`.
-  void begin(std::int32_t above) {
+  // Prepares the strip below row `above`, where scores are `base` more than lanes say.
+  void begin(std::int32_t above, std::int32_t base) {
     above_ = above;
+    base_ = base;
     const std::int32_t rows = pair_.query_len - above;
     beyond_ = rows < kLanes ? kLanes - rows : 0;
     alignas(64) Lane letters[kLanes], borders[kLanes], below[kLanes];
@@ -52,7 +53,7 @@ class SwSweep {
       const std::uint8_t code = lane < beyond_ ? kQueryPad : pair_.query[row - 1];
       letters[lane] = static_cast<Lane>(code);
       if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
-      borders[lane] = static_cast<Lane>(sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend));
+      borders[lane] = static_cast<Lane>(sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend) - base);
       below[lane] = static_cast<Lane>(lane < beyond_ ? -1 : 0);
     }
     letters_ = V::load(letters);
@@ -154,11 +155,7 @@ class SwSweep {
 
   WFACLI_INLINE void look_up(const std::uint8_t* target) {
     using C = SwChunks<Lookup::chunks()>;
-    lookup_.look_up([&](int r) {
-      alignas(64) std::uint8_t letters[C::kBytes];
-      for (int c = 0; c < Lookup::chunks(); ++c) std::memcpy(letters + 16 * c, target + 16 * c + r, 16);
-      return C::load(letters);
-    });
+    lookup_.look_up([&](int r) { return C::load(target + r); });  // of lane r, and of lane 16 + r right behind
   }
 
   // Takes over each row's best cell of the steps since the last fold; the next ones begin with `next`.
@@ -168,8 +165,9 @@ class SwSweep {
     V::store(at, at_);
     for (int lane = beyond_; lane < kLanes; ++lane) {
       SwBest& row = rows_[lane];
-      if (kFind != SwFind::Furthest ? score[lane] >= row.score : score[lane] > row.score)
-        row = {score[lane], above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
+      const std::int32_t most = score[lane] + base_;
+      if (kFind != SwFind::Furthest ? most >= row.score : most > row.score)
+        row = {most, above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
     }
     at_first_ = next;
     best_ = V::all(kNone);
@@ -178,7 +176,7 @@ class SwSweep {
   const SwScheme& s_;
   const SwPair& pair_;
   Lane *const h_, *const inserted_;
-  std::int32_t above_ = 0, beyond_ = 0;  // beyond_: lanes below the last row
+  std::int32_t above_ = 0, base_ = 0, beyond_ = 0;  // beyond_: lanes below the last row
   std::int32_t at_first_ = 0;
   Lookup lookup_;
   Vector letters_, border_, below_, best_{}, at_{};
