@@ -80,14 +80,27 @@ WFACLI_DEVICE void letters_from(const std::uint32_t* rows, std::int64_t length, 
   for (int p = 0; p < Planes; ++p) planes[p] = __brev(planes[p]);
 }
 
-template <int Planes, int Words>
+// Is shown what a stripe goes through, before each block of 32 columns and in each column; this one looks at nothing.
+template <int Words>
+struct Unwatched {
+  static constexpr bool kHandsOn = true;  // whether the stripe writes its edge
+  WFACLI_DEVICE void block(std::int64_t, const std::uint32_t (&)[Words], const std::uint32_t (&)[Words], std::uint32_t,
+                           std::uint32_t) {}
+  WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
+};
+
+template <int Planes, int Words, class Watch = Unwatched<Words>>
 class BitStripe {
  public:
   static constexpr std::int64_t kRows = std::int64_t{32} * 32 * Words;
+  static constexpr int kSkew = 8;  // columns; 32 of them are as many words
 
-  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number)
+  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, Watch watch = {})
       : task_(task), own_(task.matrix[matrix]), matrix_(matrix), number_(number),
-        columns_(StripeColumns::of(task, matrix, number)), row_(number * kRows - own_.above + lane() * (32 * Words)) {
+        columns_(StripeColumns::of(task, matrix, number)), row_(number * kRows - own_.above + lane() * (32 * Words)),
+        watch_(watch) {
+    end_before_ = number_ > 0 ? StripeColumns::of(task_, matrix_, number_ - 1).end : columns_.first;
+    next_first_ = StripeColumns::of(task_, matrix_, number_ + 1).first;
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
       std::uint32_t planes[Planes];
@@ -103,14 +116,19 @@ class BitStripe {
 
   // All columns.
   WFACLI_DEVICE void run() {
-    end_before_ = number_ > 0 ? StripeColumns::of(task_, matrix_, number_ - 1).end : columns_.first;
-    next_first_ = StripeColumns::of(task_, matrix_, number_ + 1).first;
+    wait_for_room();
+    go(0, blocks());
+    finish();
+  }
+  WFACLI_DEVICE std::int64_t blocks() const { return columns_.end - columns_.first + kSkew; }
+  // Those of blocks `from` to `to`, `from` a multiple of kFetched.
+  WFACLI_DEVICE void go(std::int64_t from, std::int64_t to) {
     const bool padded = number_ == 0 && own_.above > 0;
     const std::int64_t words = columns_.end - columns_.first;
-    wait_for_room();
-    request(columns_.first);
-    load_letters(0);
-    for (std::int64_t b = 0; b < words + kSkew; ++b) {
+    request(columns_.first + from);
+    load_letters(from);
+    for (std::int64_t b = from; b < to; ++b) {
+      watch_.block(b, plus_, minus_, edge_plus_, edge_minus_);
       if (b % kFetched == 0) {
         receive(columns_.first + b);
         request(columns_.first + b + kFetched);
@@ -131,13 +149,27 @@ class BitStripe {
         columns_of_block<true, false>(b);
       else
         columns_of_block<false, false>(b);
-      if (b >= kSkew) hand_on(columns_.first + b - kSkew);
+      if (Watch::kHandsOn && b >= kSkew) hand_on(columns_.first + b - kSkew);
     }
-    finish();
+  }
+  // As it was before block `from`, which was shown to a watch.
+  WFACLI_DEVICE void restore(std::int64_t from, const std::uint32_t (&plus)[Words], const std::uint32_t (&minus)[Words],
+                             std::uint32_t edge_plus, std::uint32_t edge_minus) {
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      plus_[w] = plus[w];
+      minus_[w] = minus[w];
+    }
+    edge_plus_ = edge_plus;
+    edge_minus_ = edge_minus;
+    if (from == 0) return;
+    const std::int64_t word = columns_.first + from - 1;
+    const bool given = word < end_before_ && word < columns_.end;
+    before_plus_ = given ? Tagged::wait(edge(number_ - 1, word), tag() - 1) : ~0u;
+    before_minus_ = given ? Tagged::wait(edge(number_ - 1, word) + 1, tag() - 1) : 0;
   }
 
  private:
-  static constexpr int kSkew = 8;     // columns; 32 of them are as many words
   static constexpr int kFetched = 4;  // words that are read at a time
 
   WFACLI_DEVICE std::uint32_t tag() const { return static_cast<std::uint32_t>(number_ + 1); }
@@ -249,6 +281,7 @@ class BitStripe {
         plus_[w] = fallen | ~(still | risen);
         minus_[w] = risen & still;
       }
+      watch_.column(w, plus_[w], rise);
       rise_above = rise;
       fall_above = fall;
     }
@@ -301,6 +334,7 @@ class BitStripe {
   const std::int64_t number_;
   const StripeColumns columns_;
   const std::int64_t row_;  // the lane's first
+  Watch watch_;
   std::int64_t end_before_, next_first_;
   std::int64_t risen_ = 0, before_next_ = 0;  // along the edge: so far, and to where the next stripe begins
   std::uint32_t query_[Planes][Words];

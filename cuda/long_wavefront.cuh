@@ -73,6 +73,11 @@ class Stretch {
     return most;
   }
   WFACLI_DEVICE void advance(int scores) {
+    advance(scores, [] {});
+  }
+  // The same; `after` is called after each score, when what the tile has may be stored.
+  template <class After>
+  WFACLI_DEVICE void advance(int scores, After&& after) {
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) base_[j] = reach_[j];
     int fresh = 0;  // scores that windows are good for
@@ -87,6 +92,7 @@ class Stretch {
         fresh = Again;
       }
       if (going) follow_runs();
+      after();
     }
   }
 

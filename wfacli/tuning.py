@@ -87,7 +87,14 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
+SHARED_CORES = 1.9  # times as long as alone a pair takes there: ten of 60 kb, 0.206 s each, with 16 threads on 8 cores
 OPENING_A_CARD = 0.7  # seconds, of a process that has none open
+# A pair of `align` that its route gives to the CPU goes over all of a card (engines/long.py) if it has so many
+# letters, if the CPU takes so many seconds by its model, and the card, by its, this many times less. The CPU's kernels
+# took 0.07 s for 330 kb with 12,160 edits, 1.0 s for 4.6 Mb with 28,152, 7 to 12 s for random 1 Mb, path included, in
+# at most 370 MB (2026-11-22, 2 shared cores); the distance alone by two fronts or slabs a third to all of it: without
+# a card they stay. A card's goals for these are 0.1, 0.4 and 0.5 s.
+LONG_PAIR_LETTERS, LONG_PAIR_SECONDS, LONG_PAIR_MARGIN = 100_000, 0.1, 1.5
 # Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.
 GPU_LONG_LAUNCH = 1.4e-5  # seconds of the host for a launch
@@ -107,6 +114,11 @@ GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
 GPU_BITS_MARGIN = 1.2  # times the likely edits that a band is made for: one that is too narrow has to be made again
 GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
 GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
+# The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
+GPU_PATH_START = 4e-3  # seconds, of memory and of operations' way home
+GPU_PATH_SWEEP = 1.3  # times as long as stripes take for the distance alone, by their model
+GPU_PATH_ROWS = 3e-8  # seconds of walking, by rows of all stripes: 1e-8 to 2.5e-7, the more the less the pair is alike
+GPU_PATH_SEGMENT = 5e-5  # seconds of walking, by segments of a front: 5e-5 to 7e-5
 # One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
 # wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
 DISTANCE_START = 5e-5  # seconds

@@ -14,13 +14,15 @@ from ..cores import usable_cores
 from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Identity
 from ..distance.choose import Choice, Means
-from ..distance.inputs import Inputs, read_lines, read_sequences, read_texts
-from ..distance.path import PathOptions, write_path
+from ..distance.deliver import Delivery, Form, form_of
+from ..distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts
+from ..distance.path import PathOptions
 from ..distance.result import as_history, as_values
 from ..distance.run import DistanceRun
+from ..dotplot import format_of
 from ..errors import UsageError
 from ..io.output import Output
-from .console import note
+from .console import note, warning
 from .distance_options import (
     AArgument,
     AlgorithmName,
@@ -38,6 +40,7 @@ from .distance_options import (
     NameBOption,
     OutputOption,
     PathOption,
+    PlotOption,
     ProgressOption,
     QuietOption,
     ResumeOption,
@@ -49,7 +52,6 @@ from .distance_options import (
 from .distance_report import in_words, standing
 from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
 from .options import DebugOption
-from .outputs import format_by_suffix
 from .progress import shown_long
 
 
@@ -66,6 +68,7 @@ def distance(
     path: PathOption = False,
     output: OutputOption = None,
     format_: FormatOption = None,
+    plot: PlotOption = None,
     checkpoint: CheckpointOption = None,
     checkpoint_every: CheckpointEveryOption = None,
     resume: ResumeOption = False,
@@ -83,21 +86,23 @@ def distance(
         raise UsageError("--text and --lines do not go together")
     if (text or lines) and (name_a is not None or name_b is not None or ambiguous is not Ambiguous.LITERAL):
         raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
-    if (text or lines) and path:
-        raise UsageError("--path writes PAF or SAM, which are for sequences, not for --text and --lines")
     if format_ is not None and not path:
         raise UsageError("--format says how --path writes; give --path")
     if path and as_json and output in (None, "-"):
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
+    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.LETTERS
+    if plot is not None:
+        format_of(plot)
     with _card(engine, quiet) as card:
         order = _Order(
             paths=(a, b),
             names=(name_a, name_b),
-            unit="text" if text else "lines" if lines else "letters",
+            unit=unit,
             rule=ambiguous,
             most=max_distance,
             as_json=as_json,
-            path_format=_format_of(output, format_) if path else None,
+            form=form_of(output, format_, unit) if path else None,
+            plot=plot,
             output=output,
             stats=stats,
             checkpoint=checkpoint,
@@ -131,20 +136,20 @@ class _Order(LongOrder):
     """What the command line asks for."""
 
     names: tuple[str | None, str | None]
-    unit: str
+    unit: Unit
     rule: Ambiguous
     most: int | None
     as_json: bool
-    path_format: Format | None
+    form: Form | None
     choice: Choice
 
     def read(self) -> Inputs:
         """Reads what is compared."""
-        if self.unit == "text":
+        if self.unit is Unit.BYTES:
             return read_texts(self.paths)
-        if self.unit == "lines":
+        if self.unit is Unit.LINES:
             return read_lines(self.paths)
-        return read_sequences(self.paths, self.names, self.rule, self.path_format is Format.SAM)
+        return read_sequences(self.paths, self.names, self.rule, self.form in (Form.SAM, Form.BAM))
 
 
 class _Command(LongCommand):
@@ -177,33 +182,33 @@ class _Command(LongCommand):
             with self._stats.timed("distance"):
                 outcome = run.run(saved)
             self._found = as_values(inputs, outcome, order.most, self._threads) | {"history": as_history(outcome)}
-            if order.path_format:
+            if order.form or self._picture:
                 run.keep(outcome)
-                path = self._align(inputs, outcome.distance, out, order.path_format)
+                path = self._align(inputs, outcome.distance, out)
+                self._picture = None
         if path:
             self._found["alignment"] = path
         words = None if order.as_json else in_words(inputs, outcome, order.most, self._threads, path)
-        self._write(words, out, records=order.path_format is not None)
+        self._write(words, out, records=order.form is not None)
 
-    def _align(self, inputs: Inputs, distance: int | None, out: Output, format_: Format) -> dict[str, Any] | None:
-        options = PathOptions(format_, self._order.rule, self._threads, __version__, command_line())
+    def _align(self, inputs: Inputs, distance: int | None, out: Output) -> dict[str, Any] | None:
+        card = self._order.choice.means.card
+        options = PathOptions(Format.PAF, self._order.rule, self._threads, __version__, command_line(), card)
         begun = time.perf_counter()
         with self._stats.timed("path"):
-            sums = write_path(inputs, distance, options, out, lambda: self._stop.asked)
+            delivery = Delivery(self._order.form, out, self._picture, options, lambda: self._stop.asked)
+            sums = delivery.deliver(inputs, distance)
         if sums is None:
             return None
         spent = time.perf_counter() - begun
-        file = None if self._order.output == "-" else self._order.output
+        if sums["card_failed"] and not self._order.quiet:
+            warning(f"the CPU made the alignment, since the GPU failed: {sums['card_failed']}")
+        form, named = self._order.form, self._order.output not in (None, "-")
+        file = self._order.output if form and named else None
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
-        return {"file": file, "format": format_.value, "seconds": round(spent, 6), **counts}
+        how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
+        return {"file": file, "format": form and form.value, "plot": self._order.plot, **how, **counts}
 
 
 def _nothing(_: str) -> None:
     pass
-
-
-def _format_of(path: str | None, chosen: Format | None) -> Format:
-    format_ = chosen or format_by_suffix("wfacli distance … --path", path, Format.PAF)
-    if chosen not in (None, Format.PAF, Format.SAM):
-        raise UsageError("--path writes PAF or SAM")
-    return format_ if format_ is Format.SAM else Format.PAF

@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-import numpy as np
-
 from .. import __version__
-from ..config import Ambiguous, Format
+from ..config import Ambiguous
 from ..cores import usable_cores
 from ..distance.checkpoint import Checkpoint, Identity
+from ..distance.deliver import Form, one_of
 from ..distance.inputs import Inputs
 from ..distance.solver import Pair
 from ..dotplot.paths import Block
-from ..dotplot.picture import PictureFormat, format_of, picture_of, usual_size
+from ..dotplot.picture import format_of, picture_of, usual_size
 from ..dotplot.picture import write as write_picture
 from ..dotplot.sequences import Axis
 from ..errors import UsageError
@@ -22,7 +21,7 @@ from ..io.output import Output
 from ..local.inputs import codes_of, read_pair
 from ..local.result import as_values
 from ..local.run import LocalRun, Outcome, Task
-from ..local.writing import write_alignments
+from ..local.writing import FORMS, write_alignments
 from ..scoring.scheme import Scheme
 from .distance_options import (
     AArgument,
@@ -32,6 +31,7 @@ from .distance_options import (
     JsonOption,
     NameAOption,
     NameBOption,
+    PlotOption,
     ProgressOption,
     QuietOption,
     ResumeOption,
@@ -45,7 +45,6 @@ from .local_options import (
     LocalAmbiguousOption,
     LocalFormatOption,
     LocalOutputOption,
-    LocalPlotOption,
     LocalScoreOnlyOption,
     RowMemoryOption,
     TopOption,
@@ -53,7 +52,6 @@ from .local_options import (
 from .local_report import in_words, standing
 from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
 from .options import DebugOption
-from .outputs import format_by_suffix
 from .progress import shown_long
 from .scoring import bytes_of
 
@@ -75,7 +73,7 @@ def local(
     output: LocalOutputOption = None,
     format_: LocalFormatOption = None,
     as_json: JsonOption = False,
-    plot: LocalPlotOption = None,
+    plot: PlotOption = None,
     checkpoint: CheckpointOption = None,
     checkpoint_every: CheckpointEveryOption = None,
     resume: ResumeOption = False,
@@ -88,6 +86,8 @@ def local(
     debug: DebugOption = False,
 ) -> None:
     """Finds the best local alignments of A and B; the help is local_options.LOCAL_HELP."""
+    if plot is not None:
+        format_of(plot)
     if score_only and (format_ is not None or plot is not None or top > 1):
         raise UsageError("--score-only writes no alignments: --format, --plot and --top do not go with it")
     if as_json and not score_only and output in (None, "-"):
@@ -104,9 +104,9 @@ def local(
         protein=matrix is not None,
         top=top,
         as_json=as_json,
-        record_format=None if score_only else _format_of(output, format_),
+        form=None if score_only else one_of(FORMS, output, format_, "wfacli local …", "local alignments are written"),
         output=output,
-        plot=None if plot is None else (plot, format_of(plot)),
+        plot=plot,
         stats=stats,
         checkpoint=checkpoint,
         every=seconds_of(checkpoint_every, checkpoint),
@@ -117,15 +117,8 @@ def local(
         verbose=verbose and not quiet,
         bar=progress,
     )
-    order.refuse_overwriting(plot)
+    order.refuse_overwriting()
     _Command(order).run()
-
-
-def _format_of(path: str | None, chosen: Format | None) -> Format:
-    format_ = chosen or format_by_suffix("wfacli local …", path, Format.PAF)
-    if format_ not in (Format.PAF, Format.SAM, Format.TSV):
-        raise UsageError("local alignments are written as PAF, SAM or TSV")
-    return format_
 
 
 @dataclass(frozen=True)
@@ -137,14 +130,13 @@ class _Order(LongOrder):
     protein: bool
     top: int
     as_json: bool
-    record_format: Format | None
-    plot: tuple[str, PictureFormat] | None
+    form: Form | None
     threads: int
     memory: int
 
     def identity(self, pair: Pair) -> Identity:
         """What a checkpoint belongs to."""
-        kind = "--score-only" if self.record_format is None else f"--max-memory {self.memory}"
+        kind = "--score-only" if self.form is None else f"--max-memory {self.memory}"
         options = f"{self.scheme.name} with gaps {self.scheme.open},{self.scheme.extend}, {kind}"
         return dataclasses.replace(Identity.of(pair, None), command="local", options=options)
 
@@ -161,7 +153,7 @@ class _Command(LongCommand):
         with self._stats.timed("read"):
             inputs = read_pair(order.paths, order.names)
             query, target = codes_of(inputs, order.scheme)
-        task = Task(query, target, order.scheme, order.top, order.record_format is None, order.threads, order.memory)
+        task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
         saved = None
         if order.checkpoint:
             with self._stats.timed("checkpoint"):
@@ -176,26 +168,19 @@ class _Command(LongCommand):
             outcome = run.run(saved)
         history = {"resumed": outcome.resumed, "checkpoints": outcome.checkpoints}
         self._found = as_values(inputs, outcome, task) | {"history": history}
-        if order.plot:
-            with self._stats.timed("plot"):
-                self._draw(inputs, outcome, *order.plot)
-        if order.record_format:
+        if order.form:
             with self._stats.timed("format"):
-                write_alignments(inputs, outcome.found, order.record_format, __version__, command_line(), out)
+                write_alignments(inputs, outcome.found, order.form, __version__, command_line(), out)
+        if self._picture:
+            with self._stats.timed("plot"):
+                self._draw(inputs, outcome, self._picture)
+            self._picture = None
         words = None if order.as_json else in_words(inputs, outcome, task)
-        self._write(words, out, records=order.record_format is not None)
+        self._write(words, out, records=order.form is not None)
 
-    def _draw(self, inputs: Inputs, outcome: Outcome, file: str, format_: PictureFormat) -> None:
-        pair = inputs.pair
-        axes = (
-            Axis.of(pair.query.astype(np.uint8, copy=False), inputs.a.name),
-            Axis.of(pair.target.astype(np.uint8, copy=False), inputs.b.name),
-        )
-        blocks = [Block(f.span[:2], f.span[2:], cigar=f.cigar) for f in outcome.found]
-        out = Output(file)
-        try:
-            picture = picture_of(*axes, blocks, size=usual_size(format_), literal=self._order.protein, path="local")
-            write_picture(out, picture, format_)
-        except BaseException:
-            out.abandon()
-            raise
+    def _draw(self, inputs: Inputs, outcome: Outcome, into: Output) -> None:
+        axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
+        blocks = [Block(found.span[:2], found.span[2:], cigar=found.cigar) for found in outcome.found]
+        format_ = format_of(into.name)
+        picture = picture_of(*axes, blocks, size=usual_size(format_), literal=self._order.protein, path="local")
+        write_picture(into, picture, format_)

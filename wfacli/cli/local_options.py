@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..config import Ambiguous, Format
+from ..config import Ambiguous
+from ..distance.deliver import Form
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 
@@ -73,21 +74,11 @@ LocalOutputOption = Annotated[
     ),
 ]
 LocalFormatOption = Annotated[
-    Format | None,
+    Form | None,
     typer.Option(
         "--format",
         show_default="by the suffix of --output, else paf",
-        help="How alignments are written: paf, sam or tsv. A is the query, B the target.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalPlotOption = Annotated[
-    str | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        show_default=False,
-        help="Also draw the sequences and the alignments: .html, .png, .svg or .pdf; see wfacli dotplot.",
+        help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
         rich_help_panel=_OUTPUT,
     ),
 ]

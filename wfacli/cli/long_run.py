@@ -35,7 +35,7 @@ class LongOrder:
 
     Attributes:
         paths: of both inputs.
-        output, stats, checkpoint: files that are written to.
+        output, plot, stats, checkpoint: files that are written to.
         every: seconds between two checkpoints.
         resume: whether to go on from one.
         quiet, verbose, bar: what is told on the way.
@@ -43,6 +43,7 @@ class LongOrder:
 
     paths: tuple[str, str]
     output: str | None
+    plot: str | None
     stats: str | None
     checkpoint: str | None
     every: float
@@ -51,9 +52,14 @@ class LongOrder:
     verbose: bool
     bar: bool | None
 
-    def refuse_overwriting(self, plot: str | None = None) -> None:
-        """Raises UsageError where something would be written over something else; plot: a picture's file."""
-        written = {"--output": self.output, "--stats": self.stats, "--checkpoint": self.checkpoint, "--plot": plot}
+    def refuse_overwriting(self) -> None:
+        """Raises UsageError where something would be written over something else."""
+        written = {
+            "--output": self.output,
+            "--stats": self.stats,
+            "--checkpoint": self.checkpoint,
+            "--plot": self.plot,
+        }
         named = [(option, file) for option, file in written.items() if file is not None]
         for option, file in named:
             if any(path != "-" and same_file(path, file) for path in self.paths):
@@ -75,24 +81,29 @@ class LongCommand(ABC):
         self._stop = Stop()
         self._found: dict[str, Any] = {}
         self._checkpoint: Checkpoint | None = None
+        self._picture: Output | None = None  # until it is drawn
 
     def run(self) -> None:
         """Does all of it; what is written gets its name at the end."""
         order = self._long
-        report = Output(order.stats) if order.stats else None
+        report, complete = Output(order.stats) if order.stats else None, False
+        opened = [report] if report else []
         try:
             out = Output(order.output)
+            opened.append(out)
+            self._picture = Output(order.plot) if order.plot else None
         except BaseException:
-            if report:
-                report.abandon()
+            for one in opened:
+                one.abandon()
             raise
-        complete = False
         try:
             self._compute(out)
             out.finish()
             complete = True
         except BaseException:
             out.abandon()
+            if self._picture:
+                self._picture.abandon()
             raise
         finally:
             if report:

@@ -20,7 +20,7 @@ def output_spec(
     read_group: str | None,
 ) -> OutputSpec:
     """What the options of a command ask for. Raises UsageError where they do not go together."""
-    format_ = chosen or format_by_suffix(f"wfacli {command} …", path, Format.TSV if score_only else Format.SAM)
+    format_ = chosen or _format_of(command, path, Format.TSV if score_only else Format.SAM)
     if score_only and format_ is not Format.TSV:
         raise UsageError(f"--score-only writes TSV, and {format_.value.upper()} holds alignments: give --format tsv")
     if format_ is not Format.SAM and read_group is not None:
@@ -30,14 +30,13 @@ def output_spec(
     return OutputSpec(format_, cigar, md, cs, header, "" if read_group is None else parse_read_group(read_group))
 
 
-def format_by_suffix(command: str, path: str | None, usual: Format) -> Format:
-    """What an output's name asks for; messages give the command. Raises UsageError for what is not written."""
+def _format_of(command: str, path: str | None, usual: Format) -> Format:
     suffix = Path(path).suffix.lower() if path else ""
     if suffix in (".bam", ".cram"):
         flag = "-b" if suffix == ".bam" else "-C"
         raise UsageError(
-            f"{suffix[1:].upper()} is not written yet: {command} --format sam | samtools view {flag} -o {path}"
+            f"{suffix[1:].upper()} is not written yet: wfacli {command} … | samtools view {flag} -o {path}"
         )
     if suffix in (".gz", ".bgz", ".zst"):
-        raise UsageError(f"the output is not compressed by wfacli: {command} | gzip > {path}")
+        raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | gzip > {path}")
     return {".sam": Format.SAM, ".paf": Format.PAF, ".tsv": Format.TSV}.get(suffix, usual)

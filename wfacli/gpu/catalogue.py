@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import long_bits, long_wavefront, tiles
+from . import long_bits, long_path, long_wavefront, tiles
 from .wfa import VARIANTS
 
 
@@ -81,6 +81,8 @@ _TOO_LARGE = {
     "dp-32-pieces-2-coded": ("sm_80",),
     "tiles-128-pieces-2": ("sm_80", "sm_90"),
     "tiles-128-pieces-2-coded": ("sm_80", "sm_90"),
+    "tiles-256-pieces-2": ("sm_80", "sm_90"),
+    "tiles-256-pieces-2-coded": ("sm_80", "sm_90"),
 }
 
 
@@ -131,8 +133,8 @@ def _dp() -> Iterator[Row]:
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
         name, team = dp_tiles(lanes, pieces), tiles.team(lanes)
         groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_TEAM", team), ("WFACLI_PIECES", pieces))
-        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0)
-        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1)
+        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0, tiles.threads(lanes))
+        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1, tiles.threads(lanes))
 
 
 def dp_tiles(lanes: int, pieces: int) -> str:
@@ -140,10 +142,12 @@ def dp_tiles(lanes: int, pieces: int) -> str:
     return f"tiles-{lanes}-pieces-{pieces}"
 
 
-def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:
+def _dp_row(
+    name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int, threads: int = 128
+) -> Row:
     resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
     macros = (*macros, ("WFACLI_CODES", coded), *resident)
-    return Row(name, source, entry, macros, 128, spills_on=_TOO_LARGE.get(name, ()))
+    return Row(name, source, entry, macros, threads, spills_on=_TOO_LARGE.get(name, ()))
 
 
 def _wavefronts() -> Iterator[Row]:
@@ -175,6 +179,19 @@ def _long_bits() -> Iterator[Row]:
     yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
+def _long_path() -> Iterator[Row]:
+    """The path of one long pair: by stripes of bits, and by a front."""
+    for shape in long_path.SHAPES:
+        for step, entry in (("sweep", "sweep_for_path"), ("walk", "walk_stripes")):
+            yield Row(long_path.row_of(step, shape), "long_path_bits.cu", entry, shape.macros, long_bits.THREADS)
+    yield Row(long_path.GUESS, "long_path_bits.cu", "guess_from_edges", long_path.SHAPES[0].macros, long_bits.THREADS)
+    for front in long_path.FRONTS:
+        name = long_path.row_of_front("sweep", front)
+        yield Row(name, "long_path_fronts.cu", "sweep_front_for_path", front.macros, long_wavefront.THREADS)
+        name = long_path.row_of_front("walk", front)
+        yield Row(name, "long_path_fronts.cu", "walk_fronts", replace(front, resident=16).macros, 32)
+
+
 _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("pack", "pack.cu", "pack_letters", (), 256),
     Row("encode", "pack.cu", "encode_letters", (), 256),
@@ -184,4 +201,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path()))

@@ -1,13 +1,16 @@
-"""Local alignments as records: SAM, PAF, TSV."""
+"""Local alignments as records: PAF, SAM, BAM, TSV."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch
 from ..config import Config, Format, OutputSpec
+from ..distance.deliver import Form, as_bam, copy_to
 from ..distance.inputs import Inputs
 from ..distance.path import sq_line
 from ..io.format import Formatter
@@ -16,10 +19,28 @@ from ..io.names import with_sam_names
 from ..io.output import Output
 from .found import Found
 
+FORMS = (Form.PAF, Form.SAM, Form.BAM, Form.TSV)
 _SECONDARY = b"256"  # SAM's flag of an alignment that is not the best
 
 
 def write_alignments(
+    inputs: Inputs, found: Sequence[Found], form: Form, version: str, command_line: str, out: Output
+) -> None:
+    """Writes local alignments in one of FORMS; see _write_text. Raises what that does, and OutputError."""
+    if form is not Form.BAM:
+        _write_text(inputs, found, Format(form.value), version, command_line, out)
+        return
+    with tempfile.TemporaryDirectory(prefix="wfacli-") as folder:
+        file = str(Path(folder) / "local.sam")
+        written = Output(file)
+        try:
+            _write_text(inputs, found, Format.SAM, version, command_line, written)
+        finally:
+            written.finish()
+        copy_to(out, as_bam(file))
+
+
+def _write_text(
     inputs: Inputs, found: Sequence[Found], format_: Format, version: str, command_line: str, out: Output
 ) -> None:
     """Writes a header where there is one, and a record for each alignment; of none, what says so.
