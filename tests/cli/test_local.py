@@ -96,6 +96,15 @@ def test_several_alignments(local: Local, folder: Path) -> None:
     assert flags == ["0", "256"]
 
 
+def test_bam(local: Local, folder: Path) -> None:
+    pysam = pytest.importorskip("pysam")
+    assert_success(local("a.fa", "b.fa", "--top", "2", "-o", "x.bam", "-q"))
+    with pysam.AlignmentFile(str(folder / "x.bam")) as records:
+        found = [(r.query_name, r.flag, r.get_tag("AS"), r.reference_start) for r in records]
+    want = wanted(A, B)
+    assert found == [("a", 0, want.score, want.span[2]), ("a", 256, 24, 5)]
+
+
 def test_score_only(local: Local) -> None:
     result = local("a.fa", "b.fa", "--score-only", "--json")
     assert_success(result)
