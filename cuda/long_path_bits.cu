@@ -5,36 +5,33 @@
 // first is so an insertion is on a best path, else, if the second is so, a deletion. Where the band proves the distance,
 // this is so in the whole matrix: no cell costs less than there, and those of best paths cost the same.
 //
-// WFACLI_BLOCK   32
+// WFACLI_BLOCK   threads a block: as in long_bits.cu for the first kernel, 32 for the others
 // WFACLI_PLANES  of letters (common/planes.cuh): 2, 4 or 8
 // WFACLI_WORDS   of 32 rows that a lane has
 #include "long_bits.cuh"
 #include "long_path.cuh"
 
-static_assert(WFACLI_BLOCK == 32);
-
 namespace wfacli {
 
+constexpr int kMostSkew = 16;  // that the host has room for
 constexpr int kStateWords = 32 * (2 * WFACLI_WORDS + 1);
 
 // Keeps the lanes' state before every so many blocks.
 struct StateKeeper {
-  static constexpr bool kHandsOn = true;
+  static constexpr bool kBlocks = true, kHandsOn = true;
 
   std::uint32_t* to;  // null: nowhere
   std::int32_t every, left;
 
-  WFACLI_DEVICE void block(std::int64_t, const std::uint32_t (&plus)[WFACLI_WORDS],
-                           const std::uint32_t (&minus)[WFACLI_WORDS], std::uint32_t edge_plus,
-                           std::uint32_t edge_minus) {
+  WFACLI_DEVICE void block(const LaneState<WFACLI_WORDS>& lane) {
     if (to == nullptr || --left > 0) return;
     left = every;
 #pragma unroll
     for (int w = 0; w < WFACLI_WORDS; ++w) {
-      to[64 * w] = plus[w];
-      to[64 * w + 32] = minus[w];
+      to[64 * w] = lane.plus[w];
+      to[64 * w + 32] = lane.minus[w];
     }
-    to[64 * WFACLI_WORDS] = (edge_plus & 0xff) | edge_minus << 8;
+    to[64 * WFACLI_WORDS] = lane.handed;
     to += kStateWords;
   }
   WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
@@ -42,12 +39,10 @@ struct StateKeeper {
 
 // Keeps both bits of all cells: [column of the lane][word][2][lane].
 struct CellKeeper {
-  static constexpr bool kHandsOn = false;
+  static constexpr bool kBlocks = false, kHandsOn = false;
 
   std::uint32_t* to;
 
-  WFACLI_DEVICE void block(std::int64_t, const std::uint32_t (&)[WFACLI_WORDS], const std::uint32_t (&)[WFACLI_WORDS],
-                           std::uint32_t, std::uint32_t) {}
   WFACLI_DEVICE void column(int w, std::uint32_t plus, std::uint32_t rise) {
     to[64 * w] = plus;
     to[64 * w + 32] = rise;
@@ -57,11 +52,12 @@ struct CellKeeper {
 
 // One stripe's way back, by a warp.
 class StripeWalk {
-  using Part = BitStripe<WFACLI_PLANES, WFACLI_WORDS, CellKeeper>;
-
  public:
-  WFACLI_DEVICE StripeWalk(const PathBitsTask& task, std::int64_t segment, WarpRuns& runs)
-      : task_(task), runs_(runs), segment_(segment), number_(task.first_segment + segment),
+  using Part = BitStripe<WFACLI_PLANES, WFACLI_WORDS, CellKeeper>;
+  static_assert(Part::kSkew <= kMostSkew);
+
+  WFACLI_DEVICE StripeWalk(const PathBitsTask& task, std::int64_t segment, WarpRuns& runs, Part::Rows::Memory& memory)
+      : task_(task), runs_(runs), memory_(memory), segment_(segment), number_(task.first_segment + segment),
         top_(number_ * Part::kRows), part_columns_(static_cast<std::int32_t>(32 * task.every)),
         cells_(reinterpret_cast<std::uint32_t*>(task.path.room + blockIdx.x * task.path.stride)) {
     const StripeColumns columns = StripeColumns::of(task.bits, 0, number_);
@@ -95,19 +91,19 @@ class StripeWalk {
   }
   // The part that begins with step begin_.
   WFACLI_DEVICE void compute() {
-    const std::int64_t block = begin_ / 32;
+    const auto block = static_cast<std::int32_t>(begin_ / 32);
     const std::uint32_t* state = task_.states + WarpRuns::lane() +
                                  (segment_ * task_.states_each + begin_ / part_columns_) * kStateWords;
-    std::uint32_t plus[WFACLI_WORDS], minus[WFACLI_WORDS];
+    LaneState<WFACLI_WORDS> own;
 #pragma unroll
     for (int w = 0; w < WFACLI_WORDS; ++w) {
-      plus[w] = state[64 * w];
-      minus[w] = state[64 * w + 32];
+      own.plus[w] = state[64 * w];
+      own.minus[w] = state[64 * w + 32];
     }
-    const std::uint32_t edge = state[64 * WFACLI_WORDS];
-    Part part(task_.bits, 0, number_, CellKeeper{cells_ + WarpRuns::lane()});
-    part.restore(block, plus, minus, edge & 0xff, edge >> 8 & 0xff);
-    part.go(block, min(block + task_.every, part.blocks()));
+    own.handed = state[64 * WFACLI_WORDS];
+    Part part(task_.bits, 0, number_, memory_, CellKeeper{cells_ + WarpRuns::lane()});
+    part.restore(block, own);
+    part.go(block, min(block + static_cast<std::int32_t>(task_.every), part.blocks()));
     __syncwarp();
   }
   // Through up to 32 rows, those of one word, and up to 32 columns before j_, of which each lane has one.
@@ -152,16 +148,23 @@ class StripeWalk {
   // Which of 32 rows from `row` on have letters other than that of the lane's column, which is `lane` before `column`.
   WFACLI_DEVICE std::uint32_t differing_rows(std::uint32_t row, std::int64_t column) const {
     std::uint32_t rows[WFACLI_PLANES], columns[WFACLI_PLANES], differ = 0;
-    letters_from<WFACLI_PLANES>(task_.bits.query, task_.bits.query_len, true, top_ + row, rows);
-    letters_from<WFACLI_PLANES>(task_.bits.target, task_.bits.target_len, true, column - 31, columns);
+    letters_from(task_.bits.query, task_.bits.query_len, top_ + row, rows);
+    letters_from(task_.bits.target, task_.bits.target_len, column - 31, columns);
 #pragma unroll
     for (int p = 0; p < WFACLI_PLANES; ++p)
       differ |= rows[p] ^ static_cast<std::uint32_t>(-static_cast<std::int32_t>(columns[p] >> (31 - WarpRuns::lane()) & 1));
     return differ;
   }
 
+  WFACLI_DEVICE static void letters_from(const std::uint32_t* sequence, std::int64_t length, std::int64_t at,
+                                         std::uint32_t (&planes)[WFACLI_PLANES]) {
+    const LetterBlocks<WFACLI_PLANES> letters(sequence, length, true, at);
+    letters.take(letters.fetch(0), planes);
+  }
+
   const PathBitsTask& task_;
   WarpRuns& runs_;
+  Part::Rows::Memory& memory_;
   const std::int64_t segment_, number_, top_;
   const std::int32_t part_columns_;
   std::uint32_t* const cells_;
@@ -197,15 +200,16 @@ WFACLI_DEVICE std::int64_t cheapest_column(const PathBitsTask& task, std::int64_
 
 WFACLI_KERNEL(sweep_for_path, wfacli::PathBitsTask) {
   using Stripe = wfacli::BitStripe<WFACLI_PLANES, WFACLI_WORDS, wfacli::StateKeeper>;
+  __shared__ typename Stripe::Rows::Memory memory[WFACLI_BLOCK / 32];
   for (;;) {
     std::uint32_t drawn = 0;
-    if (threadIdx.x == 0) drawn = atomicAdd(task.bits.next, 1u);
+    if (Stripe::lane() == 0) drawn = atomicAdd(task.bits.next, 1u);
     const std::int64_t number = task.bits.first + __shfl_sync(wfacli::kWholeWarp, drawn, 0);
     if (number >= task.bits.end) return;
     wfacli::StateKeeper keeper{nullptr, static_cast<std::int32_t>(task.every), 1};
     if (task.states)
-      keeper.to = task.states + (number - task.first_segment) * task.states_each * wfacli::kStateWords + threadIdx.x;
-    Stripe stripe(task.bits, 0, number, keeper);
+      keeper.to = task.states + (number - task.first_segment) * task.states_each * wfacli::kStateWords + Stripe::lane();
+    Stripe stripe(task.bits, 0, number, memory[threadIdx.x / 32], keeper);
     stripe.go(0, stripe.blocks());
   }
 }
@@ -218,7 +222,8 @@ WFACLI_KERNEL(guess_from_edges, wfacli::PathBitsTask) {
 }
 
 WFACLI_KERNEL(walk_stripes, wfacli::PathBitsTask) {
+  __shared__ wfacli::StripeWalk::Part::Rows::Memory memory;
   wfacli::walk_segments(task.path, [&](std::int64_t segment, std::int64_t column, wfacli::WarpRuns& runs) {
-    return wfacli::StripeWalk(task, segment, runs).from(column);
+    return wfacli::StripeWalk(task, segment, runs, memory).from(column);
   });
 }

@@ -104,16 +104,21 @@ GPU_LONG_GAP = 8e-6  # seconds of a launch's beginning and end on a full card
 GPU_LONG_SPEED = 2.5  # letters that fronts move in a score, above which the next two hold (guess)
 GPU_LONG_FAST = 10.0  # times as long for all points: 8e10 a second on 250 Mb at 99%, ghosts left out
 GPU_LONG_FAST_STEP = 2e-6  # seconds of a score of one tile: 1.2 to 3 on three real pairs
+# The same of tiles that go along with the front (one H200, 2026-11-22).
+GPU_LONG_SLANT = 5.6  # 2.7e11 points a second on 250 Mb at 99%, ghosts left out
+GPU_LONG_SLANT_STEP = 2.9e-6  # 20 Mb at 99%, whose tiles the card takes all at a time
 GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter (32: guess)
 GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the card
 GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the end
-# Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a warp's column when it has a
-# scheduler to itself, and of each of a multiprocessor's many (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
-GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
-GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
+# Stripes of one long pair's matrix (gpu/long_bits.py), by bits of a letter and words of a lane: seconds of a warp's
+# column when it has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a narrow
+# band, E. coli and H. pylori (four bits), and 500 kb of any bytes: within 15% of them.
+GPU_BITS_COLUMN = {
+    **{(2, 1): 3.2e-8, (2, 2): 3.4e-8, (2, 4): 5.5e-8, (2, 8): 1.1e-7},
+    **{(4, 1): 3.1e-8, (4, 2): 4.3e-8, (4, 4): 6.0e-8, (8, 1): 4.3e-8, (8, 2): 6.6e-8},
+}
 GPU_BITS_MARGIN = 1.2  # times the likely edits that a band is made for: one that is too narrow has to be made again
-GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
-GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
+GPU_BITS_BEHIND = 400  # columns that a stripe is behind the one before at least
 # The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
 GPU_PATH_START = 4e-3  # seconds, of memory and of operations' way home
 GPU_PATH_SWEEP = 1.3  # times as long as stripes take for the distance alone, by their model

@@ -140,6 +140,7 @@ struct LongWavefrontTask {
   std::int32_t ghost;         // diagonals at either end of a tile that are not written
   std::int32_t steps[2];      // scores that each front goes on, up to `ghost`
   std::int32_t number;        // of the launch, from 1
+  std::int32_t slant;         // whether tiles where that may be better go along with the front (long_wavefront_slant.cuh)
 };
 
 // One of the two matrices of long_bits.cu: that of the reversed sequences (0) and that of the sequences (1), of which each

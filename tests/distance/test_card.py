@@ -116,6 +116,23 @@ def test_lines_go_to_wavefronts():
     assert outcome.distance == 3 and outcome.algorithm == "gpu-wavefront"
 
 
+def test_growth_says_how_many_edits_there_will_be(monkeypatch):
+    monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
+    monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
+    monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
+    pair, distance = some_pair(1200, 0.2)
+    driver = EmulatedDriver(multiprocessors=8)
+    solver, seen = gpu_wavefront.GpuWavefront(driver, pair), []
+    try:
+        while not solver.advance(0.0):
+            if solver.position.share > 0.2:
+                seen.append(solver.position.at_least / solver.position.share / distance)
+    finally:
+        solver.close()
+        driver.close()
+    assert len(seen) > 3 and all(0.75 < one < 1.33 for one in seen), seen
+
+
 # Cards that fail
 
 
@@ -142,7 +159,7 @@ class Steps(DistanceRun):
 def auto_on_card(monkeypatch, cards, kind, checkpoint=None, estimate=60, threads=1):
     """A run that takes the card first, because the models say so, and what it says."""
     monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
-    monkeypatch.setattr(long_wavefront, "best_ghost", lambda *_: 8)
+    monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
     monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
     monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
     monkeypatch.setattr(GpuBits, "advance", lambda self, seconds: self.take(1) or self._over)

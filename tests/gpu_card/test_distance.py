@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 
 from tests.cards import skip_without_card
-from tests.distance.solvers import solved
-from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
+from tests.distance.solvers import cpu_path, solved
 from wfacli.distance.card import any_card
 from wfacli.distance.choose import Choice, Means
 from wfacli.distance.cpu import CpuBits, CpuWavefront
 from wfacli.distance.gpu_bits import GpuBits
 from wfacli.distance.gpu_path import WAYS, find_path
 from wfacli.distance.gpu_wavefront import GpuWavefront
-from wfacli.distance.inputs import Inputs, Side, Unit
 from wfacli.distance.run import DistanceRun, Watchers
 from wfacli.distance.solver import Pair
-from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
 from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.stats import Stats
 
 from .inputs import real_letters
 
@@ -95,21 +90,6 @@ def test_real_pairs(driver: CudaDriver, name: str) -> None:
     assert solved(GpuBits(driver, pair, None, KNOWN[name])) == KNOWN[name]
 
 
-def cpu_cigar(pair: Pair, distance: int) -> np.ndarray:
-    """The canonical path by the CPU's kernels."""
-    spec = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL)
-    bases = b"".join(side.tobytes().ljust(-(-len(side) // 16) * 16 + 64) for side in (pair.query, pair.target))
-    sides = [Side("", "", len(side)) for side in (pair.query, pair.target)]
-    starts = 0, -(-len(pair.query) // 16) * 16 + 64
-    inputs = Inputs(*sides, Unit.LETTERS, pair, np.frombuffer(bases, np.uint8), starts)
-    stats = Stats()
-    engine = CpuEngine(spec, Limits(), 2, stats=stats)
-    try:
-        return align_batch(engine, inputs.as_batch(distance), spec, Limits(), stats).cigar
-    finally:
-        engine.close()
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("letters", ["ACGT", "protein"])
 def test_paths_of_generated_pairs(driver: CudaDriver, letters: str, way: str) -> None:
@@ -119,13 +99,13 @@ def test_paths_of_generated_pairs(driver: CudaDriver, letters: str, way: str) ->
         if not distance:
             continue
         found = find_path(driver, pair, distance, way, lambda: None)
-        assert np.array_equal(found.cigar, cpu_cigar(pair, distance)), (length, difference)
+        assert np.array_equal(found.cigar, cpu_path(pair, distance)), (length, difference)
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if "hpylori" not in name])
 def test_paths_of_real_pairs(driver: CudaDriver, name: str) -> None:
     pair = real_pair(name)
-    wanted = cpu_cigar(pair, KNOWN[name])
+    wanted = cpu_path(pair, KNOWN[name])
     for way in WAYS:
         assert np.array_equal(find_path(driver, pair, KNOWN[name], way, lambda: None).cigar, wanted), way
 

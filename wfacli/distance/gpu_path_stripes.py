@@ -15,7 +15,7 @@ from ..batch import U32
 from ..gpu import long_bits
 from ..gpu import long_path as sizes
 from ..gpu.catalogue import ROWS
-from ..gpu.driver import Driver, Kernel
+from ..gpu.driver import Driver
 from ..gpu.long_path import Stripes
 from ..gpu.task import PATH_BITS_TASK
 from .gpu_segments import CardMemory, Segments
@@ -98,7 +98,7 @@ class StripesPath:
                 self._memory.upload(self._edge(stripes[0] - 1), edges[stripes[0] // plan.group - 1])
             self._sweep_through(stripes, keep=True)
             self._segments.begin(self._task, len(stripes))
-            self._launch(self._guess, len(stripes))
+            self._guess_entries(len(stripes))
             walked = self._segments.walk(self._task, len(stripes), column, look)
             column, self.rounds = walked.exit, self.rounds + walked.rounds
             pieces.append(walked.ops)
@@ -112,11 +112,13 @@ class StripesPath:
         bits["first"], bits["end"] = stripes[0], stripes[-1] + 1
         task["first_segment"], task["states"] = stripes[0], self._states if keep else 0
         self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
-        self._launch(self._sweep, len(stripes))
+        # As in gpu_bits: a stripe that shares its scheduler makes all others wait.
+        blocks = min(self._driver.card.multiprocessors, -(-len(stripes) // long_bits.WARPS))
+        self._driver.launch(self._sweep, blocks, self._task, self._memory.stream)
 
-    def _launch(self, kernel: Kernel, stripes: int) -> None:
-        resident = max(kernel.resident(), 1) * self._driver.card.multiprocessors
-        self._driver.launch(kernel, min(resident, stripes), self._task, self._memory.stream)
+    def _guess_entries(self, stripes: int) -> None:
+        blocks = min(max(self._guess.resident(), 1) * self._driver.card.multiprocessors, stripes)
+        self._driver.launch(self._guess, blocks, self._task, self._memory.stream)
 
     def close(self) -> None:
         """Gives memory back."""

@@ -83,10 +83,14 @@ class CardMemory:
         """For all that is on the stream."""
         self.driver.wait(self.driver.record(self.stream))
 
-    def close(self) -> None:
-        """Gives everything back. A card that fails has nothing under way."""
+    def settle(self) -> None:
+        """Waits before what the stream may still need is given back; a card that fails has nothing under way."""
         with contextlib.suppress(DeviceError):
             self.wait()
+
+    def close(self) -> None:
+        """Gives everything back."""
+        self.settle()
         while self._memories:
             self.driver.free(self._memories.pop())
 
@@ -190,6 +194,7 @@ class Segments:
             self._driver.launch(kernel, grid, gather, self._memory.stream)
             ops: U32 = self._memory.download(cigar.address, total, np.uint32)  # type: ignore[assignment]
         finally:
+            self._memory.settle()
             self._driver.free(cigar)
         return ops
 

@@ -182,9 +182,10 @@ def _long_bits() -> Iterator[Row]:
 def _long_path() -> Iterator[Row]:
     """The path of one long pair: by stripes of bits, and by a front."""
     for shape in long_path.SHAPES:
-        for step, entry in (("sweep", "sweep_for_path"), ("walk", "walk_stripes")):
-            yield Row(long_path.row_of(step, shape), "long_path_bits.cu", entry, shape.macros, long_bits.THREADS)
-    yield Row(long_path.GUESS, "long_path_bits.cu", "guess_from_edges", long_path.SHAPES[0].macros, long_bits.THREADS)
+        name = long_path.row_of("sweep", shape)
+        yield Row(name, "long_path_bits.cu", "sweep_for_path", shape.macros, long_bits.THREADS)
+        yield Row(long_path.row_of("walk", shape), "long_path_bits.cu", "walk_stripes", shape.macros, 32)
+    yield Row(long_path.GUESS, "long_path_bits.cu", "guess_from_edges", long_path.SHAPES[0].macros, 32)
     for front in long_path.FRONTS:
         name = long_path.row_of_front("sweep", front)
         yield Row(name, "long_path_fronts.cu", "sweep_front_for_path", front.macros, long_wavefront.THREADS)

@@ -9,11 +9,11 @@ from ..errors import OutOfDeviceMemory
 from . import long_bits, long_wavefront
 from .layout import padded
 from .long_bits import Band, Shape
-from .long_wavefront import Tiles
+from .long_wavefront import Launch, Tiles
 
 GUESS = "long-path-guess"
 EVERY = 8  # blocks of 32 columns from one kept state of a stripe to the next
-SKEW_BLOCKS = 8  # that the last lane of a stripe is behind (long_bits.cuh)
+SKEW_BLOCKS = 16  # at most, that the last lane of a stripe is behind (long_path_bits.cu)
 _MOST_OPS = 64  # beside those that a segment's edits make: of gaps that reach from edge to edge, of runs beyond BAM's
 _LEAST_GROUP = 16  # segments of a front: with fewer, little is left to be done side by side
 _CELL_BYTES = 8  # of 32 cells: both bits
@@ -102,17 +102,8 @@ class Stripes:
 
 def stripes_seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> float:
     """Of one matrix's stripes, and of walking through them."""
-    query_len, target_len = lengths
-    band = Band.for_distance(query_len, target_len, distance)
-    across = min(shape.rows + band.diagonals, target_len)
-    stripes = -(-query_len // shape.rows)
-    behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND
-    at_once = max(min(stripes, across / behind, 32.0 * multiprocessors), 1.0)
-    planes = tuning.GPU_BITS_PLANES[shape.planes]
-    alone, full = planes * tuning.GPU_BITS_ALONE[shape.words], planes * tuning.GPU_BITS_STEP[shape.words]
-    column = max(alone, full * at_once / multiprocessors)
-    sweep = (stripes * across / at_once + across) * column
-    return tuning.GPU_PATH_SWEEP * sweep + tuning.GPU_PATH_ROWS * query_len
+    sweep = long_bits.seconds_of(shape, multiprocessors, lengths, Band.for_distance(*lengths, distance), 1)
+    return tuning.GPU_PATH_SWEEP * sweep + tuning.GPU_PATH_ROWS * lengths[0]
 
 
 def best_stripes(planes: int, multiprocessors: int, lengths: tuple[int, int], distance: int) -> tuple[float, Shape]:
@@ -234,7 +225,8 @@ class Fronts:
 def best_scores(front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> int:
     """Of a segment: as a launch of a front that is about as wide as this one gets has best."""
     low, high = diagonals_of_front(*lengths, distance // 2, distance)
-    return long_wavefront.best_ghost(front, multiprocessors, high - low + 1, min(lengths) / max(distance, 1))
+    speed = min(lengths) / max(distance, 1)
+    return long_wavefront.best_launch(front, multiprocessors, high - low + 1, speed).ghost
 
 
 def front_seconds(front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> float:
@@ -244,7 +236,7 @@ def front_seconds(front: long_wavefront.Shape, multiprocessors: int, lengths: tu
     speed = min(lengths) / max(distance, 1)
     some = range(0, plan.count, max(plan.count // 64, 1))
     tiles = [-(-plan.tiles(segment).count // 2) for segment in some]  # as of two fronts
-    launches = [long_wavefront.launch_seconds(front, multiprocessors, count, scores, speed) for count in tiles]
+    launches = [long_wavefront.launch_seconds(front, multiprocessors, count, Launch(scores), speed) for count in tiles]
     return sum(launches) * plan.count / len(some) + tuning.GPU_PATH_SEGMENT * plan.count
 
 

@@ -54,6 +54,7 @@ LONG_WAVEFRONT_TASK = np.dtype(
         ("ghost", np.int32),
         ("steps", np.int32, 2),
         ("number", np.int32),
+        ("slant", np.int32),
     ],
     align=True,
 )

@@ -64,8 +64,10 @@ template <class Letter>
 class PathFinder {
  public:
   PathFinder(const EditPair& pair, const CancelFlag& stop, Cigar& cigar)
-      : query_(static_cast<const Letter*>(pair.query)), target_(static_cast<const Letter*>(pair.target)),
-        stop_(stop), cigar_(cigar) {}
+      : query_(static_cast<const Letter*>(pair.query)),
+        target_(static_cast<const Letter*>(pair.target)),
+        stop_(stop),
+        cigar_(cigar) {}
 
   // From row i and column j on, m rows and n columns further; false: stopped.
   bool find(Index i, Index m, Index j, Index n) {
@@ -80,7 +82,8 @@ class PathFinder {
     } else {
       const std::optional<Meeting> met = meet(i, m, j, n);
       if (!met) return false;
-      if (met->edits <= kWhole) trace({query_ + i, target_ + j, m, n}, met->edits);
+      if (met->edits <= kWhole)
+        trace({query_ + i, target_ + j, m, n}, met->edits);
       else if (!find(i, met->row, j, met->column) ||
                !find(i + met->row, m - met->row, j + met->column, n - met->column))
         return false;
@@ -114,8 +117,10 @@ class PathFinder {
       const Index last = std::min(forward.last(s), n - m - backward.first(r));
       for (Index k = first; k <= last; ++k)
         if (one[k] >= 0 && one[k] + other[n - m - k] >= n) return Meeting{s + r, one[k] - k, one[k]};
-      if (s == r) ++s, next_row(forward, s, ahead[~s & 1], ahead[s & 1]);
-      else ++r, next_row(backward, r, behind[~r & 1], behind[r & 1]);
+      if (s == r)
+        ++s, next_row(forward, s, ahead[~s & 1], ahead[s & 1]);
+      else
+        ++r, next_row(backward, r, behind[~r & 1], behind[r & 1]);
     }
     return std::nullopt;
   }
@@ -125,7 +130,8 @@ class PathFinder {
     std::vector<Row> rows(static_cast<std::size_t>(edits + 1));
     rows[0].reach(0);
     rows[0][0] = sides.matched(0, 0);
-    for (Index s = 1; s <= edits; ++s) next_row(sides, s, rows[static_cast<std::size_t>(s - 1)], rows[static_cast<std::size_t>(s)]);
+    for (Index s = 1; s <= edits; ++s)
+      next_row(sides, s, rows[static_cast<std::size_t>(s - 1)], rows[static_cast<std::size_t>(s)]);
     struct Step {
       Op op;
       Index matches;  // after it
@@ -138,7 +144,8 @@ class PathFinder {
       constexpr Op ops[] = {kInsertion, kDeletion, kDifferent};
       int best = -1;
       for (int way = 0; way < 3; ++way)
-        if (ways[way] >= 0 && ways[way] <= j && ways[way] - k <= sides.m && (best < 0 || ways[way] > ways[best])) best = way;
+        if (ways[way] >= 0 && ways[way] <= j && ways[way] - k <= sides.m && (best < 0 || ways[way] > ways[best]))
+          best = way;
       back.push_back({ops[best], j - ways[best]});
       j = best == 0 ? ways[0] : ways[best] - 1;
       k += best == 0 ? 1 : best == 1 ? -1 : 0;

@@ -11,21 +11,22 @@ namespace {
 
 using Index = std::int64_t;
 
-constexpr Index kPlaces = 128, kPlaceLetters = 2000;  // along the query at most; letters of the query for each at least
-constexpr int kEffort = 10'000;                      // edits of all walks from place to place
-constexpr int kLeastEffort = 32;                     // of one walk
-constexpr double kUnlike = 1.05;                     // edits a letter of unlike sequences, times 1 - the root of chance
-constexpr double kWorth = 2.8;                       // letters that an edit must lead on to be on a path, on average
-constexpr double kLost = 60;                         // letters by which a walk may fall short of that
+constexpr Index kPlaces = 128,
+                kPlaceLetters = 2000;  // along the query at most; letters of the query for each at least
+constexpr int kEffort = 10'000;        // edits of all walks from place to place
+constexpr int kLeastEffort = 32;       // of one walk
+constexpr double kUnlike = 1.05;       // edits a letter of unlike sequences, times 1 - the root of chance
+constexpr double kWorth = 2.8;         // letters that an edit must lead on to be on a path, on average
+constexpr double kLost = 60;           // letters by which a walk may fall short of that
 constexpr Index kBehind = 128;  // letters of both sequences behind the furthest: hardly a way leads further from there
 constexpr Index kWidth = 128;   // diagonals of a walk
 constexpr Index kDivided = 500;  // letters of a part that is worth another anchor
 constexpr int kDepth = 12;
 
-constexpr int kSeeds = 16;       // tried at a place
-constexpr int kSure = 5;         // letters of a seed beyond those that occur once in a window by chance
-constexpr int kTrial = 24;       // edits of a walk either way that shows whether a seed is on a path
-constexpr double kProved = 24;   // letters that this must gain
+constexpr int kSeeds = 16;      // tried at a place
+constexpr int kSure = 5;        // letters of a seed beyond those that occur once in a window by chance
+constexpr int kTrial = 24;      // edits of a walk either way that shows whether a seed is on a path
+constexpr double kProved = 24;  // letters that this must gain
 constexpr Index kRings[] = {1 << 10, 1 << 12, 1 << 15, 1 << 18, 1 << 21, Index{1} << 26};
 constexpr int kNear = 2, kFar = 6;  // rings
 constexpr std::size_t kRecent = 4;
@@ -39,18 +40,20 @@ struct Point {
 // How far a walk came.
 struct Way {
   bool whole = false, lost = false;
-  int edits = 0;     // up to the end, or to where it was lost
+  int edits = 0;       // up to the end, or to where it was lost
   Index i = 0, j = 0;  // letters there
-  double gain = 0;   // letters more than its edits must lead on
+  double gain = 0;     // letters more than its edits must lead on
 };
 
-// Furthest-reaching points on a few diagonals around the furthest of all, from the beginnings of two sequences or, with
-// Step -1, from their ends.
+// Furthest-reaching points on a few diagonals around the furthest of all, from the beginnings of two sequences or,
+// with Step -1, from their ends.
 template <int Step>
 class Walk {
  public:
   Walk(const std::uint8_t* query, Index query_len, const std::uint8_t* target, Index target_len)
-      : q_(Step > 0 ? query : query + query_len), t_(Step > 0 ? target : target + target_len), m_(query_len),
+      : q_(Step > 0 ? query : query + query_len),
+        t_(Step > 0 ? target : target + target_len),
+        m_(query_len),
         n_(target_len) {}
 
   Way until(int most) {
@@ -99,8 +102,10 @@ class Walk {
     while (low_ < high_ && far(low_) < furthest - kBehind) ++low_;
     while (low_ < high_ && far(high_) < furthest - kBehind) --high_;
     while (high_ - low_ >= kWidth) {
-      if (far(low_) < far(high_)) ++low_;
-      else --high_;
+      if (far(low_) < far(high_))
+        ++low_;
+      else
+        --high_;
     }
   }
 
@@ -281,11 +286,13 @@ class Estimate {
   // two points.
   bool anchor(Point a, Point b, Index i, Index expected, int first, int last, Point& found) {
     const Index inner = first ? kRings[first - 1] : 0;
-    Index from = std::clamp(expected - inner, a.j, b.j), to = std::clamp(expected + inner, a.j, b.j);  // what was looked at
+    Index from = std::clamp(expected - inner, a.j, b.j),
+          to = std::clamp(expected + inner, a.j, b.j);  // what was looked at
     for (; first < last; ++first) {
       const Index ring = kRings[first], low = std::max(expected - ring, a.j), high = std::min(expected + ring, b.j);
       if (low >= from && high <= to) continue;
-      const int length = kSure + static_cast<int>(std::ceil(std::log(2.0 * static_cast<double>(ring)) / std::log(4.0)));
+      const int length =
+          kSure + static_cast<int>(std::ceil(std::log(2.0 * static_cast<double>(ring)) / std::log(4.0)));
       for (int seed = 0; seed < kSeeds; ++seed) {
         const Index at = i + Index{seed} * length;
         if (at + length > b.i) break;
@@ -312,7 +319,7 @@ class Estimate {
 
   const LongPair p_;
   const double unlike_;  // edits a letter of unlike parts
-  Index searched_ = 0;  // letters that searches may still look at
+  Index searched_ = 0;   // letters that searches may still look at
 };
 
 }  // namespace
