@@ -8,7 +8,8 @@ namespace WFACLI_ISA {
 
 template <class Lane, bool kPlain>
 class SwStrips {
-  static constexpr int kLanes = SwVector<Lane>::kCount;
+  using V = SwVector<Lane>;
+  static constexpr int kLanes = V::kCount;
   static constexpr std::int32_t kKept = 256;  // steps between two states that are kept
 
  public:
@@ -34,9 +35,14 @@ class SwStrips {
     }
     take_rows();
     switch (task_.rule) {
-      case SwRule::Local: task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>(); break;
-      case SwRule::Extension: sweep_all<SwFind::Furthest>(); break;
-      default: sweep_all<SwFind::Ends>();
+      case SwRule::Local:
+        task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>();
+        break;
+      case SwRule::Extension:
+        sweep_all<SwFind::Furthest>();
+        break;
+      default:
+        sweep_all<SwFind::Ends>();
     }
     if (answer_.status != Status::Ok || !task_.path) return answer_;
     if (task_.rule == SwRule::Local)
@@ -48,7 +54,7 @@ class SwStrips {
 
  private:
   static constexpr bool kBased = sizeof(Lane) == 2;
-  static constexpr std::int32_t kRoom = 2 * kLanes + kSwBlock + 1;
+  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // of which kLanes are before the first column
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
   using State = typename Sweep<SwFind::Ends>::State;
@@ -57,7 +63,9 @@ class SwStrips {
   };
 
   std::size_t states() const { return static_cast<std::size_t>(m_ + kLanes) / kKept + 1; }
-  std::size_t bytes_of(std::int64_t strips) const { return static_cast<std::size_t>(strips) * (row_ + states() * sizeof(Raw)); }
+  std::size_t bytes_of(std::int64_t strips) const {
+    return static_cast<std::size_t>(strips) * (row_ + states() * sizeof(Raw));
+  }
   bool stopped() {
     if (task_.cancelled && task_.cancelled->is_set()) answer_.status = Status::Dropped;
     return answer_.status != Status::Ok;
@@ -76,11 +84,14 @@ class SwStrips {
     h_ = reinterpret_cast<Lane*>(rows) + kLanes;
     inserted_ = h_ + m_ + kRoom;
     const bool counts = task_.rule == SwRule::Global || task_.rule == SwRule::Extension;
-    if (kBased && counts) base_ = -static_cast<std::int32_t>(s_.open + m_ * std::int64_t{s_.extend}) / 2;
+    if (kBased && task_.rule != SwRule::Local) base_ = kSwMoves16 - INT16_MAX;
+    const auto held = [](std::int64_t score) {
+      return static_cast<Lane>(kBased && score < INT16_MIN ? INT16_MIN : score);
+    };
     for (std::int32_t j = 0; j <= m_; ++j) {
       const std::int64_t h = (counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0) - base_;
-      h_[j] = static_cast<Lane>(h);
-      inserted_[j] = static_cast<Lane>(h - s_.open - s_.extend);
+      h_[j] = held(h);
+      inserted_[j] = held(h - s_.open - s_.extend);
     }
     if (!task_.path) return;
     const std::size_t apart = every_ > 1 ? (static_cast<std::size_t>(strips_) / every_ + 1) * row_ : 0;
@@ -104,23 +115,20 @@ class SwStrips {
     base_ = base;
   }
 
-  // Puts the row above a strip, up to a column, into the middle of what lanes hold. Returns whether it fits.
-  bool rebase(std::int32_t columns) {
-    Lane least = h_[0], most = h_[0];
-    for (std::int32_t j = 1; j <= columns; ++j) {
-      least = h_[j] < least ? h_[j] : least;
-      most = h_[j] > most ? h_[j] : most;
+  // Makes the best score of the row above a strip, up to a column, the most that lanes may hold there. What falls
+  // below the least stays there, and so is overrated; but no path from it scores more than `overrated_`.
+  void rebase(std::int32_t row, std::int32_t columns) {
+    Lane most = h_[0];
+    for (std::int32_t j = 1; j <= columns; ++j) most = h_[j] > most ? h_[j] : most;
+    const std::int32_t up = most - (INT16_MAX - kSwMoves16);
+    if (up > 0 || up < -kSwMoves16) {
+      for (Lane* values : {h_, inserted_})
+        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left beyond the last column
+          V::store(values + j, V::minus(V::load(values + j), V::all(up)));
+      base_ += up;
     }
-    if (std::int32_t{most} - least > kSwSpread16) return false;
-    const std::int32_t middle = (std::int32_t{most} + least) / 2;
-    if (middle > -2'000 && middle < 2'000) return true;
-    for (std::int32_t j = 0; j <= columns; ++j) {
-      h_[j] = static_cast<Lane>(h_[j] - middle);
-      inserted_[j] = static_cast<Lane>(inserted_[j] - middle);
-    }
-    for (std::int32_t j = columns + 1; j < columns + kLanes + kSwBlock; ++j) h_[j] = inserted_[j] = -26'000;
-    base_ += middle;
-    return true;
+    const std::int64_t from_least = std::int64_t{base_} + INT16_MIN + std::int64_t{n_ - row} * s_.most;
+    overrated_ = from_least > overrated_ ? from_least : overrated_;
   }
 
   // All strips: the score and the best cell; keeps what a path needs.
@@ -130,10 +138,7 @@ class SwStrips {
     SwBest best;
     for (std::int32_t strip = 0; strip < strips_; ++strip) {
       if (stopped()) return;
-      if (kBased && !sw_local(kFind) && !rebase(m_)) {
-        answer_.status = Status::ScoreLimit;
-        return;
-      }
+      if constexpr (kBased && !sw_local(kFind)) rebase(strip * kLanes, m_);
       if (task_.path && every_ > 1 && strip % every_ == 0)
         keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_, far_bases_[strip / every_]);
       one_strip(sweep, strip, task_.path && every_ == 1 ? strip : -1, m_);
@@ -147,7 +152,8 @@ class SwStrips {
     answer_.score = best.score;
     answer_.query_at = best.i;
     answer_.target_at = best.j;
-    if (sizeof(Lane) == 2 && sw_local(kFind) && best.score > INT16_MAX - s_.most) answer_.status = Status::ScoreLimit;
+    if (kBased && (sw_local(kFind) ? best.score > INT16_MAX - s_.most : best.score <= overrated_))
+      answer_.status = Status::ScoreLimit;
   }
 
   // One strip up to a column; keeps the row above and states as those of the slot-th strip, if that is not -1.
@@ -180,7 +186,7 @@ class SwStrips {
         put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_, far_bases_[first / every_]);
         Sweep<kAgain> again(task_, pair_, h_, inserted_);
         for (std::int32_t k = first; k <= strip; ++k) {
-          if (kBased && !sw_local(kAgain)) rebase(way.column());  // as it fitted before
+          if constexpr (kBased && !sw_local(kAgain)) rebase(k * kLanes, way.column());
           one_strip(again, k, k - first, way.column());
         }
       }
@@ -199,16 +205,17 @@ class SwStrips {
     const std::int32_t last = step_of(way.row(), way.column()), first = last / kKept * kKept;
     put_back(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
     sweep.begin(above, base_);
-    std::memcpy(&sweep.state, states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
+    std::memcpy(&sweep.state,
+                states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
                 sizeof(State));
     std::uint8_t* flags = aligned(memory_.table, std::size_t{kKept} * kLanes);
     sweep.run(first, last + 1, flags);
-    way.go(memory_.cigars,
-           [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
-           [&](std::int32_t i, std::int32_t j) {
-             const std::int32_t lane = kLanes - (i - above);
-             return flags[static_cast<std::size_t>(step_of(i, j) - first) * kLanes + lane];
-           });
+    way.go(
+        memory_.cigars, [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
+        [&](std::int32_t i, std::int32_t j) {
+          const std::int32_t lane = kLanes - (i - above);
+          return flags[static_cast<std::size_t>(step_of(i, j) - first) * kLanes + lane];
+        });
   }
 
   const SwTask& task_;
@@ -219,9 +226,10 @@ class SwStrips {
   std::size_t row_;  // bytes of what a strip is handed from the one above
   Lane *h_ = nullptr, *inserted_ = nullptr;
   std::int32_t base_ = 0;  // scores are so much more than h_ and inserted_ say
-  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;     // as rows_ and far_rows_
-  Raw* states_ = nullptr;                                    // [slot][step / kKept]
-  std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;       // [slot], [strip / every_]
+  std::int64_t overrated_ = INT64_MIN;
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // as rows_ and far_rows_
+  Raw* states_ = nullptr;                                 // [slot][step / kKept]
+  std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;    // [slot], [strip / every_]
   SwAnswer answer_;
 };
 

@@ -1,10 +1,10 @@
-// One pair over all lanes, in strips of rows from the top: each lane has a row and is one column behind the lane of the
-// row above, which stands to its right: the topmost row of a strip is in the last lane. So what lanes write in a step
-// lies side by side, and what the next strip reads is left behind by the lowest row, which writes last.
+// One pair over all lanes, in strips of rows from the top: each lane has a row and is one column behind the lane of
+// the row above, which stands to its right: the topmost row of a strip is in the last lane. So what lanes write in a
+// step lies side by side, and what the next strip reads is left behind by the lowest row, which writes last.
 //
 // A path is found by strips that are swept once more, from a state of the lanes that was kept every kKept steps, with
-// flags for each cell. Where the rows between all strips are too much to keep, those of every so many strips are, and the
-// strips between two of them are swept twice more.
+// flags for each cell. Where the rows between all strips are too much to keep, those of every so many strips are, and
+// the strips between two of them are swept twice more.
 #pragma once
 
 #include "sw_lanes.hpp"
@@ -32,13 +32,14 @@ class SwSweep {
     Vector h, inserted, deleted, diagonal;
   };
 
-  // h, inserted: of the row above the strip, at [column], with room for kLanes more on both sides; in turn the row below.
+  // h, inserted: of the row above the strip, at [column], with room for kLanes more on both sides; in turn the row
+  // below.
   SwSweep(const SwTask& task, const SwPair& pair, Lane* h, Lane* inserted)
       : s_(*task.scheme), pair_(pair), h_(h), inserted_(inserted) {}
   static constexpr std::int32_t steps(std::int32_t columns) { return columns + kLanes; }
   static Lane never(const SwScheme& s) {
     if (sw_local(kFind)) return static_cast<Lane>(-s.open - s.extend);
-    return static_cast<Lane>(sizeof(Lane) == 2 ? -30'000 : -1'500'000'000);
+    return static_cast<Lane>(sizeof(Lane) == 2 ? INT16_MIN : -1'500'000'000);
   }
 
   // Prepares the strip below row `above`, where scores are `base` more than lanes say.
@@ -53,7 +54,8 @@ class SwSweep {
       const std::uint8_t code = lane < beyond_ ? kQueryPad : pair_.query[row - 1];
       letters[lane] = static_cast<Lane>(code);
       if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
-      borders[lane] = static_cast<Lane>(sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend) - base);
+      const std::int64_t border = sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend) - base;
+      borders[lane] = static_cast<Lane>(sizeof(Lane) == 2 && border < INT16_MIN ? INT16_MIN : border);
       below[lane] = static_cast<Lane>(lane < beyond_ ? -1 : 0);
     }
     letters_ = V::load(letters);
@@ -123,14 +125,15 @@ class SwSweep {
         score = V::if_equal(letters, V::widened(target + k), same, other);
       else
         score = lookup_.score(k);
-      Vector h = V::most(s.diagonal + score, inserted);
+      Vector h = V::most(V::plus(s.diagonal, score), inserted);
       if constexpr (sw_local(kFind)) h = V::most(h, zero);
       h = V::most(h, s.deleted);
       if constexpr (kRough) {
         h = V::choose(h, up, below_);
         if (u < kLanes) h = V::if_above(numbers, V::all(kLanes - 1 - u), h, border_);
       }
-      const Vector gap = h - opened, inserted_on = inserted - extend, deleted_on = s.deleted - extend;
+      const Vector gap = V::minus(h, opened), inserted_on = V::minus(inserted, extend);
+      const Vector deleted_on = V::minus(s.deleted, extend);
       if constexpr (sw_flags(kFind))
         V::store_bytes(flags + static_cast<std::size_t>(k) * kLanes,
                        sw_flags_of<V>(h, inserted, s.deleted, gap, inserted_on, deleted_on));
