@@ -201,7 +201,7 @@ class LocalSolver:
         threads: int = 1,
         path: bool = True,
         memory: int = 1 << 30,
-        trace: int = 1 << 26,
+        trace: int = 1 << 22,
         steps: int = 512,
         prune: bool = True,
         isa: str = "",

@@ -76,7 +76,7 @@ void bind_local(nb::module_& m) {
   nb::class_<BoundLocal>(m, "LocalSolver", "The best local alignment of one pair, on its way")
       .def("__init__", &make, nb::arg("query"), nb::arg("target"), nb::arg("matrix"), nb::arg("open"),
            nb::arg("extend"), nb::arg("same"), nb::arg("barred"), nb::arg("threads") = 1, nb::arg("path") = true,
-           nb::arg("memory") = std::int64_t{1} << 30, nb::arg("trace") = std::int64_t{1} << 26,
+           nb::arg("memory") = std::int64_t{1} << 30, nb::arg("trace") = std::int64_t{1} << 22,
            nb::arg("steps") = kTileSteps, nb::arg("prune") = true, nb::arg("isa") = "",
            "Codes u8; matrix i8[A, A]; same u8[A]; barred i64[., 3]: (query, target, length) of runs of letters")
       .def("advance", &advance, nb::arg("seconds"), "Goes on for about so long; whether the end has been reached")

@@ -8,6 +8,7 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kRowBytes = 2 * sizeof(std::int32_t);  // of a kept row, by column
+constexpr std::int64_t kMostKept = 96;
 constexpr double kForever = 1e9;
 constexpr std::uint32_t kMostOfRun = (1u << 28) - 1;  // letters of an operation that BAM can hold
 
@@ -19,6 +20,11 @@ void copy_part(const Buffer<std::int32_t>& from, std::int64_t first, std::int64_
 }
 
 }  // namespace
+
+std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std::int64_t memory) {
+  const std::int64_t fit = std::clamp<std::int64_t>(memory / (columns * kRowBytes), 1, kMostKept);
+  return std::max<std::int64_t>((strips + fit - 1) / fit, 1);
+}
 
 LocalPath::LocalPath(const LocalPair& pair, const LocalBest& start, const std::uint8_t* same, const Options& options)
     : pair_(pair), same_(same), options_(options), row_(start.row), column_(start.column), needed_(start.score),
@@ -46,13 +52,6 @@ std::int64_t LocalPath::first_column(std::int64_t row, const LocalRow& top, std:
   return column_;
 }
 
-// Strips from one kept row to the next: at least one row is kept, or there would be no end.
-std::int64_t LocalPath::keep_every(std::int64_t rows, std::int64_t columns) const {
-  const std::int64_t strips = (rows + pair_.kernel().rows - 1) / pair_.kernel().rows;
-  const std::int64_t fit = std::max<std::int64_t>(options_.memory / (columns * kRowBytes), 1);
-  return std::max<std::int64_t>(std::min((strips + fit - 1) / fit, strips / 2), 1);
-}
-
 void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t column) {
   const std::int64_t first = first_column(row, top, column);
   const LocalRegion region{row, row_ + 1 - row, first, column_ + 1 - first};
@@ -62,7 +61,11 @@ void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t colu
   options.steps = options_.steps;
   options.needed = needed_;
   options.trace = region.rows <= kernel.rows || region.rows * region.columns <= options_.trace;
-  if (!options.trace) options.keep = keep_every(region.rows, region.columns);
+  // At least one row is kept, or there would be no end.
+  const std::int64_t strips = (region.rows + kernel.rows - 1) / kernel.rows;
+  if (!options.trace)
+    options.keep = std::max<std::int64_t>(
+        std::min(strips_between_kept(strips, region.columns, options_.memory), strips / 2), 1);
   LocalRow part;
   copy_part(top.h, first - column, region.columns, part.h);
   copy_part(top.f, first - column, region.columns, part.f);

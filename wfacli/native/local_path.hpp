@@ -11,6 +11,11 @@
 
 namespace wfacli {
 
+// Strips from one row that is kept to the next, so that they take `memory` bytes at most, and no more than are of use:
+// with 96 of them the second sweep computes about one cell in fifty again, and memory that is touched for the first time
+// costs more than the few that would be saved.
+std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std::int64_t memory);
+
 // BAM's numbers of what the walk writes.
 enum LocalOp : std::uint32_t { kLocalInsertion = 1, kLocalDeletion = 2, kLocalSame = 7, kLocalOther = 8 };
 
@@ -19,7 +24,7 @@ class LocalPath {
   struct Options {
     int threads = 1;
     std::int64_t memory = std::int64_t{1} << 30;  // bytes of rows that a sweep keeps
-    std::int64_t trace = std::int64_t{1} << 26;   // bytes of directions
+    std::int64_t trace = std::int64_t{1} << 22;   // bytes of directions
     std::int64_t steps = kTileSteps;
   };
   // From a best cell. `same`: of each code whether it is written as equal to itself.
@@ -38,7 +43,6 @@ class LocalPath {
   void between(std::int64_t row, const LocalRow& top, std::int64_t column);
   void follow(const LocalSweep& sweep);
   std::int64_t first_column(std::int64_t row, const LocalRow& top, std::int64_t column) const;
-  std::int64_t keep_every(std::int64_t rows, std::int64_t columns) const;
   void write(LocalOp op);
 
   const LocalPair& pair_;

@@ -64,8 +64,7 @@ LocalSolver::LocalSolver(const std::uint8_t* query, std::int64_t query_len, cons
   sweep.prune = options_.prune;
   if (options_.path && target_len) {
     const std::int64_t strips = (query_len + pair_.kernel().rows - 1) / pair_.kernel().rows;
-    const std::int64_t fit = std::max<std::int64_t>(options_.memory / (target_len * 8), 1);
-    keep_ = sweep.keep = std::max<std::int64_t>((strips + fit - 1) / fit, 1);
+    keep_ = sweep.keep = strips_between_kept(strips, target_len, options_.memory);
   }
   const LocalRegion all{0, target_len ? query_len : 0, 0, target_len};
   sweep_ = std::make_unique<LocalSweep>(pair_, all, zeros(target_len), sweep);

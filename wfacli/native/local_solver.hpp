@@ -14,7 +14,7 @@ struct LocalOptions {
   int threads = 1;
   bool path = true;  // else the score and the beginning alone
   std::int64_t memory = std::int64_t{1} << 30;  // bytes of rows that are kept
-  std::int64_t trace = std::int64_t{1} << 26;   // bytes of directions
+  std::int64_t trace = std::int64_t{1} << 22;   // bytes of directions
   std::int64_t steps = kTileSteps;              // of a tile
   bool prune = true;
 };
