@@ -82,7 +82,9 @@ void bind_local(nb::module_& m) {
       .def("advance", &advance, nb::arg("seconds"), "Goes on for about so long; whether the end has been reached")
       .def_prop_ro("position", &position, "(best score so far, whether it is the best, share of the phase, cells)")
       .def("alignment", &alignment, "(score, (q from, q to, t from, t to), cigar u32[]), once, after the end")
-      .def("save", [](const BoundLocal& self) { return saved_dict([&] { return self.get().save(); }); }, "{name: i64[]}")
+      .def(
+          "save", [](const BoundLocal& self) { return saved_dict([&] { return self.get().save(); }); },
+          "{name: i64[]}")
       .def("restore", &restore, nb::arg("state"), "Raises ValueError")
       .def("close", [](BoundLocal& self) { self.solver.reset(); });
 }

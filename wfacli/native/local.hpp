@@ -1,5 +1,5 @@
-// The kernels behind `wfacli local`: one strip of rows of the matrix of local alignments, some columns at a time. Their
-// contracts; each is one body (local_tile.hpp) that is compiled once per instruction set by local_isa.cpp.
+// The kernels behind `wfacli local`: one strip of rows of the matrix of local alignments, some columns at a time.
+// Their contracts; each is one body (local_tile.hpp) that is compiled once per instruction set by local_isa.cpp.
 //
 // Both sequences are reversed, so that a cell's score is that of the best alignment which begins there and ends
 // anywhere, or 0. With H a cell's score, E and F that of what begins there with a gap along its row or column:
@@ -35,7 +35,7 @@ struct LocalStrip {
   const std::int8_t* profile;          // [profile][stride]: scores with each column's letter; null: classes say all
   std::int64_t stride;
   std::int32_t match, mismatch, first_gap, extend;  // a gap's first letter costs open + extend = first_gap
-  const LocalBarred* barred;  // by column; rows are counted from the strip's first
+  const LocalBarred* barred;                        // by column; rows are counted from the strip's first
   std::int64_t barred_count;
   std::int64_t column;  // what barred cells call the strip's column 0
 };
@@ -44,7 +44,7 @@ struct LocalStrip {
 // before. Columns below 0 and from `columns` on do not exist; what is computed there is no more than other cells have.
 struct LocalTile {
   std::int64_t first, steps, columns;
-  std::int32_t base;      // cells of less count as if they had so much; see local_sweep.hpp
+  std::int32_t base;  // cells of less count as if they had so much; see local_sweep.hpp
   // Rows of scores, from column `first` on.
   const std::int32_t* top_h;  // of the row above
   const std::int32_t* top_f;  // F of the strip's first row
@@ -76,7 +76,7 @@ struct LocalFound {
 };
 
 struct LocalKernel {
-  int lanes, rows;  // of a strip: rows is a multiple of lanes
+  int lanes, rows;    // of a strip: rows is a multiple of lanes
   std::int32_t most;  // by which scores in a tile may differ at most
   // Before the first column, and behind what is left out.
   void (*begin)(LocalState&);

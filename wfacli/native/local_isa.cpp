@@ -41,8 +41,13 @@ static std::int32_t highest_input(const LocalState& state, const LocalTile& tile
 template <class Lane, int kDeep>
 static LocalKernel local_kernel() {
   using L = ScoreLanes<Lane>;
-  return {L::kCount, L::kCount * kDeep, L::kNarrow ? 32767 : INT32_MAX, begin_strip<L, kDeep>,
-          highest_input<L, kDeep>, strip_tile<L, kDeep, ScoreOnly>, strip_tile<L, kDeep, SeekLast>,
+  return {L::kCount,
+          L::kCount * kDeep,
+          L::kNarrow ? 32767 : INT32_MAX,
+          begin_strip<L, kDeep>,
+          highest_input<L, kDeep>,
+          strip_tile<L, kDeep, ScoreOnly>,
+          strip_tile<L, kDeep, SeekLast>,
           strip_tile<L, kDeep, Traced>};
 }
 

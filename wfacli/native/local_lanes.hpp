@@ -24,12 +24,16 @@ struct ScoreLanes : Lanes<Lane_> {
     return (Vector)(x > y ? x : y);
   }
   static WFACLI_INLINE Vector plus(Vector a, Vector b) {
-    if constexpr (!kNarrow) return most(a + b, Vector{});
-    else return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x + y; }, true);
+    if constexpr (!kNarrow)
+      return most(a + b, Vector{});
+    else
+      return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x + y; }, true);
   }
   static WFACLI_INLINE Vector less(Vector a, Vector b) {
-    if constexpr (!kNarrow) return most(a - b, Vector{});
-    else return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x - y; }, false);
+    if constexpr (!kNarrow)
+      return most(a - b, Vector{});
+    else
+      return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x - y; }, false);
   }
   // Where a is b: all ones.
   static WFACLI_INLINE Vector same(Vector a, Vector b) { return (Vector)(a == b); }

@@ -55,7 +55,7 @@ class LocalPair {
   std::int8_t matrix_[kMostLocalLetters * kMostLocalLetters];
   std::uint8_t row_class_[kMostLocalLetters], column_class_[kMostLocalLetters];
   bool in_query_[kMostLocalLetters] = {};
-  bool classes_;  // say what letters score
+  bool classes_;                                          // say what letters score
   std::uint8_t profile_row_[kMostLocalLetters + 1] = {};  // of each code, the last one of no row
   // Sequences with what surrounds them: rows with kNoRow behind them, columns with kLocalPad on either side.
   Buffer<std::uint8_t> row_codes_, column_codes_, row_classes_, column_classes_;

@@ -15,8 +15,10 @@ constexpr std::uint32_t kMostOfRun = (1u << 28) - 1;  // letters of an operation
 // A row's scores from one column to another; without a row they are 0.
 void copy_part(const Buffer<std::int32_t>& from, std::int64_t first, std::int64_t count, Buffer<std::int32_t>& to) {
   to.resize(static_cast<std::size_t>(count));
-  if (from.empty()) std::fill_n(to.data(), count, 0);
-  else std::copy_n(from.data() + first, count, to.data());
+  if (from.empty())
+    std::fill_n(to.data(), count, 0);
+  else
+    std::copy_n(from.data() + first, count, to.data());
 }
 
 }  // namespace
@@ -27,14 +29,21 @@ std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std:
 }
 
 LocalPath::LocalPath(const LocalPair& pair, const LocalBest& start, const std::uint8_t* same, const Options& options)
-    : pair_(pair), same_(same), options_(options), row_(start.row), column_(start.column), needed_(start.score),
+    : pair_(pair),
+      same_(same),
+      options_(options),
+      row_(start.row),
+      column_(start.column),
+      needed_(start.score),
       ended_(start.score <= 0) {}
 
 void LocalPath::walk(std::int64_t row, const LocalRow& top) { between(row, top, 0); }
 
 void LocalPath::write(LocalOp op) {
-  if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() >> 4 < kMostOfRun) cigar_.back() += 16;
-  else cigar_.push(1u << 4 | op);
+  if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() >> 4 < kMostOfRun)
+    cigar_.back() += 16;
+  else
+    cigar_.push(1u << 4 | op);
 }
 
 // The first column of the row above row `row` from which a path can lead to the next cell; `top` begins in `column`.
@@ -64,8 +73,8 @@ void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t colu
   // At least one row is kept, or there would be no end.
   const std::int64_t strips = (region.rows + kernel.rows - 1) / kernel.rows;
   if (!options.trace)
-    options.keep = std::max<std::int64_t>(
-        std::min(strips_between_kept(strips, region.columns, options_.memory), strips / 2), 1);
+    options.keep =
+        std::max<std::int64_t>(std::min(strips_between_kept(strips, region.columns, options_.memory), strips / 2), 1);
   LocalRow part;
   copy_part(top.h, first - column, region.columns, part.h);
   copy_part(top.f, first - column, region.columns, part.f);

@@ -12,8 +12,8 @@
 namespace wfacli {
 
 // Strips from one row that is kept to the next, so that they take `memory` bytes at most, and no more than are of use:
-// with 96 of them the second sweep computes about one cell in fifty again, and memory that is touched for the first time
-// costs more than the few that would be saved.
+// with 96 of them the second sweep computes about one cell in fifty again, and memory that is touched for the first
+// time costs more than the few that would be saved.
 std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std::int64_t memory);
 
 // BAM's numbers of what the walk writes.
@@ -33,9 +33,9 @@ class LocalPath {
   // Walks through the rows behind `row`, whose scores are given from column 0 on, until the path leaves them or ends.
   void walk(std::int64_t row, const LocalRow& top);
   bool ended() const { return ended_; }
-  std::int64_t row() const { return row_; }        // where it is
+  std::int64_t row() const { return row_; }  // where it is
   std::int64_t column() const { return column_; }
-  std::int64_t cells() const { return cells_; }    // that were computed
+  std::int64_t cells() const { return cells_; }  // that were computed
   // length << 4 | LocalOp, from the alignment's beginning on.
   Buffer<std::uint32_t>& cigar() { return cigar_; }
 

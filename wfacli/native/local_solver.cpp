@@ -42,9 +42,9 @@ LocalRow zeros(std::int64_t columns) {
 
 LocalSolver::LocalSolver(const std::uint8_t* query, std::int64_t query_len, const std::uint8_t* target,
                          std::int64_t target_len, const LocalScheme& scheme, const std::uint8_t* same,
-                         const std::vector<LocalRun>& barred, const LocalOptions& options,
-                         const LocalKernels& kernels)
-    : pair_(query, query_len, target, target_len, scheme, kernels), options_(options),
+                         const std::vector<LocalRun>& barred, const LocalOptions& options, const LocalKernels& kernels)
+    : pair_(query, query_len, target, target_len, scheme, kernels),
+      options_(options),
       same_(same, same + scheme.letters) {
   if (options_.threads < 1 || options_.steps < kLocalBlock || options_.steps > kTileSteps ||
       options_.steps % kLocalBlock)

@@ -12,7 +12,7 @@ namespace wfacli {
 
 struct LocalOptions {
   int threads = 1;
-  bool path = true;  // else the score and the beginning alone
+  bool path = true;                             // else the score and the beginning alone
   std::int64_t memory = std::int64_t{1} << 30;  // bytes of rows that are kept
   std::int64_t trace = std::int64_t{1} << 22;   // bytes of directions
   std::int64_t steps = kTileSteps;              // of a tile
@@ -35,7 +35,7 @@ class LocalSolver {
   // Goes on for about so many seconds, or until the score is known; whether the end has been reached.
   bool advance(double seconds);
   bool ended() const { return ended_; }
-  std::int32_t score() const { return sweep_->best().score; }  // of the best alignment so far
+  std::int32_t score() const { return sweep_->best().score; }         // of the best alignment so far
   bool scored() const { return sweep_->next() >= sweep_->strips(); }  // whether that is the best
   double share() const;  // of the rows that are behind; of the path's, once the score is known
   std::int64_t cells() const { return sweep_->cells() + (path_ ? path_->cells() : 0); }

@@ -46,10 +46,13 @@ struct LocalSweep::Thread {
 
 LocalSweep::LocalSweep(const LocalPair& pair, const LocalRegion& region, LocalRow top,
                        const LocalSweepOptions& options)
-    : pair_(pair), region_(region), options_(options), strips_(ceil_div(region.rows, pair.kernel().rows)),
-      steps_(ceil_div(region.columns + pair.kernel().lanes - 1, kLocalBlock) * kLocalBlock), row_(std::move(top)) {
-  if (options_.trace)
-    trace_.resize(static_cast<std::size_t>(strips_ * steps_ * pair.kernel().rows));
+    : pair_(pair),
+      region_(region),
+      options_(options),
+      strips_(ceil_div(region.rows, pair.kernel().rows)),
+      steps_(ceil_div(region.columns + pair.kernel().lanes - 1, kLocalBlock) * kLocalBlock),
+      row_(std::move(top)) {
+  if (options_.trace) trace_.resize(static_cast<std::size_t>(strips_ * steps_ * pair.kernel().rows));
 }
 
 bool LocalSweep::advance(double seconds) {
@@ -63,7 +66,8 @@ bool LocalSweep::advance(double seconds) {
     std::int64_t count = strip_seconds_ > 0 ? static_cast<std::int64_t>(most / strip_seconds_) : threads;
     count = std::clamp<std::int64_t>(count, threads, kMostOfRound);
     count = std::min(small ? strips_ : count, strips_ - next_);
-    if (room_ < count) done_ = std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(count)), room_ = count;
+    if (room_ < count)
+      done_ = std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(count)), room_ = count;
     for (std::int64_t x = 0; x < count; ++x) done_[static_cast<std::size_t>(x)].store(0, std::memory_order_relaxed);
     while (options_.keep && static_cast<std::int64_t>(kept_.size()) < (next_ + count) / options_.keep) {
       LocalRow row;
@@ -79,7 +83,8 @@ bool LocalSweep::advance(double seconds) {
     std::vector<std::thread> others;
     try {
       for (int t = 1; t < std::min<std::int64_t>(threads, count); ++t)
-        others.emplace_back([this, &memory, t, end = next_ + count] { work(*memory[static_cast<std::size_t>(t)], end); });
+        others.emplace_back(
+            [this, &memory, t, end = next_ + count] { work(*memory[static_cast<std::size_t>(t)], end); });
     } catch (const std::system_error&) {
       // With fewer, then.
     }
@@ -183,7 +188,8 @@ void LocalSweep::leave_out(Thread& thread, const LocalTile& tile) const {
 // A tile whose best cell may be the best of all.
 void LocalSweep::consider(Thread& thread, std::int64_t x, std::int32_t score) {
   std::int32_t known = known_.load(std::memory_order_relaxed);
-  while (score > known && !known_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {}
+  while (score > known && !known_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {
+  }
   if (score <= 0 || score < known || score < thread.best.score) return;
   const bool tie = score == thread.best.score;
   const LocalBest before = tie ? resolved(thread, x) : LocalBest();

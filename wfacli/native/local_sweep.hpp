@@ -1,7 +1,7 @@
-// Part of a matrix of local alignments from its top to its bottom, strip after strip, by several threads: each strip is a
-// few tiles behind the one above, of which it takes the last row, chunk by chunk (the strips of J. Li, S. Ranka and
-// S. Sahni, "Pairwise sequence alignment for very long sequences on GPUs", 2012, on cores). Memory is one row, the rows
-// that are kept for the way back, and directions where they are asked for.
+// Part of a matrix of local alignments from its top to its bottom, strip after strip, by several threads: each strip
+// is a few tiles behind the one above, of which it takes the last row, chunk by chunk (the strips of J. Li, S. Ranka
+// and S. Sahni, "Pairwise sequence alignment for very long sequences on GPUs", 2012, on cores). Memory is one row, the
+// rows that are kept for the way back, and directions where they are asked for.
 //
 // A tile is left out where no alignment through it can be what is looked for (block pruning: E. Sandes and A. de Melo,
 // "Retrieving Smith-Waterman alignments with optimizations for megabase biological sequences using GPU", 2013). Its
@@ -41,8 +41,8 @@ struct LocalBest {
 
 struct LocalSweepOptions {
   int threads = 1;
-  std::int64_t keep = 0;   // strips between two rows that are kept; 0: none
-  bool trace = false;      // directions of all cells
+  std::int64_t keep = 0;    // strips between two rows that are kept; 0: none
+  bool trace = false;       // directions of all cells
   std::int32_t needed = 0;  // the score of the region's last cell, whose path is looked for; 0: the best cell is
   bool prune = true;
   std::int64_t steps = kTileSteps;  // of a tile
