@@ -161,7 +161,9 @@ def load_kernels(driver: Driver, plain: bool) -> int:
         plain: whether all letters are A C G T.
     """
     kinds = ("2",) if plain else ("4", "8")
-    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds]
+    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds] + [
+        "long-bits-meet"
+    ]
     bits = tuple(f"long-bits-{planes}-" for planes in kinds)
     rows = [row for name, row in ROWS.items() if name in names or name.startswith(bits)]
     for row in rows:
