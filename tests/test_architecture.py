@@ -47,7 +47,7 @@ STAGES = [
         "distance.gpu_segments",
         "distance.gpu_wavefront",
     },
-    {"engines.base", "engines.parts", "engines.long", "engines.threads"},
+    {"engines.base", "engines.parts", "engines.threads", "engines.long"},
     {"engines.cpu", "engines.gpu", "engines.both", "engines.extend"},
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
