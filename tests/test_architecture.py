@@ -54,6 +54,7 @@ STAGES = [
     {"run"},
     {"dotplot", "run_extend"},
     {"distance"},
+    {"local"},
     {"results"},
     {"api"},
     {"cli"},

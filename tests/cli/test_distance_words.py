@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.distance.solvers import pair_of
-from wfacli.cli.distance_report import in_words, line, seconds
+from wfacli.cli.distance_report import in_words, line, seconds, standing
 from wfacli.distance.inputs import Inputs, Side, Unit
 from wfacli.distance.run import Outcome, Phase, Progress
 
@@ -36,7 +36,7 @@ def test_times(value: float, words: str) -> None:
     ],
 )
 def test_progress(progress: Progress, words: str) -> None:
-    assert line(progress, 12) == words
+    assert line(standing(progress), 12) == words
 
 
 def test_a_run_that_changed_over_and_went_on() -> None:

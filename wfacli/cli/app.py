@@ -15,6 +15,8 @@ from .dotplot import DOTPLOT_HELP, dotplot
 from .extend import extend
 from .extend_options import EXTEND_HELP
 from .kernels import KERNELS_HELP, kernels
+from .local import local
+from .local_options import LOCAL_HELP
 from .options import ALIGN_HELP
 
 app = typer.Typer(
@@ -45,6 +47,7 @@ def main(
 app.command(no_args_is_help=True, help=ALIGN_HELP)(align)
 app.command(no_args_is_help=True, help=EXTEND_HELP)(extend)
 app.command(no_args_is_help=True, help=DISTANCE_HELP)(distance)
+app.command(no_args_is_help=True, help=LOCAL_HELP)(local)
 app.command(no_args_is_help=True, help=DOTPLOT_HELP)(dotplot)
 app.command(help=DOCTOR_HELP)(doctor)
 app.command(help=KERNELS_HELP, hidden=True)(kernels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..distance.inputs import Inputs, Side
 from ..distance.result import IDENTITY, identity, tcups
@@ -13,8 +13,8 @@ from ..distance.run import Outcome, Progress
 def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, path: dict[str, Any] | None) -> str:
     """Lines for a person."""
     rows = [
-        ("A", _side(inputs.a, inputs)),
-        ("B", _side(inputs.b, inputs)),
+        ("A", side_of(inputs.a, inputs)),
+        ("B", side_of(inputs.b, inputs)),
         ("distance", f"{outcome.distance:,}" if outcome.distance is not None else f"more than {most:,}"),
         ("identity", f"{_identity(inputs, outcome, most)}   ({IDENTITY})"),
         ("time", f"{seconds(outcome.seconds)}   ({_how(outcome, threads)})"),
@@ -34,24 +34,35 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s" if value < 10 else f"{value:.1f} s"
 
 
-def standing(progress: Progress) -> str:
+class Standing(NamedTuple):
+    """How far a run is: in words, the share of the work and the seconds to go, None where there is no telling."""
+
+    words: str
+    share: float | None
+    rest: float | None
+
+
+def standing(progress: Progress) -> Standing:
     """What is known of the distance, and what is being done."""
     if progress.done:
-        return f"{progress.at_least:,} edits (making the alignment)"
-    return f"at least {progress.at_least:,} edits ({progress.algorithm or 'starting'})"
+        words = f"{progress.at_least:,} edits (making the alignment)"
+    else:
+        words = f"at least {progress.at_least:,} edits ({progress.algorithm or 'starting'})"
+    return Standing(words, progress.share, progress.rest)
 
 
-def line(progress: Progress, elapsed: float) -> str:
+def line(now: Standing, elapsed: float) -> str:
     """A run's progress where there is no bar."""
-    found = f"{standing(progress)} after {seconds(elapsed)}"
-    if progress.share is not None:
-        found += f", {100 * progress.share:.0f}% done"
-    if progress.rest is not None:
-        found += f", about {seconds(progress.rest)} to go"
+    found = f"{now.words} after {seconds(elapsed)}"
+    if now.share is not None:
+        found += f", {100 * now.share:.0f}% done"
+    if now.rest is not None:
+        found += f", about {seconds(now.rest)} to go"
     return found
 
 
-def _side(side: Side, inputs: Inputs) -> str:
+def side_of(side: Side, inputs: Inputs) -> str:
+    """A sequence or text as a line names it."""
     name = "" if side.name == side.path else f" {side.name}"
     return f"{side.path}{name}, {side.length:,} {inputs.unit}"
 

@@ -20,11 +20,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ..distance.run import Progress as DistanceProgress
 from ..run import Watch
 from .console import console, note
-from .distance_report import line as distance_line
-from .distance_report import seconds, standing
+from .distance_report import Standing, line, seconds
 from .report import rate
 
 _LINE_SECONDS = 10.0
@@ -80,7 +78,7 @@ def _bar(watch: Watch) -> Iterator[None]:
 
 
 @contextmanager
-def shown_distance(look: Callable[[], DistanceProgress], bar: bool | None, quiet: bool) -> Iterator[None]:
+def shown_long(look: Callable[[], Standing], bar: bool | None, quiet: bool) -> Iterator[None]:
     """Shows how far one long pair is while the block runs; options as in shown()."""
     begun = time.perf_counter()
     if quiet or bar is False:
@@ -97,15 +95,15 @@ def shown_distance(look: Callable[[], DistanceProgress], bar: bool | None, quiet
             with _every(_BAR_SECONDS, lambda: progress.update(task, **_as_task(look()))):
                 yield
     else:
-        with _every(_LINE_SECONDS, lambda: note(distance_line(look(), time.perf_counter() - begun))):
+        with _every(_LINE_SECONDS, lambda: note(line(look(), time.perf_counter() - begun))):
             yield
 
 
-def _as_task(now: DistanceProgress) -> dict[str, Any]:
+def _as_task(now: Standing) -> dict[str, Any]:
     """What rich's bar shows of a run: it swings where there is no telling how far it is."""
     known = now.share is not None
     return {
-        "description": standing(now),
+        "description": now.words,
         "total": 1.0 if known else None,
         "completed": now.share if known else 0,
         "rest": "" if now.rest is None else f"about {seconds(now.rest)} to go",

@@ -57,7 +57,7 @@ def spec_of(
 
 def limits_of(max_memory: str) -> Limits:
     """Bounds for a thread that may use so much memory for a pair. Raises UsageError."""
-    most = _bytes("--max-memory", max_memory)
+    most = bytes_of("--max-memory", max_memory)
     if most < _LEAST_MEMORY:
         raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
     table = min(Limits.table, most // 8)
@@ -70,13 +70,14 @@ def gpu_memory_of(text: str | None) -> float | None:
         return None
     if re.fullmatch(r"0?\.\d+|1(\.0*)?", text.strip()) and float(text) > 0:
         return min(float(text), 0.95)
-    most = _bytes("--gpu-memory", text)
+    most = bytes_of("--gpu-memory", text)
     if most < _LEAST_GPU_MEMORY:
         raise UsageError(f"--gpu-memory is {text}; it must be 64M at least, or a share like 0.5")
     return float(most)
 
 
-def _bytes(option: str, text: str) -> int:
+def bytes_of(option: str, text: str) -> int:
+    """A size like 500M. Raises UsageError."""
     size = _SIZE.fullmatch(text.strip())
     if not size:
         raise UsageError(f"{option} takes a size like 500M or 2G, not {text!r}")

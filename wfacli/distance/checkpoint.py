@@ -20,7 +20,6 @@ from ..errors import InputError, OutputError
 from .solver import Letters, Pair, State
 
 VERSION = 1
-_TITLE = b"wfacli distance checkpoint "
 _DIGEST = 32  # bytes
 _LONGEST_LINE = 1 << 20
 _KINDS = "biuf"  # numpy's, of arrays that are nothing but numbers
@@ -34,11 +33,20 @@ class Identity:
         digests: of both sequences' symbols, as they are compared.
         lengths: of both.
         most: the run's --max-distance.
+        command: that wrote it.
+        options: what else must be the same, in words.
     """
 
     digests: tuple[str, str]
     lengths: tuple[int, int]
     most: int | None
+    command: str = "distance"
+    options: str = ""
+
+    @property
+    def title(self) -> bytes:
+        """How a checkpoint begins, before its version."""
+        return f"wfacli {self.command} checkpoint ".encode()
 
     @classmethod
     def of(cls, pair: Pair, most: int | None) -> Identity:
@@ -102,7 +110,7 @@ class Checkpoint:
         """What was written last. Raises InputError where it is damaged, or of other inputs or options."""
         try:
             with Path(self.path).open("rb") as file:
-                head, saved = _read(file, self.path)
+                head, saved = _read(file, self.path, self._identity)
         except OSError as error:
             raise InputError(self.path, error.strerror or str(error)) from None
         self._compare(head)
@@ -120,8 +128,13 @@ class Checkpoint:
             if (head["lengths"][side], head["digests"][side]) != (own.lengths[side], own.digests[side]):
                 raise InputError(self.path, f"the checkpoint is of other inputs: {name} is not what it was")
         if head["most"] != own.most:
-            was = "without --max-distance" if head["most"] is None else f"with --max-distance {head['most']}"
-            raise InputError(self.path, f"the checkpoint was made {was}; give the same to go on from it")
+            most = "without --max-distance" if head["most"] is None else f"with --max-distance {head['most']}"
+            raise InputError(self.path, f"the checkpoint was made {most}; give the same to go on from it")
+        if (was := head.get("options", "")) != own.options:
+            now = own.options or "none"
+            raise InputError(
+                self.path, f"the checkpoint was made with {was or 'none'}, not {now}; give the same to go on from it"
+            )
 
 
 def _digest(letters: Letters) -> str:
@@ -154,12 +167,13 @@ class _Hashed:
 
 def _write(file: BinaryIO, identity: Identity, saved: Saved) -> None:
     out = _Hashed(file)
-    out.write(_TITLE + str(VERSION).encode() + b"\n")
+    out.write(identity.title + str(VERSION).encode() + b"\n")
     arrays = {name: np.asarray(values, order="C") for name, values in saved.state.items()}
     head = {
         "digests": identity.digests,
         "lengths": identity.lengths,
         "most": identity.most,
+        "options": identity.options,
         "algorithm": saved.algorithm,
         "facts": saved.facts,
         "arrays": [[name, a.dtype.str, list(a.shape)] for name, a in arrays.items()],
@@ -174,14 +188,14 @@ def _bytes_of(values: npt.NDArray[Any]) -> memoryview:
     return values.reshape(-1).view(np.uint8).data
 
 
-def _read(file: BinaryIO, path: str) -> tuple[dict[str, Any], Saved]:
+def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any], Saved]:
     damaged = InputError(path, "the checkpoint is damaged: its content is not what was written")
     source = _Hashed(file)
-    title = source.line()
-    if not title.startswith(_TITLE):
-        raise InputError(path, "is no checkpoint of wfacli distance")
-    if title != _TITLE + str(VERSION).encode() + b"\n":
-        version = title.removeprefix(_TITLE).strip().decode(errors="replace")
+    title, expected = source.line(), identity.title
+    if not title.startswith(expected):
+        raise InputError(path, f"is no checkpoint of wfacli {identity.command}")
+    if title != expected + str(VERSION).encode() + b"\n":
+        version = title.removeprefix(expected).strip().decode(errors="replace")
         raise InputError(path, f"the checkpoint is of another version of wfacli (format {version}, here {VERSION})")
     size = os.fstat(file.fileno()).st_size
     try:

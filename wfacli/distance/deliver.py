@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,31 +50,46 @@ _SUFFIXES = {
 
 
 def form_of(path: str | None, chosen: Form | None, unit: Unit) -> Form:
-    """How to write to a path: as was chosen, by its suffix, or as is usual. Raises UsageError, WfacliError.
+    """How `distance --path` writes to a path; see one_of."""
+    return one_of(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit}")
+
+
+def one_of(possible: Sequence[Form], path: str | None, chosen: Form | None, command: str, writes: str) -> Form:
+    """How to write to a path: as was chosen, by its suffix, or as is usual.
 
     To be asked before long work: it also says whether what writes BAM is installed.
+
+    Args:
+        possible: what there is, the usual one first.
+        path: the output's.
+        chosen: by an option.
+        command: what messages suggest to pipe on.
+        writes: how a message of what is not written begins.
+
+    Raises:
+        UsageError: what is not written.
+        WfacliError: BAM cannot be.
     """
     suffix = Path(path).suffix.lower() if path else ""
-    possible = _FORMS[unit]
     if suffix == ".cram":
-        raise UsageError(f"CRAM is not written: wfacli distance … --path --format sam | samtools view -C -o {path}")
+        raise UsageError(f"CRAM is not written: {command} --format sam | samtools view -C -o {path}")
     if suffix in (".gz", ".bgz", ".zst"):
-        raise UsageError(f"the output is not compressed by wfacli: wfacli distance … --path | gzip > {path}")
+        raise UsageError(f"the output is not compressed by wfacli: {command} | gzip > {path}")
     form = chosen or _SUFFIXES.get(suffix, possible[0])
     if form not in possible:
-        raise UsageError(f"--path writes {unit} as {' or '.join(f.upper() for f in possible)}, not as {form.upper()}")
+        raise UsageError(f"{writes} as {' or '.join(f.upper() for f in possible)}, not as {form.upper()}")
     if form is Form.BAM:
-        _pysam()
+        _pysam(command)
     return form
 
 
-def _pysam() -> Any:
+def _pysam(command: str) -> Any:
     try:
         import pysam
     except ImportError:
         raise WfacliError(
             "BAM is written by pysam, which is missing: pip install 'wfacli[bam]', "
-            "or wfacli distance … --path --format sam | samtools view -b"
+            f"or {command} --format sam | samtools view -b"
         ) from None
     return pysam
 
@@ -134,9 +149,9 @@ class Delivery:
             finally:
                 written.finish()
             if self.form is Form.BAM:
-                _copy(_as_bam(file), self.out)
+                copy_to(self.out, as_bam(file))
             elif self.form is not None:
-                _copy(file, self.out)
+                copy_to(self.out, file)
             if self.picture:
                 self._draw(inputs, None if distance is None else file)
         return sums
@@ -150,9 +165,12 @@ class Delivery:
         write_picture(self.picture, picture_of(*axes, blocks, size=usual_size(format_), literal=literal), format_)
 
 
-def _as_bam(sam: str) -> str:
-    """The same as BAM, beside it: htslib puts a CIGAR of more than 65,535 operations where readers look for it."""
-    pysam, bam = _pysam(), f"{sam}.bam"
+def as_bam(sam: str) -> str:
+    """The same as BAM, beside it; its path. Raises OutputError.
+
+    htslib puts a CIGAR of more than 65,535 operations where readers look for it.
+    """
+    pysam, bam = _pysam("wfacli"), f"{sam}.bam"
     before = pysam.set_verbosity(0)
     try:
         records = pysam.AlignmentFile(sam, "r", check_sq=False)
@@ -166,7 +184,8 @@ def _as_bam(sam: str) -> str:
     return bam
 
 
-def _copy(path: str, out: Output) -> None:
+def copy_to(out: Output, path: str) -> None:
+    """Writes a file's content. Raises OutputError."""
     with Path(path).open("rb") as file:
         while block := file.read(_BLOCK):
             out.write(block)

@@ -93,7 +93,7 @@ def write_path(
     if distance is not None:
         made = _made(inputs, pairs, distance, config, options, stop)
     if sam:
-        for piece in header_around(_sq_line(inputs), config, options.version):
+        for piece in header_around(sq_line(inputs), config, options.version):
             out.write(piece)
     if made is None:
         return None
@@ -102,7 +102,8 @@ def write_path(
     return {**sums, "by": made.by, "card_failed": made.failure}
 
 
-def _sq_line(inputs: Inputs) -> Iterator[bytes]:
+def sq_line(inputs: Inputs) -> Iterator[bytes]:
+    """SAM's line of B, the target."""
     yield f"@SQ\tSN:{inputs.b.name}\tLN:{inputs.b.length}\n".encode(errors="surrogateescape")
 
 

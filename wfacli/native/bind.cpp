@@ -87,6 +87,7 @@ NB_MODULE(_native, m) {
   wfacli::bind_extend(m);
   wfacli::bind_forecast(m);
   wfacli::bind_distance(m);
+  wfacli::bind_local(m);
   wfacli::bind_format(m);
   wfacli::bind_dotplot(m);
 }

@@ -59,6 +59,7 @@ void bind_engine(nb::module_& m);
 void bind_extend(nb::module_& m);
 void bind_forecast(nb::module_& m);
 void bind_distance(nb::module_& m);
+void bind_local(nb::module_& m);
 void bind_format(nb::module_& m);
 void bind_dotplot(nb::module_& m);
 

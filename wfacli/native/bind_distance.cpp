@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bind.hpp"
+#include "bind_saved.hpp"
 #include "edit_bits.hpp"
 #include "edit_path.hpp"
 #include "edit_wavefront.hpp"
@@ -36,18 +37,10 @@ EditPair pair_of(const Letters& query, const Letters& target) {
           static_cast<std::int64_t>(target.shape(0)), bytes_of(query)};
 }
 
-EditKernels kernels_of(const std::string& isa) {
-  int count = 0;
-  const KernelEntry* entries = kernel_table(count);
-  for (int i = count - 1; i >= 0; --i)
-    if (isa.empty() || isa == entries[i].name) return entries[i].edit();
-  throw std::invalid_argument("this machine has no instruction set named " + isa);
-}
-
 void make_wavefront(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
                     const std::string& isa) {
   const EditPair pair = pair_of(query, target);
-  const EditKernels kernels = kernels_of(isa);
+  const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
     nb::gil_scoped_release release;
@@ -62,7 +55,7 @@ void make_bits(BoundSolver* self, Letters query, Letters target, std::int64_t mo
                const std::string& isa) {
   const EditPair pair = pair_of(query, target);
   if (pair.letter_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
-  const EditKernels kernels = kernels_of(isa);
+  const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
     nb::gil_scoped_release release;
@@ -94,29 +87,14 @@ nb::tuple position(const BoundSolver& self) {
 
 nb::dict save(const BoundSolver& self) {
   const EditSolver& solver = self.get();
-  std::vector<SavedArray> arrays;
-  {
-    nb::gil_scoped_release release;
-    arrays = solver.save();
-  }
-  nb::dict state;
-  for (SavedArray& array : arrays) state[array.name] = to_numpy(array.values);
-  return state;
+  return saved_dict([&] { return solver.save(); });
 }
 
 void restore(BoundSolver& self, nb::dict state) {
   EditSolver& solver = self.get();
-  std::vector<InColumn<std::int64_t>> columns;
-  std::vector<SavedView> views;
-  for (const char* name : solver.arrays()) {
-    InColumn<std::int64_t> values;
-    if (!state.contains(name) || !nb::try_cast(state[name], values, false))
-      throw nb::value_error((std::string("the state has no array of integers named ") + name).c_str());
-    columns.push_back(values);
-    views.push_back({values.data(), values.shape(0)});
-  }
+  const SavedColumns columns(state, solver.arrays());
   nb::gil_scoped_release release;
-  solver.restore(views);
+  solver.restore(columns.views);
 }
 
 // A best path as a CIGAR in BAM's packing; None where it was stopped.

@@ -6,20 +6,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "buffer.hpp"
 #include "edit.hpp"
+#include "saved.hpp"
 
 namespace wfacli {
-
-// One array of a saved state.
-struct SavedArray {
-  const char* name;
-  Buffer<std::int64_t> values;
-};
-struct SavedView {
-  const std::int64_t* values;
-  std::size_t size;
-};
 
 class EditSolver {
  public:

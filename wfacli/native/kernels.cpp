@@ -1,5 +1,7 @@
 #include "kernels.hpp"
 
+#include <stdexcept>
+
 namespace wfacli {
 
 #define WFACLI_DECLARE(isa)                                                      \
@@ -12,7 +14,8 @@ namespace wfacli {
   void difference_reads(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);      \
   constexpr KernelEntry entry(const char* name) {                                \
     return {name,    wavefront,  wavefront_extension, lanes,                     \
-            stripes, difference, difference_reads,    edit_kernels, sw_kernels}; \
+            stripes, difference, difference_reads,    edit_kernels, sw_kernels,  \
+            local_kernels};                                                      \
   }                                                                              \
   }
 
@@ -41,5 +44,13 @@ const KernelEntry* kernel_table(int& count) {
   return entries;
 }
 #endif
+
+const KernelEntry& kernels_named(const std::string& isa) {
+  int count = 0;
+  const KernelEntry* entries = kernel_table(count);
+  for (int i = count - 1; i >= 0; --i)
+    if (isa.empty() || isa == entries[i].name) return entries[i];
+  throw std::invalid_argument("this machine has no instruction set named " + isa);
+}
 
 }  // namespace wfacli

@@ -1,9 +1,12 @@
 // All kernels of one instruction set, and which of them this machine can run.
 #pragma once
 
+#include <string>
+
 #include "bits.hpp"
 #include "difference.hpp"
 #include "edit.hpp"
+#include "local.hpp"
 #include "sw.hpp"
 #include "wavefront.hpp"
 
@@ -26,9 +29,12 @@ struct KernelEntry {
   ReadsKernel difference_reads = nullptr;
   EditKernels (*edit)() = nullptr;
   SwKernels (*sw)() = nullptr;
+  LocalKernels (*local)() = nullptr;
 };
 
 // The builds that this machine can run, slowest first; `count` receives how many.
 const KernelEntry* kernel_table(int& count);
+// One of them by its name, or the fastest where that is empty. Throws std::invalid_argument where there is none.
+const KernelEntry& kernels_named(const std::string& isa);
 
 }  // namespace wfacli

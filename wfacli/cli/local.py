@@ -1,0 +1,186 @@
+"""`wfacli local`: options to a run, and its end to records and a result."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from .. import __version__
+from ..config import Ambiguous
+from ..cores import usable_cores
+from ..distance.checkpoint import Checkpoint, Identity
+from ..distance.deliver import Form, one_of
+from ..distance.inputs import Inputs
+from ..distance.solver import Pair
+from ..dotplot.paths import Block
+from ..dotplot.picture import format_of, picture_of, usual_size
+from ..dotplot.picture import write as write_picture
+from ..dotplot.sequences import Axis
+from ..errors import UsageError
+from ..io.output import Output
+from ..local.inputs import codes_of, read_pair
+from ..local.result import as_values
+from ..local.run import LocalRun, Outcome, Task
+from ..local.writing import FORMS, write_alignments
+from ..scoring.scheme import Scheme
+from .distance_options import (
+    AArgument,
+    BArgument,
+    CheckpointEveryOption,
+    CheckpointOption,
+    JsonOption,
+    NameAOption,
+    NameBOption,
+    PlotOption,
+    ProgressOption,
+    QuietOption,
+    ResumeOption,
+    StatsOption,
+    ThreadsOption,
+    VerboseOption,
+)
+from .extend import scheme_of
+from .extend_options import GapsOption, MatrixOption, NScoreOption, ScoresOption
+from .local_options import (
+    LocalAmbiguousOption,
+    LocalFormatOption,
+    LocalOutputOption,
+    LocalScoreOnlyOption,
+    RowMemoryOption,
+    TopOption,
+)
+from .local_report import in_words, standing
+from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
+from .options import DebugOption
+from .progress import shown_long
+from .scoring import bytes_of
+
+_LEAST_MEMORY = 1 << 20
+
+
+def local(
+    a: AArgument,
+    b: BArgument,
+    name_a: NameAOption = None,
+    name_b: NameBOption = None,
+    scores: ScoresOption = None,
+    matrix: MatrixOption = None,
+    gaps: GapsOption = None,
+    ambiguous: LocalAmbiguousOption = Ambiguous.MISMATCH,
+    n_score: NScoreOption = None,
+    top: TopOption = 1,
+    score_only: LocalScoreOnlyOption = False,
+    output: LocalOutputOption = None,
+    format_: LocalFormatOption = None,
+    as_json: JsonOption = False,
+    plot: PlotOption = None,
+    checkpoint: CheckpointOption = None,
+    checkpoint_every: CheckpointEveryOption = None,
+    resume: ResumeOption = False,
+    threads: ThreadsOption = None,
+    max_memory: RowMemoryOption = "1G",
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    progress: ProgressOption = None,
+    stats: StatsOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Finds the best local alignments of A and B; the help is local_options.LOCAL_HELP."""
+    if plot is not None:
+        format_of(plot)
+    if score_only and (format_ is not None or plot is not None or top > 1):
+        raise UsageError("--score-only writes no alignments: --format, --plot and --top do not go with it")
+    if as_json and not score_only and output in (None, "-"):
+        raise UsageError("--json and the alignments cannot both go to standard output: give -o")
+    memory = bytes_of("--max-memory", max_memory)
+    if memory < _LEAST_MEMORY:
+        raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
+    scheme = scheme_of(scores, matrix, gaps, ambiguous, n_score)
+    scheme.require_positive("local")
+    order = _Order(
+        paths=(a, b),
+        names=(name_a, name_b),
+        scheme=scheme,
+        protein=matrix is not None,
+        top=top,
+        as_json=as_json,
+        form=None if score_only else one_of(FORMS, output, format_, "wfacli local …", "local alignments are written"),
+        output=output,
+        plot=plot,
+        stats=stats,
+        checkpoint=checkpoint,
+        every=seconds_of(checkpoint_every, checkpoint),
+        resume=resumed(resume, checkpoint),
+        threads=threads or usable_cores(),
+        memory=memory,
+        quiet=quiet,
+        verbose=verbose and not quiet,
+        bar=progress,
+    )
+    order.refuse_overwriting()
+    _Command(order).run()
+
+
+@dataclass(frozen=True)
+class _Order(LongOrder):
+    """What the command line asks for."""
+
+    names: tuple[str | None, str | None]
+    scheme: Scheme
+    protein: bool
+    top: int
+    as_json: bool
+    form: Form | None
+    threads: int
+    memory: int
+
+    def identity(self, pair: Pair) -> Identity:
+        """What a checkpoint belongs to."""
+        kind = "--score-only" if self.form is None else f"--max-memory {self.memory}"
+        options = f"{self.scheme.name} with gaps {self.scheme.open},{self.scheme.extend}, {kind}"
+        return dataclasses.replace(Identity.of(pair, None), command="local", options=options)
+
+
+class _Command(LongCommand):
+    """One run, from reading to writing."""
+
+    def __init__(self, order: _Order) -> None:
+        super().__init__(order)
+        self._order = order
+
+    def _compute(self, out: Output) -> None:
+        order = self._order
+        with self._stats.timed("read"):
+            inputs = read_pair(order.paths, order.names)
+            query, target = codes_of(inputs, order.scheme)
+        task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
+        saved = None
+        if order.checkpoint:
+            with self._stats.timed("checkpoint"):
+                self._checkpoint = Checkpoint(order.checkpoint, order.identity(Pair(query, target, False)))
+                saved = self._saved(self._checkpoint)
+        run = LocalRun(task, self._watchers, self._checkpoint, order.every)
+        with (
+            self._stop.between_slices(self._stopped_words()),
+            shown_long(lambda: standing(run.progress), order.bar, order.quiet),
+            self._stats.timed("local"),
+        ):
+            outcome = run.run(saved)
+        history = {"resumed": outcome.resumed, "checkpoints": outcome.checkpoints}
+        self._found = as_values(inputs, outcome, task) | {"history": history}
+        if order.form:
+            with self._stats.timed("format"):
+                write_alignments(inputs, outcome.found, order.form, __version__, command_line(), out)
+        if self._picture:
+            with self._stats.timed("plot"):
+                self._draw(inputs, outcome, self._picture)
+            self._picture = None
+        words = None if order.as_json else in_words(inputs, outcome, task)
+        self._write(words, out, records=order.form is not None)
+
+    def _draw(self, inputs: Inputs, outcome: Outcome, into: Output) -> None:
+        axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
+        blocks = [Block(found.span[:2], found.span[2:], cigar=found.cigar) for found in outcome.found]
+        format_ = format_of(into.name)
+        picture = picture_of(*axes, blocks, size=usual_size(format_), literal=self._order.protein, path="local")
+        write_picture(into, picture, format_)

@@ -1,0 +1,94 @@
+"""Options of `wfacli local` that other commands do not have, with their help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..config import Ambiguous
+from ..distance.deliver import Form
+
+LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
+
+One pair, several million letters each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
+--top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Runs on the CPU; a GPU is not used yet.
+
+[bold]Examples[/bold]
+
+  wfacli local a.fa b.fa -o ab.paf
+
+  wfacli local chr1.fa.gz chr1_other.fa.gz --scores 1,3,5,2 --checkpoint ab.ckpt --resume -o ab.sam
+
+  wfacli local genomes.fa genomes.fa --name-a one --name-b two --top 5 --plot ab.html
+
+  wfacli local p53.fa p63.fa --matrix BLOSUM62 --json -o p.paf
+
+  wfacli local a.fa b.fa --score-only
+
+Of equally good alignments the one that begins first in A is taken, then first in B; gaps lie left-most. \
+With [bold]--top[/bold] each further alignment is the best that pairs no two letters which one before it pairs \
+(Waterman and Eggert), and takes about as long as the first. [bold]GCUPS[/bold] are the cells of the whole matrix by \
+the second, in thousands of millions, computed or left out because no best alignment can lead through them.
+"""
+
+_INPUT, _OUTPUT, _SCORING, _LONG, _ENGINE = "Input", "Output", "Scoring", "Long runs", "Engine"
+
+LocalAmbiguousOption = Annotated[
+    Ambiguous,
+    typer.Option(
+        "--ambiguous",
+        help="Letters other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes match "
+        "what they stand for), literal (each matches itself). Case never matters.",
+        rich_help_panel=_SCORING,
+    ),
+]
+TopOption = Annotated[
+    int,
+    typer.Option(
+        "--top",
+        metavar="K",
+        min=1,
+        help="Find the K best alignments, or as many as there are with a score above 0.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+LocalScoreOnlyOption = Annotated[
+    bool,
+    typer.Option(
+        "--score-only",
+        help="Find the best score and where its alignment begins, and write no alignment.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+LocalOutputOption = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        show_default="standard output",
+        help="Where the alignments go (the result then goes to standard output, else to standard error); with "
+        "--score-only, where the result goes. The file gets its name when complete.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+LocalFormatOption = Annotated[
+    Form | None,
+    typer.Option(
+        "--format",
+        show_default="by the suffix of --output, else paf",
+        help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+RowMemoryOption = Annotated[
+    str,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="About how much the way back may keep, besides the sequences; with less it takes a little longer. A "
+        "checkpoint is about as large. Like 500M or 2G.",
+        rich_help_panel=_ENGINE,
+    ),
+]

@@ -1,0 +1,56 @@
+"""The result of `wfacli local` in words."""
+
+from __future__ import annotations
+
+from ..distance.inputs import Inputs
+from ..local.found import Found
+from ..local.result import gcups
+from ..local.run import Outcome, Progress, Task
+from .distance_report import Standing, seconds, side_of
+
+
+def in_words(inputs: Inputs, outcome: Outcome, task: Task) -> str:
+    """Lines for a person."""
+    rows = [("A", side_of(inputs.a, inputs)), ("B", side_of(inputs.b, inputs))]
+    for number, found in enumerate(outcome.found, 1):
+        rows.append(("score" if task.top == 1 else f"score {number}", _found(found)))
+    if len(outcome.found) < task.top:
+        rows.append(("", "no further alignment scores more than 0" if outcome.found else "nothing scores more than 0"))
+    rows.append(("time", _time(outcome, task)))
+    rows.append(("cells", _cells(inputs, outcome)))
+    return "".join(f"{name:<11}{value}\n" for name, value in rows)
+
+
+def standing(progress: Progress) -> Standing:
+    """What is known of the score, and what is being done."""
+    which = "" if progress.number == 1 else f"alignment {progress.number}: "
+    if progress.path:
+        return Standing(f"{which}score {progress.score:,} (making the alignment)", progress.share, None)
+    return Standing(f"{which}score {progress.score:,} or more", progress.share, progress.rest)
+
+
+def _found(found: Found) -> str:
+    q, q_end, t, t_end = found.span
+    if found.cigar is None:
+        return f"{found.score:,}, from {q:,} of A and {t:,} of B on"
+    counts = found.counts()
+    return (
+        f"{found.score:,}   A {q:,} to {q_end:,}, B {t:,} to {t_end:,}: {counts['matches']:,} matches, "
+        f"{counts['mismatches']:,} mismatches, {counts['inserted']:,} inserted, {counts['deleted']:,} deleted, "
+        f"{counts['gaps']:,} gaps"
+    )
+
+
+def _time(outcome: Outcome, task: Task) -> str:
+    how = f"{task.threads} thread{'' if task.threads == 1 else 's'}"
+    if not task.score_only:
+        how += f"; alignments {seconds(outcome.path_seconds)}"
+    if outcome.resumed:
+        how += f"; in {outcome.resumed + 1} runs"
+    return f"{seconds(outcome.seconds)}   ({how})"
+
+
+def _cells(inputs: Inputs, outcome: Outcome) -> str:
+    found = f"{inputs.a.length * inputs.b.length:.3g} in the matrix"
+    rate = gcups(inputs, outcome)
+    return found if rate is None else found + f", {rate:.3g} GCUPS; {outcome.cells:.3g} computed"

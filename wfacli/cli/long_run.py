@@ -1,0 +1,234 @@
+"""What commands have in common that work on one long pair: they can be stopped, and gone on with; what they report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from .. import __version__
+from ..distance.checkpoint import Checkpoint, Saved
+from ..distance.run import Watchers
+from ..errors import Cancelled, UsageError
+from ..io.output import Output
+from ..run import same_file
+from ..stats import Stats, peak_memory, versions
+from .console import note, warning
+
+_EVERY = 120.0  # seconds
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
+_UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+@dataclass(frozen=True)
+class LongOrder:
+    """What the command line of such a command asks for, besides what to compute.
+
+    Attributes:
+        paths: of both inputs.
+        output, plot, stats, checkpoint: files that are written to.
+        every: seconds between two checkpoints.
+        resume: whether to go on from one.
+        quiet, verbose, bar: what is told on the way.
+    """
+
+    paths: tuple[str, str]
+    output: str | None
+    plot: str | None
+    stats: str | None
+    checkpoint: str | None
+    every: float
+    resume: bool
+    quiet: bool
+    verbose: bool
+    bar: bool | None
+
+    def refuse_overwriting(self) -> None:
+        """Raises UsageError where something would be written over something else."""
+        written = {
+            "--output": self.output,
+            "--stats": self.stats,
+            "--checkpoint": self.checkpoint,
+            "--plot": self.plot,
+        }
+        named = [(option, file) for option, file in written.items() if file is not None]
+        for option, file in named:
+            if any(path != "-" and same_file(path, file) for path in self.paths):
+                raise UsageError(f"{file} is an input; writing to it would destroy it")
+            if any(same_file(file, other) for name, other in named if name != option):
+                raise UsageError(f"{file} is named twice to be written to")
+        if self.stats == "-" and self.output in (None, "-"):
+            raise UsageError("--stats and the result cannot both go to standard output")
+        if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
+            raise UsageError(f"{self.checkpoint} exists: give --resume to go on from it, or remove it")
+
+
+class LongCommand(ABC):
+    """One run, from reading to writing."""
+
+    def __init__(self, order: LongOrder) -> None:
+        self._long = order
+        self._stats = Stats()
+        self._stop = Stop()
+        self._found: dict[str, Any] = {}
+        self._checkpoint: Checkpoint | None = None
+        self._picture: Output | None = None  # until it is drawn
+
+    def run(self) -> None:
+        """Does all of it; what is written gets its name at the end."""
+        order = self._long
+        report, complete = Output(order.stats) if order.stats else None, False
+        opened = [report] if report else []
+        try:
+            out = Output(order.output)
+            opened.append(out)
+            self._picture = Output(order.plot) if order.plot else None
+        except BaseException:
+            for one in opened:
+                one.abandon()
+            raise
+        try:
+            self._compute(out)
+            out.finish()
+            complete = True
+        except BaseException:
+            out.abandon()
+            if self._picture:
+                self._picture.abandon()
+            raise
+        finally:
+            if report:
+                self._report(report, complete)
+        if self._checkpoint:
+            self._checkpoint.remove()
+
+    @abstractmethod
+    def _compute(self, out: Output) -> None:
+        """Reads, computes and writes; _found is what the report shall have."""
+
+    @property
+    def _watchers(self) -> Watchers:
+        order = self._long
+        return Watchers(
+            note if order.verbose else _nothing, _nothing if order.quiet else warning, lambda: self._stop.asked
+        )
+
+    def _saved(self, checkpoint: Checkpoint) -> Saved | None:
+        if not self._long.resume:
+            return None
+        if not checkpoint.exists():
+            if not self._long.quiet:
+                note(f"there is no checkpoint {checkpoint.path} yet: starting from the beginning")
+            return None
+        return checkpoint.read()
+
+    def _stopped_words(self) -> str:
+        if self._long.quiet or not self._long.checkpoint:
+            return ""
+        return f"stopped; the same command with --resume goes on from {self._long.checkpoint}"
+
+    def _write(self, words: str | None, out: Output, records: bool) -> None:
+        """The result in words, or as JSON: where records have the standard output, beside them, else there."""
+        if words is None:
+            words = json.dumps({"wfacli": __version__, **self._found}, indent=2) + "\n"
+        if records and self._long.output in (None, "-"):
+            if not self._long.quiet:
+                sys.stderr.write(words)
+        else:
+            (Output(None) if records else out).write(words.encode(errors="surrogateescape"))
+
+    def _report(self, report: Output, complete: bool) -> None:
+        values = {
+            "complete": complete,
+            "versions": versions(__version__),
+            "command_line": command_line(),
+            **self._found,
+            "wall_seconds": round(self._stats.wall, 6),
+            "stage_seconds": {stage: round(s, 6) for stage, s in sorted(self._stats.seconds.items())},
+            "peak_memory_bytes": peak_memory(),
+        }
+        report.write(json.dumps(values, indent=2).encode() + b"\n")
+        report.finish()
+
+
+class Stop:
+    """Signals that wait until a slice is over, so that nothing is left half done.
+
+    Attributes:
+        asked: whether one has come.
+    """
+
+    def __init__(self) -> None:
+        self._caught: int | None = None
+        self._before: dict[int, Any] = {}
+
+    @property
+    def asked(self) -> bool:
+        """Whether a signal has come."""
+        return self._caught is not None
+
+    @contextlib.contextmanager
+    def between_slices(self, words: str) -> Iterator[None]:
+        """Holds SIGINT and SIGTERM back while the block runs: where it is Cancelled for one, that takes effect then.
+
+        A second one does at once; one that comes when all is done already changes nothing.
+        """
+        self._before = {number: signal.signal(number, self._catch) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        except Cancelled:
+            self._restore()
+            if words:
+                note(words)
+            if self._caught is not None:
+                signal.raise_signal(self._caught)
+            raise
+        finally:
+            self._restore()
+
+    def _catch(self, number: int, _frame: FrameType | None) -> None:
+        if self._caught is not None:
+            self._restore()
+            signal.raise_signal(number)
+        self._caught = number
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def command_line() -> str:
+    """As the user gave it."""
+    return shlex.join(["wfacli", *sys.argv[1:]])
+
+
+def seconds_of(every: str | None, checkpoint: str | None) -> float:
+    """--checkpoint-every. Raises UsageError."""
+    if every is None:
+        return _EVERY
+    if checkpoint is None:
+        raise UsageError("--checkpoint-every belongs to --checkpoint FILE")
+    found = _TIME.fullmatch(every.strip().lower())
+    if not found or not float(found[1]):
+        raise UsageError(f"--checkpoint-every takes a time like 30s, 5m or 1h, not {every!r}")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def resumed(resume: bool, checkpoint: str | None) -> bool:
+    """--resume. Raises UsageError."""
+    if resume and checkpoint is None:
+        raise UsageError("--resume goes on from a checkpoint: give --checkpoint FILE too")
+    return resume
+
+
+def _nothing(_: str) -> None:
+    pass

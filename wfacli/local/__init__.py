@@ -1,0 +1,1 @@
+"""`wfacli local`: the best local alignments of one pair of any length."""

@@ -1,0 +1,43 @@
+"""What came out, as plain values for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..distance.inputs import Inputs
+from .found import Found
+from .run import Outcome, Task
+
+
+def gcups(inputs: Inputs, outcome: Outcome) -> float | None:
+    """Cells of all searches' whole matrices by the second, in thousands of millions; None without any time."""
+    cells = inputs.a.length * inputs.b.length * max(len(outcome.found), 1)
+    return cells / outcome.seconds / 1e9 if outcome.seconds else None
+
+
+def as_values(inputs: Inputs, outcome: Outcome, task: Task) -> dict[str, Any]:
+    """The result, with what its numbers mean."""
+    rate, scheme = gcups(inputs, outcome), task.scheme
+    return {
+        "a": {"file": inputs.a.path, "name": inputs.a.name, "length": inputs.a.length},
+        "b": {"file": inputs.b.path, "name": inputs.b.name, "length": inputs.b.length},
+        "scores": {"name": scheme.name, "open": scheme.open, "extend": scheme.extend},
+        "top": task.top,
+        "alignments": [_values(found) for found in outcome.found],
+        "threads": task.threads,
+        "seconds": round(outcome.seconds, 6),
+        "path_seconds": round(outcome.path_seconds, 6),
+        "matrix_cells": inputs.a.length * inputs.b.length,
+        "computed_cells": outcome.cells,
+        "gcups": None if rate is None else round(rate, 6),
+    }
+
+
+def _values(found: Found) -> dict[str, Any]:
+    q, q_end, t, t_end = found.span
+    if found.cigar is None:
+        return {"score": found.score, "query_start": q, "target_start": t}
+    place = {"query_start": q, "query_end": q_end, "target_start": t, "target_end": t_end}
+    counts = found.counts()
+    columns = sum(counts[name] for name in ("matches", "mismatches", "inserted", "deleted"))
+    return {"score": found.score, **place, **counts, "identity": round(counts["matches"] / columns, 9)}
