@@ -29,9 +29,11 @@ using TileLetters = PackedTiles;
 #endif
 
 // Values of the sweep are cost - drift * (row + column) - base, so that lengthening a gap of the cheaper piece costs
-// nothing, and all values of a stripe lie close together below the one at its top left, which is kTop.
-constexpr std::int32_t kTop = 20000;
-constexpr std::int32_t kFar = 28000;  // what lies outside the band
+// nothing. At a stripe's top left a value of kTop is as much as a path may have had there that the band proves, or less,
+// so no value from which such a path goes on is above it. Since a cell costs at least the gap to its diagonal, all values
+// lie close enough below; those above kFar, which lead nowhere, are kFar.
+constexpr std::int32_t kTop = 23000;
+constexpr std::int32_t kFar = 30500;  // what lies outside the band
 
 struct TileCosts {
   std::int32_t drift, mismatch;
@@ -72,6 +74,16 @@ WFACLI_DEVICE std::int32_t tile_band(const AlignTask& task, std::int32_t slot) {
   return task.bands ? task.bands[slot] : task.band;
 }
 
+// Whether 16 bits hold a pair's values in the sweep (widest of wfacli/gpu/tiles.py); `longer`: letters by which its
+// target is longer than the query.
+WFACLI_DEVICE bool tile_holds(const TileCosts& costs, std::int32_t longer, std::int32_t band) {
+  std::int32_t opened = 0;
+  for (int g = 0; g < kTilePieces; ++g) opened = max(opened, costs.open[g] + costs.more[g]);
+  opened += costs.drift + costs.mismatch;
+  const std::int64_t columns = static_cast<std::int64_t>(band) + max(longer, 0) + 2 * kTileWidth;
+  return costs.drift * columns + 8 * opened < kTop + 0x8000;
+}
+
 // A pair whose cost the band may prove; or none, which has no stripes.
 struct TilePair {
   TileLetters::Of query, target;
@@ -90,8 +102,12 @@ struct TilePair {
     const std::int32_t query_len = pair.query.length, target_len = pair.target.length, width = tile_band(task, slot);
     pair.band = Band::of(task.costs, query_len, target_len, width);
     pair.lowest = 1 - pair.band.low - width;
+    // No path need cost more than two gaps that have all letters.
+    const std::int32_t apart = sum_of_costs(gap_cost(task.costs, query_len), gap_cost(task.costs, target_len));
+    pair.band.unproven = min(pair.band.unproven, sum_of_costs(apart, 1));
     const bool fits = max(query_len, target_len) <= task.longest && slot < task.count;
-    const bool swept = fits && query_len > 0 && target_len > 0 && pair.band.holds;
+    const bool swept = fits && query_len > 0 && target_len > 0 && pair.band.holds &&
+                       tile_holds(TileCosts::of(task.costs), target_len - query_len, width);
     pair.stripes = swept ? (target_len - 1) / kTileWidth + 1 : 0;
     pair.base = -kTop;
     pair.cost = query_len == 0 || target_len == 0 ? gap_cost(task.costs, query_len + target_len) : kNever;
@@ -224,10 +240,10 @@ struct Entrance {
 #pragma unroll
         for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = min(value[x] + costs.open[g] + costs.more[g], kFar);
       } else if (has(x, row[x] + lower[x])) {
-        value[x] = half_of(edge.of[x].first, 0) + lift[x];
-        deletion[x][0] = half_of(edge.of[x].first, 1) + lift[x];
+        value[x] = min(half_of(edge.of[x].first, 0) + lift[x], kFar);
+        deletion[x][0] = min(half_of(edge.of[x].first, 1) + lift[x], kFar);
 #if WFACLI_PIECES == 2
-        deletion[x][1] = static_cast<std::int32_t>(edge.of[x].second) + lift[x];
+        deletion[x][1] = min(static_cast<std::int32_t>(edge.of[x].second) + lift[x], kFar);
 #endif
       }
     }

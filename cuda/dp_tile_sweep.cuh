@@ -174,8 +174,7 @@ class TileSweep {
     std::int32_t spare[2], end[2], last[2] = {-kNowhere, -kNowhere}, rise[2] = {kNever, kNever};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      const std::int32_t proved = min(min(pairs[x].band.unproven - 1, task_.max_cost), kNever / 4);
-      spare[x] = proved - pairs[x].base - 2 * drift * column;
+      spare[x] = proved(pairs[x]) - pairs[x].base - 2 * drift * column;
       end[x] = pairs[x].query.length - pairs[x].target.length;
     }
     // What is read at the same time is waited for once.
@@ -246,14 +245,27 @@ class TileSweep {
   WFACLI_DEVICE std::int32_t before_high(const TilePair& pair, std::int32_t stripe, int x) const {
     return stripe < kTileTeam ? -pair.band.low : room_.about(stripe - kTileTeam)->high[x];
   }
-  // New bases, by which the value at the stripe's top left is kTop; what lifts values of the stripe before to them.
+  // The most that a path may cost.
+  WFACLI_DEVICE std::int32_t proved(const TilePair& pair) const {
+    return min(min(pair.band.unproven - 1, task_.max_cost), kNever / 4);
+  }
+  // Of a path that is proved, the most that it may have cost in a row of an edge behind so many columns: what is left is
+  // at least a gap to the last cell's diagonal, less its opening. In the frame of values whose base is given.
+  WFACLI_DEVICE std::int32_t most_at(const TilePair& pair, std::int32_t row, std::int32_t column,
+                                     std::int32_t base) const {
+    const std::int32_t rest = row - column - (pair.query.length - pair.target.length);
+    return proved(pair) - costs_.drift * (max(rest, -rest) + row + column) - base;
+  }
+  // New bases, by which kTop is the value at the stripe's top left, or else the most that it may be; what lifts values of
+  // the stripe before to them.
   WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
     const TileStripe& before = *room_.about(max(stripe - 1, 0));
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
       const bool ended = stripe == 0 || before.rows[x] == 0;
       const std::int32_t beside = ended ? 0 : min(room_.about(stripe)->top[x] - before.top[x], before.rows[x] - 1);
-      lift[x] = ended ? 0 : kTop - half_of(room_.edge(stripe - 1)[beside].of[x].first, 0);
+      const std::int32_t most = most_at(pairs[x], before.top[x] + beside, stripe * kTileWidth, before.base[x]);
+      lift[x] = ended ? 0 : kTop - min(half_of(room_.edge(stripe - 1)[beside].of[x].first, 0), most);
       pairs[x].base = (stripe ? before.base[x] : -kTop) - lift[x];
       if (lane_ == 0) room_.about(stripe)->base[x] = pairs[x].base;
     }

@@ -81,7 +81,8 @@ class _Choice:
         by, every = times.argmin(axis=0), np.arange(len(to))
         least = times[by, every]
         mine = np.isfinite(least)
-        mine &= (offers.cpu >= least) | ((not self.cpu) & (offers.fails[some][by, every] <= GIVEN_UP))
+        # What another job would have to do again is no kernel's choice, however soon it would know.
+        mine &= (offers.fails[some][by, every] <= GIVEN_UP) & ((offers.cpu >= least) | (not self.cpu))
         to[mine] = np.array(some)[by[mine]]
         return to, np.where(mine, least, offers.cpu)
 
@@ -233,8 +234,10 @@ def _total(offers: Offers, choice: _Choice, weight: float) -> float:
             slowest.append(tuning.GPU_JOB + float(offers.alone[k][own].max()))
             failing += weight * float(offers.fails[k][own].sum())
     cpu = to < 0
-    on_card = weight * float(times[~cpu].sum()) + _side_by_side(slowest)
-    beside = weight * float(times[cpu].sum()) + tuning.THREADS_BESIDE_A_CARD * float(offers.cpu[cpu].max(initial=0))
+    # The longest begin first, so that most of the others are done beside them.
+    on_card = _side_by_side([weight * float(times[~cpu].sum()), _side_by_side(slowest)])
+    slowest_there = tuning.THREADS_BESIDE_A_CARD * tuning.SHARED_CORES * float(offers.cpu[cpu].max(initial=0))
+    beside = weight * float(times[cpu].sum()) + slowest_there
     split = tuning.GPU_JOB if choice.kernels and cpu.any() else 0.0  # of the host
     return _side_by_side([on_card, beside]) + split + offers.retry(failing)
 

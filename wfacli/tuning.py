@@ -87,6 +87,7 @@ GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
 THREADS_BESIDE_A_CARD = 8
+SHARED_CORES = 1.9  # times as long as alone a pair takes there: ten of 60 kb, 0.206 s each, with 16 threads on 8 cores
 OPENING_A_CARD = 0.7  # seconds, of a process that has none open
 # Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.

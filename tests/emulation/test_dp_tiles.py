@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+import wfacli
 from tests import pairgen
 from tests.emulation.dp_batches import (
     SCHEMES,
@@ -33,12 +34,13 @@ def held(lanes: int, bands: tuple[int, ...]) -> list[tuple[int, int, Scheme]]:
     return [(b, lanes, s) for b in bands for s in SCHEMES if tiles.holds(lanes, s.mismatch, s.gaps, b)]
 
 
-BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(128, (300,))]
+BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(128, (300,)), *held(256, (300,))]
 
 
 def test_which_costs_are_held() -> None:
     affine, two = SCHEMES[2], SCHEMES[5]
-    assert tiles.holds(8, 2, ((3, 1),), 8000) and not tiles.holds(8, 2, ((3, 1),), 30000)
+    assert tiles.holds(8, 2, ((3, 1),), 47104) and not tiles.holds(8, 2, ((3, 1),), 56000)
+    assert tiles.widest(2, ((3, 1),), 47104, np.array([0, 500])).tolist() == [54695, 54195]
     assert tiles.holds(8, affine.mismatch, affine.gaps, 2000) and tiles.holds(8, two.mismatch, two.gaps, 2000)
     assert not tiles.holds(32, affine.mismatch, affine.gaps, 100)  # 512 columns, in 16 bits with directions
     assert tiles.holds(32, 2, ((3, 1),), 8000)
@@ -60,7 +62,9 @@ def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None
     assert assert_answers(pairs, scheme, band, lanes) > 4
 
 
-@pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 128), (2000, 128)])
+@pytest.mark.parametrize(
+    ("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 128), (2000, 128), (1500, 256)]
+)
 def test_many_stripes_and_states(band: int, lanes: int) -> None:
     """Stripes that begin below row 1, and several kept states of each."""
     rng = random.Random(band)
@@ -82,6 +86,27 @@ def test_nothing_left_of_a_band(band: int, lanes: int) -> None:
     target = pairgen.sequence(rng, 1400, b"ACGT")
     like = (pairgen.mutated(rng, target, b"ACGT", 0.02), target)
     assert assert_answers([unlike[0], like, like, unlike[1], *unlike], scheme, band, lanes) == 2
+
+
+def test_values_as_far_apart_as_16_bits_hold() -> None:
+    """A path along the lower edge of the widest band, while cells at the upper one cost far more than a path may.
+
+    A letter of a gap costs much, so that such a band is narrow enough for a test; another engine gives the answers.
+    """
+    scheme, lanes = Scheme(16, ((1, 8),)), 4
+    longer = 300
+    band = max(b for b in range(4000, 7000) if tiles.holds(lanes, scheme.mismatch, scheme.gaps, b)) - longer
+    rng = random.Random(band)
+    common, far, other, end = (pairgen.sequence(rng, n, b"ACGT") for n in (5600, band // 2 - 60, band // 2 - 60, 150))
+    pairs = [(far + common, common + other), (end + end, end + common[:longer] + end), (end, common[: longer + 161])]
+    provable = provable_of_tiles(pairs, scheme, band)
+    aligner = wfacli.Aligner(penalties=(16, 1, 8))
+    answers = launch_tiles(pairs, scheme, band, lanes, capacity=9000)
+    for slot, pair in enumerate(pairs):
+        one = aligner.align(*pair)
+        assert (-one.score <= provable[slot]) == (slot < 2)
+        assert answers.status[slot] == (Status.OK if slot < 2 else Status.SCORE_LIMIT)
+        assert slot == 2 or (answers.cost[slot], answers.cigar(slot)) == (-one.score, one.cigar)
 
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -83,25 +86,28 @@ def builds_of(names: list[str], scheme: str) -> Iterator[tuple[str, tuple[int, .
             yield from ((name, (lanes,)) for lanes in tiles.LANES)
 
 
-def run_all(open_driver: Callable[[], Driver], families: list[str], seen: set[str]) -> Iterator[str]:
-    """Every kernel whose name begins like one of these (all where there are none); yields what is wrong."""
-    groups, every = some_pairs(), tiles.LANES
-    for (scheme, score_only), names in rungs.by_scheme().items():
-        spec = rungs.spec_of(scheme, score_only)
-        chosen = [name for name in names if not families or name.removeprefix("gpu-").startswith(tuple(families))]
-        if not chosen:
-            continue
-        engine = GpuEngine(spec, lambda: launched(open_driver(), seen), memory=_MEMORY)
-        try:
-            for name, tiles.LANES in list(builds_of(chosen, scheme)):
-                kernels._plan_of.cache_clear()  # as if there were no other builds
-                for pairs in groups:
-                    yield from wrong_answers(engine, name, spec, pairs)
-            if not score_only and (banded := banded_of(spec, families)):
-                yield from wrong_in_bands(lambda: launched(open_driver(), seen), banded, spec, groups)
-        finally:
-            tiles.LANES = every
-            engine.close()
+def chosen(scheme: str, score_only: bool, families: list[str]) -> list[str]:
+    """Kernels for a scheme whose names begin like one of these; all where there are none."""
+    names = rungs.by_scheme()[scheme, score_only]
+    return [name for name in names if not families or name.removeprefix("gpu-").startswith(tuple(families))]
+
+
+def wrong_pairs(
+    open_driver: Callable[[], Driver], scheme: str, score_only: bool, families: list[str], seen: set[str]
+) -> Iterator[str]:
+    """What is wrong of the chosen kernels' answers."""
+    groups, every, spec = some_pairs(), tiles.LANES, rungs.spec_of(scheme, score_only)
+    engine = GpuEngine(spec, lambda: launched(open_driver(), seen), memory=_MEMORY)
+    try:
+        for name, tiles.LANES in list(builds_of(chosen(scheme, score_only, families), scheme)):
+            kernels._plan_of.cache_clear()  # as if there were no other builds
+            for pairs in groups:
+                yield from wrong_answers(engine, name, spec, pairs)
+        if not score_only and (banded := banded_of(spec, families)):
+            yield from wrong_in_bands(lambda: launched(open_driver(), seen), banded, spec, groups)
+    finally:
+        tiles.LANES = every
+        engine.close()
 
 
 def banded_of(spec: AlignSpec, families: list[str]) -> str | None:
@@ -123,10 +129,8 @@ def wrong_in_bands(
         engine.close()
 
 
-def wrong_long_pairs(open_driver: Callable[[], Driver], families: list[str], seen: set[str]) -> Iterator[str]:
+def wrong_long_pairs(open_driver: Callable[[], Driver], seen: set[str]) -> Iterator[str]:
     """What algorithms for one long pair find that the CPU does not; every build of each."""
-    if families and not any("long".startswith(f) or f.startswith("long") for f in families):
-        return
     rng, driver = np.random.default_rng(SEED), launched(open_driver(), seen)
     try:
         for planes, count in ((2, 4), (4, 11), (8, 60), (32, 5000)):
@@ -166,19 +170,48 @@ def asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def opened(emulated: bool) -> Driver:
+    """A card, or none that behaves like one."""
+    if emulated:
+        from tests.emulation.driver import EmulatedDriver
+
+        return EmulatedDriver()
+    return CudaDriver(compiler=Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE))))
+
+
+def checked(scheme: str | None, score_only: bool, families: list[str], emulated: bool) -> tuple[list[str], set[str]]:
+    """What is wrong for a scheme, or for long pairs (None), and the rows that were launched."""
+    seen: set[str] = set()
+    found = (
+        wrong_long_pairs(partial(opened, emulated), seen)
+        if scheme is None
+        else wrong_pairs(partial(opened, emulated), scheme, score_only, families, seen)
+    )
+    return list(found), seen
+
+
+def parts(families: list[str]) -> Iterator[tuple[str | None, bool]]:
+    """Schemes, with and without scores alone, for which there are such kernels; None: long pairs."""
+    for scheme, score_only in rungs.by_scheme():
+        if chosen(scheme, score_only, families):
+            yield scheme, score_only
+    if not families or any("long".startswith(f) or f.startswith("long") for f in families):
+        yield None, False
+
+
 def main() -> int:
     options = asked()
+    wrong: list[str] = []
     seen: set[str] = set()
-    compiler = Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE)))
-
-    def opened() -> Driver:
-        if options.emulated:
-            from tests.emulation.driver import EmulatedDriver
-
-            return EmulatedDriver()
-        return CudaDriver(compiler=compiler)
-
-    wrong = [*run_all(opened, options.kernels, seen), *wrong_long_pairs(opened, options.kernels, seen)]
+    # Each in a process of its own, which opens the card once: under synccheck, a process that made a second context
+    # now and then failed to make a stream in it, before any kernel ran there.
+    alone = {"max_workers": 1, "max_tasks_per_child": 1, "mp_context": multiprocessing.get_context("spawn")}
+    with ProcessPoolExecutor(**alone) as pool:
+        runs = [pool.submit(checked, *part, options.kernels, options.emulated) for part in parts(options.kernels)]
+        for run in runs:
+            more, rows = run.result()
+            wrong += more
+            seen |= rows
     for line in wrong:
         print(line)
     missing = rows_of(options.kernels) - seen

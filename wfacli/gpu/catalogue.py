@@ -81,6 +81,8 @@ _TOO_LARGE = {
     "dp-32-pieces-2-coded": ("sm_80",),
     "tiles-128-pieces-2": ("sm_80", "sm_90"),
     "tiles-128-pieces-2-coded": ("sm_80", "sm_90"),
+    "tiles-256-pieces-2": ("sm_80", "sm_90"),
+    "tiles-256-pieces-2-coded": ("sm_80", "sm_90"),
 }
 
 
@@ -131,8 +133,8 @@ def _dp() -> Iterator[Row]:
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
         name, team = dp_tiles(lanes, pieces), tiles.team(lanes)
         groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_TEAM", team), ("WFACLI_PIECES", pieces))
-        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0)
-        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1)
+        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0, tiles.threads(lanes))
+        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1, tiles.threads(lanes))
 
 
 def dp_tiles(lanes: int, pieces: int) -> str:
@@ -140,10 +142,12 @@ def dp_tiles(lanes: int, pieces: int) -> str:
     return f"tiles-{lanes}-pieces-{pieces}"
 
 
-def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:
+def _dp_row(
+    name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int, threads: int = 128
+) -> Row:
     resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
     macros = (*macros, ("WFACLI_CODES", coded), *resident)
-    return Row(name, source, entry, macros, 128, spills_on=_TOO_LARGE.get(name, ()))
+    return Row(name, source, entry, macros, threads, spills_on=_TOO_LARGE.get(name, ()))
 
 
 def _wavefronts() -> Iterator[Row]:

@@ -192,9 +192,11 @@ def _narrowed(widest: int, pairs: Pairs) -> I64:
 
 def _up_to(tail: float, pairs: Pairs) -> I64:
     """What pairs need that cost so many spreads more than expected."""
-    cost, widest = pairs.cost * np.exp(tail * pairs.spread), _widest(pairs.mismatch, pairs.gaps)
-    wanted = band_for(pairs.gaps, np.abs(pairs.q_len - pairs.t_len), cost)
-    own: I64 = np.clip(np.ceil(wanted / _GRAIN) * _GRAIN, 3 * _GRAIN, widest).astype(np.int64)
+    cost, most = pairs.cost * np.exp(tail * pairs.spread), _widest(pairs.mismatch, pairs.gaps)
+    longer = pairs.t_len.astype(np.int64) - pairs.q_len
+    held = np.clip(tiles.widest(pairs.mismatch, pairs.gaps, most, longer) // _GRAIN * _GRAIN, 3 * _GRAIN, most)
+    wanted = band_for(pairs.gaps, np.abs(longer), cost)
+    own: I64 = np.clip(np.ceil(wanted / _GRAIN) * _GRAIN, 3 * _GRAIN, held).astype(np.int64)
     return own
 
 

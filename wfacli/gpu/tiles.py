@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from . import dp
 
-LANES = (4, 8, 16, 32, 128)  # that have two pairs, the builds that there are; the last one is a team of warps
+LANES = (4, 8, 16, 32, 128, 256)  # that have two pairs, the builds that there are; the last ones are teams of warps
 COLUMNS = 16  # of a lane
-THREADS = 128  # a block
-_TOP, _FAR = 20000, 28000  # values in the sweep, as in dp_tile_room.cuh
+THREADS = 128  # a block, at least
+_TOP, _FAR = 23000, 30500  # values in the sweep, as in dp_tile_room.cuh
 _SCALE = 16  # of values with directions
 _ROWS = 16  # between two cuts of large values
-BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576)  # at most; see cut
+BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768, 47104)  # at most; see cut
 _GRAIN = 32  # of narrower ones
 _WITH_DIRECTIONS = 2  # times as long
 _FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps; as measured on an H200 with 500 to 1,600 of them
@@ -30,6 +30,11 @@ F64 = npt.NDArray[np.float64]
 def team(lanes: int) -> int:
     """Warps that share the stripes of two pairs."""
     return max(lanes // 32, 1)
+
+
+def threads(lanes: int) -> int:
+    """Of a block."""
+    return max(THREADS, 32 * team(lanes))
 
 
 def width(lanes: int) -> int:
@@ -64,17 +69,41 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
 def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     """Whether 16 bits hold all values of a band with these costs: those of the sweep, and of the parts walked through.
 
-    Between two cells that are d rows or columns apart costs differ by a gap of d letters at most, and the drift adds
-    as much again.
+    In the sweep this is said of pairs whose target is not longer than the query; see widest. In a part, costs of cells
+    that are d rows or columns apart differ by a gap of d letters at most, and the drift adds as much again.
     """
     drift, most = min(e for _, e in gaps), max(e for _, e in gaps)
-    opened = max(o for o, _ in gaps) + most + mismatch
+    opened = _opened(mismatch, gaps)
     if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opened < _FAR - _TOP):
         return False
-    swept = (drift + most) * (band + 2 * width(lanes)) + 4 * opened
     growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
     walked = (drift + most) * (width(lanes) + between(lanes) + min(lanes, 32)) + 6 * opened
-    return swept < _TOP + 2**15 and walked < (2**15 - 1) // _SCALE - growth
+    return band <= _swept(width(lanes), mismatch, gaps) and walked < (2**15 - 1) // _SCALE - growth
+
+
+def _opened(mismatch: int, gaps: dp.Gaps) -> int:
+    return max(o for o, _ in gaps) + max(e for _, e in gaps) + mismatch
+
+
+def _swept(columns: int, mismatch: int, gaps: dp.Gaps) -> int:
+    """The widest band whose values 16 bits hold in a sweep with stripes of so many columns.
+
+    kTop is what a path that is proved has cost at most, and no cell costs less than a gap to its diagonal: values
+    fall by a gap of as many letters as the band has diagonals, two openings, and what the drift adds in a stripe.
+    """
+    drift = max(min(e for _, e in gaps), 1)
+    return (_TOP + 2**15 - 1 - 8 * _opened(mismatch, gaps)) // drift - 2 * columns
+
+
+def widest(mismatch: int, gaps: dp.Gaps, band: int, longer: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """The widest band (i64[n]) that a kernel chosen for `band` takes; 0 or less: none.
+
+    `longer`: letters by which targets are longer than queries. Values fall by a gap of so many letters more.
+    """
+    columns = [width(n) for n in LANES if holds(n, mismatch, gaps, band)]
+    most = _swept(max(columns), mismatch, gaps) if columns else 0
+    found: npt.NDArray[np.int64] = most - np.maximum(longer.astype(np.int64), 0)
+    return found
 
 
 def steps(lanes: int, band: int, path: bool = True) -> int:
@@ -103,7 +132,7 @@ def lanes(
         if count is None:
             return once
         room = _ROOM / stride(lanes, len(gaps), band, longest, path)
-        if room < pairs(lanes, THREADS):
+        if room < pairs(lanes, threads(lanes)):
             return 1e9 / room  # a block must have room
         return once * _waits(min(count, room) * lanes / 64)
 
@@ -140,7 +169,8 @@ def provable_cost(
 
     `band`: diagonals, of all pairs or of each. Pairs with an empty side are always answered.
     """
+    longer = target_len.astype(np.int64) - query_len
     proved = dp.unproven_cost(gaps, query_len, target_len, band, odd=False) - 1
-    if lanes(int(np.max(band, initial=1)), mismatch, gaps) is None:
-        proved = np.full_like(proved, -1)
+    held = band <= widest(mismatch, gaps, int(np.max(band, initial=1)), longer)
+    proved = np.where(held, proved, -1)
     return np.where((query_len == 0) | (target_len == 0), dp.NEVER, np.maximum(proved, -1))
