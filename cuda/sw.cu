@@ -21,6 +21,7 @@ namespace wfacli::sw {
 
 struct Shared {
   std::uint32_t scores[kSwCodes * kSwCodes / 4];
+  Pair pairs[WFACLI_BLOCK / kLanes][kPairs];  // that groups have, here since lanes need their registers for cells
 };
 
 WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
@@ -45,14 +46,15 @@ WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best
 }
 
 WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& room, const Profile& profile,
-                         const std::uint32_t* scores, std::int32_t lane) {
+                         Shared& shared, std::int32_t lane) {
   const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kLanes;  // of the warp
-  Pair pairs[kPairs];
+  Pair (&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
+  if (lane < kPairs) pairs[lane] = Pair::of(task, first + kPairs * group + lane);
+  __syncwarp();
   Best best[kPairs];
   std::int32_t rows = 0, stripes = 0;
 #pragma unroll
   for (int x = 0; x < kPairs; ++x) {
-    pairs[x] = Pair::of(task, first + kPairs * group + x);
     rows = max(rows, pairs[x].query_len);
     stripes = max(stripes, pairs[x].stripes());
   }
@@ -62,7 +64,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
 #pragma unroll
   for (int x = 0; x < kPairs; ++x) best[x] = Best::of_group(best[x]);
   // Lane x of the group has pair x from here on.
-  const Pair own = lane == 1 ? pairs[kPairs - 1] : pairs[0];
+  const Pair& own = pairs[lane < kPairs ? lane : 0];
   Best end = lane == 1 ? best[kPairs - 1] : best[0];
   const bool owns = lane < kPairs && own.slot < task.count;
   const Status status = status_of(task, end);
@@ -74,7 +76,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
       const std::int32_t j = kLocal ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
       track = {end.i, j, end.score, 0, 0, 0, RunWriter(task.ops + at, task.op_capacity)};
     }
-    Walk(task, room, profile, scores, lane).run(pairs, best, track, end.j);
+    Walk(task, room, profile, shared.scores, lane).run(pairs, best, track, end.j);
     if (!kLocal) {
       track.out.add(kInsertion, track.i);
       track.i = 0;
@@ -103,7 +105,7 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     drawn = min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu);
     const auto first = static_cast<std::int32_t>(drawn);
     if (first >= task.count) return;
-    align(task, first, room, profile, shared.scores, thread & (kLanes - 1));
+    align(task, first, room, profile, shared, thread & (kLanes - 1));
     __syncwarp();  // the room is free again
   }
 }

@@ -87,12 +87,13 @@ class Entering {
                            const std::int32_t (&stripe)[kPairs], const std::int32_t (&row)[kPairs], std::int32_t rows,
                            std::int32_t lane) {
     gaps_ = gaps;
+    room_ = &room;
+    pairs_ = &pairs[0];
     rows_ = rows;
     beyond_ = codes;
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
-      pair_[x] = &pairs[x];
-      from_[x] = stripe[x] ? room.edge(stripe[x] - 1) : nullptr;
+      stripe_[x] = stripe[x];
       row_[x] = row[x] + lane % kChunk;
     }
     ahead_ = read();
@@ -121,8 +122,8 @@ class Entering {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       const std::int32_t i = row_[x];
-      if (from_[x]) {
-        const Edge edge = i <= rows_ ? from_[x][i - 1] : Edge{0, 0};
+      if (stripe_[x] > 0) {
+        const Edge edge = i <= rows_ ? room_->edge(stripe_[x] - 1)[i - 1] : Edge{0, 0};
         value[x] = edge.value;
         deletion[x] = edge.deletion;
       } else {
@@ -130,16 +131,16 @@ class Entering {
         value[x] = Word::all(h);
         deletion[x] = Word::all(h - gaps_.opened());
       }
-      const bool has = i <= pair_[x]->query_len;
-      codes |= (has ? pair_[x]->query_code(i) : static_cast<std::uint32_t>(beyond_)) << 16 * x;
+      const bool has = i <= pairs_[x].query_len;
+      codes |= (has ? pairs_[x].query_code(i) : static_cast<std::uint32_t>(beyond_)) << 16 * x;
     }
     return {Word::joined(value), Word::joined(deletion), codes};
   }
 
   Gaps gaps_;
-  const Pair* pair_[kPairs];
-  const Edge* from_[kPairs];
-  std::int32_t row_[kPairs], rows_, beyond_;
+  const Room* room_;
+  const Pair* pairs_;
+  std::int32_t stripe_[kPairs], row_[kPairs], rows_, beyond_;
   Entry ahead_, entry_;
 };
 

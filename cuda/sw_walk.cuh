@@ -73,7 +73,7 @@ class Walk {
         }
       }
       __syncwarp();  // directions are written
-      if (lane_ < kPairs) through(lane_ == 1 ? pairs[kPairs - 1] : pairs[0], track);
+      if (lane_ < kPairs) through(pairs[lane_], track);
       __syncwarp();  // and read
     }
   }
