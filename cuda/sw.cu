@@ -94,7 +94,7 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
   WFACLI_DYNAMIC_SHARED(profiles);
   __shared__ Shared shared;
   for (int k = static_cast<int>(threadIdx.x); k < kSwCodes * kSwCodes / 4; k += WFACLI_BLOCK)
-    shared.scores[k] = reinterpret_cast<const std::uint32_t*>(task.scores)[k];
+    shared.scores[k] = task.scores[k];
   __syncthreads();
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
   const Room room = Room::of(task, task.workspace + static_cast<std::uint64_t>(thread / kLanes) * task.stride);

@@ -201,7 +201,7 @@ class Walk {
     }
     if (track.gap == 0) {
       track.left -= scores_[target * kSwCodes + query];
-      track.out.add(query == target && task_.same[query] ? kEqual : kDifferent, 1);
+      track.out.add(query == target && (task_.same >> query & 1) ? kEqual : kDifferent, 1);
       --track.i;
       --track.j;
       return true;

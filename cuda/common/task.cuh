@@ -101,10 +101,6 @@ struct SwTask {
   std::uint64_t stride;
   std::uint32_t* next;  // 0 before the launch: where resident warps draw slots from
 
-  // [kSwCodes][kSwCodes], 16-byte aligned: score of a target's code (row) and a query's; code `codes` stands for what
-  // lies beyond either, and scores less than 0 and no more than any letters do.
-  const std::int8_t* scores;
-  const std::uint8_t* same;  // [kSwCodes], 1 where a code beside itself is written =
   // [count], of each slot: how many letters of the query (x) and of the target (y) there are, from the beginnings;
   // null: all of them.
   const int2* prefixes;
@@ -119,6 +115,11 @@ struct SwTask {
   std::int32_t longest_query;    // letters, of the launch; bound strides
   std::int32_t longest_target;
   SwRule rule;
+  std::uint32_t same;  // bit c: whether code c beside itself is written =
+
+  // Bytes [kSwCodes][kSwCodes]: score of a target's code (row) and a query's. Code `codes` stands for what lies beyond
+  // either, and scores less than 0 and no more than any letters do.
+  std::uint32_t scores[kSwCodes * kSwCodes / 4];
 };
 
 // A launch of pack_letters (pack.cu).

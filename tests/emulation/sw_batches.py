@@ -28,9 +28,7 @@ class SwBatch:
         for pair, row in zip(pairs, starts.T.tolist(), strict=True):
             for letters, start in zip(pair, row, strict=True):
                 self._codes[16 * start : 16 * start + len(letters)] = scheme.codes[np.frombuffer(letters, np.uint8)]
-        scores = self.scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
-        self._table, self._same = aligned(sw.CODES**2, np.int8), aligned(sw.CODES, np.uint8)
-        self._table[:], self._same[:] = scores.table.reshape(-1), scores.same
+        self.scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
         self._columns = [np.ascontiguousarray(c) for c in (*starts, *self.lengths.T)]
         self.count = len(pairs)
 
@@ -40,10 +38,7 @@ class SwBatch:
         names = ("query_start", "target_start", "query_len", "target_len")
         for name, column in zip(names, self._columns, strict=True):
             task["seq"][name] = address(column)
-        scores = self.scores
-        task["scores"], task["same"] = address(self._table), address(self._same)
-        for name in ("codes", "open", "extend", "most"):
-            task[name] = getattr(scores, name)
+        self.scores.into(task)
         task["longest_query"], task["longest_target"] = self.lengths.max(axis=0)
         task["rule"], task["count"] = rule, self.count
         return task

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from . import long_bits, long_wavefront, tiles
+from . import long_bits, long_wavefront, sw, tiles
 from .wfa import VARIANTS
 
 
@@ -179,6 +179,12 @@ def _long_bits() -> Iterator[Row]:
     yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
+def _sw() -> Iterator[Row]:
+    """Any scores of letters; no card has chosen their sizes yet."""
+    for build, rule, path in itertools.product((*sw.BUILDS, sw.WIDE), sw.BUILT, (False, True)):
+        yield Row(sw.row_of(build, rule, path), "sw.cu", "sw_align", build.macros(rule, path), build.threads)
+
+
 _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("pack", "pack.cu", "pack_letters", (), 256),
     Row("encode", "pack.cu", "encode_letters", (), 256),
@@ -188,4 +194,4 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits()))
+ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_sw()))

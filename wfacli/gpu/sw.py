@@ -17,6 +17,8 @@ _EDGE = 8  # bytes of a row of an edge
 _ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
 _ROOM_32 = 1_400_000_000
 
+_ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
+
 I64 = npt.NDArray[np.int64]
 
 
@@ -32,6 +34,9 @@ class Rule(enum.IntEnum):
     def build(self) -> Rule:
         """The one that a kernel is built for: SEMIGLOBAL is a matter of the launch."""
         return Rule.GLOBAL if self is Rule.SEMIGLOBAL else self
+
+
+BUILT = (Rule.LOCAL, Rule.GLOBAL, Rule.EXTENSION)
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,11 @@ class Build:
         """Bytes of workspace of a group, as Room of cuda/sw_room.cuh has it."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
-            return -(-2 * edge // 256) * 256
+            return _padded(2 * edge)
         stripes = (longest_target - 1) // self.width + 1
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
-        return -(-(stripes * (edge + kept) + 16 + self.steps * self.width) // 256) * 256
+        return _padded(stripes * (edge + kept) + 16 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
@@ -116,14 +121,14 @@ class Scores:
 
     Attributes:
         table: i8[32, 32], of a target's code (row) and a query's; that of `codes` lies beyond the sequences.
-        same: u8[32].
+        same: bit c says whether code c beside itself is written '='.
         codes: letters.
         open, extend: of gaps.
         most, least: of all scores.
     """
 
     table: I8
-    same: npt.NDArray[np.uint8]
+    same: int
     codes: int
     open: int
     extend: int
@@ -136,9 +141,14 @@ class Scores:
         size, least = len(matrix), int(matrix.min())
         table = np.full((CODES, CODES), min(least, BEYOND_LEAST), np.int8)
         table[:size, :size] = matrix.T
-        written = np.zeros(CODES, np.uint8)
-        written[:size] = same
+        written = sum(1 << code for code, equal in enumerate(same.tolist()) if equal)
         return cls(table, written, size, open_, extend, int(matrix.max()), least)
+
+    def into(self, task: npt.NDArray[np.void]) -> None:
+        """Writes it into an SwTask."""
+        for name in ("codes", "open", "extend", "most", "same"):
+            task[name] = getattr(self, name)
+        task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
     def holds(self, bits: int, rule: Rule, query_len: I64, target_len: I64) -> npt.NDArray[np.bool_]:
         """Whether so many bits hold all scores of pairs, and of what their group's other pair has beyond them.
@@ -158,11 +168,47 @@ class Scores:
         return found
 
 
-def best_build(count: int, query_len: I64, target_len: I64) -> npt.NDArray[np.int64]:
-    """For each pair the build (place in BUILDS) that goes through the fewest cells.
+def _padded(nbytes: int) -> int:
+    return -(-nbytes // 512) * 512
+
+
+def best_build(query_len: I64, target_len: I64, builds: tuple[Build, ...] = BUILDS) -> I64:
+    """For each pair (lengths, i64[n]) the place of the build that goes through the fewest cells for it.
 
     No card has been asked yet: that narrow groups wait for less, and that few pairs leave a card idle, is not in it.
     """
-    cells = np.stack([build.cells(query_len, target_len) for build in BUILDS])
-    best: npt.NDArray[np.int64] = cells.argmin(axis=0)
+    query_len, target_len = query_len.astype(np.int64), target_len.astype(np.int64)
+    cells = np.stack([build.cells(query_len, target_len) for build in builds])
+    best: I64 = cells.argmin(axis=0)
     return best
+
+
+@dataclass(frozen=True)
+class Work:
+    """Pairs that go to a card together.
+
+    Attributes:
+        build: of the kernel.
+        rule: what is aligned.
+        scores: the scheme.
+        path: whether CIGARs are wanted.
+        longest_query, longest_target: letters.
+    """
+
+    build: Build
+    rule: Rule
+    scores: Scores
+    path: bool
+    longest_query: int
+    longest_target: int
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Of the launches: the path of an extension is the global one of the prefixes that it found."""
+        return (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
+
+    @property
+    def op_capacity(self) -> int:
+        """Operations of a CIGAR at most. Long paths have runs; who needs more is the CPU's."""
+        most = self.longest_query + self.longest_target
+        return (most if most <= _ALL_OPERATIONS else most * 3 // 4) if self.path else 0
