@@ -149,3 +149,12 @@ def test_letters_without_scores_are_unsupported() -> None:
 
 def test_memory_limits_of_the_command_line_suffice_for_long_reads() -> None:
     assert Limits().table + Limits().checkpoints == 784 * MIB
+
+
+@pytest.mark.parametrize("mode", ["extension", "semiglobal", "global"])
+def test_scores_that_fall_below_what_16_bits_hold(mode: str) -> None:
+    # Far from the path of the first pair they do, which changes nothing; the second one's path itself does.
+    scheme = Scheme.of_scores(2, 4, 4, 9)
+    pairs = [*long_pairs(6, [8000], b"ACGT", 0.1), (b"ACGT" * 50, b"GATTACA" * 2000)]
+    spec = spec_of(scheme, mode)
+    assert optima_of(extended(pairs, spec)) == optima_of(extended(pairs, spec, wide=True))

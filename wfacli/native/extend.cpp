@@ -297,8 +297,7 @@ void Extender::solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& 
   const auto holds = [&](const Piece& p) {
     const std::int32_t n = p.coded.query_len, m = p.coded.target_len, least = std::min(n, m);
     if (bits == 32) return true;
-    // Whose company may be longer in the other sequence.
-    if (bits == 16) return rule == SwRule::Local || sw_fits16(s, std::max(n, m), std::max(n, m));
+    if (bits == 16) return rule == SwRule::Local || sw_strips16(s);
     if (std::int64_t{least} * s.most <= sw_room8(s)) return true;
     return n <= kTogetherLongest && m <= kTogetherLongest && narrow_failed_ * 2 <= narrow_tried_ + 64;
   };
@@ -356,6 +355,9 @@ bool Extender::in_lanes(int bits, const SwTask& task, const std::int32_t* pieces
     strips += each * (pair.target_len + kernels_.lanes16);
   }
   if (n > kTogetherLongest || m > kTogetherLongest) return false;
+  // Who is shorter in one sequence goes on over pads as far as the longest.
+  const std::int64_t longest = std::max(n, m);
+  if (task.rule != SwRule::Local && !sw_fits16(*task.scheme, longest, longest)) return false;
   if (task.path && n * m * kernels_.lanes16 > static_cast<std::int64_t>(std::min(task.memory_bytes, kLanesTable)))
     return options_->choice == SwChoice::Lanes && n * m * kernels_.lanes16 <= static_cast<std::int64_t>(task.memory_bytes);
   if (options_->choice == SwChoice::Lanes) return true;

@@ -57,6 +57,7 @@ struct SwAnswer {
 // What a thread's kernels keep from call to call.
 struct SwMemory {
   Buffer<std::uint8_t> letters, rows, table, saved;
+  Buffer<std::int32_t> bases;
   Cigar cigars;  // of the pairs solved since they were cleared
 };
 
@@ -89,6 +90,10 @@ WFACLI_INLINE bool sw_fits16(const SwScheme& s, std::int64_t n, std::int64_t m) 
   const std::int64_t gaps = 3 * std::int64_t{s.open} + (n + m + 64) * s.extend - 2 * s.least;
   return gaps < 28'000 && (n < m ? n : m) * s.most < 32'000 - 128;
 }
+
+// Whether a strip of rows changes scores by no more than kSwMoves16.
+constexpr std::int32_t kSwMoves16 = 6'000;
+WFACLI_INLINE bool sw_strips16(const SwScheme& s) { return 35 * s.most - s.least < kSwMoves16; }
 
 // Defined for each instruction set.
 #define WFACLI_DECLARE(isa) \

@@ -11,7 +11,7 @@ static void lanes_of(const SwTask& task, int bits, const SwPair* pairs, std::int
   switch (task.rule) {
     case SwRule::Local:
       if (task.path) return SwLanes<std::int16_t, SwFind::BestFlags, kPlain>(task, pairs, count, memory).run(answers);
-      return SwLanes<std::int16_t, SwFind::Best, kPlain>(task, pairs, count, memory).run(answers);
+      return SwLanes<std::int16_t, SwFind::Score, kPlain>(task, pairs, count, memory).run(answers);
     case SwRule::Extension:
       return SwLanes<std::int16_t, SwFind::Furthest, kPlain>(task, pairs, count, memory).run(answers);
     default:

@@ -12,15 +12,26 @@ namespace WFACLI_ISA {
 
 // What a sweep is to find.
 enum class SwFind : std::uint8_t {
-  Score,     // the best local score
-  Best,      // the best cell of local alignments, the last of several
-  BestFlags, // and for each cell what the way back needs
-  Ends,      // scores of all cells, of which those at the end are looked at
+  Score,      // the best local score
+  Best,       // the best cell of local alignments, the last of several
+  BestFlags,  // and for each cell what the way back needs
+  Ends,       // scores of all cells, of which those at the end are looked at
   EndsFlags,
   Furthest,  // the best cell of extensions
 };
 constexpr bool sw_local(SwFind f) { return f <= SwFind::BestFlags; }
 constexpr bool sw_flags(SwFind f) { return f == SwFind::BestFlags || f == SwFind::EndsFlags; }
+
+// SwFlag of cells, from what went into them and what goes on from them.
+template <class V>
+WFACLI_INLINE typename V::Vector sw_flags_of(typename V::Vector h, typename V::Vector inserted, typename V::Vector deleted,
+                                             typename V::Vector gap, typename V::Vector inserted_on,
+                                             typename V::Vector deleted_on) {
+  const typename V::Vector none{};
+  return V::if_equal(h, inserted, V::all(kFromInsertion), none) | V::if_equal(h, deleted, V::all(kFromDeletion), none) |
+         V::if_at_least(gap, inserted_on, V::all(kInsertionBegins), none) |
+         V::if_at_least(gap, deleted_on, V::all(kDeletionBegins), none);
+}
 
 template <class Lane, SwFind kFind, bool kPlain>
 class SwLanes {
@@ -108,64 +119,64 @@ class SwLanes {
     }
     const Vector q = V::load(letters), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
     const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend), zero = V::all(zero_);
-    const Vector ones = V::all(kFromInsertion), twos = V::all(kFromDeletion), fours = V::all(kInsertionBegins),
-                 eights = V::all(kDeletionBegins), here = V::all(i);
-    Vector diagonal = V::load(h_), border_h = V::all(sw_local(kFind) ? zero_ : border(i));
-    V::store(h_, border_h);
-    Vector deleted = border_h - opened, best = best_, at_i = at_i_, at_j = at_j_, at_sum = at_sum_;
+    const Vector here = V::all(i);
+    // Positions of this row's cells that are the best so far; 0: none.
+    Vector at{};
+    Lane* const row_h = h_;
+    Lane* const row_inserted = inserted_;
+    const std::uint8_t* const letters_at = letters_;
+    const std::int32_t columns = m_;
+    Vector diagonal = V::load(row_h), border_h = V::all(sw_local(kFind) ? zero_ : border(i)), best = best_;
+    V::store(row_h, border_h);
+    Vector deleted = border_h - opened, place = V::all(kFind == SwFind::Furthest ? i : 0);
     std::uint8_t* flags = sw_flags(kFind) ? table_ + static_cast<std::size_t>(i - 1) * m_ * kLanes : nullptr;
-    for (std::int32_t j0 = 0; j0 < m_; j0 += kSwBlock) {
+    for (std::int32_t j0 = 0; j0 < columns; j0 += kSwBlock) {
       if constexpr (!kPlain) {
         constexpr std::size_t across = 16 * Lookup::chunks();
-        const std::uint8_t* block = letters_ + static_cast<std::size_t>(j0) * across;
+        const std::uint8_t* block = letters_at + static_cast<std::size_t>(j0) * across;
         lookup_.look_up([&](int r) { return SwChunks<Lookup::chunks()>::load(block + r * across); });
       }
-      const std::int32_t last = m_ - j0 < kSwBlock ? m_ - j0 : kSwBlock;
+      const std::int32_t last = columns - j0 < kSwBlock ? columns - j0 : kSwBlock;
       for (std::int32_t k = 0; k < last; ++k) {
-        const std::int32_t j = j0 + k + 1;
-        Lane* const h_at = h_ + static_cast<std::size_t>(j) * kLanes;
-        Lane* const i_at = inserted_ + static_cast<std::size_t>(j) * kLanes;
+        const std::size_t cell = static_cast<std::size_t>(j0 + k) * kLanes;  // of column j0 + k + 1
+        Lane* const h_at = row_h + cell + kLanes;
+        Lane* const inserted_at = row_inserted + cell + kLanes;
         Vector score;
-        if constexpr (kPlain) {
-          const Vector t = V::load(reinterpret_cast<const Lane*>(letters_) + static_cast<std::size_t>(j - 1) * kLanes);
-          score = V::choose(other, same, V::equal(q, t));
-        } else {
+        if constexpr (kPlain)
+          score = V::if_equal(q, V::load(reinterpret_cast<const Lane*>(letters_at) + cell), same, other);
+        else
           score = lookup_.score(k);
-        }
-        const Vector up = V::load(h_at), inserted = V::load(i_at);
+        const Vector up = V::load(h_at), inserted = V::load(inserted_at);
         Vector h = V::most(diagonal + score, inserted);
         if constexpr (sw_local(kFind)) h = V::most(h, zero);
         h = V::most(h, deleted);
         const Vector gap = h - opened, inserted_on = inserted - extend, deleted_on = deleted - extend;
-        if constexpr (sw_flags(kFind)) {
-          const Vector from = (V::equal(h, inserted) & ones) | (V::equal(h, deleted) & twos);
-          const Vector begins = (V::at_least(gap, inserted_on) & fours) | (V::at_least(gap, deleted_on) & eights);
-          V::store_bytes(flags + static_cast<std::size_t>(j - 1) * kLanes, from | begins);
-        }
-        V::store(i_at, V::most(gap, inserted_on));
+        if constexpr (sw_flags(kFind)) V::store_bytes(flags + cell, sw_flags_of<V>(h, inserted, deleted, gap, inserted_on, deleted_on));
+        V::store(inserted_at, V::most(gap, inserted_on));
         deleted = V::most(gap, deleted_on);
         diagonal = up;
         V::store(h_at, h);
         if constexpr (kFind == SwFind::Score) best = V::most(best, h);
-        if constexpr (kFind == SwFind::Best || kFind == SwFind::BestFlags) {
-          const Vector as_good = V::at_least(h, best);
+        if constexpr (kFind == SwFind::BestFlags) {
+          place += V::all(1);
+          at = V::if_at_least(h, best, place, at);
           best = V::most(best, h);
-          at_j = V::choose(at_j, V::all(j), as_good);
-          at_i = V::choose(at_i, here, as_good);
         }
         if constexpr (kFind == SwFind::Furthest) {
-          const Vector sum = V::all(i + j);
-          const Vector better = V::above(h, best) | (V::equal(h, best) & V::above(at_sum, sum));
+          // Of cells as good as the best one, one with fewer letters.
+          place += V::all(1);
+          const Vector fewer = V::if_equal(h, best, V::if_above(at_sum_, place, place, at), at);
+          at = V::if_above(h, best, place, fewer);
+          at_sum_ = V::if_equal(at, place, place, at_sum_);
           best = V::most(best, h);
-          at_sum = V::choose(at_sum, sum, better);
-          at_i = V::choose(at_i, here, better);
         }
       }
     }
     best_ = best;
-    at_i_ = at_i;
-    at_j_ = at_j;
-    at_sum_ = at_sum;
+    if constexpr (kFind == SwFind::BestFlags || kFind == SwFind::Furthest) {
+      at_i_ = V::if_equal(at, Vector{}, at_i_, here);
+      at_j_ = V::if_equal(at, Vector{}, at_j_, at);
+    }
   }
 
   // Pairs whose query ends with this row.
@@ -185,18 +196,17 @@ class SwLanes {
   }
 
   void take_best(SwAnswer* answers) {
-    alignas(64) Lane best[kLanes], i[kLanes], j[kLanes], sum[kLanes];
+    alignas(64) Lane best[kLanes], i[kLanes], j[kLanes];
     V::store(best, best_);
     V::store(i, at_i_);
     V::store(j, at_j_);
-    V::store(sum, at_sum_);
     constexpr std::int32_t most = sizeof(Lane) == 1 ? INT8_MAX : INT16_MAX;
     for (std::int32_t p = 0; p < count_; ++p) {
       answers[p].score = best[p] - zero_;
       if (best[p] > most - s_.most) answers[p].status = Status::ScoreLimit;  // a cell may have run over
       if (answers[p].score == 0 || kFind == SwFind::Score) continue;
       answers[p].query_at = i[p];
-      answers[p].target_at = kFind == SwFind::Furthest ? sum[p] - i[p] : j[p];
+      answers[p].target_at = kFind == SwFind::Furthest ? j[p] - i[p] : j[p];
     }
   }
 
@@ -228,6 +238,7 @@ class SwLanes {
   Lane *h_ = nullptr, *inserted_ = nullptr;  // of the last row, at [column][lane]; inserted_: of the next row
   std::uint8_t* table_ = nullptr;            // SwFlag at [row - 1][column - 1][lane]
   Lookup lookup_;
+  // The best cells: scores, rows, and columns; for the furthest, sums of both instead.
   Vector best_{}, at_i_{}, at_j_{}, at_sum_{};
 };
 

@@ -27,9 +27,43 @@ struct SwVector : Lanes<Lane> {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x > y ? x : y);
   }
-  static WFACLI_INLINE Vector equal(Vector a, Vector b) { return (Vector)((Signed)a == (Signed)b); }
-  static WFACLI_INLINE Vector at_least(Vector a, Vector b) { return (Vector)((Signed)a >= (Signed)b); }
-  static WFACLI_INLINE Vector above(Vector a, Vector b) { return (Vector)((Signed)a > (Signed)b); }
+  // a + b and a - b; lanes of 16 bits stop at their least value.
+  static WFACLI_INLINE Vector plus(Vector a, Vector b) {
+    if constexpr (sizeof(Lane) != 2) return a + b;
+#if defined(__AVX512BW__)
+    if constexpr (L::kBytes == 64) return (Vector)_mm512_adds_epi16((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L::kBytes == 32) return (Vector)_mm256_adds_epi16((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (L::kBytes == 16) return (Vector)_mm_adds_epi16((__m128i)a, (__m128i)b);
+#endif
+    return most(a, if_above(Vector{}, b, L::all(INT16_MIN) - b, a)) + b;
+  }
+  static WFACLI_INLINE Vector minus(Vector a, Vector b) {
+    if constexpr (sizeof(Lane) != 2) return a - b;
+#if defined(__AVX512BW__)
+    if constexpr (L::kBytes == 64) return (Vector)_mm512_subs_epi16((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L::kBytes == 32) return (Vector)_mm256_subs_epi16((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (L::kBytes == 16) return (Vector)_mm_subs_epi16((__m128i)a, (__m128i)b);
+#endif
+    return most(a, if_above(b, Vector{}, L::all(INT16_MIN) + b, a)) - b;
+  }
+  // x where a and b compare so, else y. Each in one expression, which makes it one blend under a mask.
+  static WFACLI_INLINE Vector if_equal(Vector a, Vector b, Vector x, Vector y) {
+    return (Vector)((Signed)a == (Signed)b ? (Signed)x : (Signed)y);
+  }
+  static WFACLI_INLINE Vector if_at_least(Vector a, Vector b, Vector x, Vector y) {
+    return (Vector)((Signed)a >= (Signed)b ? (Signed)x : (Signed)y);
+  }
+  static WFACLI_INLINE Vector if_above(Vector a, Vector b, Vector x, Vector y) {
+    return (Vector)((Signed)a > (Signed)b ? (Signed)x : (Signed)y);
+  }
   // A signed byte for each lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
     typename SwBytes<std::int8_t, L::kCount>::Type bytes;

@@ -8,7 +8,8 @@ namespace WFACLI_ISA {
 
 template <class Lane, bool kPlain>
 class SwStrips {
-  static constexpr int kLanes = SwVector<Lane>::kCount;
+  using V = SwVector<Lane>;
+  static constexpr int kLanes = V::kCount;
   static constexpr std::int32_t kKept = 256;  // steps between two states that are kept
 
  public:
@@ -34,7 +35,7 @@ class SwStrips {
     }
     take_rows();
     switch (task_.rule) {
-      case SwRule::Local: sweep_all<SwFind::Best>(); break;
+      case SwRule::Local: task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>(); break;
       case SwRule::Extension: sweep_all<SwFind::Furthest>(); break;
       default: sweep_all<SwFind::Ends>();
     }
@@ -47,6 +48,7 @@ class SwStrips {
   }
 
  private:
+  static constexpr bool kBased = sizeof(Lane) == 2;
   static constexpr std::int32_t kRoom = 2 * kLanes + kSwBlock + 1;
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
@@ -75,14 +77,19 @@ class SwStrips {
     h_ = reinterpret_cast<Lane*>(rows) + kLanes;
     inserted_ = h_ + m_ + kRoom;
     const bool counts = task_.rule == SwRule::Global || task_.rule == SwRule::Extension;
+    if (kBased && task_.rule != SwRule::Local) base_ = kSwMoves16 - INT16_MAX;
+    const auto held = [](std::int64_t score) { return static_cast<Lane>(kBased && score < INT16_MIN ? INT16_MIN : score); };
     for (std::int32_t j = 0; j <= m_; ++j) {
-      const std::int64_t h = counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0;
-      h_[j] = static_cast<Lane>(h);
-      inserted_[j] = static_cast<Lane>(h - s_.open - s_.extend);
+      const std::int64_t h = (counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0) - base_;
+      h_[j] = held(h);
+      inserted_[j] = held(h - s_.open - s_.extend);
     }
     if (!task_.path) return;
     const std::size_t apart = every_ > 1 ? (static_cast<std::size_t>(strips_) / every_ + 1) * row_ : 0;
     const std::size_t all = bytes_of(every_ > 1 ? every_ : strips_);
+    memory_.bases.resize(2 * static_cast<std::size_t>(strips_) + 1);
+    bases_ = memory_.bases.data();
+    far_bases_ = bases_ + strips_;
     std::uint8_t* at = aligned(memory_.saved, apart + all + 64);
     states_ = reinterpret_cast<Raw*>(at);
     at += (every_ > 1 ? every_ : strips_) * states() * sizeof(Raw);
@@ -90,8 +97,30 @@ class SwStrips {
     far_rows_ = at + static_cast<std::size_t>(every_ > 1 ? every_ : strips_) * row_;
   }
 
-  void keep(std::uint8_t* at) const { std::memcpy(at, h_ - kLanes, row_); }
-  void put_back(const std::uint8_t* at) { std::memcpy(h_ - kLanes, at, row_); }
+  void keep(std::uint8_t* at, std::int32_t& base) const {
+    std::memcpy(at, h_ - kLanes, row_);
+    base = base_;
+  }
+  void put_back(const std::uint8_t* at, std::int32_t base) {
+    std::memcpy(h_ - kLanes, at, row_);
+    base_ = base;
+  }
+
+  // Makes the best score of the row above a strip, up to a column, the most that lanes may hold there. What falls below
+  // the least stays there, and so is overrated; but no path from it scores more than `overrated_`.
+  void rebase(std::int32_t row, std::int32_t columns) {
+    Lane most = h_[0];
+    for (std::int32_t j = 1; j <= columns; ++j) most = h_[j] > most ? h_[j] : most;
+    const std::int32_t up = most - (INT16_MAX - kSwMoves16);
+    if (up > 0 || up < -kSwMoves16) {
+      for (Lane* values : {h_, inserted_})
+        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left beyond the last column
+          V::store(values + j, V::minus(V::load(values + j), V::all(up)));
+      base_ += up;
+    }
+    const std::int64_t from_least = std::int64_t{base_} + INT16_MIN + std::int64_t{n_ - row} * s_.most;
+    overrated_ = from_least > overrated_ ? from_least : overrated_;
+  }
 
   // All strips: the score and the best cell; keeps what a path needs.
   template <SwFind kFind>
@@ -100,29 +129,31 @@ class SwStrips {
     SwBest best;
     for (std::int32_t strip = 0; strip < strips_; ++strip) {
       if (stopped()) return;
-      if (task_.path && every_ > 1 && strip % every_ == 0) keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_);
+      if constexpr (kBased && !sw_local(kFind)) rebase(strip * kLanes, m_);
+      if (task_.path && every_ > 1 && strip % every_ == 0)
+        keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_, far_bases_[strip / every_]);
       one_strip(sweep, strip, task_.path && every_ == 1 ? strip : -1, m_);
       sweep.look(best);
     }
-    constexpr bool tracks = kFind == SwFind::Best || kFind == SwFind::Furthest;
-    if (!tracks) {
-      best = {h_[m_], n_, m_};
+    if constexpr (kFind == SwFind::Ends) {
+      best = {h_[m_] + base_, n_, m_};
       for (std::int32_t j = m_ - 1; task_.rule == SwRule::Semiglobal && j >= 0; --j)
-        if (h_[j] > best.score) best = {h_[j], n_, j};
+        if (h_[j] + base_ > best.score) best = {h_[j] + base_, n_, j};
     }
     answer_.score = best.score;
     answer_.query_at = best.i;
     answer_.target_at = best.j;
-    if (sizeof(Lane) == 2 && sw_local(kFind) && best.score > INT16_MAX - s_.most) answer_.status = Status::ScoreLimit;
+    if (kBased && (sw_local(kFind) ? best.score > INT16_MAX - s_.most : best.score <= overrated_))
+      answer_.status = Status::ScoreLimit;
   }
 
   // One strip up to a column; keeps the row above and states as those of the slot-th strip, if that is not -1.
   template <SwFind kFind>
   void one_strip(Sweep<kFind>& sweep, std::int32_t strip, std::int32_t slot, std::int32_t columns) {
-    sweep.begin(strip * kLanes);
+    sweep.begin(strip * kLanes, base_);
     const std::int32_t steps = Sweep<kFind>::steps(columns);
     if (slot < 0) return sweep.run(0, steps, nullptr);
-    keep(rows_ + static_cast<std::size_t>(slot) * row_);
+    keep(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
     for (std::int32_t u = 0; u < steps; u += kKept) {
       std::memcpy(states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(u / kKept)].bytes,
                   &sweep.state, sizeof(State));
@@ -143,9 +174,12 @@ class SwStrips {
       const std::int32_t strip = (way.row() - 1) / kLanes;
       if (strip < first) {
         first = strip / every_ * every_;
-        put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_);
+        put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_, far_bases_[first / every_]);
         Sweep<kAgain> again(task_, pair_, h_, inserted_);
-        for (std::int32_t k = first; k <= strip; ++k) one_strip(again, k, k - first, way.column());
+        for (std::int32_t k = first; k <= strip; ++k) {
+          if constexpr (kBased && !sw_local(kAgain)) rebase(k * kLanes, way.column());
+          one_strip(again, k, k - first, way.column());
+        }
       }
       through_strip(way, sweep, strip, strip - first);
     }
@@ -160,8 +194,8 @@ class SwStrips {
     const std::int32_t above = strip * kLanes;
     const auto step_of = [&](std::int32_t i, std::int32_t j) { return j + (i - above - 1); };
     const std::int32_t last = step_of(way.row(), way.column()), first = last / kKept * kKept;
-    put_back(rows_ + static_cast<std::size_t>(slot) * row_);
-    sweep.begin(above);
+    put_back(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
+    sweep.begin(above, base_);
     std::memcpy(&sweep.state, states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
                 sizeof(State));
     std::uint8_t* flags = aligned(memory_.table, std::size_t{kKept} * kLanes);
@@ -181,6 +215,9 @@ class SwStrips {
   std::int32_t n_, m_, strips_, every_ = 1;
   std::size_t row_;  // bytes of what a strip is handed from the one above
   Lane *h_ = nullptr, *inserted_ = nullptr;
+  std::int32_t base_ = 0;  // scores are so much more than h_ and inserted_ say
+  std::int64_t overrated_ = INT64_MIN;
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;     // as rows_ and far_rows_
   Raw* states_ = nullptr;                                    // [slot][step / kKept]
   std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;       // [slot], [strip / every_]
   SwAnswer answer_;

@@ -38,12 +38,13 @@ class SwSweep {
   static constexpr std::int32_t steps(std::int32_t columns) { return columns + kLanes; }
   static Lane never(const SwScheme& s) {
     if (sw_local(kFind)) return static_cast<Lane>(-s.open - s.extend);
-    return static_cast<Lane>(sizeof(Lane) == 2 ? -30'000 : -1'500'000'000);
+    return static_cast<Lane>(sizeof(Lane) == 2 ? INT16_MIN : -1'500'000'000);
   }
 
-  // Prepares the strip below row `above`.
-  void begin(std::int32_t above) {
+  // Prepares the strip below row `above`, where scores are `base` more than lanes say.
+  void begin(std::int32_t above, std::int32_t base) {
     above_ = above;
+    base_ = base;
     const std::int32_t rows = pair_.query_len - above;
     beyond_ = rows < kLanes ? kLanes - rows : 0;
     alignas(64) Lane letters[kLanes], borders[kLanes], below[kLanes];
@@ -52,7 +53,8 @@ class SwSweep {
       const std::uint8_t code = lane < beyond_ ? kQueryPad : pair_.query[row - 1];
       letters[lane] = static_cast<Lane>(code);
       if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
-      borders[lane] = static_cast<Lane>(sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend));
+      const std::int64_t border = sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend) - base;
+      borders[lane] = static_cast<Lane>(sizeof(Lane) == 2 && border < INT16_MIN ? INT16_MIN : border);
       below[lane] = static_cast<Lane>(lane < beyond_ ? -1 : 0);
     }
     letters_ = V::load(letters);
@@ -86,7 +88,7 @@ class SwSweep {
       fold(0);
       for (int lane = kLanes - 1; lane >= beyond_; --lane) {
         const SwBest& row = rows_[lane];
-        const bool tie = kFind == SwFind::Best ? row.score > 0 : row.i + row.j < best.i + best.j;
+        const bool tie = kFind != SwFind::Furthest ? row.score > 0 : row.i + row.j < best.i + best.j;
         if (row.score > best.score || (row.score == best.score && tie)) best = row;
       }
     }
@@ -95,7 +97,7 @@ class SwSweep {
   State state;
 
  private:
-  static constexpr bool kTracks = kFind == SwFind::Best || kFind == SwFind::Furthest;
+  static constexpr bool kTracks = kFind == SwFind::Score || kFind == SwFind::Best || kFind == SwFind::Furthest;
   static constexpr std::int32_t kNone = sizeof(Lane) == 2 ? INT16_MIN : INT32_MIN;  // less than any score
 
   // kRough: some lanes are before the first column, or below the last row.
@@ -103,36 +105,37 @@ class SwSweep {
   void block(std::int32_t first, std::int32_t count, std::uint8_t* flags) {
     const Vector same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]), zero{};
     const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend);
-    const Vector ones = V::all(kFromInsertion), twos = V::all(kFromDeletion), fours = V::all(kInsertionBegins),
-                 eights = V::all(kDeletionBegins), numbers = V::numbers();
+    const Vector numbers = V::numbers();
+    Lane *const row_h = h_ + (first - kLanes + 1), *const row_inserted = inserted_ + (first - kLanes + 1);
+    Vector place = V::all(first - at_first_);
     State s = state;
     Vector best = best_, at = at_;
+    const Vector letters = letters_;
     // The letter of the lowest row's column u - kLanes + 1, which counts from 1.
     const std::uint8_t* target = pair_.target + (first - kLanes);
     if constexpr (!kPlain) look_up(target);
     for (std::int32_t k = 0; k < count; ++k) {
       const std::int32_t u = first + k;
-      Lane* const h_at = h_ + (u - kLanes + 1);
-      Lane* const inserted_at = inserted_ + (u - kLanes + 1);
-      const Vector up = V::down(s.h, V::load(h_ + u)), inserted = V::down(s.inserted, V::load(inserted_ + u));
+      Lane *const h_at = row_h + k, *const inserted_at = row_inserted + k;
+      const Vector up = V::down(s.h, V::load(h_at + kLanes - 1));
+      const Vector inserted = V::down(s.inserted, V::load(inserted_at + kLanes - 1));
       Vector score;
       if constexpr (kPlain)
-        score = V::choose(other, same, V::equal(letters_, V::widened(target + k)));
+        score = V::if_equal(letters, V::widened(target + k), same, other);
       else
         score = lookup_.score(k);
-      Vector h = V::most(s.diagonal + score, inserted);
+      Vector h = V::most(V::plus(s.diagonal, score), inserted);
       if constexpr (sw_local(kFind)) h = V::most(h, zero);
       h = V::most(h, s.deleted);
       if constexpr (kRough) {
         h = V::choose(h, up, below_);
-        if (u < kLanes) h = V::choose(border_, h, V::above(numbers, V::all(kLanes - 1 - u)));
+        if (u < kLanes) h = V::if_above(numbers, V::all(kLanes - 1 - u), h, border_);
       }
-      const Vector gap = h - opened, inserted_on = inserted - extend, deleted_on = s.deleted - extend;
-      if constexpr (sw_flags(kFind)) {
-        const Vector from = (V::equal(h, inserted) & ones) | (V::equal(h, s.deleted) & twos);
-        const Vector begins = (V::at_least(gap, inserted_on) & fours) | (V::at_least(gap, deleted_on) & eights);
-        V::store_bytes(flags + static_cast<std::size_t>(k) * kLanes, from | begins);
-      }
+      const Vector gap = V::minus(h, opened), inserted_on = V::minus(inserted, extend);
+      const Vector deleted_on = V::minus(s.deleted, extend);
+      if constexpr (sw_flags(kFind))
+        V::store_bytes(flags + static_cast<std::size_t>(k) * kLanes,
+                       sw_flags_of<V>(h, inserted, s.deleted, gap, inserted_on, deleted_on));
       s.inserted = V::most(gap, inserted_on);
       if constexpr (kRough) s.inserted = V::choose(s.inserted, inserted, below_);
       s.deleted = V::most(gap, deleted_on);
@@ -140,10 +143,11 @@ class SwSweep {
       s.h = h;
       V::store(h_at, h);
       V::store(inserted_at, s.inserted);
+      if constexpr (kFind == SwFind::Best) at = V::if_at_least(h, best, place, at);
+      if constexpr (kFind == SwFind::Furthest) at = V::if_above(h, best, place, at);
       if constexpr (kTracks) {
-        const Vector better = kFind == SwFind::Best ? V::at_least(h, best) : V::above(h, best);
+        place += V::all(1);
         best = V::most(best, h);
-        at = V::choose(at, V::all(u - at_first_), better);
       }
     }
     best_ = best;
@@ -153,11 +157,7 @@ class SwSweep {
 
   WFACLI_INLINE void look_up(const std::uint8_t* target) {
     using C = SwChunks<Lookup::chunks()>;
-    lookup_.look_up([&](int r) {
-      alignas(64) std::uint8_t letters[C::kBytes];
-      for (int c = 0; c < Lookup::chunks(); ++c) std::memcpy(letters + 16 * c, target + 16 * c + r, 16);
-      return C::load(letters);
-    });
+    lookup_.look_up([&](int r) { return C::load(target + r); });  // of lane r, and of lane 16 + r right behind
   }
 
   // Takes over each row's best cell of the steps since the last fold; the next ones begin with `next`.
@@ -167,8 +167,9 @@ class SwSweep {
     V::store(at, at_);
     for (int lane = beyond_; lane < kLanes; ++lane) {
       SwBest& row = rows_[lane];
-      if (kFind == SwFind::Best ? score[lane] >= row.score : score[lane] > row.score)
-        row = {score[lane], above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
+      const std::int32_t most = score[lane] + base_;
+      if (kFind != SwFind::Furthest ? most >= row.score : most > row.score)
+        row = {most, above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
     }
     at_first_ = next;
     best_ = V::all(kNone);
@@ -177,7 +178,7 @@ class SwSweep {
   const SwScheme& s_;
   const SwPair& pair_;
   Lane *const h_, *const inserted_;
-  std::int32_t above_ = 0, beyond_ = 0;  // beyond_: lanes below the last row
+  std::int32_t above_ = 0, base_ = 0, beyond_ = 0;  // beyond_: lanes below the last row
   std::int32_t at_first_ = 0;
   Lookup lookup_;
   Vector letters_, border_, below_, best_{}, at_{};
