@@ -76,7 +76,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
       const std::int32_t j = kLocal ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
       track = {end.i, j, end.score, 0, 0, 0, RunWriter(task.ops + at, task.op_capacity)};
     }
-    Walk(task, room, profile, shared.scores, lane).run(pairs, best, track, end.j);
+    Walk(task, room, profile, shared.scores, rows, lane).run(pairs, best, track, end.j);
     if (!kLocal) {
       track.out.add(kInsertion, track.i);
       track.i = 0;

@@ -205,7 +205,7 @@ class Sweep {
     State state;
     state.begin(gaps_, before);
     Entering entering;
-    entering.begin(gaps_, room_, pairs, task_.codes, numbers, first, task_.longest_query, lane_);
+    entering.begin(gaps_, room_, pairs, task_.codes, numbers, first, rows, lane_);
     Edge* const edge = room_.edge(number);
     most_ = Word::all(0);
     const std::int32_t steps = rows + kLanes - 1;

@@ -38,9 +38,9 @@ struct Track {
 class Walk {
  public:
   WFACLI_DEVICE Walk(const SwTask& task, const Room& room, const Profile& profile, const std::uint32_t* scores,
-                     std::int32_t lane)
+                     std::int32_t rows, std::int32_t lane)
       : task_(task), room_(room), profile_(profile), gaps_(Gaps::of(task)),
-        scores_(reinterpret_cast<const std::int8_t*>(scores)), lane_(lane) {}
+        scores_(reinterpret_cast<const std::int8_t*>(scores)), rows_(rows), lane_(lane) {}
 
   // Lane x of the group brings pair x to the beginning of its path, others have tracks with nowhere to go. `best`: the
   // cells where the pairs' ways begin; `begins` becomes the column of the lane's pair where it was not known. All lanes
@@ -118,7 +118,7 @@ class Walk {
       behind[x] = number[x] > 0 ? 0 : lane_;
     }
     Entering entering;
-    entering.begin(gaps_, room_, pairs, task_.codes, stripe, first, task_.longest_query, lane_);
+    entering.begin(gaps_, room_, pairs, task_.codes, stripe, first, rows_, lane_);
 #pragma unroll 1
     for (std::int32_t t = 0; t < most; ++t) {
       const Entry entry = state.entry(entering.at(t), lane_);
@@ -146,7 +146,7 @@ class Walk {
     for (int x = 0; x < kPairs; ++x) profile_.row(x, State::code(entry.codes, x), worth[x]);
     const std::uint32_t opened = Word::all(-gaps_.opened()), extend = Word::all(-gaps_.extend);
     std::uint32_t diagonal = state.corner, along = entry.deletion;
-    state.corner = (entry.value & begun) | (state.corner & ~begun);
+    state.corner = entry.value;  // before the first row, too: what the lane before has above it
     state.codes = entry.codes;
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
@@ -221,6 +221,7 @@ class Walk {
   const Profile& profile_;
   const Gaps gaps_;
   const std::int8_t* scores_;
+  const std::int32_t rows_;  // that edges have
   const std::int32_t lane_;
   std::int32_t made_[kPairs];  // the stripe that the profile is of
 };

@@ -29,7 +29,7 @@ LETTERS = {
 # Around the ends of lanes, stripes and parts of the tiny builds.
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 127, 128, 129)
 NARROW, WIDE = TINY[0], TINY[-1]
-# Each build and rule takes the compiler seconds: `make fuzz` has all of them, tests of the engine those of the catalogue.
+# Each build and rule takes the compiler seconds: `make fuzz` has all of them, tests of the engine the catalogue's.
 ALL = [(build, mode) for build in (*TINY, *sw.BUILDS, sw.WIDE) for mode in MODES]
 FEW = [(NARROW, mode) for mode in MODES] + [(WIDE, "local")]
 
@@ -42,7 +42,9 @@ def some_pairs(letters: str, seed: int = 6) -> list[Pair]:
     for number, length in enumerate(LENGTHS):
         target = sequence(rng, length, alphabet)
         inner = mutated(rng, target, alphabet, 0.2)
-        pairs.append((sequence(rng, number % 5, alphabet) + inner + sequence(rng, 20 * (number % 2), alphabet), target))
+        pairs.append(
+            (sequence(rng, number % 5, alphabet) + inner + sequence(rng, 20 * (number % 2), alphabet), target)
+        )
         pairs.append((sequence(rng, rng.choice(LENGTHS[:13]), alphabet), sequence(rng, length, alphabet)))
     return [(query or b"A", target) for query, target in pairs]
 
@@ -110,7 +112,12 @@ def test_low_scores_of_16_bits(mode: str) -> None:
     """Nothing matches, and gaps cost as much as 16 bits take; beside a pair that is long in the other sequence."""
     scheme = Scheme.parse("1,127,5000,5")
     assert _held(scheme, sw.Rule.GLOBAL)[-1] > 130
-    pairs: list[Pair] = [(b"A" * 130, b"C" * 2), (b"G" * 3, b"T" * 130), (b"A" * 125 + b"CCC", b"CCC"), (b"ACG", b"ACG")]
+    pairs: list[Pair] = [
+        (b"A" * 130, b"C" * 2),
+        (b"G" * 3, b"T" * 130),
+        (b"A" * 125 + b"CCC", b"CCC"),
+        (b"ACG", b"ACG"),
+    ]
     found = launch_sw(pairs, scheme, sw.Rule[mode.upper()], NARROW, True)
     assert found == optima_of(extended(pairs, spec_of(scheme, mode)))
 

@@ -115,7 +115,9 @@ def extend(
     )
     keep_memory_flat()
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
-    run = ExtendRun(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, None if quiet else note)
+    run = ExtendRun(
+        config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, None if quiet else note
+    )
     if run.on_gpu:
         sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     complete = False

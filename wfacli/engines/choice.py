@@ -61,7 +61,7 @@ def extending(
     try:
         if not extend_gpu.serves(spec):
             raise UsageError(
-                "bands, drops and the second best score are found by the CPU alone: leave --engine gpu out, or --bandwidth, "
+                "bands, drops and the second best score are the CPU's alone: leave --engine gpu out, or --bandwidth, "
                 "--xdrop, --zdrop and --second-best"
             )
         return extend_gpu.ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)

@@ -18,8 +18,8 @@ from ..gpu import sw
 from ..gpu.device import IN_FLIGHT, Device
 from ..gpu.driver import Driver
 from ..gpu.job import Answers, Staged
-from ..gpu.sw_job import SwJob, needs, plan_of
 from ..gpu.staging import Outbox, Staging
+from ..gpu.sw_job import SwJob, needs, plan_of
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
 from .base import Engine
@@ -36,7 +36,7 @@ def serves(spec: ExtendSpec) -> bool:
 
 @dataclass(frozen=True)
 class _Part:
-    """Places in a route that are on their way; `wide`: with 32 bits."""
+    """Places in a route that are on their way."""
 
     places: I32
     work: sw.Work
@@ -56,6 +56,7 @@ class ExtendGpuEngine:
     """Scored alignment on one card; see engines.base.Engine. What the card cannot do the CPU engine does."""
 
     name = "gpu"
+    builds: tuple[sw.Build, ...]  # that pairs of 16 bits are shared out among
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class ExtendGpuEngine:
         """
         assert serves(spec)
         scheme = spec.scheme
-        self._spec, self._cpu, self._stats, self._builds = spec, cpu, stats or Stats(), builds
+        self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
         self._rule = sw.Rule[spec.mode.name]
         self._device = Device(open_driver)
@@ -99,7 +100,7 @@ class ExtendGpuEngine:
             raise Cancelled("stopped")
         if self._closed:
             raise RuntimeError("the engine is closed")
-        lengths = pairs.q_len[route.rows], pairs.t_len[route.rows]
+        lengths = pairs.q_len[route.rows].astype(np.int64), pairs.t_len[route.rows].astype(np.int64)
         able = np.minimum(*lengths) > 0
         if self._spec.scheme.lacks_letters and foreign_letter(pairs, self._spec.scheme.codes):
             able[:] = False
@@ -107,8 +108,8 @@ class ExtendGpuEngine:
         narrow = able & self._scores.holds(16, self._rule, *lengths)
         parts, refused = [], np.zeros(len(able), np.bool_)
         places = np.flatnonzero(narrow).astype(np.int32)
-        chosen = sw.best_build(lengths[0][places], lengths[1][places], self._builds)
-        groups = [(build, places[chosen == k]) for k, build in enumerate(self._builds)]
+        chosen = sw.best_build(lengths[0][places], lengths[1][places], self.builds)
+        groups = [(build, places[chosen == k]) for k, build in enumerate(self.builds)]
         for build, some in [*groups, (sw.WIDE, np.flatnonzero(able & ~narrow).astype(np.int32))]:
             for part in self._pieces(pairs, route, some, build):
                 if isinstance(part, _Part):
@@ -175,7 +176,7 @@ class ExtendGpuEngine:
             self._cpu.close()
 
     def _pieces(self, pairs: PairBatch, route: Route, places: I32, build: sw.Build) -> Iterator[_Part | I32]:
-        """Places of a route on their way, in parts that fit a job's memory, longest first; or those that do not fit."""
+        """Places of a route on their way, in parts that fit a job's memory, longest first; or those that fit none."""
         rows = route.rows[places]
         cells = build.cells(pairs.q_len[rows].astype(np.int64), pairs.t_len[rows].astype(np.int64))
         left = [places[np.argsort(-cells, kind="stable")]] if len(places) else []
@@ -191,7 +192,9 @@ class ExtendGpuEngine:
                 int(pairs.t_len[rows].max()),
             )
             plan = plan_of(work)
-            letters = -(-len(pairs.bases) // 16) * 16 if is_every_row(rows, len(pairs)) else rows_summary(pairs, rows)[0]
+            letters = (
+                -(-len(pairs.bases) // 16) * 16 if is_every_row(rows, len(pairs)) else rows_summary(pairs, rows)[0]
+            )
             spare = self._job_bytes - needs(len(some), letters, plan)
             fits = plan.shared <= self._device.driver.card.shared_per_block and self._failure is None
             if fits and spare >= 0:
@@ -229,9 +232,7 @@ class ExtendGpuEngine:
 
     def _of_cpu(self, ticket: Any, places: I32) -> PartialResult:
         found = self._cpu.collect(ticket)
-        return PartialResult(
-            places, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start
-        )
+        return PartialResult(places, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)
 
     def _result(self, pairs: PairBatch, route: Route, part: _Part) -> PartialResult:
         """What came back, by places of the route."""

@@ -77,8 +77,8 @@ class Staged:
         return self.buffer[end - _TABLES : end]
 
 
-_LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
-COLUMNS = len(_LAID_OUT) + 1
+LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
+COLUMNS = len(LAID_OUT) + 1
 _TABLES = 512  # bytes
 
 
@@ -265,7 +265,7 @@ class AlignJob:
         encode = np.zeros(1, task.ENCODE_TASK)
         encode["bases"], encode["codes"], encode["count"] = letters, self._codes, m
         encode["tables"] = letters + self._staged.nbytes - _TABLES
-        for number, name in enumerate((*_LAID_OUT, "rows")):
+        for number, name in enumerate((*LAID_OUT, "rows")):
             encode[name] = first + 4 * m * number
         _launch(driver, "encode", 32 * m, encode, slot)
 
@@ -274,14 +274,17 @@ class AlignJob:
     ) -> None:
         m, plan, shape, staged = self._shape.count, self._plan, self._shape, self._staged
         first = letters + staged.letters
-        self._ops, self._out = arena.take(4 * m * plan.op_capacity), arena.take(self._answer_bytes(m * plan.op_capacity))
+        self._ops, self._out = (
+            arena.take(4 * m * plan.op_capacity),
+            arena.take(self._answer_bytes(m * plan.op_capacity)),
+        )
         self._op_count = arena.take(4 * m)
         todo = np.zeros(1, task.ALIGN_TASK)
         if staged.coded:
             todo["seq"]["codes"], todo["wildcard"] = self._codes, shape.wildcard
         else:
             todo["seq"]["packed"] = self._packed
-        for number, name in enumerate(_LAID_OUT):
+        for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
         todo["next"], todo["workspace"], todo["stride"] = arena.take(4), arena.take(units * plan.stride), plan.stride
         costs = todo["costs"]
@@ -294,7 +297,7 @@ class AlignJob:
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):
             count = min(at_once, m - begin)
-            todo["rows"] = first + 4 * (len(_LAID_OUT) * m + begin)
+            todo["rows"] = first + 4 * (len(LAID_OUT) * m + begin)
             todo["cost"] = self._out + 8 * (m + 1) + 4 * begin
             todo["status"] = self._out + 8 * (m + 1) + 4 * m + begin
             todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.follows else 0

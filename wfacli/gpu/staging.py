@@ -64,8 +64,11 @@ class Staging:
 
 
 def answer_bytes(count: int, operations: int, spans: int = 0) -> int:
-    """Bytes of answers: start i64[m + 1], cost i32[m], status and cut u8[m]; from a multiple of 16 on, spans of so many
-    bytes each and operations."""
+    """Bytes of answers.
+
+    start i64[m + 1], cost i32[m], status and cut u8[m]; from a multiple of 16 on, spans of so many bytes each and
+    operations.
+    """
     return -(-(14 * count + 8) // 16) * 16 + spans * count + 4 * operations
 
 

@@ -11,7 +11,7 @@ from . import catalogue, sw, task
 from .arena import Arena, padded
 from .device import Slot
 from .driver import Driver, Kernel
-from .job import _LAID_OUT, AlignJob, Staged
+from .job import LAID_OUT, AlignJob, Staged
 from .plans import NO_BOUND, Plan, Shape
 from .staging import Outbox
 
@@ -67,11 +67,12 @@ class SwJob(AlignJob):
     ) -> None:
         m, plan, work = self._shape.count, self._plan, self._work
         first = letters + self._staged.letters
-        self._ops, self._out = arena.take(4 * m * plan.op_capacity), arena.take(self._answer_bytes(m * plan.op_capacity))
+        capacity = m * plan.op_capacity
+        self._ops, self._out = arena.take(4 * capacity), arena.take(self._answer_bytes(capacity))
         self._op_count, ends = arena.take(4 * m), arena.take(8 * m)
         todo = np.zeros(1, task.SW_TASK)
         todo["seq"]["codes"] = self._codes
-        for number, name in enumerate((*_LAID_OUT, "rows")):
+        for number, name in enumerate((*LAID_OUT, "rows")):
             (todo if name == "rows" else todo["seq"])[name] = first + 4 * m * number
         todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
         todo["stride"] = plan.stride * work.build.pairs
