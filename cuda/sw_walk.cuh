@@ -109,26 +109,40 @@ class Walk {
                              const std::int32_t (&last)[kPairs]) {
     State state;
     restore(stripe, number, state);
-    std::int32_t first[kPairs], behind[kPairs];  // behind: steps until the lane's first row
+    std::int32_t first[kPairs];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       if (made_[x] != stripe[x]) profile_.make(pairs[x], x, stripe[x] * kWidth + lane_ * kColumns);
       made_[x] = stripe[x];
       first[x] = number[x] * kSteps + 1;
-      behind[x] = number[x] > 0 ? 0 : lane_;
     }
     Entering entering;
     entering.begin(gaps_, room_, pairs, task_.codes, stripe, first, rows_, lane_);
 #pragma unroll 1
     for (std::int32_t t = 0; t < most; ++t) {
       const Entry entry = state.entry(entering.at(t), lane_);
-      bool begun[kPairs];
-#pragma unroll
-      for (int x = 0; x < kPairs; ++x) begun[x] = t >= behind[x];
-      row(state, entry, Word::mask(begun), room_.directions(t, lane_));
+      if (t == lane_) begin_first_parts(state, stripe, number);
+      row(state, entry, room_.directions(t, lane_));
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
         if (kLocal && seeks[x] > 0 && t == last[x]) seeks[x] = -column_of(state, x, seeks[x], stripe[x]);
+    }
+  }
+  // Before row 1 of the lane, for pairs whose part begins above it: what it did until now was for nothing.
+  WFACLI_DEVICE void begin_first_parts(State& state, const std::int32_t (&stripe)[kPairs],
+                                       const std::int32_t (&number)[kPairs]) const {
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (number[x] > 0) continue;
+      bool own[kPairs] = {};
+      own[x] = true;
+      const std::uint32_t mask = Word::mask(own), *kept = room_.kept(stripe[x], 0, lane_);
+#pragma unroll
+      for (int k = 0; k < kColumns; ++k) {
+        state.value[k] = (kept[kLanes * k] & mask) | (state.value[k] & ~mask);
+        state.insertion[k] = (kept[kLanes * (kColumns + k)] & mask) | (state.insertion[k] & ~mask);
+      }
+      state.corner = (kept[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
     }
   }
   // The last column of the lane that has a score.
@@ -139,27 +153,27 @@ class Walk {
       if (Word::of(state.value[k], x) == score) column = stripe * kWidth + lane_ * kColumns + k + 1;
     return column;
   }
-  // A row of the pairs that have begun, all ones in their places of `begun`, and its directions.
-  WFACLI_DEVICE void row(State& state, const Entry& entry, std::uint32_t begun, std::uint32_t* out) const {
+  // A row and its directions.
+  WFACLI_DEVICE void row(State& state, const Entry& entry, std::uint32_t* out) const {
     std::uint32_t worth[kPairs][Profile::kWords], words[Room::kDirections] = {};
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) profile_.row(x, State::code(entry.codes, x), worth[x]);
     const std::uint32_t opened = Word::all(-gaps_.opened()), extend = Word::all(-gaps_.extend);
     std::uint32_t diagonal = state.corner, along = entry.deletion;
-    state.corner = entry.value;  // before the first row, too: what the lane before has above it
+    state.corner = entry.value;
     state.codes = entry.codes;
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const std::uint32_t inserted = state.insertion[k];
       const std::uint32_t best = Word::most_with_sum<kLocal>(diagonal, State::score(worth, k), Word::most(inserted, along));
       diagonal = state.value[k];
+      state.value[k] = best;
       const std::uint32_t gap = Word::add(best, opened);
       const std::uint32_t down = Word::most_with_sum(inserted, extend, gap), right = Word::most_with_sum(along, extend, gap);
       const std::uint32_t direction = Word::differ(best, inserted) + 2 * Word::differ(best, along) +
                                       4 * Word::differ(down, gap) + 8 * Word::differ(right, gap);
       words[k / 4] += direction << k % 4 * 4;
-      state.value[k] = (best & begun) | (diagonal & ~begun);
-      state.insertion[k] = (down & begun) | (inserted & ~begun);
+      state.insertion[k] = down;
       along = right;
     }
     state.deletion = along;
