@@ -75,6 +75,8 @@ _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
     "dp-128-pieces-1-bits-16-coded": 5,
     "dp-1024-pieces-1-bits-32-coded": 3,
+    "sw-extension-8x8-bits-16": 7,
+    "sw-ends-32x16-bits-32-path": 4,
 }
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
@@ -182,7 +184,9 @@ def _long_bits() -> Iterator[Row]:
 def _sw() -> Iterator[Row]:
     """Any scores of letters; no card has chosen their sizes yet."""
     for build, rule, path in itertools.product((*sw.BUILDS, sw.WIDE), sw.BUILT, (False, True)):
-        yield Row(sw.row_of(build, rule, path), "sw.cu", "sw_align", build.macros(rule, path), build.threads)
+        name = sw.row_of(build, rule, path)
+        resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
+        yield Row(name, "sw.cu", "sw_align", (*build.macros(rule, path), *resident), build.threads)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
