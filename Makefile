@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-distance cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-distance bench-distance-scale cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -59,7 +59,7 @@ kernels: .venv/built
 
 # Longer random tests than make test has time for.
 fuzz: .venv/dev
-	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines
+	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
@@ -76,6 +76,11 @@ bench-gpu: .venv/built
 # make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".
 bench-distance: .venv/built
 	$(BIN)/pip install -q "edlib>=1.3.9" && $(BIN)/python bench/distance_table.py $(BENCH)
+
+# How the distance of one pair scales, on a card where there is one: random and simulated pairs by both algorithms, which
+# must agree; results as JSON and PNG, options as in make bench-distance-scale BENCH="--minutes 10".
+bench-distance-scale: .venv/dev
+	$(BIN)/python bench/distance_scale.py $(BENCH)
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++

@@ -9,8 +9,8 @@
 // (long_bits_meet.cu; D. S. Hirschberg, "A linear space algorithm for computing maximal common subsequences", CACM 1975).
 // A stripe has kRows rows, 32 * Words
 // of them a lane, which is kSkew columns behind the lane above; so lanes hand the horizontal deltas of their last rows
-// down every kSkew columns only. The last lane writes these deltas, the stripe's edge, from which the next stripe goes on
-// as soon as they are there. Stripes are drawn from a counter, so whoever waits for the one before waits for somebody who
+// down every kStep columns only, and some columns before they are needed. The last lane writes these deltas, the stripe's
+// edge, from which the next stripe goes on as soon as they are there. Stripes are drawn from a counter, so whoever waits for the one before waits for somebody who
 // is at work. Each word of an edge comes with the stripe's tag in one 64-bit store, so nobody needs a fence.
 //
 // A stripe has the columns that the band's diagonals cross in its rows. What comes into it from outside of the band is
@@ -21,6 +21,7 @@
 #include "common/carry.cuh"
 #include "common/planes.cuh"
 #include "common/task.cuh"
+#include "long_bits_rows.cuh"
 
 namespace wfacli {
 
@@ -58,96 +59,168 @@ struct StripeColumns {
   }
 };
 
-// 32 letters of a sequence, or of the reversed one, from letter `at` of it on, as planes; the first one's in the lowest
-// bit. What lies outside is anything.
+// Letters of a sequence, or of the reversed one, as planes: 32 of them from letter `at` + 32 * block on, the first one's in
+// the lowest bit. What lies outside is anything. What is fetched is to be used later, so that nobody waits for it.
 template <int Planes>
-WFACLI_DEVICE void letters_from(const std::uint32_t* rows, std::int64_t length, bool reversed, std::int64_t at,
-                                std::uint32_t (&planes)[Planes]) {
-  constexpr std::int64_t kOutside = 32 * (kPadRows - 2);
-  const std::int64_t from = min(max(reversed ? length - 32 - at : at, -kOutside), length + kOutside - 32);
-  const auto by = static_cast<std::uint32_t>(from);
-  if constexpr (Planes == 2) {
-    const uint4 row = __ldg(reinterpret_cast<const uint4*>(rows) + (from >> 5));
-    planes[0] = bits_from(row.x, row.z, by);
-    planes[1] = bits_from(row.y, row.w, by);
-  } else {
-    const std::uint32_t* row = rows + (from >> 5) * kRowWords<Planes>;
-#pragma unroll
-    for (int p = 0; p < Planes; ++p) planes[p] = bits_from(__ldg(row + p), __ldg(row + p + Planes), by);
+class LetterBlocks {
+ public:
+  WFACLI_DEVICE LetterBlocks(const std::uint32_t* rows, std::int64_t length, bool reversed, std::int64_t at)
+      : rows_(rows), end_(static_cast<std::int32_t>(length >> 5) + kPadRows - 2), reversed_(reversed) {
+    const std::int64_t from = reversed ? length - 32 - at : at;
+    row_ = static_cast<std::int32_t>(from >> 5);
+    by_ = static_cast<std::uint32_t>(from);
   }
-  if (reversed) return;
+  // The words that have them.
+  struct Fetched {
+    std::uint32_t first[Planes], next[Planes];
+  };
+  WFACLI_DEVICE Fetched fetch(std::int32_t block) const {
+    const std::int32_t at = min(max(reversed_ ? row_ - block : row_ + block, 2 - kPadRows), end_);
+    Fetched words;
+    if constexpr (Planes == 2) {
+      const uint4 row = __ldg(reinterpret_cast<const uint4*>(rows_) + at);
+      words = {{row.x, row.y}, {row.z, row.w}};
+    } else {
+      const std::uint32_t* row = rows_ + static_cast<std::int64_t>(at) * kRowWords<Planes>;
 #pragma unroll
-  for (int p = 0; p < Planes; ++p) planes[p] = __brev(planes[p]);
-}
+      for (int p = 0; p < Planes; ++p) {
+        words.first[p] = __ldg(row + p);
+        words.next[p] = __ldg(row + p + Planes);
+      }
+    }
+    return words;
+  }
+  WFACLI_DEVICE void take(const Fetched& words, std::uint32_t (&planes)[Planes]) const {
+#pragma unroll
+    for (int p = 0; p < Planes; ++p) planes[p] = bits_from(words.first[p], words.next[p], by_);
+    if (reversed_) return;
+#pragma unroll
+    for (int p = 0; p < Planes; ++p) planes[p] = __brev(planes[p]);
+  }
 
-template <int Planes, int Words>
+ private:
+  const std::uint32_t* rows_;
+  std::int32_t row_, end_;
+  std::uint32_t by_;
+  bool reversed_;
+};
+
+// What a lane has between two blocks of columns. Of deltas that are handed down only the last eight are needed: `handed`
+// has, from the lowest byte on, where the lane's own rise and fall, and where those of the lane above fall and rise.
+template <int Words>
+struct LaneState {
+  std::uint32_t plus[Words], minus[Words], handed;
+};
+
+// Is shown what a stripe goes through, before each block of 32 columns and in each column; this one looks at nothing.
+template <int Words>
+struct Unwatched {
+  static constexpr bool kBlocks = false;   // whether block() is to be called with a LaneState
+  static constexpr bool kHandsOn = true;   // whether the stripe writes its edge
+  WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
+};
+
+template <int Planes, int Words, class Watch = Unwatched<Words>>
 class BitStripe {
  public:
   static constexpr std::int64_t kRows = std::int64_t{32} * 32 * Words;
+  static constexpr int kStep = Words == 2 ? 8 : 4;  // columns from one shuffle to the next, 8 at most; measured
+  static constexpr int kEarly = 2;                  // columns that a shuffle has to arrive
+  static constexpr int kSkew = kStep + kEarly;      // columns; 32 of them are as many words
+  using Rows = typename RowsOf<Planes, Words>::Type;
 
-  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number)
-      : task_(task), own_(task.matrix[matrix]), matrix_(matrix), number_(number),
-        columns_(StripeColumns::of(task, matrix, number)), row_(number * kRows - own_.above + lane() * (32 * Words)) {
+  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory,
+                          Watch watch = {})
+      : task_(task), own_(task.matrix[matrix]), number_(number), columns_(StripeColumns::of(task, matrix, number)),
+        row_(number * kRows - own_.above + lane() * (32 * Words)), query_(memory),
+        target_(task.target, task.target_len, matrix == 0, 32 * columns_.first - kSkew * (lane() + 1)), watch_(watch) {
+    const LetterBlocks<Planes> letters(task.query, task.query_len, matrix == 0, row_);
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
       std::uint32_t planes[Planes];
-      letters_from<Planes>(task.query, task.query_len, matrix_ == 0, row_ + 32 * w, planes);
-#pragma unroll
-      for (int p = 0; p < Planes; ++p) query_[p][w] = planes[p];
-      plus_[w] = in_matrix(w);
+      letters.take(letters.fetch(w), planes);
+      const std::uint32_t rows = in_matrix(w);
+      query_.set(w, planes, rows);
+      plus_[w] = rows;
       minus_[w] = 0;
     }
+    const StripeColumns next = StripeColumns::of(task, matrix, number + 1);
+    const std::int64_t given = number > 0 ? StripeColumns::of(task, matrix, number - 1).end : columns_.first;
+    next_first_ = next.first;
+    given_ = static_cast<std::int32_t>(min(given, columns_.end) - columns_.first);
+    to_next_ = static_cast<std::int32_t>(min(next.first - columns_.first, std::int64_t{1} << 30));
+    above_ = edge(number_ - 1, columns_.first);
+    below_ = edge(number_, columns_.first);
   }
 
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
 
   // All columns.
   WFACLI_DEVICE void run() {
-    end_before_ = number_ > 0 ? StripeColumns::of(task_, matrix_, number_ - 1).end : columns_.first;
-    next_first_ = StripeColumns::of(task_, matrix_, number_ + 1).first;
-    const bool padded = number_ == 0 && own_.above > 0;
-    const std::int64_t words = columns_.end - columns_.first;
     wait_for_room();
-    request(columns_.first);
-    load_letters(0);
-    for (std::int64_t b = 0; b < words + kSkew; ++b) {
-      if (b % kFetched == 0) {
-        receive(columns_.first + b);
-        request(columns_.first + b + kFetched);
-      }
-      const std::uint32_t plus = __shfl_sync(kEveryLane, given_plus_, static_cast<int>(b % kFetched));
-      const std::uint32_t minus = __shfl_sync(kEveryLane, given_minus_, static_cast<int>(b % kFetched));
-      // The first lane is behind, too, so that the last one's words are whole.
-      in_plus_ = __funnelshift_r(plus, before_plus_, kSkew);
-      in_minus_ = __funnelshift_r(minus, before_minus_, kSkew);
-      before_plus_ = plus;
-      before_minus_ = minus;
-#pragma unroll
-      for (int p = 0; p < Planes; ++p) letters_[p] = __brev(ahead_[p]);
-      load_letters(b + 1);
-      if (padded)
-        columns_of_block<true, true>(b);
-      else if (b < kSkew || b + 1 >= words)
-        columns_of_block<true, false>(b);
-      else
-        columns_of_block<false, false>(b);
-      if (b >= kSkew) hand_on(columns_.first + b - kSkew);
-    }
+    go(0, blocks());
     finish();
+  }
+  WFACLI_DEVICE std::int32_t blocks() const { return static_cast<std::int32_t>(columns_.end - columns_.first) + kSkew; }
+  // Those of blocks `from` to `to`.
+  WFACLI_DEVICE void go(std::int32_t from, std::int32_t to) {
+    const std::int32_t last = blocks() - kSkew - 1;  // that begins in the stripe for all lanes
+    request(from);
+    target_.take(target_.fetch(from), letters_);
+    typename LetterBlocks<Planes>::Fetched coming = target_.fetch(from + 1);
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) query_.matching(letters_, k, equal_[k]);
+    for (std::int32_t b = from; b < to; ++b) {
+      if constexpr (Watch::kBlocks) watch_.block(state());
+      receive(b);
+      request(b + 1);
+      target_.take(coming, ahead_);
+      coming = target_.fetch(b + 2);
+      if (b < kSkew || b >= last)
+        columns_of_block<true>(b);
+      else
+        columns_of_block<false>(b);
+      if (Watch::kHandsOn && b >= kSkew) hand_on(b - kSkew);
+    }
+  }
+  WFACLI_DEVICE LaneState<Words> state() const {
+    LaneState<Words> lane;
+    copy(plus_, lane.plus);
+    copy(minus_, lane.minus);
+    // The last byte of each, the latest in its lowest bit, as from_above_ has them.
+    lane.handed = __byte_perm(__byte_perm(edge_plus_, edge_minus_, 0x0040), from_above_, 0x7410);
+    return lane;
+  }
+  // As it was before block `from`.
+  WFACLI_DEVICE void restore(std::int32_t from, const LaneState<Words>& lane) {
+    copy(lane.plus, plus_);
+    copy(lane.minus, minus_);
+    edge_plus_ = lane.handed & 0xff;
+    edge_minus_ = lane.handed >> 8 & 0xff;
+    from_above_ = __byte_perm(lane.handed, 0, 0x3222);
+    if (from == 0 || from > given_) {
+      before_plus_ = from == 0 ? 0 : ~0u;
+      before_minus_ = 0;
+    } else {
+      before_plus_ = Tagged::wait(above_ + 2 * (from - 1), tag() - 1);
+      before_minus_ = Tagged::wait(above_ + 2 * (from - 1) + 1, tag() - 1);
+    }
   }
 
  private:
-  static constexpr int kSkew = 8;     // columns; 32 of them are as many words
-  static constexpr int kFetched = 4;  // words that are read at a time
+  static constexpr int kAhead = Words > 4 ? 1 : 2;  // columns whose matches are looked up before their turn
 
   WFACLI_DEVICE std::uint32_t tag() const { return static_cast<std::uint32_t>(number_ + 1); }
   // Of the words of a stripe's edge, two each.
   WFACLI_DEVICE unsigned long long* edge(std::int64_t stripe, std::int64_t word) const {
-    const std::int64_t first = StripeColumns::of(task_, matrix_, stripe).first;
-    return own_.edges + 2 * ((stripe % task_.slots) * task_.edge_words + (word - first));
+    const std::int64_t first = StripeColumns::of(task_, static_cast<int>(&own_ - task_.matrix), stripe).first;
+    return own_.edges + 2 * (static_cast<std::int64_t>(slot(stripe)) * task_.edge_words + (word - first));
   }
   // The cost at the top left of a stripe, in two halves.
-  WFACLI_DEVICE unsigned long long* corner(std::int64_t stripe) const { return own_.corner + 2 * (stripe % task_.slots); }
+  WFACLI_DEVICE unsigned long long* corner(std::int64_t stripe) const { return own_.corner + 2 * slot(stripe); }
+  WFACLI_DEVICE std::uint32_t slot(std::int64_t stripe) const {
+    return static_cast<std::uint32_t>(stripe) % static_cast<std::uint32_t>(task_.slots);
+  }
 
   // Rows of a word that are not above the matrix. There the cost is the same from row to row, so that the first row of the
   // matrix is as it must be.
@@ -158,118 +231,118 @@ class BitStripe {
   // The stripe whose place this one takes has been read to its end by the one after it.
   WFACLI_DEVICE void wait_for_room() const {
     const std::int64_t reader = number_ - task_.slots + 1;
-    const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - matrix_ : reader;
+    const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - (&own_ - task_.matrix) : reader;
     if (drawn >= task_.first && reader >= 0 && lane() == 0)
-      Tagged::wait(own_.read + reader % task_.slots, static_cast<std::uint32_t>(reader + 1));
+      Tagged::wait(own_.read + slot(reader), static_cast<std::uint32_t>(reader + 1));
     __syncwarp();
   }
-  // Asks for the deltas above the stripe, of kFetched words from `word` on, a lane each.
-  WFACLI_DEVICE void request(std::int64_t word) {
-    const std::int64_t own = word + lane();
-    asked_ = lane() < kFetched && own < end_before_ && own < columns_.end;
-    if (!asked_) return;
-    const unsigned long long* at = edge(number_ - 1, own);
-    coming_plus_ = Tagged::read(at);
-    coming_minus_ = Tagged::read(at + 1);
+  // Asks for the deltas above the stripe, of block b.
+  WFACLI_DEVICE void request(std::int32_t b) {
+    if (b >= given_) return;
+    coming_plus_ = Tagged::read(above_ + 2 * b);
+    coming_minus_ = Tagged::read(above_ + 2 * b + 1);
   }
-  // Takes them; what is not there yet is asked for again.
-  WFACLI_DEVICE void receive(std::int64_t word) {
-    given_plus_ = ~0u;
-    given_minus_ = 0;
-    if (asked_) {
+  // Takes them; what is not there yet is asked for again. The first lane is behind, too, so that the last one's words
+  // are whole.
+  WFACLI_DEVICE void receive(std::int32_t b) {
+    auto plus = static_cast<std::uint32_t>(coming_plus_), minus = static_cast<std::uint32_t>(coming_minus_);
+    if (b >= given_) {
+      plus = ~0u;
+      minus = 0;
+    } else {
       const std::uint32_t before = tag() - 1;
-      const unsigned long long* at = edge(number_ - 1, word + lane());
-      given_plus_ = Tagged::tag(coming_plus_) == before ? static_cast<std::uint32_t>(coming_plus_) : Tagged::wait(at, before);
-      given_minus_ =
-          Tagged::tag(coming_minus_) == before ? static_cast<std::uint32_t>(coming_minus_) : Tagged::wait(at + 1, before);
+      if (Tagged::tag(coming_plus_) != before) plus = Tagged::wait(above_ + 2 * b, before);
+      if (Tagged::tag(coming_minus_) != before) minus = Tagged::wait(above_ + 2 * b + 1, before);
     }
-    __syncwarp();
-  }
-  // Of block b: lane l is kSkew * (l + 1) columns behind it.
-  WFACLI_DEVICE std::int64_t column_of_block(std::int64_t b) const {
-    return 32 * (columns_.first + b) - kSkew * (lane() + 1);
-  }
-  WFACLI_DEVICE void load_letters(std::int64_t b) {
-    letters_from<Planes>(task_.target, task_.target_len, matrix_ == 0, column_of_block(b), ahead_);
+    in_plus_ = __funnelshift_r(plus, before_plus_, kSkew);
+    in_minus_ = __funnelshift_r(minus, before_minus_, kSkew);
+    before_plus_ = plus;
+    before_minus_ = minus;
   }
 
-  // Of the first and the last blocks (kSome), lanes stand still whose columns are not in the stripe, or the matrix; rows
-  // above the matrix (kAbove) match nothing.
-  template <bool kSome, bool kAbove>
-  WFACLI_DEVICE void columns_of_block(std::int64_t b) {
-    const std::int64_t column = column_of_block(b);
+  // Of the first and the last blocks (kSome), lanes stand still whose columns are not in the stripe, or the matrix. Lane l
+  // is kSkew * (l + 1) columns behind the block.
+  template <bool kSome>
+  WFACLI_DEVICE void columns_of_block(std::int32_t b) {
+    const std::int64_t column = 32 * (columns_.first + b) - kSkew * (lane() + 1);
     const std::int64_t begin = 32 * columns_.first, end = min(32 * columns_.end, task_.target_len);
     const auto from = static_cast<std::int32_t>(min(max(begin - column, std::int64_t{0}), std::int64_t{32}));
     const auto to = static_cast<std::int32_t>(max(min(end - column, std::int64_t{32}), std::int64_t{0}));
 #pragma unroll 1
-    for (int i = 0; i < 32; i += kSkew) {
-      const std::uint32_t from_above =
-          __shfl_up_sync(kEveryLane, __byte_perm(edge_plus_, edge_minus_, 0x0444), 1);  // the last eight of each
-      std::uint32_t plus = from_above, minus = from_above << 8;
-      if (lane() == 0) {
-        plus = in_plus_;
-        minus = in_minus_;
-      }
-      in_plus_ <<= kSkew;
-      in_minus_ <<= kSkew;
+    for (int i = 0; i < 32; i += kStep) {
+      std::uint32_t plus = lane() == 0 ? in_plus_ : from_above_ << (8 - kStep);
+      std::uint32_t minus = lane() == 0 ? in_minus_ : from_above_ << (16 - kStep);
+      in_plus_ <<= kStep;
+      in_minus_ <<= kStep;
+      std::uint32_t now[Planes], equal[kStep + kAhead][Words];
 #pragma unroll
-      for (int k = 0; k < kSkew; ++k, plus <<= 1, minus <<= 1)
-        column_of_lane<kAbove>(plus, minus, !kSome || (i + k >= from && i + k < to));
+      for (int p = 0; p < Planes; ++p) {
+        now[p] = letters_[p];
+        letters_[p] = __funnelshift_r(letters_[p], ahead_[p], kStep);
+        ahead_[p] >>= kStep;
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) copy(equal_[k], equal[k]);
+#pragma unroll
+      for (int k = 0; k < kStep; ++k, plus <<= 1) {
+        const int next = k + kAhead;
+        if (next < kStep)
+          query_.matching(now, next, equal[next]);
+        else
+          query_.matching(letters_, next - kStep, equal[next]);
+        column_of_lane(equal[k], plus, minus, !kSome || (i + k >= from && i + k < to));
+        if (k + kEarly + 1 == kStep)  // the last eight of each
+          from_above_ = __shfl_up_sync(kEveryLane, __byte_perm(edge_plus_, edge_minus_, 0x0444), 1);
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) copy(equal[kStep + k], equal_[k]);
     }
   }
+  WFACLI_DEVICE static void copy(const std::uint32_t (&from)[Words], std::uint32_t (&to)[Words]) {
+#pragma unroll
+    for (int w = 0; w < Words; ++w) to[w] = from[w];
+  }
 
-  // One column; above it the cost rises or falls from the column before as the top bits say.
-  template <bool kAbove>
-  WFACLI_DEVICE void column_of_lane(std::uint32_t rise_above, std::uint32_t fall_above, bool active) {
-    std::uint32_t letter[Planes];
-#pragma unroll
-    for (int p = 0; p < Planes; ++p) {
-      letter[p] = static_cast<std::uint32_t>(static_cast<std::int32_t>(letters_[p]) >> 31);
-      letters_[p] <<= 1;
-    }
-    const std::uint32_t fallen_in = fall_above >> 31;
+  // One column; above it the cost rises or falls from the column before as the top bits say. That of `fall_above` is
+  // gone afterwards.
+  WFACLI_DEVICE void column_of_lane(const std::uint32_t (&equal)[Words], std::uint32_t rise_above,
+                                    std::uint32_t& fall_above, bool active) {
     CarryChain chain;
-    std::uint32_t sum[Words], equal[Words];
+    std::uint32_t sum[Words];
+    std::uint32_t above = fall_above;
+    fall_above = chain.first(fall_above, fall_above);
+#pragma unroll
+    for (int w = 0; w < Words; ++w) sum[w] = chain.next(equal[w] & plus_[w], plus_[w]);
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
-      std::uint32_t differ = 0;
-#pragma unroll
-      for (int p = 0; p < Planes; ++p) differ |= query_[p][w] ^ letter[p];
-      equal[w] = kAbove ? ~differ & in_matrix(w) : ~differ;
-      const std::uint32_t over = (w == 0 ? equal[w] | fallen_in : equal[w]) & plus_[w];
-      sum[w] = w == 0 ? chain.first(over, plus_[w]) : chain.next(over, plus_[w]);
-    }
-#pragma unroll
-    for (int w = 0; w < Words; ++w) {
-      const std::uint32_t along = (sum[w] ^ plus_[w]) | equal[w] | (w == 0 ? fallen_in : 0);
-      const std::uint32_t rise = minus_[w] | ~(along | plus_[w]), fall = plus_[w] & along;
-      const std::uint32_t risen = __funnelshift_l(rise_above, rise, 1), fallen = __funnelshift_l(fall_above, fall, 1);
-      const std::uint32_t still = equal[w] | minus_[w];
+      // Where the cost is that of the cell above on the left, which is no more than any other way costs.
+      const std::uint32_t free = (sum[w] ^ plus_[w]) | (equal[w] | minus_[w]);
+      const std::uint32_t rise = minus_[w] | ~(free | plus_[w]), fall = plus_[w] & free;
+      const std::uint32_t risen = __funnelshift_l(rise_above, rise, 1), fallen = __funnelshift_l(above, fall, 1);
       if (active) {
-        plus_[w] = fallen | ~(still | risen);
-        minus_[w] = risen & still;
+        plus_[w] = fallen | ~(free | risen);
+        minus_[w] = risen & free;
       }
+      watch_.column(w, plus_[w], rise);
       rise_above = rise;
-      fall_above = fall;
+      above = fall;
     }
     edge_plus_ = __funnelshift_l(rise_above, edge_plus_, 1);
-    edge_minus_ = __funnelshift_l(fall_above, edge_minus_, 1);
+    edge_minus_ = __funnelshift_l(above, edge_minus_, 1);
   }
 
   // A word of the edge is whole, in the last lane.
-  WFACLI_DEVICE void hand_on(std::int64_t word) {
-    if (lane() != 31) return;
-    unsigned long long* at = edge(number_, word);
-    Tagged::write(at, tag(), edge_plus_);
-    Tagged::write(at + 1, tag(), edge_minus_);
-    if (word == next_first_) before_next_ = risen_;
-    const std::int64_t columns = task_.target_len - 32 * word;  // of the matrix
-    const std::uint32_t inside = columns >= 32 ? ~0u : ~(~0u >> static_cast<std::uint32_t>(columns));
-    risen_ += __popc(edge_plus_ & inside) - __popc(edge_minus_ & inside);
+  WFACLI_DEVICE void hand_on(std::int32_t word) {
+    if (lane() == 31) {
+      Tagged::write(below_ + 2 * word, tag(), edge_plus_);
+      Tagged::write(below_ + 2 * word + 1, tag(), edge_minus_);
+    }
+    if (word == to_next_) before_next_ = risen_;
+    risen_ += __popc(edge_plus_) - __popc(edge_minus_);
   }
   // Says what the next stripe begins with, or where the last one does, and that this one has read what it needs. The last
   // one of a matrix alone has its last cell, above the rows that it does not have.
-  WFACLI_DEVICE void finish() const {
+  WFACLI_DEVICE void finish() {
     std::int32_t below = 0;
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
@@ -279,6 +352,9 @@ class BitStripe {
     }
     below = __reduce_add_sync(kEveryLane, below);
     if (lane() != 31) return;
+    const std::int64_t beyond = 32 * columns_.end - task_.target_len;  // columns of the last word, fewer than 32
+    const std::uint32_t outside = beyond > 0 ? (1u << static_cast<std::uint32_t>(beyond)) - 1 : 0;
+    risen_ -= __popc(edge_plus_ & outside) - __popc(edge_minus_ & outside);
     std::uint64_t begun = 0;
     if (number_ > 0) {
       const std::uint64_t upper = Tagged::wait(corner(number_) + 1, tag());
@@ -292,25 +368,30 @@ class BitStripe {
     Tagged::write(corner(number_ + 1), tag() + 1, static_cast<std::uint32_t>(next));
     Tagged::write(corner(number_ + 1) + 1, tag() + 1, static_cast<std::uint32_t>(next >> 32));
     __threadfence();  // all has been read
-    Tagged::write(own_.read + number_ % task_.slots, tag(), 0);
+    Tagged::write(own_.read + slot(number_), tag(), 0);
   }
 
   const LongBitsTask& task_;
   const BitsMatrix& own_;
-  const int matrix_;
   const std::int64_t number_;
   const StripeColumns columns_;
   const std::int64_t row_;  // the lane's first
-  std::int64_t end_before_, next_first_;
+  Rows query_;
+  LetterBlocks<Planes> target_;  // of the lane
+  Watch watch_;
+  std::int64_t next_first_;
   std::int64_t risen_ = 0, before_next_ = 0;  // along the edge: so far, and to where the next stripe begins
-  std::uint32_t query_[Planes][Words];
   std::uint32_t plus_[Words], minus_[Words];  // where the cost rises, or falls, from the row above
-  std::uint32_t letters_[Planes], ahead_[Planes];
+  std::uint32_t letters_[Planes], ahead_[Planes];  // of the columns to come, and of those after them
+  std::uint32_t equal_[kAhead][Words];             // rows that match the next columns
+  const unsigned long long* above_;  // the edge of the stripe before, from the first column on
+  unsigned long long* below_;        // and this one's
+  std::int32_t given_;               // words of it
+  std::int32_t to_next_;             // words before the next stripe's first column
   unsigned long long coming_plus_ = 0, coming_minus_ = 0;
-  std::uint32_t given_plus_ = 0, given_minus_ = 0;  // of some words from the stripe before, one a lane
   std::uint32_t in_plus_ = 0, in_minus_ = 0, before_plus_ = 0, before_minus_ = 0;
   std::uint32_t edge_plus_ = 0, edge_minus_ = 0;  // of the last row's columns, the latest in the lowest bit
-  bool asked_ = false;
+  std::uint32_t from_above_ = 0;  // of the lane above, for the next columns: eight of each, where it rises in the top byte
 };
 
 }  // namespace wfacli

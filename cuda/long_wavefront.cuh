@@ -33,9 +33,14 @@ struct VectorOf<std::int64_t> {
   using Type = ulonglong2;
 };
 
+template <class Tile>
+class Slanted;
+
 template <int Planes, class Offset, int Diagonals, int Again>
 class Stretch {
  public:
+  using Reach = Offset;
+  static constexpr int kPlanes = Planes, kDiagonals = Diagonals;
   static constexpr int kWidth = 32 * Diagonals;
   static constexpr Offset kUnreached = -(Offset{1} << (8 * sizeof(Offset) - 2));
   static_assert(Diagonals < kPadRows - 8, "diagonals beyond the matrix read letters that are not there");
@@ -72,7 +77,20 @@ class Stretch {
       if (turned - j >= 0 && turned - j < from_count) most = max(most, reach_[j] + other[turned - j]);
     return most;
   }
+  // Where the front runs ahead of the tile: before it (-1), behind it (1), or inside, or nowhere so far that it matters (0).
+  WFACLI_DEVICE int slope() const {
+    constexpr Offset kSteep = 4 * (Diagonals - 1);
+    const Offset fall = reach_[0] - reach_[Diagonals - 1];
+    const int falls = __popc(__ballot_sync(kAll, fall > kSteep)), rises = __popc(__ballot_sync(kAll, fall < -kSteep));
+    if (min(falls, rises) > 0 || max(falls, rises) < 24) return 0;
+    return falls ? 1 : -1;
+  }
   WFACLI_DEVICE void advance(int scores) {
+    advance(scores, [] {});
+  }
+  // The same; `after` is called after each score, when what the tile has may be stored.
+  template <class After>
+  WFACLI_DEVICE void advance(int scores, After&& after) {
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) base_[j] = reach_[j];
     int fresh = 0;  // scores that windows are good for
@@ -87,6 +105,7 @@ class Stretch {
         fresh = Again;
       }
       if (going) follow_runs();
+      after();
     }
   }
 
@@ -99,6 +118,8 @@ class Stretch {
     Offset base;
     std::uint32_t differ;
   };
+
+  friend class Slanted<Stretch>;
 
   WFACLI_DEVICE Offset first_cell(Offset k) const { return max(Offset{0}, -k); }
   WFACLI_DEVICE Offset last_cell(Offset k) const { return min(query_len_, target_len_ - k); }
@@ -296,38 +317,5 @@ class Stretch {
   Offset reach_[Diagonals], base_[Diagonals];
   std::uint32_t differ_[Diagonals];
 };
-
-// Whether the fronts that a tile begins with have met. They have when on some diagonal they leave no letter between them,
-// and that is just when the distance is no more than the sum of their scores: if they have, cells that both reached lie
-// on one diagonal, along which distances only grow; and if the distance is no more, a best path can be cut in two parts
-// that have no more edits than each front's score, at a cell that both fronts have reached.
-template <class Offset, class Tile>
-WFACLI_DEVICE void compare_fronts(const LongWavefrontTask& task, const Tile& tile) {
-  const Offset* backward = static_cast<const Offset*>(task.from) + task.from_stride;
-  Offset most = tile.most_behind(backward, static_cast<Offset>(task.from_first), static_cast<Offset>(task.from_count));
-  for (int by = 16; by > 0; by /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, by));
-  if (Tile::lane() != 0 || most < 0) return;
-  if (most >= static_cast<Offset>(task.query_len)) atomicMax(&task.status->met, task.number);
-  if (most > *static_cast<volatile std::int64_t*>(&task.status->reach))
-    atomicMax(reinterpret_cast<long long*>(&task.status->reach), static_cast<long long>(most));
-}
-
-template <int Planes, class Offset, int Diagonals, int Again>
-WFACLI_DEVICE void advance_fronts(const LongWavefrontTask& task) {
-  using Tile = Stretch<Planes, Offset, Diagonals, Again>;
-  const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32;
-  if (number >= 2 * task.tiles) return;
-  if (__shfl_sync(0xffffffffu, *static_cast<volatile std::int32_t*>(&task.status->met), 0)) return;
-  const int front = number >= task.tiles;
-  const std::int64_t at = (front ? number - task.tiles : number) * (Tile::kWidth - 2 * task.ghost);
-  Tile tile(task, front, static_cast<Offset>(task.first + at - task.ghost));
-  tile.load(static_cast<const Offset*>(task.from) + front * task.from_stride, static_cast<Offset>(task.from_first),
-            static_cast<Offset>(task.from_count));
-  if (front == 0) compare_fronts<Offset>(task, tile);
-  tile.advance(task.steps[front]);
-  const int inside = Tile::lane() * Diagonals - task.ghost;
-  if (inside >= 0 && inside < Tile::kWidth - 2 * task.ghost)
-    tile.store(static_cast<Offset*>(task.to) + front * task.to_stride + at + inside);
-}
 
 }  // namespace wfacli

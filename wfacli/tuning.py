@@ -89,6 +89,12 @@ GPU_WORKSPACE = 8e9  # bytes
 THREADS_BESIDE_A_CARD = 8
 SHARED_CORES = 1.9  # times as long as alone a pair takes there: ten of 60 kb, 0.206 s each, with 16 threads on 8 cores
 OPENING_A_CARD = 0.7  # seconds, of a process that has none open
+# A pair of `align` that its route gives to the CPU goes over all of a card (engines/long.py) if it has so many
+# letters, if the CPU takes so many seconds by its model, and the card, by its, this many times less. The CPU's kernels
+# took 0.07 s for 330 kb with 12,160 edits, 1.0 s for 4.6 Mb with 28,152, 7 to 12 s for random 1 Mb, path included, in
+# at most 370 MB (2026-11-22, 2 shared cores); the distance alone by two fronts or slabs a third to all of it: without
+# a card they stay. A card's goals for these are 0.1, 0.4 and 0.5 s.
+LONG_PAIR_LETTERS, LONG_PAIR_SECONDS, LONG_PAIR_MARGIN = 100_000, 0.1, 1.5
 # Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.
 GPU_LONG_LAUNCH = 1.4e-5  # seconds of the host for a launch
@@ -98,16 +104,26 @@ GPU_LONG_GAP = 8e-6  # seconds of a launch's beginning and end on a full card
 GPU_LONG_SPEED = 2.5  # letters that fronts move in a score, above which the next two hold (guess)
 GPU_LONG_FAST = 10.0  # times as long for all points: 8e10 a second on 250 Mb at 99%, ghosts left out
 GPU_LONG_FAST_STEP = 2e-6  # seconds of a score of one tile: 1.2 to 3 on three real pairs
+# The same of tiles that go along with the front (one H200, 2026-11-22).
+GPU_LONG_SLANT = 5.6  # 2.7e11 points a second on 250 Mb at 99%, ghosts left out
+GPU_LONG_SLANT_STEP = 2.9e-6  # 20 Mb at 99%, whose tiles the card takes all at a time
 GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter (32: guess)
 GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the card
 GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the end
-# Stripes of one long pair's matrix (gpu/long_bits.py), by words of a lane: seconds of a warp's column when it has a
-# scheduler to itself, and of each of a multiprocessor's many (one H200, 2026-11-21: 1 Mb in a narrow band, 4 Mb).
-GPU_BITS_ALONE = {1: 4.2e-8, 2: 5.8e-8, 4: 7.9e-8, 8: 1.41e-7}
-GPU_BITS_STEP = {1: 2.0e-8, 2: 2.1e-8, 4: 2.2e-8, 8: 3.2e-8}
+# Stripes of one long pair's matrix (gpu/long_bits.py), by bits of a letter and words of a lane: seconds of a warp's
+# column when it has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a narrow
+# band, E. coli and H. pylori (four bits), and 500 kb of any bytes: within 15% of them.
+GPU_BITS_COLUMN = {
+    **{(2, 1): 3.2e-8, (2, 2): 3.4e-8, (2, 4): 5.5e-8, (2, 8): 1.1e-7},
+    **{(4, 1): 3.1e-8, (4, 2): 4.3e-8, (4, 4): 6.0e-8, (8, 1): 4.3e-8, (8, 2): 6.6e-8},
+}
 GPU_BITS_MARGIN = 1.2  # times the likely edits that a band is made for: one that is too narrow has to be made again
-GPU_BITS_BEHIND = 450  # columns that a stripe is behind the one before at least
-GPU_BITS_PLANES = {2: 1.0, 4: 1.15, 8: 1.5}  # times as long, by bits of a letter
+GPU_BITS_BEHIND = 400  # columns that a stripe is behind the one before at least
+# The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
+GPU_PATH_START = 4e-3  # seconds, of memory and of operations' way home
+GPU_PATH_SWEEP = 1.3  # times as long as stripes take for the distance alone, by their model
+GPU_PATH_ROWS = 3e-8  # seconds of walking, by rows of all stripes: 1e-8 to 2.5e-7, the more the less the pair is alike
+GPU_PATH_SEGMENT = 5e-5  # seconds of walking, by segments of a front: 5e-5 to 7e-5
 # One long pair's distance (distance/cpu.py). AMD EPYC (Zen 5, AVX-512), 2026-11-21, processor time of one thread: the
 # wavefronts took 0.87 to 1.1 ns a point for distances of 3,315 to 39,743, bit-vectors 4.6 to 5 ps a cell of A C G T.
 DISTANCE_START = 5e-5  # seconds

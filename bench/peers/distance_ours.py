@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wfacli import tuning
-from wfacli._native import estimate_edits
+from wfacli._native import estimate_long
 from wfacli.distance import cpu, gpu_bits, gpu_wavefront
 from wfacli.distance.cpu import CpuBits, CpuWavefront
 from wfacli.distance.gpu_bits import GpuBits
@@ -20,7 +20,6 @@ from wfacli.gpu.driver import Driver
 from .distance_work import Work
 
 SLICE = 0.25  # seconds that a solver works before anybody looks whether it takes too long
-_EFFORT = 10_000  # edits that an estimate looks at, a millisecond: with the usual 60 it sees too little of a genome
 
 
 @dataclass
@@ -107,16 +106,14 @@ class Algorithm:
         return f"{self.engine}-{self.kind}"
 
 
-def estimate(work: Work) -> int | None:
-    """Edits that a pair may have, from samples of it; None where there is no telling."""
-    edits = int(estimate_edits(work.batch, most=_EFFORT)[0])
-    return edits if edits >= 0 else None
+def estimate(work: Work) -> int:
+    """Edits that a pair may have, from samples of it."""
+    return round(estimate_long(work.pair.query, work.pair.target))
 
 
-def likely(work: Work) -> int | None:
+def likely(work: Work) -> int:
     """Edits that are enough for most pairs of such an estimate: a band that does not prove is computed for nothing."""
-    edits = estimate(work)
-    return None if edits is None else min(round(edits * tuning.GPU_BITS_MARGIN) + 1, max(work.lengths))
+    return min(round(estimate(work) * tuning.GPU_BITS_MARGIN) + 1, max(work.lengths))
 
 
 def on_cpu(threads: int) -> list[Algorithm]:
@@ -164,7 +161,9 @@ def load_kernels(driver: Driver, plain: bool) -> int:
         plain: whether all letters are A C G T.
     """
     kinds = ("2",) if plain else ("4", "8")
-    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds]
+    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds] + [
+        "long-bits-meet"
+    ]
     bits = tuple(f"long-bits-{planes}-" for planes in kinds)
     rows = [row for name, row in ROWS.items() if name in names or name.startswith(bits)]
     for row in rows:

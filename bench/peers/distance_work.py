@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ class Row:
         letters: of a random pair's target.
         error: edits a letter of the target, a third each of mismatches, insertions and deletions; None: the query is
             another random string.
+        planted: whether edits are such that their number is the distance; see planted().
         card: whether it is too much for a CPU.
     """
 
@@ -34,6 +36,7 @@ class Row:
     real: str = ""
     letters: int = 0
     error: float | None = None
+    planted: bool = False
     card: bool = False
 
 
@@ -61,10 +64,12 @@ class Work:
     Attributes:
         batch: one pair.
         pair: the same letters, not copied.
+        known: the distance, where the way in which the pair was made proves it.
     """
 
     batch: PairBatch
     pair: Pair
+    known: int | None = None
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -123,17 +128,24 @@ def _random(row: Row) -> Work:
     """A pair of random letters, chunk by chunk."""
     rng = np.random.default_rng(_SEED)
     n = row.letters
-    # Half of the insertions too many for any chance.
-    most = n if row.error is None else n + round(n * row.error / 2) + 1000
+    # Far more insertions than there are by any chance.
+    most = n if row.error is None else n + round(n * row.error * (0.7 if row.planted else 0.5)) + 1000
     bases, starts = _room(n, most)
-    end = starts[0]
+    end, known = starts[0], 0
     for begin in range(0, n, _CHUNK):
         letters = _letters(min(_CHUNK, n - begin), rng)
         bases[begin : begin + len(letters)] = letters
-        own = _letters(len(letters), rng) if row.error is None else changed(letters, row.error, rng)
+        if row.error is None:
+            own = _letters(len(letters), rng)
+        elif row.planted:
+            own, count = planted(letters, row.error, rng)
+            known += count
+        else:
+            own = changed(letters, row.error, rng)
         bases[end : end + len(own)] = own
         end += len(own)
-    return work_of(bases, starts, (end - starts[0], n))
+    work = work_of(bases, starts, (end - starts[0], n))
+    return dataclasses.replace(work, known=known) if row.planted else work
 
 
 def _letters(count: int, rng: np.random.Generator) -> U8:
@@ -157,6 +169,24 @@ def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
     places = (at + moved - 1)[kind == 1]
     inserted[places] = _letters(len(places), rng)
     return inserted
+
+
+def planted(letters: U8, error: float, rng: np.random.Generator) -> tuple[U8, int]:
+    """Letters with edits at random places, and how many: exactly as many as their distance.
+
+    At each of these places another letter becomes a C, or a C is put in. No edit of any kind makes more than one C
+    more, so that as many edits are needed as there are more Cs; and as many suffice.
+    """
+    at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
+    c = _BASES[1]
+    put_in = (rng.integers(0, 2, len(at), np.uint8) == 1) | (letters[at] == c)
+    other = letters.copy()
+    other[at[~put_in]] = c
+    copies = np.ones(len(letters), np.uint8)
+    copies[at[put_in]] = 2
+    made = np.repeat(other, copies)
+    made[at[put_in] + np.arange(np.count_nonzero(put_in))] = c
+    return made, len(at)
 
 
 def work_of(bases: U8, starts: tuple[int, int], lengths: tuple[int, int]) -> Work:

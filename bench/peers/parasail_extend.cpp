@@ -9,8 +9,9 @@
 // Seconds that a function of parasail takes for n pairs, one after another, with their CIGARs where it keeps a trace;
 // -1 where it has no function or matrix of that name. Its gap of one letter costs the opening alone.
 extern "C" double parasail_run(const char* function, const char* matrix, int match, int mismatch, int open, int extend,
-                               const char* bases, std::int64_t n, const std::int64_t* q_start, const std::int64_t* t_start,
-                               const std::int32_t* q_len, const std::int32_t* t_len, std::int32_t* scores) {
+                               const char* bases, std::int64_t n, const std::int64_t* q_start,
+                               const std::int64_t* t_start, const std::int32_t* q_len, const std::int32_t* t_len,
+                               std::int32_t* scores) {
   parasail_function_t* align = parasail_lookup_function(function);
   parasail_matrix_t* made = *matrix ? nullptr : parasail_matrix_create("ACGTN", match, mismatch);
   const parasail_matrix_t* scoring = made ? made : parasail_matrix_lookup(matrix);

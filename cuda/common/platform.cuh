@@ -25,7 +25,7 @@
 
 #define WFACLI_DEVICE inline
 #define WFACLI_KERNEL(name, Task) WFACLI_EMULATED_KERNEL(name, Task)
-#define WFACLI_PAUSE()
+#define WFACLI_PAUSE() wfacli_emulation::pause()
 #define WFACLI_DYNAMIC_SHARED(name) std::uint8_t* const name = wfacli_emulation::dynamic_shared()
 
 #endif

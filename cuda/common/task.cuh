@@ -189,6 +189,7 @@ struct LongWavefrontTask {
   std::int32_t ghost;         // diagonals at either end of a tile that are not written
   std::int32_t steps[2];      // scores that each front goes on, up to `ghost`
   std::int32_t number;        // of the launch, from 1
+  std::int32_t slant;         // whether tiles where that may be better go along with the front (long_wavefront_slant.cuh)
 };
 
 // One of the two matrices of long_bits.cu: that of the reversed sequences (0) and that of the sequences (1), of which each
@@ -220,6 +221,49 @@ struct LongBitsTask {
   std::uint32_t* next;      // 0 before the launch: how many stripes are drawn
   std::int64_t* distance;   // of all of the band: from the last stripe, or where the matrices meet
   std::int64_t* sums;       // [2][edge_words + 1] for long_bits_meet
+};
+
+// Pieces of one long pair's path (long_path.cuh), one after the other in the order of the matrix: the path comes into
+// segment s from segment s + 1. Places where it does are numbers below 2^32, in the lower half of a word.
+struct PathSegments {
+  std::int64_t count;
+  std::int64_t* entry;       // [count], where each is believed to be entered
+  std::int64_t* next_entry;  // [count], the same after the launch; [0] and that of the last are what they were
+  std::int64_t* walked;      // [count], the entry that exit and ops belong to; all bits set: none
+  std::int64_t* exit;        // [count], where it is left
+  std::int32_t* op_count;    // [count]
+  std::uint32_t* ops;        // [count][op_capacity], in the path's order
+  std::uint32_t* drawn;      // 0 before the launch: segments that are drawn
+  std::uint32_t* changed;    // 0 before the launch: segments that were walked in it
+  std::uint8_t* room;        // `stride` bytes for each block, 256-byte aligned
+  std::uint64_t stride;
+  std::int64_t op_capacity;
+};
+
+// A launch of a kernel of long_path_bits.cu: stripes of matrix 0 alone are segments; segment s is stripe first_segment + s.
+struct PathBitsTask {
+  LongBitsTask bits;  // of matrix 0, its edges and its stripes; corner, read, distance and sums are not used
+  PathSegments path;  // places are columns
+  std::uint32_t* states;  // [count][states_each][2 * WFACLI_WORDS + 1][32], of lanes; null: none are kept
+  std::int64_t states_each;
+  std::int64_t every;  // blocks of 32 columns from one state to the next, a multiple of 4
+  std::int64_t first_segment;
+};
+
+// A front that is kept (long_path_fronts.cu).
+struct PathFront {
+  const void* offsets;  // [count], of diagonals first, first + 1, ...
+  std::int64_t first;
+  std::int64_t count;
+  std::int64_t score;
+};
+
+// A launch of a kernel of long_path_fronts.cu: segment s has the scores between kept fronts s and s + 1.
+struct PathFrontsTask {
+  LongWavefrontTask fronts;  // of front 1 alone, as `to` and `from`; status is not used
+  PathSegments path;         // places are diagonals, counted from -query_len
+  const PathFront* kept;     // [count + 1]; of the last one only the score matters
+  std::int64_t* furthest;    // the furthest antidiagonal and its place, in the upper half and the lower one; null: nobody asks
 };
 
 }  // namespace wfacli

@@ -231,7 +231,7 @@ def test_a_distance_is_not_computed_again_for_its_path(
 
     kept = ("a.fa", "b.fa", "--path", "-o", "x.paf", "--checkpoint", "c")
     with monkeypatch.context() as patch:
-        patch.setattr("wfacli.cli.distance.write_path", fail)
+        patch.setattr("wfacli.distance.deliver.write_path", fail)
         assert_failure(distance(*kept), 1, "no more memory")
     result = distance(*kept, "--resume", "-v", "--json")
     assert "the checkpoint already has the distance" in result.err
@@ -260,12 +260,17 @@ WRONG = [
     (("a.fa", "b.fa", "--text", "--lines"), 2, "--text and --lines do not go together"),
     (("a.fa", "b.fa", "--lines", "--name-a", "a"), 2, "are for sequences"),
     (("a.fa", "b.fa", "--text", "--ambiguous", "mismatch"), 2, "are for sequences"),
-    (("a.fa", "b.fa", "--text", "--path"), 2, "--path writes PAF or SAM, which are for sequences"),
+    (("a.fa", "b.fa", "--text", "--path", "-o", "x.paf"), 2, "--path writes bytes as TSV, not as PAF"),
+    (("a.fa", "b.fa", "--lines", "--path", "--format", "bam"), 2, "--path writes lines as DIFF or TSV, not as BAM"),
+    (("a.fa", "b.fa", "--path", "-o", "x.diff"), 2, "--path writes letters as PAF or SAM or BAM, not as DIFF"),
+    (("a.fa", "b.fa", "--plot", "x.txt"), 2, "a picture ends in .png, .svg, .pdf or .html"),
+    (("a.fa", "b.fa", "--plot", "no/x.html"), 1, "no/x.html: cannot be written"),
+    (("a.fa", "b.fa", "--plot", "x.html", "--stats", "x.html"), 2, "x.html is named twice"),
     (("a.fa", "b.fa", "--ambiguous", "wildcard"), 2, "--ambiguous wildcard does not go with distance"),
     (("a.fa", "b.fa", "--path", "--json"), 2, "cannot both go to standard output"),
-    (("a.fa", "b.fa", "--path", "-o", "x.bam"), 2, "BAM is not written yet"),
+    (("a.fa", "b.fa", "--path", "-o", "x.cram"), 2, "CRAM is not written"),
     (("a.fa", "b.fa", "--path", "-o", "x.paf.gz"), 2, "not compressed by wfacli"),
-    (("a.fa", "b.fa", "--path", "--format", "tsv"), 2, "--path writes PAF or SAM"),
+    (("a.fa", "b.fa", "--path", "--format", "tsv"), 2, "--path writes letters as PAF or SAM or BAM, not as TSV"),
     (("a.fa", "b.fa", "--format", "sam"), 2, "give --path"),
     (("a.fa", "b.fa", "--stats", "-"), 2, "cannot both go to standard output"),
     (("a.fa", "b.fa", "-o", "a.fa"), 2, "a.fa is an input"),

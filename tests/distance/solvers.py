@@ -6,9 +6,13 @@ import math
 
 import numpy as np
 
-from wfacli.config import EngineName
+from wfacli.config import AlignSpec, Ambiguous, EngineName, Limits, Metric, Penalties
 from wfacli.distance.choose import Algorithm
+from wfacli.distance.inputs import Inputs, Side, Unit
 from wfacli.distance.solver import Pair, Position
+from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.rescue import align_batch
+from wfacli.stats import Stats
 
 
 def edit_distance(a, b):
@@ -29,6 +33,21 @@ def solved(solver):
         return solver.distance
     finally:
         solver.close()
+
+
+def cpu_path(pair: Pair, distance: int) -> np.ndarray:
+    """The canonical path of a pair whose letters are of a byte, by the CPU's kernels (u32[C], BAM's packing)."""
+    letters = [side.tobytes() for side in (pair.query, pair.target)]
+    first = -(-len(letters[0]) // 16) * 16  # where the target begins
+    bases = np.frombuffer(letters[0].ljust(first) + letters[1] + bytes(64), np.uint8)
+    sides = [Side("", "", len(side)) for side in letters]
+    pairs = Inputs(*sides, Unit.LETTERS, pair, bases, (0, first)).as_batch(distance)
+    spec, stats = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL), Stats()
+    engine = CpuEngine(spec, Limits(), 2, stats=stats)
+    try:
+        return align_batch(engine, pairs, spec, Limits(), stats).cigar
+    finally:
+        engine.close()
 
 
 def pair_of(query: bytes, target: bytes) -> Pair:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import random
+import signal
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import mutated, sequence
+from wfacli import cli, tuning
 from wfacli.config import EngineName
+from wfacli.distance import gpu_wavefront
+from wfacli.distance import run as run_module
 from wfacli.distance.card import CardOnDemand
-from wfacli.distance.choose import Choice, Means
+from wfacli.distance.checkpoint import Checkpoint, Identity
+from wfacli.distance.choose import ALGORITHMS, Choice, Means
+from wfacli.distance.cpu import CpuWavefront
+from wfacli.distance.gpu_bits import GpuBits
 from wfacli.distance.run import DistanceRun, Watchers
 from wfacli.distance.solver import Pair
-from wfacli.errors import DeviceError
+from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
+from wfacli.gpu import long_wavefront
 
 from .solvers import edit_distance, pair_of
+
+command = sys.modules["wfacli.cli.distance"]  # of the package it is the function that has this name
 
 
 class Cards:
@@ -101,3 +114,212 @@ def test_lines_go_to_wavefronts():
     b = np.delete(a, [5, 100, 200])
     outcome = run(Pair(a, b, False), EngineName.GPU)
     assert outcome.distance == 3 and outcome.algorithm == "gpu-wavefront"
+
+
+def test_growth_says_how_many_edits_there_will_be(monkeypatch):
+    monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
+    monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
+    monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
+    pair, distance = some_pair(1200, 0.2)
+    driver = EmulatedDriver(multiprocessors=8)
+    solver, seen = gpu_wavefront.GpuWavefront(driver, pair), []
+    try:
+        while not solver.advance(0.0):
+            if solver.position.share > 0.2:
+                seen.append(solver.position.at_least / solver.position.share / distance)
+    finally:
+        solver.close()
+        driver.close()
+    assert len(seen) > 3 and all(0.75 < one < 1.33 for one in seen), seen
+
+
+# Cards that fail
+
+
+class Failing(Cards):
+    """A card to which something happens."""
+
+    def __init__(self, happens):
+        super().__init__()
+        self.happens = happens
+
+    def __call__(self):
+        driver = super().__call__()
+        self.happens(driver)
+        return driver
+
+
+class Steps(DistanceRun):
+    """One whose slices are as short as can be."""
+
+    def _advance(self, algorithm, solver):
+        return super()._advance(replace(algorithm, slice=0.0), solver)
+
+
+def auto_on_card(monkeypatch, cards, kind, checkpoint=None, estimate=60, threads=1):
+    """A run that takes the card first, because the models say so, and what it says."""
+    monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
+    monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
+    monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
+    monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
+    monkeypatch.setattr(GpuBits, "advance", lambda self, seconds: self.take(1) or self._over)
+    slow = [replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS]
+    fast = [replace(a, seconds=lambda *_: 1e-6) if a.engine is EngineName.GPU else a for a in slow]
+    choice, warnings = Choice(Means(threads, CardOnDemand(cards)), EngineName.AUTO, kind, fast), []
+    monkeypatch.setattr(choice, "instead", lambda *_: None)
+    pair, wanted = some_pair()
+    controller = Steps(pair, None, choice, estimate, Watchers(warn=warnings.append), checkpoint, every=0.0)
+    return controller, wanted, warnings
+
+
+ON_ITS_WAY = {"wavefront": 40, "bits": 30}  # calls after which it has begun, and has not ended
+
+
+@pytest.mark.parametrize("kind", ["wavefront", "bits"])
+@pytest.mark.parametrize("call", ["launch", "allocate", "kernel", "pinned", "upload"])
+@pytest.mark.parametrize("after", [0, 3])
+def test_a_call_that_fails(monkeypatch, kind, call, after):
+    class Told(OutOfDeviceMemory):
+        def __init__(self, message):
+            super().__init__(message)
+            happened.append(message)
+
+    happened = []
+    cards = Failing(lambda driver: driver.fail(call=call, after=after, error=Told))
+    controller, wanted, warnings = auto_on_card(monkeypatch, cards, kind)
+    outcome = controller.run()
+    assert outcome.distance == wanted
+    if not happened:
+        assert after and not warnings and outcome.card_failure is None
+        return
+    assert outcome.algorithm == f"cpu-{kind}"
+    assert [p.end for p in outcome.phases] == ["failed", "done"]
+    assert outcome.card_failure == outcome.phases[0].failure == f"injected: {call} failed"
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"the GPU failed (injected: {call} failed): going on with cpu-{kind} from ")
+    assert cards.drivers[0]._closed and not leaks(cards.drivers[0]), "a card that failed is given back at once"
+
+
+def test_fronts_go_on_from_where_the_card_was(monkeypatch):
+    begun, restore = [], CpuWavefront.restore
+
+    def restored(self, state):
+        restore(self, state)
+        begun.append(self.position.at_least)
+
+    monkeypatch.setattr(CpuWavefront, "restore", restored)
+    for after in range(3, 40):
+        before = len(begun)
+        cards = Failing(lambda driver, after=after: driver.fail(call="launch", after=after))
+        controller, wanted, warnings = auto_on_card(monkeypatch, cards, "wavefront")
+        assert controller.run().distance == wanted
+        if not warnings:
+            break
+        if len(begun) > before:
+            assert len(begun) == before + 1 and f"cpu-wavefront from {begun[-1]:,} edits on" in warnings[0]
+    assert len(set(begun)) > 3 and begun == sorted(begun) and 0.8 * wanted < begun[-1] <= wanted
+
+
+def test_a_lost_card(monkeypatch):
+    for kind, after in ON_ITS_WAY.items():
+        cards = Failing(lambda driver, after=after: driver.lose_card(after=after))
+        controller, wanted, warnings = auto_on_card(monkeypatch, cards, kind)
+        outcome = controller.run()
+        assert (outcome.distance, outcome.algorithm) == (wanted, f"cpu-{kind}")
+        assert len(warnings) == 1 and warnings[0].endswith("from the beginning")
+
+
+def test_a_lost_card_and_a_checkpoint(monkeypatch, tmp_path):
+    pair, _ = some_pair()
+    checkpoint = Checkpoint(str(tmp_path / "c"), Identity.of(pair, None))
+    cards = Failing(lambda driver: driver.lose_card(after=110))
+    controller, wanted, warnings = auto_on_card(monkeypatch, cards, "wavefront", checkpoint)
+    outcome = controller.run()
+    assert (outcome.distance, outcome.algorithm) == (wanted, "cpu-wavefront")
+    assert outcome.checkpoints and warnings[0].endswith(" edits on")
+    assert [p["end"] for p in checkpoint.read().facts["phases"]][:1] == ["failed"]
+
+
+def test_a_checkpoint_of_a_card_where_there_is_none(monkeypatch, tmp_path):
+    pair, _ = some_pair()
+    checkpoint = Checkpoint(str(tmp_path / "c"), Identity.of(pair, None))
+    cards = Cards()
+    controller, wanted, _ = auto_on_card(monkeypatch, cards, "wavefront", checkpoint)
+    controller._watchers.stop = lambda: controller._phases[-1].at_least > 20
+    with pytest.raises(Cancelled):
+        controller.run()
+    saved = checkpoint.read()
+    assert saved.algorithm == "gpu-wavefront"
+    again, _, warnings = auto_on_card(monkeypatch, Cards(broken=True), None)
+    outcome = again.run(saved)
+    assert (outcome.distance, outcome.resumed) == (wanted, 1)
+    assert [p.algorithm for p in outcome.phases] == ["gpu-wavefront", "cpu-wavefront"]
+    assert "there is no card" in warnings[0] and " edits on" in warnings[0]
+
+
+def test_a_card_that_fails_when_it_is_changed_over_to(monkeypatch):
+    """The wavefront of the CPU goes on from where it was left."""
+    cards = Failing(lambda driver: driver.fail(call="kernel"))
+    controller, wanted, warnings = auto_on_card(monkeypatch, cards, None, estimate=1)
+    choice = controller._choice
+    monkeypatch.setattr(choice, "first", lambda *_: choice.named("cpu-wavefront"))
+    to = choice.named("gpu-bits")
+    monkeypatch.setattr(choice, "instead", lambda running, *_: None if running is to or warnings else to)
+    monkeypatch.setattr(run_module, "_SURE", 0)
+    native = CpuWavefront.advance
+    monkeypatch.setattr(CpuWavefront, "advance", lambda self, seconds: native(self, 0.0))
+    outcome = controller.run()
+    assert outcome.distance == wanted
+    assert [(p.algorithm, p.end) for p in outcome.phases] == [
+        ("cpu-wavefront", "switched"),
+        ("gpu-bits", "failed"),
+        ("cpu-wavefront", "done"),
+    ]
+    assert warnings[0].endswith(f"from {outcome.phases[0].at_least:,} edits on")
+
+
+@pytest.mark.parametrize("call", ["launch", "kernel"])
+def test_only_a_card(call):
+    cards = Failing(lambda driver: driver.fail(call=call))
+    with pytest.raises(DeviceError, match=rf"injected: {call} failed \(--engine auto goes on with the CPU\)"):
+        run(some_pair()[0], EngineName.GPU, "bits", 60, cards=cards)
+
+
+def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
+    cards = Failing(lambda driver: driver.fail(call="launch", after=1))
+    monkeypatch.setattr(command, "any_card", lambda tell: CardOnDemand(cards))
+    monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
+    slow = tuple(replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS)
+    monkeypatch.setattr(Choice.__init__, "__defaults__", (EngineName.AUTO, None, slow))
+    rng = random.Random(3)
+    a = sequence(rng, 300, b"ACGT")
+    for name, letters in (("a.fa", a), ("b.fa", mutated(rng, a, b"ACGT", 0.1))):
+        (tmp_path / name).write_bytes(b">x\n" + letters + b"\n")
+    monkeypatch.chdir(tmp_path)
+
+    def exit_code(*options):
+        monkeypatch.setattr(sys, "argv", ["wfacli", "distance", "a.fa", "b.fa", *options])
+        with pytest.raises(SystemExit) as end:
+            cli.entry()
+        return end.value.code or 0
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        assert exit_code("--json", "-o", "x.json", "--stats", "s.json") == 0
+        err = capfd.readouterr().err
+        assert err.count("\n") == 1 and err.startswith(
+            "wfacli: warning: the GPU failed (injected: launch failed): going"
+        )
+        for report in ("x.json", "s.json"):
+            history = json.loads((tmp_path / report).read_text())["history"]
+            assert history["card_failure"] == "injected: launch failed"
+            assert [phase["end"] for phase in history["phases"]] == ["failed", "done"]
+        assert exit_code("--engine", "gpu") == 1
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err == "wfacli: error: injected: launch failed (--engine auto goes on with the CPU)\n"
+        assert exit_code() == 0
+        assert " (failed), then cpu-" in capfd.readouterr().out
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.config import Ambiguous, Format
+from wfacli.distance import path
+from wfacli.distance.card import CardOnDemand
+from wfacli.distance.cpu import CpuBits
+from wfacli.distance.gpu_path import find_path
 from wfacli.distance.inputs import Inputs, Side, Unit, read_sequences
 from wfacli.distance.path import PathOptions, write_path
-from wfacli.errors import Cancelled, InternalError, UsageError
+from wfacli.errors import Cancelled, DeviceError, InternalError, OutOfDeviceMemory, UsageError
 from wfacli.io.output import Output
 
-from .solvers import edit_distance, pair_of
+from .solvers import edit_distance, pair_of, solved
 
 OPTIONS = PathOptions(Format.PAF, Ambiguous.LITERAL, 1, "0", "wfacli distance")
 
 
-def inputs_of(folder, a, b):
+def inputs_of(folder, a, b, rule=Ambiguous.LITERAL, keep=False):
     for name, letters in (("a", a), ("b", b)):
         (folder / name).write_text(f">{name}\n{letters}\n")
-    return read_sequences((str(folder / "a"), str(folder / "b")), (None, None), Ambiguous.LITERAL, False)
+    return read_sequences((str(folder / "a"), str(folder / "b")), (None, None), rule, keep)
 
 
-def written(folder, inputs, distance, stop=lambda: False):
+def written(folder, inputs, distance, stop=lambda: False, options=OPTIONS):
     out = Output(str(folder / "x.paf"))
     try:
-        sums = write_path(inputs, distance, OPTIONS, out, stop)
+        sums = write_path(inputs, distance, options, out, stop)
         out.finish()
     except BaseException:
         out.abandon()
@@ -61,6 +68,112 @@ def test_stops_in_the_middle(tmp_path):
 def test_sequences_that_are_too_long_for_it():
     pair = pair_of(b"A", b"A")
     long = Inputs(Side("a", "a", 1 << 31), Side("b", "b", 1), Unit.LETTERS, pair, pair.query)
-    assert long.estimate() is None
+    assert long.estimate() == 0, "estimates have no such bound"
     with pytest.raises(UsageError, match=r"of more than 2,147,483,647 letters cannot be made; the distance can"):
         long.as_batch(0)
+
+
+class Cards:
+    """Emulated cards as they are opened."""
+
+    def __init__(self, **faults):
+        self.faults, self.drivers = faults, []
+        self.on_demand = CardOnDemand(self)
+
+    def __call__(self):
+        self.drivers.append(EmulatedDriver())
+        if self.faults:
+            self.drivers[-1].fail(**self.faults)
+        return self.drivers[-1]
+
+    def close(self):
+        assert not any(leaks(driver) for driver in self.drivers)
+        self.on_demand.close()
+
+
+def edits_of(inputs):
+    return solved(CpuBits(inputs.pair, None, 1))
+
+
+def some_letters(seed, length=1300, alphabet="ACGT"):
+    letters = random.Random(seed)
+    a = letters.choices(alphabet, k=length)
+    b = [letter if letters.random() > 0.2 else letters.choice(alphabet) for letter in a]
+    return "".join(a), "".join(b[:400] + b[450:])
+
+
+@pytest.mark.parametrize("alphabet", ["ACGT", "ACGTNacgtn"])
+@pytest.mark.parametrize("rule", [Ambiguous.LITERAL, Ambiguous.MISMATCH])
+@pytest.mark.parametrize("format_", [Format.PAF, Format.SAM])
+def test_a_card_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
+    a, b = some_letters(2, alphabet=alphabet)
+    inputs = inputs_of(tmp_path, a, b, rule, keep=format_ is Format.SAM)
+    options = replace(OPTIONS, format=format_, rule=rule)
+    edits = edits_of(inputs)
+    by_cpu, text = written(tmp_path, inputs, edits, options=options)
+    cards = Cards()
+    by_card, same = written(tmp_path, inputs, edits, options=replace(options, card=cards.on_demand, always=True))
+    cards.close()
+    assert same == text and by_cpu["by"].startswith("cpu-") and by_card["by"].startswith("gpu-")
+    assert by_card["card_failed"] is None and len(cards.drivers) == 1
+
+
+@pytest.mark.parametrize("call", ["allocate", "launch", "download"])
+def test_a_card_that_fails_leaves_it_to_the_cpu(tmp_path, call):
+    a, b = some_letters(3)
+    inputs = inputs_of(tmp_path, a, b)
+    edits = edits_of(inputs)
+    _, text = written(tmp_path, inputs, edits)
+    cards = Cards(call=call, after=3, error=OutOfDeviceMemory if call == "allocate" else DeviceError)
+    options = replace(OPTIONS, card=cards.on_demand, always=True)
+    sums, same = written(tmp_path, inputs, edits, options=options)
+    cards.close()
+    assert same == text and sums["by"].startswith("cpu-") and f"{call} failed" in sums["card_failed"]
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_what_a_card_makes_is_looked_at(tmp_path, monkeypatch, wrong):
+    """An alignment that does not fit the sequences, or one that costs too much, is made again."""
+    a, b = some_letters(5)
+    inputs, cards = inputs_of(tmp_path, a, b), Cards()
+    edits = edits_of(inputs)
+    _, text = written(tmp_path, inputs, edits)
+
+    def find(*arguments):
+        found = find_path(*arguments)
+        return replace(found, cigar=found.cigar + np.uint32(1 << 4)) if wrong == 1 else replace(found, cigar=dear)
+
+    dear = np.array([len(a) << 4 | 1, len(b) << 4 | 2], np.uint32)
+    monkeypatch.setattr(path, "find_path", find)
+    sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, card=cards.on_demand, always=True))
+    cards.close()
+    assert same == text and sums["by"].startswith("cpu-") and sums["card_failed"]
+
+
+@pytest.mark.parametrize(("on_cpu", "is_open", "used"), [(0.0, True, False), (60.0, False, True), (0.3, False, False)])
+def test_a_card_is_used_where_it_is_sooner(tmp_path, monkeypatch, on_cpu, is_open, used):
+    monkeypatch.setattr(path, "_cpu_seconds", lambda *_: on_cpu)
+    a, b = some_letters(4)
+    inputs, cards = inputs_of(tmp_path, a, b), Cards()
+    if is_open:
+        cards.on_demand.driver()
+    edits = edits_of(inputs)
+    sums, _ = written(tmp_path, inputs, edits, options=replace(OPTIONS, card=cards.on_demand))
+    assert sums["by"].startswith("gpu-") == used and bool(cards.drivers) == (used or is_open)
+    cards.close()
+
+
+def test_what_is_not_for_a_card(tmp_path):
+    """Where there is nothing to be found."""
+    inputs, cards = inputs_of(tmp_path, "ACGT", "ACGT"), Cards()
+    sums, _ = written(tmp_path, inputs, 0, options=replace(OPTIONS, card=cards.on_demand, always=True))
+    assert sums["by"].startswith("cpu-") and not cards.drivers
+
+
+def test_stops_on_a_card(tmp_path):
+    a, b = ("".join(random.Random(seed).choices("ACGT", k=6_000)) for seed in (1, 2))
+    inputs, cards = inputs_of(tmp_path, a, b), Cards()
+    options = replace(OPTIONS, card=cards.on_demand, always=True)
+    with pytest.raises(Cancelled):
+        written(tmp_path, inputs, edits_of(inputs), lambda: True, options)
+    cards.close()

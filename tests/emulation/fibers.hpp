@@ -129,6 +129,9 @@ void wait_until(const Ready& ready, const char* where) {
   f.ready = nullptr;
 }
 
+// Lets others go on, where somebody looks again and again for what another warp is to write.
+inline void pause() { leave(); }
+
 // Threads that have ended are not waited for.
 inline void pass_barrier_if_complete() {
   Block& b = block();

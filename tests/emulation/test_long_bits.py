@@ -69,6 +69,17 @@ def test_two_matrices_meet(rows, error, order):
         assert distance(target, query, likely=likely, shape=ONE, order=order) == wanted
 
 
+@pytest.mark.parametrize(("planes", "words"), [(2, 4), (2, 8), (4, 2), (4, 4), (8, 2)])
+def test_builds(planes, words):
+    """Two stripes and a part, of all widths of what is looked up."""
+    rng = random.Random(words)
+    letters = {2: b"ACGT", 4: b"ACGTNRYKM", 8: bytes(range(256))}[planes]
+    query = sequence(rng, 2 * 1024 * words + 100 if words < 8 else 9000, letters)
+    target = mutated(rng, query, letters, 0.01)
+    wanted = plain(query, target)
+    assert distance(query, target, likely=wanted, shape=Shape(planes, words), planes=planes) == wanted
+
+
 def test_matrices_take_turns():
     for rows in range(1, 12_000, 77):
         first, second = stripes(ONE, rows)
@@ -179,9 +190,9 @@ def test_bands_prove_what_they_say():
 
 
 def test_fewer_words_for_narrow_bands():
-    narrow, wide = (Band.for_distance(2_000_000, 2_000_000, d) for d in (20_000, 2_000_000))
-    assert best_shape(2, 132, (2_000_000, 2_000_000), narrow).words == 1
-    assert best_shape(2, 132, (2_000_000, 2_000_000), wide).words > 1
+    narrow, wide = (Band.for_distance(5_000_000, 5_000_000, d) for d in (20_000, 5_000_000))
+    assert best_shape(2, 132, (5_000_000, 5_000_000), narrow).words <= 2
+    assert best_shape(2, 132, (5_000_000, 5_000_000), wide).words >= 4
     driver = EmulatedDriver()
     assert forecast(driver.card, (10**6, 10**6), 10**5, True) > forecast(driver.card, (10**6, 10**6), 10**3, True)
     driver.close()

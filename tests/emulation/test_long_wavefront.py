@@ -336,3 +336,44 @@ def test_forecast_grows_with_edits():
     times = [forecast(card, (5_000_000, 5_000_000), edits) for edits in (0, 1000, 30_000, 300_000, 3_000_000)]
     assert times == sorted(times)
     assert times[-1] > 8 * times[-2]
+
+
+WIDE_SMALL = Shape(2, bits=64, diagonals=2, again=4, ghosts=(16, 8, 4))
+
+
+def fronts_of(solver):
+    """After each launch; at the end the distance."""
+    while not solver.advance(0):
+        state = solver.save()
+        if "fronts" in state:
+            yield state["place"].tolist(), state["fronts"].tolist()
+    yield solver.distance
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("shape", [SMALL, WIDE_SMALL, BUILT], ids=["small", "wide", "built"])
+@pytest.mark.usefixtures("single_launches")
+def test_tiles_that_go_along(monkeypatch, shape, order):
+    """They make the same fronts: beside a path through like letters, in repeats, where runs leave their windows."""
+    rng = random.Random(order)
+    letters = (b"ACGT", b"AT")[order]
+    unit = sequence(rng, 9, letters)
+    parts = [sequence(rng, 700, letters) + unit * rng.randint(1, 40) for _ in range(5)]
+    target = b"".join(parts)
+    query = mutated(rng, parts[0] + parts[1] + sequence(rng, 60, letters) + parts[2] + parts[4], letters, 0.05)
+    for a, b in ((query, target), (target, query)):
+        found = []
+        for slant in (True, False):
+            launch = sizes.Launch(min(16, shape.ghosts[0]), slant)
+            monkeypatch.setattr(sizes, "best_launch", lambda *_, launch=launch: launch)
+            with Run(a, b, None, shape, order=order) as solver:
+                found.append(list(fronts_of(solver)))
+        assert found[0] == found[1]
+        assert found[0][-1] == plain(a, b)
+
+
+def test_wide_fast_fronts_go_along():
+    narrow, wide = (sizes.best_launch(BUILT, 132, diagonals, 100.0) for diagonals in (1_000, 1_000_000))
+    assert not narrow.slant and wide.slant
+    assert not sizes.best_launch(BUILT, 132, 1_000_000, 2.0).slant  # unlike letters
+    assert not sizes.best_launch(sizes.shape_for(8, 0), 132, 1_000_000, 100.0).slant

@@ -25,6 +25,10 @@ STRUCTURES = {
     "LongWavefrontTask": task.LONG_WAVEFRONT_TASK,
     "BitsMatrix": task.BITS_MATRIX,
     "LongBitsTask": task.LONG_BITS_TASK,
+    "PathSegments": task.PATH_SEGMENTS,
+    "PathBitsTask": task.PATH_BITS_TASK,
+    "PathFront": task.PATH_FRONT,
+    "PathFrontsTask": task.PATH_FRONTS_TASK,
 }
 
 

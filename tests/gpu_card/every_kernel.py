@@ -18,17 +18,20 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.distance.solvers import solved
+from tests.distance.solvers import cpu_path, solved
 from wfacli.batch import Status
 from wfacli.config import AlignSpec, Heuristics
 from wfacli.dispatch import Route
 from wfacli.distance.cpu import CpuWavefront
 from wfacli.distance.gpu_bits import GpuBits
+from wfacli.distance.gpu_path_fronts import FrontsPath
+from wfacli.distance.gpu_path_stripes import StripesPath
+from wfacli.distance.gpu_segments import joined
 from wfacli.distance.gpu_wavefront import GpuWavefront
 from wfacli.distance.solver import Pair as LongPair
 from wfacli.distance.solver import Solver
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu import catalogue, kernels, long_bits, long_wavefront, tiles
+from wfacli.gpu import catalogue, kernels, long_bits, long_path, long_wavefront, tiles
 from wfacli.gpu.cache import Cache
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
@@ -153,8 +156,23 @@ def wrong_long_pairs(open_driver: Callable[[], Driver], seen: set[str]) -> Itera
             for solver in solvers:
                 if (got := solved(solver)) != wanted:
                     yield f"{solver.name}, {planes} planes: {got}, not {wanted}"
+            yield from wrong_paths(driver, pair, wanted, planes)
     finally:
         driver.close()
+
+
+def wrong_paths(driver: Driver, pair: LongPair, distance: int, planes: int) -> Iterator[str]:
+    """Paths that are not the CPU's, by every build for letters of so many bits."""
+    shapes: list[tuple[type[StripesPath] | type[FrontsPath], object]] = []
+    shapes += [(StripesPath, shape) for shape in long_path.SHAPES if shape.planes == planes]
+    shapes += [(FrontsPath, front) for front in long_path.FRONTS if front.planes == planes]
+    for make, shape in shapes:
+        way = make(driver, pair, distance, _MEMORY, shape)
+        try:
+            if not np.array_equal(joined(way.find(lambda: None)), cpu_path(pair, distance)):
+                yield f"{make.__name__}, {shape}: another path"
+        finally:
+            way.close()
 
 
 def rows_of(kernels: list[str]) -> set[str]:

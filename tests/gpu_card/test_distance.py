@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.cards import skip_without_card
-from tests.distance.solvers import solved
+from tests.distance.solvers import cpu_path, solved
 from wfacli.distance.card import any_card
 from wfacli.distance.choose import Choice, Means
 from wfacli.distance.cpu import CpuBits, CpuWavefront
 from wfacli.distance.gpu_bits import GpuBits
+from wfacli.distance.gpu_path import WAYS, find_path
 from wfacli.distance.gpu_wavefront import GpuWavefront
 from wfacli.distance.run import DistanceRun, Watchers
 from wfacli.distance.solver import Pair
@@ -72,16 +73,41 @@ def test_generated_pairs(driver: CudaDriver, letters: str) -> None:
             assert solved(GpuWavefront(driver, pair, most)) == known
 
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_real_pairs(driver: CudaDriver, name: str) -> None:
+def real_pair(name: str) -> Pair:
+    """Of the folder of real pairs."""
     letters = real_letters(name)
     if letters is None:
         pytest.skip(f"no {name}; WFACLI_TEST_DATA names the folder of real pairs")
     query, target = letters
-    pair = Pair(query, target, not set(np.unique(np.concatenate([query, target])).tolist()) - set(b"ACGT"))
+    return Pair(query, target, not set(np.unique(np.concatenate([query, target])).tolist()) - set(b"ACGT"))
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_real_pairs(driver: CudaDriver, name: str) -> None:
+    pair = real_pair(name)
     assert solved(GpuWavefront(driver, pair)) == KNOWN[name]
     assert solved(GpuBits(driver, pair)) == KNOWN[name]
     assert solved(GpuBits(driver, pair, None, KNOWN[name])) == KNOWN[name]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("letters", ["ACGT", "protein"])
+def test_paths_of_generated_pairs(driver: CudaDriver, letters: str, way: str) -> None:
+    for length, difference in itertools.product((33, 1_024, 4_097, 20_000), DIFFERENCES[1:]):
+        pair = generated(length, difference, letters)
+        distance = solved(CpuBits(pair, None, 2))
+        if not distance:
+            continue
+        found = find_path(driver, pair, distance, way, lambda: None)
+        assert np.array_equal(found.cigar, cpu_path(pair, distance)), (length, difference)
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if "hpylori" not in name])
+def test_paths_of_real_pairs(driver: CudaDriver, name: str) -> None:
+    pair = real_pair(name)
+    wanted = cpu_path(pair, KNOWN[name])
+    for way in WAYS:
+        assert np.array_equal(find_path(driver, pair, KNOWN[name], way, lambda: None).cigar, wanted), way
 
 
 def test_a_run_chooses_and_gives_the_card_back() -> None:

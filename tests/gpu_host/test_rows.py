@@ -25,6 +25,7 @@ _SIZES = {
     "dp_warp.cu": {"WFACLI_BAND"},
     "dp_tiles.cu": {"WFACLI_LANES"},
     "long_bits.cu": {"WFACLI_WORDS"},
+    "long_path_bits.cu": {"WFACLI_WORDS"},
     "long_letters.cu": {"WFACLI_PLANES"},
     "wfa.cu": {"WFACLI_GROUP", "WFACLI_WORDS", "WFACLI_WIDTH"},
 }

@@ -21,10 +21,12 @@ from ..cores import usable_cores
 from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Identity, Saved
 from ..distance.choose import Choice, Means
-from ..distance.inputs import Inputs, read_lines, read_sequences, read_texts
-from ..distance.path import PathOptions, write_path
+from ..distance.deliver import Delivery, Form, form_of
+from ..distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts
+from ..distance.path import PathOptions
 from ..distance.result import as_history, as_values
 from ..distance.run import DistanceRun, Outcome, Watchers
+from ..dotplot import format_of
 from ..errors import Cancelled, UsageError
 from ..io.output import Output
 from ..run import same_file
@@ -47,6 +49,7 @@ from .distance_options import (
     NameBOption,
     OutputOption,
     PathOption,
+    PlotOption,
     ProgressOption,
     QuietOption,
     ResumeOption,
@@ -77,6 +80,7 @@ def distance(
     path: PathOption = False,
     output: OutputOption = None,
     format_: FormatOption = None,
+    plot: PlotOption = None,
     checkpoint: CheckpointOption = None,
     checkpoint_every: CheckpointEveryOption = None,
     resume: ResumeOption = False,
@@ -94,21 +98,23 @@ def distance(
         raise UsageError("--text and --lines do not go together")
     if (text or lines) and (name_a is not None or name_b is not None or ambiguous is not Ambiguous.LITERAL):
         raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
-    if (text or lines) and path:
-        raise UsageError("--path writes PAF or SAM, which are for sequences, not for --text and --lines")
     if format_ is not None and not path:
         raise UsageError("--format says how --path writes; give --path")
     if path and as_json and output in (None, "-"):
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
+    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.LETTERS
+    if plot is not None:
+        format_of(plot)
     with _card(engine, quiet) as card:
         order = _Order(
             paths=(a, b),
             names=(name_a, name_b),
-            unit="text" if text else "lines" if lines else "letters",
+            unit=unit,
             rule=ambiguous,
             most=max_distance,
             as_json=as_json,
-            path_format=_format_of(output, format_) if path else None,
+            form=form_of(output, format_, unit) if path else None,
+            plot=plot,
             output=output,
             stats=stats,
             checkpoint=checkpoint,
@@ -143,11 +149,12 @@ class _Order:
 
     paths: tuple[str, str]
     names: tuple[str | None, str | None]
-    unit: str
+    unit: Unit
     rule: Ambiguous
     most: int | None
     as_json: bool
-    path_format: Format | None
+    form: Form | None
+    plot: str | None
     output: str | None
     stats: str | None
     checkpoint: str | None
@@ -160,7 +167,12 @@ class _Order:
 
     def refuse_overwriting(self) -> None:
         """Raises UsageError where something would be written over something else."""
-        written = {"--output": self.output, "--stats": self.stats, "--checkpoint": self.checkpoint}
+        written = {
+            "--output": self.output,
+            "--stats": self.stats,
+            "--checkpoint": self.checkpoint,
+            "--plot": self.plot,
+        }
         named = [(option, file) for option, file in written.items() if file is not None]
         for option, file in named:
             if any(path != "-" and same_file(path, file) for path in self.paths):
@@ -175,11 +187,11 @@ class _Order:
 
     def read(self) -> Inputs:
         """Reads what is compared."""
-        if self.unit == "text":
+        if self.unit is Unit.BYTES:
             return read_texts(self.paths)
-        if self.unit == "lines":
+        if self.unit is Unit.LINES:
             return read_lines(self.paths)
-        return read_sequences(self.paths, self.names, self.rule, self.path_format is Format.SAM)
+        return read_sequences(self.paths, self.names, self.rule, self.form in (Form.SAM, Form.BAM))
 
 
 class _Command:
@@ -192,24 +204,29 @@ class _Command:
         self._stop = _Stop()
         self._found: dict[str, Any] = {}
         self._checkpoint: Checkpoint | None = None
+        self._picture: Output | None = None  # until it is drawn
 
     def run(self) -> None:
         """Does all of it; what is written gets its name at the end."""
         order = self._order
-        report = Output(order.stats) if order.stats else None
+        report, complete = Output(order.stats) if order.stats else None, False
+        opened = [report] if report else []
         try:
             out = Output(order.output)
+            opened.append(out)
+            self._picture = Output(order.plot) if order.plot else None
         except BaseException:
-            if report:
-                report.abandon()
+            for one in opened:
+                one.abandon()
             raise
-        complete = False
         try:
             self._compute(out)
             out.finish()
             complete = True
         except BaseException:
             out.abandon()
+            if self._picture:
+                self._picture.abandon()
             raise
         finally:
             if report:
@@ -238,9 +255,10 @@ class _Command:
             with self._stats.timed("distance"):
                 outcome = run.run(saved)
             self._found = as_values(inputs, outcome, order.most, self._threads) | {"history": as_history(outcome)}
-            if order.path_format:
+            if order.form or self._picture:
                 run.keep(outcome)
-                path = self._align(inputs, outcome.distance, out, order.path_format)
+                path = self._align(inputs, outcome.distance, out)
+                self._picture = None
         self._write(inputs, outcome, path, out)
 
     def _saved(self, checkpoint: Checkpoint) -> Saved | None:
@@ -257,18 +275,24 @@ class _Command:
             return ""
         return f"stopped; the same command with --resume goes on from {self._order.checkpoint}"
 
-    def _align(self, inputs: Inputs, distance: int | None, out: Output, format_: Format) -> dict[str, Any] | None:
+    def _align(self, inputs: Inputs, distance: int | None, out: Output) -> dict[str, Any] | None:
         command = shlex.join(["wfacli", *sys.argv[1:]])
-        options = PathOptions(format_, self._order.rule, self._threads, __version__, command)
+        card = self._order.choice.means.card
+        options = PathOptions(Format.PAF, self._order.rule, self._threads, __version__, command, card)
         begun = time.perf_counter()
         with self._stats.timed("path"):
-            sums = write_path(inputs, distance, options, out, lambda: self._stop.asked)
+            delivery = Delivery(self._order.form, out, self._picture, options, lambda: self._stop.asked)
+            sums = delivery.deliver(inputs, distance)
         if sums is None:
             return None
         spent = time.perf_counter() - begun
-        file = None if self._order.output == "-" else self._order.output
+        if sums["card_failed"] and not self._order.quiet:
+            warning(f"the CPU made the alignment, since the GPU failed: {sums['card_failed']}")
+        form, named = self._order.form, self._order.output not in (None, "-")
+        file = self._order.output if form and named else None
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
-        return {"file": file, "format": format_.value, "seconds": round(spent, 6), **counts}
+        how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
+        return {"file": file, "format": form and form.value, "plot": self._order.plot, **how, **counts}
 
     def _write(self, inputs: Inputs, outcome: Outcome, path: dict[str, Any] | None, out: Output) -> None:
         order = self._order
@@ -280,11 +304,11 @@ class _Command:
         else:
             words = in_words(inputs, outcome, order.most, self._threads, path)
         # Where the alignment has the standard output, the result goes beside it.
-        if order.path_format and order.output in (None, "-"):
+        if order.form and order.output in (None, "-"):
             if not order.quiet:
                 sys.stderr.write(words)
         else:
-            (Output(None) if order.path_format else out).write(words.encode(errors="surrogateescape"))
+            (Output(None) if order.form else out).write(words.encode(errors="surrogateescape"))
 
     def _report(self, report: Output, complete: bool) -> None:
         values = {
@@ -365,18 +389,3 @@ def _resumed(resume: bool, checkpoint: str | None) -> bool:
     if resume and checkpoint is None:
         raise UsageError("--resume goes on from a checkpoint: give --checkpoint FILE too")
     return resume
-
-
-def _format_of(path: str | None, chosen: Format | None) -> Format:
-    suffix = Path(path).suffix.lower() if path else ""
-    if suffix in (".bam", ".cram"):
-        flag = "-b" if suffix == ".bam" else "-C"
-        raise UsageError(
-            f"{suffix[1:].upper()} is not written yet: "
-            f"wfacli distance … --path --format sam | samtools view {flag} -o {path}"
-        )
-    if suffix in (".gz", ".bgz", ".zst"):
-        raise UsageError(f"the output is not compressed by wfacli: wfacli distance … --path | gzip > {path}")
-    if chosen is Format.TSV:
-        raise UsageError("--path writes PAF or SAM")
-    return chosen or (Format.SAM if suffix == ".sam" else Format.PAF)

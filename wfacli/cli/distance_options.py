@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..config import Ambiguous, EngineName, Format
+from ..config import Ambiguous, EngineName
+from ..distance.deliver import Form
 
 DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.
 
@@ -20,13 +21,13 @@ there is [bold]wfacli align[/bold].
 
   wfacli distance genomes.fa genomes.fa --name-a chr1 --name-b chr1_alt --json
 
-  wfacli distance a.fa.gz b.fa.gz --path -o ab.paf
+  wfacli distance a.fa.gz b.fa.gz --path -o ab.bam --plot ab.html
 
   wfacli distance a.fa b.fa --max-distance 1000
 
   wfacli distance a.fa b.fa --checkpoint ab.ckpt --resume      # once, and again after whatever ended it
 
-  wfacli distance --lines old.txt new.txt
+  wfacli distance --lines old.txt new.txt --path -o changes.diff
 
 The [bold]distance[/bold] is exact, whatever the algorithm: a wavefront, whose time goes with the square of the \
 distance, or bit-vectors, whose time goes with length times distance. An estimate chooses; where it turns out wrong, \
@@ -114,8 +115,10 @@ PathOption = Annotated[
     bool,
     typer.Option(
         "--path",
-        help="Also make the alignment, the one that wfacli align --metric edit makes, and write it as PAF or SAM "
-        "(A is the query, B the target). Without -o it goes to standard output, and the result to standard error.",
+        help="Also make the alignment, and write it. Of sequences (A is the query, B the target) it is the one that "
+        "wfacli align --metric edit makes, as PAF, SAM or BAM; of --lines a unified diff from A to B, for patch; of "
+        "--text a table of what is equal, replaced, deleted or inserted, with places in A and in B. Without -o it "
+        "goes to standard output, and the result to standard error.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -131,11 +134,23 @@ OutputOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format | None,
+    Form | None,
     typer.Option(
         "--format",
-        show_default="by the suffix of --output, else paf",
-        help="How --path writes the alignment: paf or sam.",
+        show_default="by the suffix of --output, else paf, for --lines diff, for --text tsv",
+        help=r"How --path writes the alignment: sequences as paf, sam or bam (by pysam: pip install 'wfacli\[bam]'), "
+        "lines as diff or tsv, texts as tsv.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+PlotOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        show_default=False,
+        help="Also draw the alignment, over what A and B have in common, as wfacli dotplot does: .html (nothing else "
+        r"needed), .png, .svg or .pdf (by matplotlib: pip install 'wfacli\[plot]').",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -75,7 +75,10 @@ def _how(outcome: Outcome, threads: int) -> str:
     if len(outcome.phases) == 1:
         found = outcome.algorithm
     else:
-        found = ", then ".join(f"{phase.algorithm} {seconds(phase.seconds)}" for phase in outcome.phases)
+        found = ", then ".join(
+            f"{phase.algorithm} {seconds(phase.seconds)}{' (failed)' * (phase.end == 'failed')}"
+            for phase in outcome.phases
+        )
     found += f", {threads} thread{'' if threads == 1 else 's'}"
     if outcome.resumed:
         found += f", in {outcome.resumed + 1} runs"
@@ -91,8 +94,10 @@ def _cells(inputs: Inputs, outcome: Outcome) -> str:
 
 
 def _path(path: dict[str, Any]) -> str:
+    places = [f"{path['file'] or 'standard output'}, {path['format'].upper()}"] if path["format"] else []
+    places += [path["plot"]] if path["plot"] else []
     return (
-        f"{path['file'] or 'standard output'}, {path['format'].upper()}: {path['matches']:,} matches, "
+        f"{', '.join(places)}: {path['matches']:,} matches, "
         f"{path['mismatches']:,} mismatches, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
-        f"{path['gaps']:,} gaps; {seconds(path['seconds'])}"
+        f"{path['gaps']:,} gaps; {seconds(path['seconds'])}, {path['by']}"
     )

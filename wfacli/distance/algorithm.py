@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ..config import EngineName
-from .solver import Pair, Solver
+from .solver import Pair, Solver, State
 
 if TYPE_CHECKING:
     from .card import CardOnDemand
@@ -35,6 +35,17 @@ class Make(Protocol):
         """For a pair of which more than `most` edits do not matter."""
 
 
+class HandOver(Protocol):
+    """Makes of a state the CPU's of the same kind; None: it cannot, or the state is of no use."""
+
+    def __call__(self, pair: Pair, most: int | None, state: State) -> State | None:
+        """For the same pair, and the same edits that matter."""
+
+
+def _cannot(pair: Pair, most: int | None, state: State) -> State | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """A solver to be had.
@@ -47,6 +58,7 @@ class Algorithm:
         seconds: what it will take for a pair with so many edits, by its model; infinite where it does not take the
             pair.
         slice: seconds that it had best work before others may look, save and stop.
+        on_cpu: makes of its state one from which the CPU's algorithm of the same kind goes on.
     """
 
     name: str
@@ -55,3 +67,4 @@ class Algorithm:
     make: Make
     seconds: Callable[[Pair, float, Means], float]
     slice: float = 0.25
+    on_cpu: HandOver = _cannot

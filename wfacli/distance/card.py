@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from ..errors import DeviceError
 from ..gpu.compiler import Compiler
 from ..gpu.cuda_driver import CudaDriver
 from ..gpu.driver import Driver
-from . import gpu_bits, gpu_wavefront
+from . import gpu_bits, gpu_wavefront, handover
 from .algorithm import Algorithm, Means
 from .solver import Pair, Solver
 
@@ -41,6 +42,11 @@ class CardOnDemand:
         return self._driver
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was opened, and works."""
+        return self._driver is not None
+
+    @property
     def works(self) -> bool:
         """Whether it is open, or opens now."""
         try:
@@ -48,6 +54,12 @@ class CardOnDemand:
         except DeviceError:
             return False
         return True
+
+    def leave(self, failure: DeviceError) -> None:
+        """Gives back one that has failed, and opens none any more."""
+        self._failure = failure
+        with contextlib.suppress(DeviceError):
+            self.close()
 
     def close(self) -> None:
         """Gives it back; it may be called again."""
@@ -97,6 +109,14 @@ def _lengths(pair: Pair) -> tuple[int, int]:
 
 
 ON_CARD: tuple[Algorithm, ...] = (
-    Algorithm("gpu-wavefront", "wavefront", EngineName.GPU, _wavefront, _wavefront_seconds, slice=0.03),
+    Algorithm(
+        "gpu-wavefront",
+        "wavefront",
+        EngineName.GPU,
+        _wavefront,
+        _wavefront_seconds,
+        slice=0.03,
+        on_cpu=handover.wavefront_on_cpu,
+    ),
     Algorithm("gpu-bits", "bits", EngineName.GPU, _bits, _bits_seconds, slice=0.5),
 )

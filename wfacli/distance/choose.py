@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .. import tuning
 from ..config import EngineName
@@ -29,6 +30,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         EngineName.CPU,
         lambda pair, most, means: CpuWavefront(pair, most, means.threads),
         lambda pair, edits, means: forecast(pair, edits, means.threads)["wavefront"],
+        on_cpu=lambda pair, most, state: state,
     ),
     Algorithm(
         "cpu-bits",
@@ -66,6 +68,14 @@ class Choice:
         self._left = [a for a in there if kind in (None, a.kind)]
         if not self._left:
             raise UsageError(f"there is no algorithm {kind}; there are {', '.join(sorted({a.kind for a in there}))}")
+
+    def leave_card(self, failure: DeviceError) -> bool:
+        """Does without a card that has failed, from now on; whether there is anything else."""
+        card, self.means = self.means.card, replace(self.means, card=None)
+        if card is not None:
+            card.leave(failure)
+        self._left = [a for a in self._left if a.engine is not EngineName.GPU]
+        return bool(self._left)
 
     def first(self, pair: Pair, edits: int | None) -> Algorithm:
         """The soonest, for an estimate of the edits; without one, the algorithm that is good for few edits.

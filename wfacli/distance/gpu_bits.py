@@ -20,7 +20,7 @@ from ..gpu.long_bits import Band, Shape
 from ..gpu.long_wavefront import PAD_ROWS
 from ..gpu.task import LONG_BITS_TASK
 from .gpu_letters import Uploader
-from .solver import Pair, Position, State
+from .solver import Letters, Pair, Position, State
 
 NAME = "gpu-bits"
 _FIRST = 0.02  # of the longer sequence: the first distance that is tried where none is known to be likely
@@ -28,6 +28,7 @@ _LEAST = 256
 _WIDER = 3  # times as far, where what was found does not say how far
 _ROUNDS = 4  # of all stripes under way that a launch has at least, so that little time goes to its ends
 _SHARE = 0.5  # of the card's free memory that edges may have
+_SOME_LETTERS = 4096  # that most of a sequence's are among
 
 
 class GpuBits:
@@ -83,7 +84,7 @@ class GpuBits:
         row_bytes = Shape(self._planes, 1).row_bytes
         try:
             for side, letters in (("query", pair.query), ("target", pair.target)):
-                own = letters if self._codes is None else self._codes[letters]
+                own = letters if self._codes is None else _coded(letters, self._codes)
                 rows = self._driver.allocate(uploader.nbytes(len(own), row_bytes))
                 self._memories.append(rows)
                 uploader.make(own, self._planes, row_bytes, rows)
@@ -107,14 +108,13 @@ class GpuBits:
         processors = self._driver.card.multiprocessors
         self._shape = self._only or sizes.best_shape(self._planes, processors, self._lengths, self._band)
         self._kernel = self._driver.kernel(ROWS[self._shape.name])
-        self._warps = max(self._kernel.resident(), 1) * processors
         self._turn, self._turns = turn, sizes.turns(self._shape, m)
         self._stripes = sizes.stripes(self._shape, m)
         self._edge_words = sizes.edge_words(self._shape, self._band, n)
         fit = int(_SHARE * self._driver.free_memory()) // (16 * self._edge_words)
         matrices = 2 if self._stripes[1] else 1
-        self._warps = max(min(self._warps, self._turns, fit - 4), 1)
-        self._slots = -(-self._warps // matrices) + 2
+        warps = max(min(processors * sizes.WARPS, self._turns, fit - 4), 1)
+        self._slots = -(-warps // matrices) + 2
         self._make_room(matrices)
 
     def _make_room(self, matrices: int) -> None:
@@ -146,7 +146,8 @@ class GpuBits:
         processors = self._driver.card.multiprocessors
         each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._turns
         least = _ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
-        self.take(int(max(seconds / each, least)))
+        count, left = max(seconds / each, least), self._turns - self._turn
+        self.take(int(count) if left - count > least else left)
         return self._over
 
     def take(self, stripes: int) -> None:
@@ -167,7 +168,9 @@ class GpuBits:
         driver, stream = self._driver, self._stream
         self._task["first"], self._task["end"] = self._turn, end
         driver.fill(self._small.address, 0, 8, stream)
-        driver.launch(self._kernel, min(self._warps, end - self._turn), self._task, stream)
+        # Stripes go at the pace of the slowest: two warps of a scheduler would halve that of all, wherever they are.
+        blocks = min(driver.card.multiprocessors, -(-(end - self._turn) // sizes.WARPS))
+        driver.launch(self._kernel, blocks, self._task, stream)
         if end == self._turns:
             if self._stripes[1]:
                 driver.launch(driver.kernel(ROWS[sizes.MEETING]), 1, self._task, stream)
@@ -287,13 +290,25 @@ class GpuBits:
                 self._driver.free(held.pop())
 
 
-def _codes_of(pair: Pair) -> npt.NDArray[np.uint8] | None:
-    """For each letter (u8[256]) a number below 16, the same only for the same; None: there are more letters."""
-    used = (np.bincount(pair.query, minlength=256) > 0) | (np.bincount(pair.target, minlength=256) > 0)
-    if np.count_nonzero(used) > 16:
+def _codes_of(pair: Pair) -> bytes | None:
+    """For each letter (256 of them) a number below 16, the same only for the same; None: there are more letters."""
+    used = sorted(_letters(pair.query) | _letters(pair.target))
+    if len(used) > 16:
         return None
-    codes: npt.NDArray[np.uint8] = (np.cumsum(used) - 1).astype(np.uint8)
-    return codes
+    codes = bytearray(256)
+    for code, letter in enumerate(used):
+        codes[letter] = code
+    return bytes(codes)
+
+
+def _coded(sequence: Letters, codes: bytes) -> Letters:
+    return np.frombuffer(sequence.tobytes().translate(codes), np.uint8)
+
+
+def _letters(sequence: Letters) -> set[int]:
+    data = sequence.tobytes()
+    most = set(data[:_SOME_LETTERS])
+    return most | set(data.translate(None, bytes(most)))
 
 
 def forecast(card: Card, lengths: tuple[int, int], edits: int, plain: bool) -> float:

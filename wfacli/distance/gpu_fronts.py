@@ -110,7 +110,9 @@ class CardFronts:
         """Of the state that a launch makes."""
         return 2 * tiles.diagonals * self.offset.itemsize
 
-    def launch(self, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int], number: int) -> Fronts:
+    def launch(
+        self, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int], number: int, slant: bool = False
+    ) -> Fronts:
         """Takes the fronts on from a state by so many scores each, into a room."""
         task, memory = self._task, self.rooms[room]
         assert self.nbytes(tiles) <= memory.nbytes
@@ -118,7 +120,7 @@ class CardFronts:
         task["from_first"], task["from_count"] = before.first, before.count
         task["to"], task["to_stride"] = memory.address, tiles.diagonals
         task["first"], task["tiles"], task["ghost"] = tiles.first, tiles.count, tiles.ghost
-        task["steps"], task["number"] = steps, number
+        task["steps"], task["number"], task["slant"] = steps, number, slant
         grid = -(-2 * tiles.count // (self._kernel.threads // 32))
         self._driver.launch(self._kernel, grid, task, self._stream)
         return Fronts(memory, before.score + max(steps), tiles.first, tiles.diagonals)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .. import tuning
 from ..gpu import long_wavefront as sizes
 from ..gpu.driver import Card, Driver, Event
-from ..gpu.long_wavefront import Shape, Tiles
+from ..gpu.long_wavefront import Launch, Shape, Tiles
 from .gpu_fronts import ROOMS, CardFronts, Fronts
 from .solver import Pair, Position, State
 
@@ -85,7 +85,7 @@ class GpuWavefront:
         self._goal = self._bound  # fronts whose scores make that need go no further
         self._met = 0
         self._launches = _FIRST_BATCH
-        self._ghost = 0
+        self._launch = Launch(1)
 
     def _begin(self, card: CardFronts, fronts: npt.NDArray[np.signedinteger], first: int, score: int) -> None:
         """From a state, as CardFronts.begin has it."""
@@ -98,7 +98,7 @@ class GpuWavefront:
 
     def _go_on(self, card: CardFronts) -> bool:
         """Queues one launch; false: the fronts were found to have met."""
-        before, room, ghost = self._states[self._number], (self._number + 1) % ROOMS, self._ghost
+        before, room, ghost = self._states[self._number], (self._number + 1) % ROOMS, self._launch.ghost
         tiles = self._tiles(card, before.score + ghost, ghost)
         if card.nbytes(tiles) > card.rooms[room].nbytes:
             # What is there may still be needed: if the fronts have met.
@@ -108,7 +108,7 @@ class GpuWavefront:
                 return False
             card.replace(room, int(_SPARE * card.nbytes(tiles)))
         self._number += 1
-        self._states[self._number] = card.launch(before, room, tiles, (ghost, ghost), self._number)
+        self._states[self._number] = card.launch(before, room, tiles, (ghost, ghost), self._number, self._launch.slant)
         self._asked_cells += 2 * tiles.diagonals * ghost
         self._unasked += 1
         return True
@@ -123,7 +123,7 @@ class GpuWavefront:
         score = self._states[self._number].score + 1
         low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
         speed = max(self._reach, 0) / (2 * self._looked_at) if self._looked_at > 0 else 0.0
-        self._ghost = sizes.best_ghost(card.shape, self._multiprocessors, high - low + 1, speed)
+        self._launch = sizes.best_launch(card.shape, self._multiprocessors, high - low + 1, speed)
         while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on(card):
             pass
         self._ask(card)
@@ -161,7 +161,7 @@ class GpuWavefront:
         if reach > 0 and batch.looked_at > 0:
             # Fronts grow about evenly; launches that have nothing to do are the less, the smaller the last batches.
             scores = batch.looked_at * max(self._lengths[0] - reach, 0) // reach
-            self._launches = max(min(self._launches, scores // (_AHEAD * self._ghost)), _FIRST_BATCH)
+            self._launches = max(min(self._launches, scores // (_AHEAD * self._launch.ghost)), _FIRST_BATCH)
 
     def _drain(self) -> None:
         while self._asked:
@@ -234,10 +234,9 @@ class GpuWavefront:
         if self._over:
             at_least = self._distance if self._distance is not None else (self._most or 0) + 1
             return Position(at_least, 1.0, self._cells)
-        # Fronts grow about evenly, and so does their width.
         behind = min(max(self._reach, 0) / max(self._lengths[0], 1), 1.0)
         apart = abs(self._lengths[0] - self._lengths[1])
-        return Position(max(2 * self._looked_at + 1, apart), behind * behind, self._cells)
+        return Position(max(2 * self._looked_at + 1, apart), behind, self._cells)
 
     def save(self) -> State:
         """The newest state that is known not to have met, or the answer."""

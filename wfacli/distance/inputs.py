@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._native import estimate_edits
+from .._native import estimate_long
 from ..batch import I64, PairBatch
 from ..config import Ambiguous
 from ..errors import UsageError
@@ -18,7 +18,6 @@ from .solver import Pair
 
 OPTIONS = ("--name-a", "--name-b")
 _ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
-_EFFORT = 10_000  # edits that an estimate looks at, in about a millisecond
 _MOST_OF_A_BATCH = (1 << 31) - 1
 _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # no letters: under `mismatch`, what is no nucleotide equals nothing
 
@@ -50,6 +49,8 @@ class Inputs:
         pair: their symbols.
         bases: both one after the other as in a PairBatch, as they were read or folded for comparison.
         starts: where they begin there.
+        lines: those that the numbers in `pair` stand for, without their ends.
+        open_ends: whether the last lines of A and of B end without a line feed.
     """
 
     a: Side
@@ -58,6 +59,8 @@ class Inputs:
     pair: Pair
     bases: np.ndarray | None = None
     starts: tuple[int, int] = (0, 0)
+    lines: tuple[bytes, ...] = ()
+    open_ends: tuple[bool, bool] = (False, False)
 
     def as_batch(self, edits: int) -> PairBatch:
         """Sequences as a batch of one pair, with an estimate of its edits. Raises UsageError: too long."""
@@ -84,10 +87,9 @@ class Inputs:
         return PairBatch.from_columns(0, columns).with_edits(np.array([min(edits, _MOST_OF_A_BATCH)], np.int32))
 
     def estimate(self) -> int | None:
-        """About how many edits the pair has, from samples of sequences; None where there is no telling."""
-        if self.bases is None or max(self.a.length, self.b.length) > _MOST_OF_A_BATCH:
-            return None
-        return int(estimate_edits(self.as_batch(-1), most=_EFFORT)[0])
+        """About how many edits the pair has; None where there is no telling."""
+        a, b = self.pair.query, self.pair.target
+        return None if self.unit is Unit.LINES else round(estimate_long(a.view(np.uint8), b.view(np.uint8)))
 
 
 def read_sequences(
@@ -149,15 +151,15 @@ def read_lines(paths: tuple[str, str]) -> Inputs:
     """Two files line by line. Raises InputError, UsageError."""
     _only_one_is_standard_input(paths)
     known: dict[bytes, int] = {}
-    symbols = [_numbered(path, known) for path in paths]
+    symbols, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
     numbers = [np.frombuffer(side, np.uint32) if side else np.zeros(0, np.uint32) for side in symbols]
     a, b = numbers if len(known) > 256 else [side.astype(np.uint8) for side in numbers]
     sides = [Side(path, path, len(side)) for path, side in zip(paths, (a, b), strict=True)]
-    return Inputs(sides[0], sides[1], Unit.LINES, Pair(a, b, False))
+    return Inputs(sides[0], sides[1], Unit.LINES, Pair(a, b, False), lines=tuple(known), open_ends=(ends[0], ends[1]))
 
 
-def _numbered(path: str, known: dict[bytes, int]) -> array[int]:
-    """A number for each line: the same for the same line."""
+def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bool]:
+    """A number for each line, the same for the same line; and whether the last one has no end."""
     numbers: array[int] = array("I")
     rest = bytearray()  # of a line that has not ended
 
@@ -174,7 +176,7 @@ def _numbered(path: str, known: dict[bytes, int]) -> array[int]:
     each_block(path, take)
     if rest:
         add([bytes(rest)])
-    return numbers
+    return numbers, bool(rest)
 
 
 def _only_one_is_standard_input(paths: tuple[str, str]) -> None:

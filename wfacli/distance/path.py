@@ -1,4 +1,4 @@
-"""The alignment of a pair whose distance is known: the canonical one, by the kernels of `wfacli align`."""
+"""The alignment of a pair whose distance is known: the canonical one, by a card or the kernels of `wfacli align`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from .. import tuning
 from .._native import check_batch
-from ..batch import AlignmentBatch, PairBatch, Status
+from ..batch import U32, AlignmentBatch, PairBatch, Status
 from ..config import AlignSpec, Ambiguous, Config, Format, Limits, Metric, OutputSpec, Penalties
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.rescue import align_batch
-from ..errors import Cancelled, InternalError, WfacliError
-from ..forecast import TABLE
+from ..errors import Cancelled, DeviceError, InternalError, WfacliError
+from ..forecast import CPU_KERNELS, TABLE, Forecast
 from ..io.format import Formatter
 from ..io.header import header_around
 from ..io.names import with_sam_names
 from ..io.output import Output
 from ..stats import Stats
+from .card import CardOnDemand
+from .gpu_path import find_path, forecast
 from .inputs import Inputs
 
 _LOOK = 0.1  # seconds between two looks at whether to stop
@@ -33,6 +38,8 @@ class PathOptions:
         rule: which letters are equal.
         threads: of the engine.
         version, command_line: for SAM's header.
+        card: one that may be used.
+        always: whether it is used even where the CPU is sooner, but not for what no card takes.
     """
 
     format: Format
@@ -40,12 +47,31 @@ class PathOptions:
     threads: int
     version: str
     command_line: str
+    card: CardOnDemand | None = None
+    always: bool = False
+
+
+@dataclass
+class _Made:
+    """An alignment.
+
+    Attributes:
+        alignments: of one pair.
+        by: who made it: a way of gpu_path, or a kernel of the CPU.
+        failure: of a card that was to make it, in words.
+    """
+
+    alignments: AlignmentBatch
+    by: str
+    failure: str | None = None
 
 
 def write_path(
     inputs: Inputs, distance: int | None, options: PathOptions, out: Output, stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
     """Aligns and writes a record; its sums (matches, mismatches, inserted, deleted, gaps, …).
+
+    Beside them it says who made it ("by"), and how a card that was tried has failed ("card_failed", None: it did not).
 
     Without a distance there is a header where there must be one, no record, and None.
 
@@ -63,22 +89,85 @@ def write_path(
     pairs = inputs.as_batch(distance or 0)
     if sam:
         list(with_sam_names(iter([pairs]), inputs.a.path))
-    alignments = None
+    made = None
     if distance is not None:
-        alignments = _aligned(pairs, config, stop)
-        _check(pairs, alignments, distance, spec)
+        made = _made(inputs, pairs, distance, config, options, stop)
     if sam:
         for piece in header_around(_sq_line(inputs), config, options.version):
             out.write(piece)
-    if alignments is None:
+    if made is None:
         return None
-    text, sums = Formatter.of(config).format(pairs, alignments)
+    text, sums = Formatter.of(config).format(pairs, made.alignments)
     out.write(text)
-    return sums
+    return {**sums, "by": made.by, "card_failed": made.failure}
 
 
 def _sq_line(inputs: Inputs) -> Iterator[bytes]:
     yield f"@SQ\tSN:{inputs.b.name}\tLN:{inputs.b.length}\n".encode(errors="surrogateescape")
+
+
+def _made(
+    inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
+) -> _Made:
+    """By a card if that is sooner; by the CPU if not, or if the card fails, or what it makes is wrong."""
+    failure = None
+    try:
+        made = _by_card(inputs, pairs, distance, config, options, stop)
+        if made and not (failure := _fault(pairs, made.alignments, distance, config.spec)):
+            return made
+    except DeviceError as error:
+        failure = str(error)
+    alignments = _aligned(pairs, config, stop)
+    status = Status(int(alignments.status[0]))
+    if status is not Status.OK:
+        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be made ({status.name})")
+    if fault := _fault(pairs, alignments, distance, config.spec):
+        raise InternalError(f"the alignment is wrong ({fault}); please report this")
+    return _Made(alignments, f"cpu-{alignments.kernels[int(alignments.origin[0])]}", failure)
+
+
+def _by_card(
+    inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
+) -> _Made | None:
+    """None: it is not for a card. To open one takes longer than most alignments."""
+    card, pair = options.card, inputs.pair
+    if card is None or not min(len(pair.query), len(pair.target)) or not distance or pair.query.itemsize > 1:
+        return None
+    on_cpu = _cpu_seconds(pairs, config.spec)
+    if not (options.always or card.is_open or (on_cpu > tuning.OPENING_A_CARD and card.works)):
+        return None
+    driver = card.driver()
+    on_card, way = forecast(driver.card, pair, distance)
+    if on_card > on_cpu and not options.always:
+        return None
+
+    def look() -> None:
+        if stop():
+            raise Cancelled("stopped")
+
+    found = find_path(driver, pair, distance, way, look)
+    return _Made(_batch_of(inputs, distance, found.cigar, found.way), found.way)
+
+
+def _cpu_seconds(pairs: PairBatch, spec: AlignSpec) -> float:
+    """Of the CPU's best kernel, by its model."""
+    models = Forecast(pairs, spec, Limits())
+    return min(float(models.microseconds(kernel)[0]) for kernel in CPU_KERNELS) / 1e6
+
+
+def _batch_of(inputs: Inputs, distance: int, cigar: U32, way: str) -> AlignmentBatch:
+    one = np.zeros(1, np.uint8)
+    return AlignmentBatch(
+        ordinal=0,
+        status=one,
+        cut=one,
+        score=np.array([-distance], np.int32),
+        span=np.array([[0, inputs.a.length, 0, inputs.b.length]], np.int32),
+        cigar=cigar,
+        cigar_start=np.array([0, len(cigar)], np.int64),
+        origin=one,
+        kernels=(way,),
+    )
 
 
 def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> AlignmentBatch:
@@ -102,12 +191,10 @@ def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> Alig
         engine.close()
 
 
-def _check(pairs: PairBatch, alignments: AlignmentBatch, distance: int, spec: AlignSpec) -> None:
-    status = Status(int(alignments.status[0]))
-    if status is not Status.OK:
-        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be made ({status.name})")
+def _fault(pairs: PairBatch, alignments: AlignmentBatch, distance: int, spec: AlignSpec) -> str | None:
+    """What is wrong with an alignment, if anything is."""
     cost = -int(alignments.score[0])
     fault = check_batch(pairs, alignments, native_options(spec, Limits(), TABLE))
-    if cost != distance or fault:
-        why = fault[1] if fault else f"it costs {cost:,}, and the distance is {distance:,}"
-        raise InternalError(f"the alignment is wrong ({why}); please report this")
+    if fault:
+        return fault[1]
+    return None if cost == distance else f"it costs {cost:,}, and the distance is {distance:,}"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
-from ..errors import Cancelled, InputError, OutputError
+from ..config import EngineName
+from ..errors import Cancelled, DeviceError, InputError, OutputError
 from .checkpoint import Checkpoint, Saved
 from .choose import Algorithm, Choice
-from .solver import Pair, Position, Solver
+from .solver import Pair, Position, Solver, State
 
 _DECIDED_BY_LENGTHS = "lengths"  # the algorithm of pairs that need none
 _SURE = 2  # slices that a wavefront must have run before its growth says anything
@@ -26,7 +29,8 @@ class Phase:
         seconds: in all runs together.
         at_least: edits that it proved the pair to have.
         cells: that it computed; see solver.Position.
-        end: "done"; "switched" to the next one; "" while it runs, or where the run was stopped.
+        end: "done"; "switched" to the next one; "failed", as a card may; "" while it runs, or where it was stopped.
+        failure: why it failed.
     """
 
     algorithm: str
@@ -34,6 +38,7 @@ class Phase:
     at_least: int = 0
     cells: int = 0
     end: str = ""
+    failure: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,11 @@ class Outcome:
     def algorithm(self) -> str:
         """That has the answer."""
         return self.phases[-1].algorithm if self.phases else _DECIDED_BY_LENGTHS
+
+    @property
+    def card_failure(self) -> str | None:
+        """Why the CPU went on alone; None where no card failed."""
+        return next((phase.failure for phase in self.phases if phase.end == "failed"), None)
 
     @property
     def seconds(self) -> float:
@@ -127,16 +137,18 @@ class DistanceRun:
         self._pair, self._most, self._choice, self._estimate = pair, most, choice, estimate
         self._watchers, self._checkpoint, self._every = watchers, checkpoint, every
         self._likely = estimate
+        self._rescued: tuple[Algorithm, State] | None = None  # from which another algorithm may go on
         self._phases: list[Phase] = []
         self._resumed = self._written = 0
         self._saved_at = self._began = self._seconds_before = self._share_before = 0.0
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
-        """Goes on from a checkpoint, or from the beginning.
+        """Goes on from a checkpoint, or from the beginning; where a card fails, with the CPU.
 
         Raises:
             Cancelled: the watchers said stop; a checkpoint was written before, where there is one.
+            DeviceError: a card failed, and the choice leaves nothing else.
             InputError, UsageError: a checkpoint that does not fit.
         """
         if saved is None and (known := _by_lengths(self._pair, self._most)) is not None:
@@ -146,20 +158,40 @@ class DistanceRun:
             self._watchers.note("the checkpoint already has the distance")
             return self._outcome(saved.facts["distance"])
         self._saved_at = self._watchers.clock()
-        algorithm, solver = self._resume(saved) if saved else self._begin()
+        begin: Callable[[], tuple[Algorithm, Solver | None]]
+        begin = partial(self._resume, saved) if saved else self._begin
+        while True:
+            try:
+                return self._through(*begin())
+            except DeviceError as failure:
+                self._leave_card(failure)
+                begin = partial(self._without_card, failure)
+
+    def _through(self, algorithm: Algorithm, solver: Solver | None) -> Outcome:
+        """With one algorithm after the other, to the distance."""
         try:
             while True:
-                finished = self._advance(algorithm, solver)
-                if finished:
+                if solver is None:
+                    solver = self._make(algorithm)
+                    self._rescued = None
+                if self._advance(algorithm, solver):
                     self._phases[-1].end = "done"
                     return self._outcome(solver.distance)
                 other = self._instead(algorithm, solver.position)
                 if other:
                     self._phases[-1].end = "switched"
+                    if other.engine is EngineName.GPU:  # which may prove to be of no use
+                        self._rescued = self._rescue(algorithm, solver)
                     solver.close()
-                    algorithm, solver = other, self._make(other)
+                    algorithm, solver = other, None
+        except DeviceError:
+            if solver is not None:
+                self._rescued = self._rescue(algorithm, solver)
+            raise
         finally:
-            solver.close()
+            with contextlib.suppress(DeviceError):  # a card that has failed need not take anything back
+                if solver is not None:
+                    solver.close()
 
     def keep(self, outcome: Outcome) -> None:
         """Writes a checkpoint that has the distance, for the alignment that is still to be made."""
@@ -171,22 +203,27 @@ class DistanceRun:
         phases = tuple(replace(phase) for phase in self._phases)
         return Outcome(distance, self._estimate, phases, self._resumed, self._written)
 
-    def _begin(self) -> tuple[Algorithm, Solver]:
+    def _begin(self) -> tuple[Algorithm, Solver | None]:
         algorithm = self._choice.first(self._pair, self._estimate)
         about = "no estimate" if self._estimate is None else f"an estimate of {self._estimate:,} edits"
         self._watchers.note(f"{about}: starting with {algorithm.name}")
-        return algorithm, self._make(algorithm)
+        return algorithm, None
 
     def _make(self, algorithm: Algorithm) -> Solver:
         self._phases.append(Phase(algorithm.name))
+        return self._made(algorithm)
+
+    def _made(self, algorithm: Algorithm) -> Solver:
+        """A solver for the last phase."""
         self._began = self._watchers.clock()
         self._share_before, self._seconds_before = 0.0, 0.0
         return algorithm.make(self._pair, self._most, replace(self._choice.means, likely=self._likely))
 
-    def _resume(self, saved: Saved) -> tuple[Algorithm, Solver]:
+    def _resume(self, saved: Saved) -> tuple[Algorithm, Solver | None]:
         algorithm = self._choice.named(saved.algorithm)
-        solver = self._make(algorithm)
         self._take(saved)
+        self._rescued = algorithm, saved.state
+        solver = self._made(algorithm)
         try:
             solver.restore(saved.state)
         except ValueError as error:
@@ -200,6 +237,44 @@ class DistanceRun:
             f"going on with {algorithm.name} after {self._seconds_before:.0f} s, "
             f"at {self.progress.at_least:,} edits or more"
         )
+        return algorithm, solver
+
+    def _rescue(self, algorithm: Algorithm, solver: Solver) -> tuple[Algorithm, State] | None:
+        """A solver's state, as it is or, if its card does not give it any more, from the checkpoint."""
+        if share := solver.position.share:
+            self._likely = max(self._likely or 0, int(solver.position.at_least / share))
+        with contextlib.suppress(DeviceError):
+            return algorithm, solver.save()
+        if self._checkpoint and self._checkpoint.exists():
+            with contextlib.suppress(InputError):
+                saved = self._checkpoint.read()
+                return (algorithm, saved.state) if saved.algorithm == algorithm.name else None
+        return None
+
+    def _leave_card(self, failure: DeviceError) -> None:
+        """Raises DeviceError where the CPU is left out."""
+        phase = self._phases[-1]
+        phase.end, phase.failure = "failed", str(failure)
+        if not self._choice.leave_card(failure):
+            further = " and --resume" if self._written else ""
+            raise DeviceError(f"{failure} (--engine auto{further} goes on with the CPU)") from failure
+
+    def _without_card(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
+        """The CPU, from where the card was if that can be taken over."""
+        known = max(p.at_least for p in self._phases)
+        expected = None if self._likely is None else max(self._likely, known)
+        algorithm = self._choice.first(self._pair, expected)
+        solver = self._make(algorithm)
+        where = "from the beginning"
+        if self._rescued and self._rescued[0].kind == algorithm.kind:
+            state = self._rescued[0].on_cpu(self._pair, self._most, self._rescued[1])
+            with contextlib.suppress(ValueError):  # no state: from the beginning
+                if state:
+                    solver.restore(state)
+                    self._share_before = self._share(algorithm, solver.position) or 0.0
+                    where = f"from {solver.position.at_least:,} edits on"
+        self._look(algorithm, solver)
+        self._watchers.warn(f"the GPU failed ({failure}): going on with {algorithm.name} {where}")
         return algorithm, solver
 
     def _take(self, saved: Saved) -> None:

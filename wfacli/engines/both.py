@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..batch import U8, PairBatch, PartialResult
+import numpy as np
+
+from ..batch import I32, U8, PairBatch, PartialResult, join
 from ..dispatch import Route
+from ..errors import DeviceError
 from ..forecast import on_gpu
 from .base import Engine
+from .long import LongPairs
+
+
+@dataclass(frozen=True)
+class _Long:
+    """Rows of a route that are long pairs, and who has them."""
+
+    by: LongPairs
+    pairs: PairBatch
+    route: Route
+    rows: I32
+
+
+@dataclass(frozen=True)
+class _Ticket:
+    engine: Engine
+    inner: Any
+    long: _Long | None = None
 
 
 class BothEngines:
@@ -19,29 +41,56 @@ class BothEngines:
 
     name = "gpu"
 
-    def __init__(self, gpu: Engine, cpu: Engine) -> None:
-        self._gpu, self._cpu = gpu, cpu
+    def __init__(self, gpu: Engine, cpu: Engine, long: LongPairs | None = None) -> None:
+        """`long` has pairs that are the CPU's because the card's batch kernels do not take them."""
+        self._gpu, self._cpu, self._long = gpu, cpu, long
 
     def letters_memory(self, nbytes: int) -> U8 | None:
         """The card's."""
         return self._gpu.letters_memory(nbytes)
 
-    def submit(self, pairs: PairBatch, route: Route) -> tuple[Engine, Any]:
+    def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route where its kernel runs. Raises Cancelled after cancel()."""
-        engine = self._gpu if on_gpu(route.kernel) else self._cpu
-        return engine, engine.submit(pairs, route)
+        if on_gpu(route.kernel):
+            return _Ticket(self._gpu, self._gpu.submit(pairs, route))
+        on_card = self._long
+        long = on_card.takes(pairs, route.rows) if on_card else np.zeros(0, np.int32)
+        if on_card is None or not len(long):
+            return _Ticket(self._cpu, self._cpu.submit(pairs, route))
+        rest = replace(route, rows=route.rows[~np.isin(route.rows, long)])
+        inner = self._cpu.submit(pairs, rest) if len(rest.rows) else None
+        return _Ticket(self._cpu, inner, _Long(on_card, pairs, route, long))
 
-    def collect(self, ticket: tuple[Engine, Any]) -> PartialResult:
+    def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled after cancel()."""
-        engine, inner = ticket
-        return engine.collect(inner)
+        if ticket.long is None:
+            return ticket.engine.collect(ticket.inner)
+        parts = self._collect_long(ticket.long)
+        if ticket.inner is not None:
+            parts.append(ticket.engine.collect(ticket.inner))
+        return join(np.concatenate([part.rows for part in parts]), parts)
+
+    def _collect_long(self, asked: _Long) -> list[PartialResult]:
+        """Of all rows that the card was to have; the CPU has them from the first on at which the card fails."""
+        parts: list[PartialResult] = []
+        try:
+            for row in asked.rows.tolist():
+                parts.append(asked.by.align(asked.pairs, row))
+        except DeviceError:
+            left = replace(asked.route, rows=asked.rows[len(parts) :])
+            parts.append(self._cpu.collect(self._cpu.submit(asked.pairs, left)))
+            self._long = None
+        return parts
 
     def stats(self) -> dict[str, Any]:
         """The card's, and under "cpu" those of the CPU engine."""
-        return {**self._gpu.stats(), "cpu": self._cpu.stats()}
+        long = {"long_pairs": self._long.aligned} if self._long else {}
+        return {**self._gpu.stats(), **long, "cpu": self._cpu.stats()}
 
     def cancel(self) -> None:
         """Stops both."""
+        if self._long:
+            self._long.cancel()
         self._gpu.cancel()
         self._cpu.cancel()
 

@@ -39,7 +39,7 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
             cpu.close()
             raise
         return cpu
-    return BothEngines(gpu, cpu)
+    return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs())
 
 
 def extending(

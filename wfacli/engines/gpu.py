@@ -24,6 +24,7 @@ from ..gpu.lending import Lender
 from ..gpu.plans import NO_BOUND, Plan, Shape
 from ..gpu.staging import Outbox, Staging
 from ..stats import Stats
+from .long import LongPairs
 
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
@@ -168,6 +169,10 @@ class GpuEngine:
             "memory_bytes": IN_FLIGHT * self._job_bytes,
             "failure": str(self._failure) if self._failure else None,
         }
+
+    def long_pairs(self) -> LongPairs:
+        """The same card for pairs that are too long for its kernels, as long as the engine is not closed."""
+        return LongPairs(self._spec, self._device.driver.card, self._device.call_now)
 
     def cancel(self) -> None:
         """Jobs that have not begun are not begun."""

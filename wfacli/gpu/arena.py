@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from .driver import Driver, Memory
-
-_ALIGNMENT = 256  # bytes; what every access of a kernel is content with
-
-
-def padded(nbytes: int) -> int:
-    """Bytes that a piece takes."""
-    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+from .layout import padded
 
 
 class Arena:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import long_bits, long_wavefront, sw, tiles
+from . import long_bits, long_path, long_wavefront, sw, tiles
 from .wfa import VARIANTS
 
 
@@ -181,6 +181,20 @@ def _long_bits() -> Iterator[Row]:
     yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
+def _long_path() -> Iterator[Row]:
+    """The path of one long pair: by stripes of bits, and by a front."""
+    for shape in long_path.SHAPES:
+        name = long_path.row_of("sweep", shape)
+        yield Row(name, "long_path_bits.cu", "sweep_for_path", shape.macros, long_bits.THREADS)
+        yield Row(long_path.row_of("walk", shape), "long_path_bits.cu", "walk_stripes", shape.macros, 32)
+    yield Row(long_path.GUESS, "long_path_bits.cu", "guess_from_edges", long_path.SHAPES[0].macros, 32)
+    for front in long_path.FRONTS:
+        name = long_path.row_of_front("sweep", front)
+        yield Row(name, "long_path_fronts.cu", "sweep_front_for_path", front.macros, long_wavefront.THREADS)
+        name = long_path.row_of_front("walk", front)
+        yield Row(name, "long_path_fronts.cu", "walk_fronts", replace(front, resident=16).macros, 32)
+
+
 def _sw() -> Iterator[Row]:
     """Any scores of letters; no card has chosen their sizes yet."""
     for build, rule, path in itertools.product((*sw.BUILDS, sw.WIDE), sw.BUILT, (False, True)):
@@ -198,4 +212,6 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_sw()))
+ROWS: dict[str, Row] = table(
+    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw())
+)

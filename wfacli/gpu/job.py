@@ -13,10 +13,10 @@ import numpy.typing as npt
 from ..batch import I32, I64, U8, U32
 from ..errors import Cancelled
 from . import catalogue, task
-from .arena import Arena, padded
+from .arena import Arena
 from .device import Slot
 from .driver import Driver, Event, Kernel
-from .layout import gather_chunks
+from .layout import gather_chunks, padded
 from .plans import Plan, Shape
 from .staging import Outbox, answer_bytes
 

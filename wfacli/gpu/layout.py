@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+_ALIGNMENT = 256  # bytes; what every access of a kernel is content with
 _CHUNK = 4096  # slots; enough for a block to be busy
 _MOST_CHUNKS = 4096  # so that one block sums over them quickly
+
+
+def padded(nbytes: int) -> int:
+    """Bytes that a piece of the card's memory takes."""
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
 def gather_chunks(count: int) -> tuple[int, int]:

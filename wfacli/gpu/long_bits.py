@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .. import tuning
 
-THREADS = 32  # a block: a warp has a stripe
+THREADS = 128  # a block: a warp for each scheduler of a multiprocessor, which has one block
+WARPS = THREADS // 32
 MEETING = "long-bits-meet"  # the row of the catalogue for the matrices' meeting
 MEETING_THREADS = 1024
 _BOTH = 4  # stripes from which on two matrices share them
 _LEAST_BAND = 64  # diagonals beside the first one, so that each stripe begins below the one before
-_MOST_RESIDENT = 32  # blocks of a multiprocessor, on every card
+_SAMPLES = 16  # stripes that stand for all, where their columns are counted
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class Shape:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """What the kernel is compiled for."""
-        return (("WFACLI_PLANES", self.planes), ("WFACLI_WORDS", self.words))
+        # Letters in registers: for sm_100 nvcc takes fewer than they need, unless it knows that there is one block.
+        resident = (("WFACLI_RESIDENT", 1),) if self.planes == 8 else ()
+        return (("WFACLI_PLANES", self.planes), ("WFACLI_WORDS", self.words), *resident)
 
 
 SHAPES = tuple(Shape(planes, words) for planes in (2, 4, 8) for words in (1, 2, 4, 8) if planes * words <= 16)
@@ -130,18 +134,25 @@ def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band:
     across = min(shape.rows + band.diagonals, target_len)
     behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND
     matrices = 2 if stripes(shape, query_len)[1] else 1
-    return max(min(turns(shape, query_len), matrices * across / behind, multiprocessors * _MOST_RESIDENT), 1.0)
+    return max(min(turns(shape, query_len), matrices * across / behind, multiprocessors * WARPS), 1.0)
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
-    """Of a band: a column of a warp takes a while, however few there are; many take as long as their instructions."""
+    """Of a band's stripes, from both ends where there are several."""
+    return seconds_of(shape, multiprocessors, lengths, band, 2 if stripes(shape, lengths[0])[1] else 1)
+
+
+def seconds_of(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band, matrices: int) -> float:
+    """Of one matrix or two: a stripe waits for those before it, or for a warp, in parts for both."""
     query_len, target_len = lengths
-    across = min(shape.rows + band.diagonals, target_len)
-    at_once = together(shape, multiprocessors, lengths, band)
-    planes = tuning.GPU_BITS_PLANES[shape.planes]
-    alone, full = planes * tuning.GPU_BITS_ALONE[shape.words], planes * tuning.GPU_BITS_STEP[shape.words]
-    total = turns(shape, query_len) * across / at_once + across
-    return total * max(alone, full * at_once / multiprocessors)
+    count = turns(shape, query_len)
+    last = min(query_len // matrices + band.high, target_len)
+    chain = last + count / matrices * tuning.GPU_BITS_BEHIND
+    each = -(-count // matrices)
+    some = range(0, each, -(-each // _SAMPLES))
+    mean = sum(32 * (end - first) for first, end in (columns(shape, band, s, target_len) for s in some)) / len(some)
+    work = count * mean / min(multiprocessors * WARPS, count)
+    return tuning.GPU_BITS_COLUMN[shape.planes, shape.words] * math.sqrt(math.hypot(chain**2, work**2))
 
 
 def best_shape(planes: int, multiprocessors: int, lengths: tuple[int, int], band: Band) -> Shape:

@@ -50,6 +50,11 @@ class Shape:
         return self.width - 2 * ghost
 
     @property
+    def slants(self) -> bool:
+        """Whether its tiles can go along with a front (cuda/long_wavefront_slant.cuh)."""
+        return self.planes == 2 and self.diagonals > 1
+
+    @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """What the kernel is compiled for."""
         names = ("PLANES", "OFFSET", "DIAGONALS", "AGAIN", "RESIDENT")
@@ -57,7 +62,8 @@ class Shape:
         return tuple((f"WFACLI_{name}", value) for name, value in zip(names, values, strict=True))
 
 
-SHAPES = tuple(Shape(planes, bits, resident=blocks) for planes in (2, 8, 32) for bits, blocks in ((32, 5), (64, 3)))
+_RESIDENT = {(2, 32): 4, (2, 64): 2, (8, 32): 5, (8, 64): 3, (32, 32): 5, (32, 64): 3}
+SHAPES = tuple(Shape(planes, bits, resident=blocks) for (planes, bits), blocks in _RESIDENT.items())
 
 
 def shape_for(planes: int, longest: int) -> Shape:
@@ -111,26 +117,39 @@ class Tiles:
         return cls(first, -(-(high - first + 1) // written), ghost, written)
 
 
-def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, ghost: int, speed: float = 0.0) -> float:
+@dataclass(frozen=True)
+class Launch:
+    """How a launch goes: so many scores, and whether tiles beside what runs ahead go along with it."""
+
+    ghost: int
+    slant: bool = False
+
+
+def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, launch: Launch, speed: float = 0.0) -> float:
     """A launch with so many tiles of each front: of the host's call, a warp's own steps, and all points together.
 
-    `speed` is the letters that fronts move in a score: from a few on, windows of letters serve for one score alone.
+    `speed` is the letters that fronts move in a score: from a few on, windows of letters serve for one score alone,
+    unless tiles go along.
     """
-    fast = tuning.GPU_LONG_FAST if speed > tuning.GPU_LONG_SPEED else 1.0
+    times, step = 1.0, tuning.GPU_LONG_STEP
+    if launch.slant:
+        times, step = tuning.GPU_LONG_SLANT, tuning.GPU_LONG_SLANT_STEP
+    elif speed > tuning.GPU_LONG_SPEED:
+        times, step = tuning.GPU_LONG_FAST, tuning.GPU_LONG_FAST_STEP
     rate = tuning.GPU_LONG_POINTS * multiprocessors / tuning.GPU_MULTIPROCESSORS
-    points = 2 * tiles * shape.width * ghost * tuning.GPU_LONG_PLANES[shape.planes] * fast
-    alone = ghost * (tuning.GPU_LONG_FAST_STEP if fast > 1 else tuning.GPU_LONG_STEP)
-    return max(tuning.GPU_LONG_LAUNCH, alone, tuning.GPU_LONG_GAP + points / rate)
+    points = 2 * tiles * shape.width * launch.ghost * tuning.GPU_LONG_PLANES[shape.planes] * times
+    return max(tuning.GPU_LONG_LAUNCH, launch.ghost * step, tuning.GPU_LONG_GAP + points / rate)
 
 
-def best_ghost(shape: Shape, multiprocessors: int, diagonals: int, speed: float = 0.0) -> int:
-    """Scores a launch for so many diagonals of a front: narrow fronts take few long launches, wide ones waste less."""
+def best_launch(shape: Shape, multiprocessors: int, diagonals: int, speed: float = 0.0) -> Launch:
+    """For so many diagonals of a front: narrow fronts take few long launches, wide ones waste less."""
 
-    def a_score(ghost: int) -> float:
-        tiles = -(-diagonals // shape.written(ghost))
-        return launch_seconds(shape, multiprocessors, tiles, ghost, speed) / ghost
+    def a_score(launch: Launch) -> float:
+        tiles = -(-diagonals // shape.written(launch.ghost))
+        return launch_seconds(shape, multiprocessors, tiles, launch, speed) / launch.ghost
 
-    return min(shape.ghosts, key=a_score)
+    ways = (False, True) if shape.slants and speed > tuning.GPU_LONG_SPEED else (False,)
+    return min((Launch(ghost, slant) for slant in ways for ghost in shape.ghosts), key=a_score)
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits: int) -> float:
@@ -141,9 +160,9 @@ def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits:
     for upto in _steps(edits // 2 + 1):
         low, high = diagonals_that_matter(query_len, target_len, upto, max(edits, 1))
         width = max(high - low + 1, 1)
-        ghost = best_ghost(shape, multiprocessors, width, speed)
-        one = launch_seconds(shape, multiprocessors, -(-width // shape.written(ghost)), ghost, speed)
-        total += one * (upto - score) / ghost
+        launch = best_launch(shape, multiprocessors, width, speed)
+        one = launch_seconds(shape, multiprocessors, -(-width // shape.written(launch.ghost)), launch, speed)
+        total += one * (upto - score) / launch.ghost
         score = upto
     return total
 

@@ -66,6 +66,7 @@ LONG_WAVEFRONT_TASK = np.dtype(
         ("ghost", np.int32),
         ("steps", np.int32, 2),
         ("number", np.int32),
+        ("slant", np.int32),
     ],
     align=True,
 )
@@ -82,5 +83,30 @@ LONG_BITS_TASK = np.dtype(
         *((name, _ADDRESS) for name in ("next", "distance", "sums")),
     ],
     align=True,
+)
+PATH_SEGMENTS = np.dtype(
+    [
+        ("count", np.int64),
+        *(
+            (name, _ADDRESS)
+            for name in ("entry", "next_entry", "walked", "exit", "op_count", "ops", "drawn", "changed")
+        ),
+        *((name, _ADDRESS) for name in ("room", "stride")),
+        ("op_capacity", np.int64),
+    ],
+    align=True,
+)
+PATH_BITS_TASK = np.dtype(
+    [
+        ("bits", LONG_BITS_TASK),
+        ("path", PATH_SEGMENTS),
+        ("states", _ADDRESS),
+        *((name, np.int64) for name in ("states_each", "every", "first_segment")),
+    ],
+    align=True,
+)
+PATH_FRONT = np.dtype([("offsets", _ADDRESS), *((name, np.int64) for name in ("first", "count", "score"))], align=True)
+PATH_FRONTS_TASK = np.dtype(
+    [("fronts", LONG_WAVEFRONT_TASK), ("path", PATH_SEGMENTS), ("kept", _ADDRESS), ("furthest", _ADDRESS)], align=True
 )
 GUARD = 8  # words of packed letters that can be read before and after

@@ -4,7 +4,9 @@
 
 #include "bind.hpp"
 #include "edit_bits.hpp"
+#include "edit_path.hpp"
 #include "edit_wavefront.hpp"
+#include "estimate_long.hpp"
 #include "kernels.hpp"
 
 namespace wfacli {
@@ -117,9 +119,34 @@ void restore(BoundSolver& self, nb::dict state) {
   solver.restore(views);
 }
 
+// A best path as a CIGAR in BAM's packing; None where it was stopped.
+nb::object path(const Letters& query, const Letters& target, const CancelFlag& stop) {
+  const EditPair pair = pair_of(query, target);
+  Cigar cigar;
+  cigar.begin();
+  bool found;
+  {
+    nb::gil_scoped_release release;
+    found = edit_path(pair, stop, cigar);
+  }
+  return found ? nb::cast(to_numpy(cigar.runs())) : nb::none();
+}
+
+double estimated(const Letters& query, const Letters& target) {
+  const EditPair pair = pair_of(query, target);
+  if (pair.letter_bytes != 1) throw nb::type_error("letters are u8");
+  nb::gil_scoped_release release;
+  return estimate_long({static_cast<const std::uint8_t*>(pair.query), static_cast<const std::uint8_t*>(pair.target),
+                        pair.query_len, pair.target_len});
+}
+
 }  // namespace
 
 void bind_distance(nb::module_& m) {
+  m.def("edit_path", &path, nb::arg("query"), nb::arg("target"), nb::arg("stop"),
+        "A best path of symbols (u8 or u32 both) as a CIGAR (u32), by fronts that meet; None: stopped");
+  m.def("estimate_long", &estimated, nb::arg("query"), nb::arg("target"),
+        "About how many edits one pair (u8 both, any length) has, in milliseconds");
   nb::class_<BoundSolver>(m, "EditSolver", "One algorithm on its way through one pair")
       .def("advance", &advance, nb::arg("seconds"), "Goes on for about so long; whether the end has been reached")
       .def_prop_ro("distance", &distance, "After the end: edits; None: more than the most that matter")

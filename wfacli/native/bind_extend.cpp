@@ -15,24 +15,25 @@ SwChoice choice_of(const std::string& name) {
 }
 
 void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> same, InColumn<std::uint8_t> codes,
-                  std::int32_t open, std::int32_t extend, int mode, bool path, bool second_best,
-                  nb::tuple cuts, std::size_t memory_bytes, const std::string& kernel, bool wide) {
+                  std::int32_t open, std::int32_t extend, int mode, bool path, bool second_best, nb::tuple cuts,
+                  std::size_t memory_bytes, const std::string& kernel, bool wide) {
   const auto letters = static_cast<std::int32_t>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0) || codes.shape(0) != 256)
     throw nb::value_error("a scheme's columns are not of one size");
   for (int c = 0; c < 256; ++c)
-    if (codes.data()[c] >= letters && codes.data()[c] != kNoCode) throw nb::value_error("a letter's code is out of range");
+    if (codes.data()[c] >= letters && codes.data()[c] != kNoCode)
+      throw nb::value_error("a letter's code is out of range");
   if (mode < 0 || mode > static_cast<int>(ExtendMode::Global)) throw nb::value_error("there is no such mode");
-  new (self) ExtendOptions{.scheme = sw_scheme(matrix.data(), letters, same.data(), open, extend),
-                           .codes = {},
-                           .mode = static_cast<ExtendMode>(mode),
-                           .path = path,
-                           .second_best = second_best,
-                           .cuts = {nb::cast<std::int32_t>(cuts[0]), nb::cast<std::int32_t>(cuts[1]),
-                                    nb::cast<std::int32_t>(cuts[2])},
-                           .memory_bytes = memory_bytes,
-                           .choice = choice_of(kernel),
-                           .wide = wide};
+  new (self) ExtendOptions{
+      .scheme = sw_scheme(matrix.data(), letters, same.data(), open, extend),
+      .codes = {},
+      .mode = static_cast<ExtendMode>(mode),
+      .path = path,
+      .second_best = second_best,
+      .cuts = {nb::cast<std::int32_t>(cuts[0]), nb::cast<std::int32_t>(cuts[1]), nb::cast<std::int32_t>(cuts[2])},
+      .memory_bytes = memory_bytes,
+      .choice = choice_of(kernel),
+      .wide = wide};
   std::memcpy(self->codes, codes.data(), 256);
 }
 
@@ -103,9 +104,10 @@ nb::object foreign_letter(nb::handle batch, InColumn<std::uint8_t> codes) {
 
 void bind_extend(nb::module_& m) {
   nb::class_<ExtendOptions>(m, "ExtendOptions")
-      .def("__init__", &make_options, nb::kw_only(), nb::arg("matrix"), nb::arg("same"), nb::arg("codes"), nb::arg("open"),
-           nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"), nb::arg("cuts"), nb::arg("memory_bytes"),
-           nb::arg("kernel") = "", nb::arg("wide") = false, "matrix i8[A, A], same u8[A], codes u8[256], cuts (band, X-drop, Z-drop)");
+      .def("__init__", &make_options, nb::kw_only(), nb::arg("matrix"), nb::arg("same"), nb::arg("codes"),
+           nb::arg("open"), nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"),
+           nb::arg("cuts"), nb::arg("memory_bytes"), nb::arg("kernel") = "", nb::arg("wide") = false,
+           "matrix i8[A, A], same u8[A], codes u8[256], cuts (band, X-drop, Z-drop)");
   nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any scores of letters, and their memory")
       .def(nb::init<const std::string&>(), nb::arg("isa") = "")
       .def_prop_ro("isa", &Extender::isa)
@@ -113,7 +115,8 @@ void bind_extend(nb::module_& m) {
            "(columns as of Aligner.align, second best scores i32[m] or None)");
   nb::class_<BoundExtendJob>(m, "ExtendJob", "Rows of a batch that several threads share")
       .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
+           nb::keep_alive<1, 5>())
       .def_prop_ro("parts", [](const BoundExtendJob& self) { return self.job.parts(); })
       .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
       .def("joined", &joined, "Waits for parts that others have taken; as Extender.align");

@@ -9,12 +9,13 @@ namespace WFACLI_ISA {
 
 class RunWriter {
  public:
-  // Room for `most` runs at the end of `runs`. A run must be shorter than 2^28.
+  // Room for `most` runs at the end of `runs`; those that BAM's 28 bits do not hold are split.
   RunWriter(Buffer<std::uint32_t>& runs, std::size_t most) : runs_(runs) {
-    at_ = runs_.extend(most + 1);
+    at_ = runs_.extend(most + 1 + kMostPieces);
   }
   // Adds `length` matches; none changes nothing. What is added next is no match.
   WFACLI_INLINE void matches(std::int32_t length) {
+    if (__builtin_expect(length > kLongest, 0)) return add_pieces(kEqual, length);
     *at_ = last_;
     at_ += (length != 0) & (last_ != 0);
     const std::uint32_t run = static_cast<std::uint32_t>(length) << 4 | kEqual;
@@ -22,8 +23,9 @@ class RunWriter {
   }
   // Adds `length` > 0 of an operation.
   WFACLI_INLINE void add(std::uint32_t op, std::int32_t length) {
+    if (__builtin_expect(length > kLongest, 0)) return add_pieces(op, length);
     const std::uint32_t run = static_cast<std::uint32_t>(length) << 4;
-    const bool same = (last_ & 15) == op;
+    const bool same = ((last_ & 15) == op) & (last_ + run >= run);  // and both together fit
     *at_ = last_;
     at_ += !same & (last_ != 0);
     last_ = run + (same ? last_ : op);
@@ -35,6 +37,19 @@ class RunWriter {
   }
 
  private:
+  static constexpr std::int32_t kLongest = (1 << 28) - 1;
+  // Of both sequences, each of less than 2^31 letters: eight at most of one run, and one for each time that a sum of
+  // neighbours does not fit.
+  static constexpr std::size_t kMostPieces = 40;
+
+  __attribute__((noinline)) void add_pieces(std::uint32_t op, std::int32_t length) {
+    for (; length > 0; length -= kLongest) {
+      *at_ = last_;
+      at_ += last_ != 0;
+      last_ = static_cast<std::uint32_t>(length < kLongest ? length : kLongest) << 4 | op;
+    }
+  }
+
   Buffer<std::uint32_t>& runs_;
   std::uint32_t* at_;
   std::uint32_t last_ = 0;

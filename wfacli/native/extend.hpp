@@ -49,8 +49,9 @@ class Extender {
  private:
   // Part of a pair that is to be solved. Every pair has one, and more where its path or second best asks for them.
   struct Piece {
+    explicit Piece(const PairView& pair) : letters(pair) {}
     PairView letters;
-    SwPair coded;
+    SwPair coded = {};
     SwAnswer answer;
     bool plain = false, coded_all = true;
     bool cut = false;  // a heuristic has left something out

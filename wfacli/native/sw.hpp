@@ -1,12 +1,13 @@
-// Alignment under any scores of letters and affine gaps by dynamic programming over all cells (Smith and Waterman 1981,
-// Gotoh 1982): the contract of its kernels.
+// Alignment under any scores of letters and affine gaps by dynamic programming over all cells (Smith and Waterman
+// 1981, Gotoh 1982): the contract of its kernels.
 //
 //   sw_lanes   many pairs, one in each lane of a vector (sw_lanes.hpp)
 //   sw_strips  one pair over all lanes, in strips of rows (sw_strips.hpp)
 //
-// Rows i are letters of the query, columns j of the target. H(i, j) is the best score of what precedes, I and D that of
-// an alignment which ends in an insertion (query letters alone) or a deletion. Where paths are wanted sequences come
-// reversed, so that H(i, j) belongs to suffixes, and the way back from the best cell is the canonical path, forward.
+// Rows i are letters of the query, columns j of the target. H(i, j) is the best score of what precedes, I and D that
+// of an alignment which ends in an insertion (query letters alone) or a deletion. Where paths are wanted sequences
+// come reversed, so that H(i, j) belongs to suffixes, and the way back from the best cell is the canonical path,
+// forward.
 #pragma once
 
 #include <cstddef>
@@ -49,9 +50,9 @@ struct SwPair {
 struct SwAnswer {
   Status status = Status::Ok;
   std::int32_t score = 0;
-  std::int32_t query_at = 0, target_at = 0;            // the best cell (rows, columns), unless a score alone was asked
-  std::int32_t query_left = 0, target_left = 0;        // the cell where the way back ended
-  std::int64_t cigar = 0, runs = 0;                    // in SwMemory::cigars
+  std::int32_t query_at = 0, target_at = 0;      // the best cell (rows, columns), unless a score alone was asked
+  std::int32_t query_left = 0, target_left = 0;  // the cell where the way back ended
+  std::int64_t cigar = 0, runs = 0;              // in SwMemory::cigars
 };
 
 // What a thread's kernels keep from call to call.
@@ -64,8 +65,8 @@ struct SwMemory {
 struct SwTask {
   const SwScheme* scheme;
   SwRule rule;
-  bool path;   // whether the way back is wanted; not with Extension
-  bool plain;  // all codes are below scheme->plain_codes
+  bool path;                 // whether the way back is wanted; not with Extension
+  bool plain;                // all codes are below scheme->plain_codes
   std::size_t memory_bytes;  // bound on what is kept to find a path
   const CancelFlag* cancelled;
 };
@@ -79,7 +80,8 @@ struct SwKernels {
   SwAnswer (*strips)(const SwTask&, int bits, const SwPair&, SwMemory&) = nullptr;
 };
 
-// The greatest local score that lanes of 8 bits surely hold; less than 1 where gaps leave no room.
+// What stands for a score of 0 in lanes of 8 bits, and the greatest local score that they surely hold; less than 1 where
+// gaps leave no room.
 WFACLI_INLINE std::int32_t sw_zero8(const SwScheme& s) {
   const std::int32_t gap = s.open + 2 * s.extend, down = gap > -s.least + 1 ? gap : -s.least + 1;
   return -128 + down;

@@ -52,12 +52,15 @@ SwExtent sw_extent(const SwScheme& s, const SwPair& pair, const SwCuts& cuts, Sw
     std::int32_t most = kNever, row = 0;
     for (std::int32_t i = from; i <= to; ++i) {
       const std::int32_t j = d - i;
-      const std::int32_t inserted = std::max(less(last.at(last.h, i - 1), opened), less(last.at(last.inserted, i - 1), s.extend));
-      const std::int32_t deleted = std::max(less(last.at(last.h, i), opened), less(last.at(last.deleted, i), s.extend));
+      const std::int32_t inserted =
+          std::max(less(last.at(last.h, i - 1), opened), less(last.at(last.inserted, i - 1), s.extend));
+      const std::int32_t deleted =
+          std::max(less(last.at(last.h, i), opened), less(last.at(last.deleted, i), s.extend));
       std::int32_t h = before.at(before.h, i - 1);
       if (h > kNever && j > 0) h += s.matrix[pair.query[i - 1]][pair.target[j - 1]];
       h = std::max({j > 0 ? h : kNever, inserted, deleted});
-      const bool dropped = h > kNever && cuts.xdrop && std::int64_t{best.score} - h > cuts.xdrop, alive = h > kNever && !dropped;
+      const bool dropped = h > kNever && cuts.xdrop && std::int64_t{best.score} - h > cuts.xdrop,
+                 alive = h > kNever && !dropped;
       best.cut |= dropped;
       here.h[i] = alive ? h : kNever;
       here.inserted[i] = alive ? inserted : kNever;
@@ -87,7 +90,8 @@ SwAnswer sw_banded(const SwTask& task, const SwPair& pair, const SwBand& band, S
   const std::int64_t low = std::max<std::int64_t>(band.low, -n), high = std::min<std::int64_t>(band.high, m);
   const std::int64_t width = high - low + 1;
   SwAnswer answer;
-  if (task.path && (width + 1) * (n + 1) > static_cast<std::int64_t>(task.memory_bytes)) return {.status = Status::MemoryLimit};
+  if (task.path && (width + 1) * (n + 1) > static_cast<std::int64_t>(task.memory_bytes))
+    return {.status = Status::MemoryLimit};
   memory.rows.clear();
   memory.rows.resize(2 * (static_cast<std::size_t>(m) + 2) * sizeof(std::int32_t));
   std::int32_t *h = reinterpret_cast<std::int32_t*>(memory.rows.data()), *inserted = h + m + 2;
@@ -100,18 +104,20 @@ SwAnswer sw_banded(const SwTask& task, const SwPair& pair, const SwBand& band, S
   std::uint8_t* flags = memory.table.data();
   for (std::int32_t i = 1; i <= n; ++i) {
     if ((i & 255) == 0 && task.cancelled && task.cancelled->is_set()) return {.status = Status::Dropped};
-    const auto from = static_cast<std::int32_t>(std::max<std::int64_t>(0, i + low)), to = static_cast<std::int32_t>(std::min<std::int64_t>(m, i + high));
+    const auto from = static_cast<std::int32_t>(std::max<std::int64_t>(0, i + low)),
+               to = static_cast<std::int32_t>(std::min<std::int64_t>(m, i + high));
     std::int32_t diagonal = from > 0 ? h[from - 1] : kNever, deleted = kNever;
     if (from > 0) h[from - 1] = kNever;
     std::uint8_t* row = flags + (i - 1) * width - (i + low);
     for (std::int32_t j = from; j <= to; ++j) {
-      const std::int32_t across = j > 0 && diagonal > kNever ? diagonal + s.matrix[pair.query[i - 1]][pair.target[j - 1]] : kNever;
+      const std::int32_t across =
+          j > 0 && diagonal > kNever ? diagonal + s.matrix[pair.query[i - 1]][pair.target[j - 1]] : kNever;
       const std::int32_t best = std::max({across, inserted[j], deleted});
       const std::int32_t gap = best - opened, inserted_on = inserted[j] - s.extend, deleted_on = deleted - s.extend;
       if (task.path)
-        row[j] = static_cast<std::uint8_t>((best == inserted[j] ? kFromInsertion : 0) | (best == deleted ? kFromDeletion : 0) |
-                                           (gap >= inserted_on ? kInsertionBegins : 0) |
-                                           (gap >= deleted_on ? kDeletionBegins : 0));
+        row[j] =
+            static_cast<std::uint8_t>((best == inserted[j]) * kFromInsertion + (best == deleted) * kFromDeletion +
+                                      (gap >= inserted_on) * kInsertionBegins + (gap >= deleted_on) * kDeletionBegins);
       diagonal = h[j];
       h[j] = best;
       inserted[j] = std::max(gap, std::max(inserted_on, kNever));
@@ -125,8 +131,9 @@ SwAnswer sw_banded(const SwTask& task, const SwPair& pair, const SwBand& band, S
   memory.cigars.begin();
   answer.cigar = static_cast<std::int64_t>(memory.cigars.runs().size());
   SwWalk way(task, pair, answer);
-  way.go(memory.cigars, [](std::int32_t, std::int32_t) { return true; },
-         [&](std::int32_t i, std::int32_t j) { return unsigned{flags[(i - 1) * width + (j - i - low)]}; });
+  way.go(
+      memory.cigars, [](std::int32_t, std::int32_t) { return true; },
+      [&](std::int32_t i, std::int32_t j) { return unsigned{flags[(i - 1) * width + (j - i - low)]}; });
   answer.runs = static_cast<std::int64_t>(memory.cigars.runs().size()) - answer.cigar;
   return answer;
 }

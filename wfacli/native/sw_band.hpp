@@ -30,9 +30,10 @@ struct SwExtent {
 // How far a pair extends from both beginnings, anti-diagonal by anti-diagonal: the best cell, of several the one with
 // the fewest letters, then the fewest query letters.
 //
-// Let best be the best cell of the anti-diagonals before. With X-drop, cells whose score is more than xdrop below its are
-// given up. With Z-drop (as in minimap2: Li 2018, section 2.2.3) it ends after an anti-diagonal whose best cell lies
-// behind best in neither sequence, and scores less than it by more than zdrop and `extend` for each diagonal between.
+// Let best be the best cell of the anti-diagonals before. With X-drop, cells whose score is more than xdrop below its
+// are given up. With Z-drop (as in minimap2: Li 2018, section 2.2.3) it ends after an anti-diagonal whose best cell
+// lies behind best in neither sequence, and scores less than it by more than zdrop and `extend` for each diagonal
+// between.
 SwExtent sw_extent(const SwScheme& scheme, const SwPair& pair, const SwCuts& cuts, SwMemory& memory,
                    const CancelFlag& cancelled);
 

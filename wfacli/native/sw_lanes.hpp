@@ -1,7 +1,7 @@
 // Many pairs of much the same lengths, one in each lane: all take the same cell in a step, row by row.
 //
-// Lanes whose pair is shorter go on over pads. What lies there comes from a cell of the pair by gaps and by pads, which
-// score less than 0: it never is as good as that cell, and never leads back to one.
+// Lanes whose pair is shorter go on over pads. What lies there comes from a cell of the pair by gaps and by pads,
+// which score less than 0: it never is as good as that cell, and never leads back to one.
 #pragma once
 
 #include "sw_scores.hpp"
@@ -24,11 +24,12 @@ constexpr bool sw_flags(SwFind f) { return f == SwFind::BestFlags || f == SwFind
 
 // SwFlag of cells, from what went into them and what goes on from them.
 template <class V>
-WFACLI_INLINE typename V::Vector sw_flags_of(typename V::Vector h, typename V::Vector inserted, typename V::Vector deleted,
-                                             typename V::Vector gap, typename V::Vector inserted_on,
-                                             typename V::Vector deleted_on) {
+WFACLI_INLINE typename V::Vector sw_flags_of(typename V::Vector h, typename V::Vector inserted,
+                                             typename V::Vector deleted, typename V::Vector gap,
+                                             typename V::Vector inserted_on, typename V::Vector deleted_on) {
   const typename V::Vector none{};
-  return V::if_equal(h, inserted, V::all(kFromInsertion), none) | V::if_equal(h, deleted, V::all(kFromDeletion), none) |
+  return V::if_equal(h, inserted, V::all(kFromInsertion), none) |
+         V::if_equal(h, deleted, V::all(kFromDeletion), none) |
          V::if_at_least(gap, inserted_on, V::all(kInsertionBegins), none) |
          V::if_at_least(gap, deleted_on, V::all(kDeletionBegins), none);
 }
@@ -57,6 +58,7 @@ class SwLanes {
     for (std::int32_t i = 1; i <= n_; ++i) {
       if ((i & 255) == 0 && task_.cancelled && task_.cancelled->is_set()) return all(answers, Status::Dropped);
       row(i);
+      if (sizeof(Lane) == 1 && (i & 63) == 0 && mostly_over()) return all(answers, Status::ScoreLimit);
       if constexpr (kFind == SwFind::Ends || kFind == SwFind::EndsFlags) look_at_ends(i, answers);
     }
     if constexpr (kFind != SwFind::Ends && kFind != SwFind::EndsFlags) take_best(answers);
@@ -68,6 +70,15 @@ class SwLanes {
 
   void all(SwAnswer* answers, Status status) {
     for (std::int32_t p = 0; p < count_; ++p) answers[p].status = status;
+  }
+
+  // Whether most scores have outgrown their lanes, so that the rest of the way is hardly worth it.
+  bool mostly_over() const {
+    alignas(64) Lane best[kLanes];
+    V::store(best, best_);
+    std::int32_t over = 0;
+    for (std::int32_t p = 0; p < count_; ++p) over += best[p] > INT8_MAX - s_.most;
+    return 2 * over > count_;
   }
 
   // Letters column by column, for all lanes; under a matrix in sixteens, lane by lane.
@@ -109,7 +120,8 @@ class SwLanes {
   // Of a cell where one sequence has not begun, when its gap counts.
   std::int32_t border(std::int32_t letters) const { return letters ? -(s_.open + letters * s_.extend) : 0; }
 
-  void row(std::int32_t i) {
+  // Query letters of a row, for all lanes.
+  Vector letters_of_row(std::int32_t i) {
     alignas(64) Lane letters[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
       const bool has = lane < count_ && i <= pairs_[lane].query_len;
@@ -117,7 +129,11 @@ class SwLanes {
       letters[lane] = static_cast<Lane>(code);
       if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
     }
-    const Vector q = V::load(letters), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
+    return V::load(letters);
+  }
+
+  void row(std::int32_t i) {
+    const Vector q = letters_of_row(i), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
     const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend), zero = V::all(zero_);
     const Vector here = V::all(i);
     // Positions of this row's cells that are the best so far; 0: none.
@@ -151,7 +167,8 @@ class SwLanes {
         if constexpr (sw_local(kFind)) h = V::most(h, zero);
         h = V::most(h, deleted);
         const Vector gap = h - opened, inserted_on = inserted - extend, deleted_on = deleted - extend;
-        if constexpr (sw_flags(kFind)) V::store_bytes(flags + cell, sw_flags_of<V>(h, inserted, deleted, gap, inserted_on, deleted_on));
+        if constexpr (sw_flags(kFind))
+          V::store_bytes(flags + cell, sw_flags_of<V>(h, inserted, deleted, gap, inserted_on, deleted_on));
         V::store(inserted_at, V::most(gap, inserted_on));
         deleted = V::most(gap, deleted_on);
         diagonal = up;
@@ -217,10 +234,11 @@ class SwLanes {
       memory_.cigars.begin();
       a.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
       SwWalk way(task_, pairs_[p], a);
-      way.go(memory_.cigars, [](std::int32_t, std::int32_t) { return true; },
-             [&](std::int32_t i, std::int32_t j) {
-               return table_[(static_cast<std::size_t>(i - 1) * m_ + (j - 1)) * kLanes + p];
-             });
+      way.go(
+          memory_.cigars, [](std::int32_t, std::int32_t) { return true; },
+          [&](std::int32_t i, std::int32_t j) {
+            return table_[(static_cast<std::size_t>(i - 1) * m_ + (j - 1)) * kLanes + p];
+          });
       a.query_left = way.row();
       a.target_left = way.column();
       a.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - a.cigar;

@@ -1,8 +1,8 @@
 // Scores of letters for all lanes of a vector at once.
 //
-// Where codes are plain, equal ones score one value and others another: a comparison tells. Under a matrix each lane has
-// a row of 32 scores, its query letter's, and looks up those of 16 target letters at a time; what lanes then have as rows
-// of 16 bytes is transposed into a vector for each letter.
+// Where codes are plain, equal ones score one value and others another: a comparison tells. Under a matrix each lane
+// has a row of 32 scores, its query letter's, and looks up those of 16 target letters at a time; what lanes then have
+// as rows of 16 bytes is transposed into a vector for each letter.
 #pragma once
 
 #include "difference_lanes.hpp"
@@ -68,7 +68,7 @@ struct SwVector : Lanes<Lane> {
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
     typename SwBytes<std::int8_t, L::kCount>::Type bytes;
     std::memcpy(&bytes, from, sizeof bytes);
-    return (Vector)__builtin_convertvector(bytes, Signed);
+    return (Vector) __builtin_convertvector(bytes, Signed);
   }
   // Each lane's lowest byte.
   static WFACLI_INLINE void store_bytes(std::uint8_t* to, Vector v) {

@@ -35,9 +35,14 @@ class SwStrips {
     }
     take_rows();
     switch (task_.rule) {
-      case SwRule::Local: task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>(); break;
-      case SwRule::Extension: sweep_all<SwFind::Furthest>(); break;
-      default: sweep_all<SwFind::Ends>();
+      case SwRule::Local:
+        task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>();
+        break;
+      case SwRule::Extension:
+        sweep_all<SwFind::Furthest>();
+        break;
+      default:
+        sweep_all<SwFind::Ends>();
     }
     if (answer_.status != Status::Ok || !task_.path) return answer_;
     if (task_.rule == SwRule::Local)
@@ -49,7 +54,7 @@ class SwStrips {
 
  private:
   static constexpr bool kBased = sizeof(Lane) == 2;
-  static constexpr std::int32_t kRoom = 2 * kLanes + kSwBlock + 1;
+  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // of which kLanes are before the first column
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
   using State = typename Sweep<SwFind::Ends>::State;
@@ -58,7 +63,9 @@ class SwStrips {
   };
 
   std::size_t states() const { return static_cast<std::size_t>(m_ + kLanes) / kKept + 1; }
-  std::size_t bytes_of(std::int64_t strips) const { return static_cast<std::size_t>(strips) * (row_ + states() * sizeof(Raw)); }
+  std::size_t bytes_of(std::int64_t strips) const {
+    return static_cast<std::size_t>(strips) * (row_ + states() * sizeof(Raw));
+  }
   bool stopped() {
     if (task_.cancelled && task_.cancelled->is_set()) answer_.status = Status::Dropped;
     return answer_.status != Status::Ok;
@@ -78,7 +85,9 @@ class SwStrips {
     inserted_ = h_ + m_ + kRoom;
     const bool counts = task_.rule == SwRule::Global || task_.rule == SwRule::Extension;
     if (kBased && task_.rule != SwRule::Local) base_ = kSwMoves16 - INT16_MAX;
-    const auto held = [](std::int64_t score) { return static_cast<Lane>(kBased && score < INT16_MIN ? INT16_MIN : score); };
+    const auto held = [](std::int64_t score) {
+      return static_cast<Lane>(kBased && score < INT16_MIN ? INT16_MIN : score);
+    };
     for (std::int32_t j = 0; j <= m_; ++j) {
       const std::int64_t h = (counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0) - base_;
       h_[j] = held(h);
@@ -106,8 +115,8 @@ class SwStrips {
     base_ = base;
   }
 
-  // Makes the best score of the row above a strip, up to a column, the most that lanes may hold there. What falls below
-  // the least stays there, and so is overrated; but no path from it scores more than `overrated_`.
+  // Makes the best score of the row above a strip, up to a column, the most that lanes may hold there. What falls
+  // below the least stays there, and so is overrated; but no path from it scores more than `overrated_`.
   void rebase(std::int32_t row, std::int32_t columns) {
     Lane most = h_[0];
     for (std::int32_t j = 1; j <= columns; ++j) most = h_[j] > most ? h_[j] : most;
@@ -196,16 +205,17 @@ class SwStrips {
     const std::int32_t last = step_of(way.row(), way.column()), first = last / kKept * kKept;
     put_back(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
     sweep.begin(above, base_);
-    std::memcpy(&sweep.state, states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
+    std::memcpy(&sweep.state,
+                states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
                 sizeof(State));
     std::uint8_t* flags = aligned(memory_.table, std::size_t{kKept} * kLanes);
     sweep.run(first, last + 1, flags);
-    way.go(memory_.cigars,
-           [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
-           [&](std::int32_t i, std::int32_t j) {
-             const std::int32_t lane = kLanes - (i - above);
-             return flags[static_cast<std::size_t>(step_of(i, j) - first) * kLanes + lane];
-           });
+    way.go(
+        memory_.cigars, [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
+        [&](std::int32_t i, std::int32_t j) {
+          const std::int32_t lane = kLanes - (i - above);
+          return flags[static_cast<std::size_t>(step_of(i, j) - first) * kLanes + lane];
+        });
   }
 
   const SwTask& task_;
@@ -217,9 +227,9 @@ class SwStrips {
   Lane *h_ = nullptr, *inserted_ = nullptr;
   std::int32_t base_ = 0;  // scores are so much more than h_ and inserted_ say
   std::int64_t overrated_ = INT64_MIN;
-  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;     // as rows_ and far_rows_
-  Raw* states_ = nullptr;                                    // [slot][step / kKept]
-  std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;       // [slot], [strip / every_]
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // as rows_ and far_rows_
+  Raw* states_ = nullptr;                                 // [slot][step / kKept]
+  std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;    // [slot], [strip / every_]
   SwAnswer answer_;
 };
 

@@ -1,10 +1,10 @@
-// One pair over all lanes, in strips of rows from the top: each lane has a row and is one column behind the lane of the
-// row above, which stands to its right: the topmost row of a strip is in the last lane. So what lanes write in a step
-// lies side by side, and what the next strip reads is left behind by the lowest row, which writes last.
+// One pair over all lanes, in strips of rows from the top: each lane has a row and is one column behind the lane of
+// the row above, which stands to its right: the topmost row of a strip is in the last lane. So what lanes write in a
+// step lies side by side, and what the next strip reads is left behind by the lowest row, which writes last.
 //
 // A path is found by strips that are swept once more, from a state of the lanes that was kept every kKept steps, with
-// flags for each cell. Where the rows between all strips are too much to keep, those of every so many strips are, and the
-// strips between two of them are swept twice more.
+// flags for each cell. Where the rows between all strips are too much to keep, those of every so many strips are, and
+// the strips between two of them are swept twice more.
 #pragma once
 
 #include "sw_lanes.hpp"
@@ -32,7 +32,8 @@ class SwSweep {
     Vector h, inserted, deleted, diagonal;
   };
 
-  // h, inserted: of the row above the strip, at [column], with room for kLanes more on both sides; in turn the row below.
+  // h, inserted: of the row above the strip, at [column], with room for kLanes more on both sides; in turn the row
+  // below.
   SwSweep(const SwTask& task, const SwPair& pair, Lane* h, Lane* inserted)
       : s_(*task.scheme), pair_(pair), h_(h), inserted_(inserted) {}
   static constexpr std::int32_t steps(std::int32_t columns) { return columns + kLanes; }

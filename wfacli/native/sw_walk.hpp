@@ -5,14 +5,19 @@
 #include "sw.hpp"
 
 namespace wfacli {
-// Bits that a cell keeps for it: where H comes from (neither: the diagonal), and whether the gap that goes on from this
-// cell, into the next row or column, begins here, which it does wherever that is as good.
+// Bits that a cell keeps for it: where H comes from (neither: the diagonal), and whether the gap that goes on from
+// this cell, into the next row or column, begins here, which it does wherever that is as good.
 enum SwFlag : unsigned { kFromInsertion = 1, kFromDeletion = 2, kInsertionBegins = 4, kDeletionBegins = 8 };
 
 class SwWalk {
  public:
   WFACLI_INLINE SwWalk(const SwTask& task, const SwPair& pair, const SwAnswer& best)
-      : scheme_(*task.scheme), pair_(pair), rule_(task.rule), left_(best.score), i_(best.query_at), j_(best.target_at) {}
+      : scheme_(*task.scheme),
+        pair_(pair),
+        rule_(task.rule),
+        left_(best.score),
+        i_(best.query_at),
+        j_(best.target_at) {}
   WFACLI_INLINE std::int32_t row() const { return i_; }
   WFACLI_INLINE std::int32_t column() const { return j_; }
   WFACLI_INLINE bool ended() const { return ended_; }
@@ -24,7 +29,8 @@ class SwWalk {
       if (i_ == 0 || j_ == 0) return finish(cigar);
       if (!has(i_, j_)) return;
       const unsigned f = flags(i_, j_);
-      if ((gap_ == kFromInsertion && (f & kInsertionBegins)) || (gap_ == kFromDeletion && (f & kDeletionBegins))) gap_ = 0;
+      if ((gap_ == kFromInsertion && (f & kInsertionBegins)) || (gap_ == kFromDeletion && (f & kDeletionBegins)))
+        gap_ = 0;
       if (gap_ == 0) {
         if (rule_ == SwRule::Local && left_ == 0) {
           ended_ = true;
