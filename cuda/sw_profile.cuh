@@ -54,6 +54,10 @@ class Profile {
         words[w + 2] = four.z;
         words[w + 3] = four.w;
       }
+    } else if constexpr (kWords == 2) {
+      const uint2 two = *reinterpret_cast<const uint2*>(from);
+      words[0] = two.x;
+      words[1] = two.y;
     } else {
 #pragma unroll
       for (int w = 0; w < kWords; ++w) words[w] = from[w];

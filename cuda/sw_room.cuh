@@ -66,7 +66,7 @@ struct Gaps {
 };
 
 // Where one stripe ends and the next begins, in one row: the last column's score, and what a deletion has that goes on.
-struct Edge {
+struct alignas(8) Edge {
   std::uint32_t value, deletion;
 };
 

@@ -177,8 +177,13 @@ class Walk {
       along = right;
     }
     state.deletion = along;
+    if constexpr (Room::kDirections == 4)
+      *reinterpret_cast<uint4*>(out) = make_uint4(words[0], words[1], words[2], words[3]);
+    else if constexpr (Room::kDirections == 2)
+      *reinterpret_cast<uint2*>(out) = make_uint2(words[0], words[1]);
+    else
 #pragma unroll
-    for (int w = 0; w < Room::kDirections; ++w) out[w] = words[w];
+      for (int w = 0; w < Room::kDirections; ++w) out[w] = words[w];
   }
 
   // The direction of a cell of the track's part, of the lane's pair.

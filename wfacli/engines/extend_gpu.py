@@ -178,12 +178,12 @@ class ExtendGpuEngine:
     def _pieces(self, pairs: PairBatch, route: Route, places: I32, build: sw.Build) -> Iterator[_Part | I32]:
         """Places of a route on their way, in parts that fit a job's memory, longest first; or those that fit none."""
         rows = route.rows[places]
-        cells = build.cells(pairs.q_len[rows].astype(np.int64), pairs.t_len[rows].astype(np.int64))
-        left = [places[np.argsort(-cells, kind="stable")]] if len(places) else []
+        work = build.work(pairs.q_len[rows].astype(np.int64), pairs.t_len[rows].astype(np.int64))
+        left = [places[np.argsort(-work, kind="stable")]] if len(places) else []
         while left:
             some = left.pop()
             rows = route.rows[some]
-            work = sw.Work(
+            todo = sw.Work(
                 build,
                 self._rule,
                 self._scores,
@@ -191,14 +191,14 @@ class ExtendGpuEngine:
                 int(pairs.q_len[rows].max()),
                 int(pairs.t_len[rows].max()),
             )
-            plan = plan_of(work)
+            plan = plan_of(todo)
             letters = (
                 -(-len(pairs.bases) // 16) * 16 if is_every_row(rows, len(pairs)) else rows_summary(pairs, rows)[0]
             )
             spare = self._job_bytes - needs(len(some), letters, plan)
             fits = plan.shared <= self._device.driver.card.shared_per_block and self._failure is None
             if fits and spare >= 0:
-                yield self._start(pairs, some, rows, letters, work, spare + plan.least_workspace(len(some)))
+                yield self._start(pairs, some, rows, letters, todo, spare + plan.least_workspace(len(some)))
             elif fits and len(some) > 1:
                 half = len(some) // 2
                 left += [some[half:], some[:half]]

@@ -17,6 +17,8 @@ _EDGE = 8  # bytes of a row of an edge
 _ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
 _ROOM_32 = 1_400_000_000
 
+_FULL = 1600  # warps that hide what they wait for: as measured on an H200 for the kernels of tiles.py
+_A_ROW = 3  # cells that what a lane does once a row is worth, counted in machine code for sm_90
 _ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
 
 I64 = npt.NDArray[np.int64]
@@ -97,10 +99,10 @@ class Build:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
         return self.threads * self.columns * self.pairs * (codes + 1)
 
-    def cells(self, query_len: I64, target_len: I64) -> I64:
-        """That a group goes through for such pairs, with those that lanes compute for nothing."""
+    def work(self, query_len: I64, target_len: I64) -> I64:
+        """What a group does for such pairs, in cells: also what lanes compute for nothing, and what a row takes."""
         stripes = -(-target_len // self.width)
-        found: I64 = stripes * self.width * (query_len + self.lanes - 1)
+        found: I64 = stripes * self.lanes * (self.columns + _A_ROW) * (query_len + self.lanes - 1)
         return found
 
 
@@ -173,14 +175,22 @@ def _padded(nbytes: int) -> int:
 
 
 def best_build(query_len: I64, target_len: I64, builds: tuple[Build, ...] = BUILDS) -> I64:
-    """For each pair (lengths, i64[n]) the place of the build that goes through the fewest cells for it.
+    """For each pair (lengths, i64[n]) the place of the build that has the least work with it.
 
-    No card has been asked yet: that narrow groups wait for less, and that few pairs leave a card idle, is not in it.
+    Of few pairs each gets more lanes than that, as far as there are any, so that the card has warps enough. No card
+    has been asked about these kernels yet: what else one build has before another is not in it.
     """
+    widest = max(build.lanes for build in builds)
+    enough = [build.lanes in (widest, *_wide_enough(builds, len(query_len))) for build in builds]
     query_len, target_len = query_len.astype(np.int64), target_len.astype(np.int64)
-    cells = np.stack([build.cells(query_len, target_len) for build in builds])
-    best: I64 = cells.argmin(axis=0)
+    work = np.stack([build.work(query_len, target_len) for build in builds])
+    best: I64 = np.where(np.array(enough)[:, None], work, np.iinfo(np.int64).max).argmin(axis=0)
     return best
+
+
+def _wide_enough(builds: tuple[Build, ...], pairs: int) -> list[int]:
+    """Lanes of which so many pairs make enough warps."""
+    return [build.lanes for build in builds if pairs * build.lanes >= 32 * build.pairs * _FULL]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..batch import U8
 from . import catalogue, sw, task
-from .arena import Arena, padded
+from .arena import Arena
 from .device import Slot
 from .driver import Driver, Kernel
 from .job import LAID_OUT, AlignJob, Staged
+from .layout import padded
 from .plans import NO_BOUND, Plan, Shape
 from .staging import Outbox
 
