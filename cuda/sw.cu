@@ -1,20 +1,21 @@
-// Alignment under any scores of letters and affine gaps over all cells (Smith and Waterman 1981, Gotoh 1982), of pairs of
-// uneven lengths: a group of lanes for two pairs, one in each 16-bit half of its words, or for one pair of 32 bits (as
-// sub-warps share pairs in SALoBa, Park et al. 2022).
+// Alignment under any scores of letters and affine gaps over all cells (Smith and Waterman 1981, Gotoh 1982), of pairs
+// of uneven lengths: a group of lanes for two pairs, one in each 16-bit half of its words, or for one pair of 32 bits
+// (as sub-warps share pairs in SALoBa, Park et al. 2022).
 //
-// Sequences come reversed, so that H(i, j) belongs to suffixes and the way back from the best cell is the canonical path,
-// forward; but those of an extension, of which this finds only where it ends: its path is that of a launch with these
-// prefixes and SwRule::Global. The matrix is cut into stripes of columns, which a group sweeps one after another; with
-// the path the last column of each stripe and every kSteps steps the lanes' state go to the workspace.
+// Sequences come reversed, so that H(i, j) belongs to suffixes and the way back from the best cell is the canonical
+// path, forward; but those of an extension, of which this finds only where it ends: its path is that of a launch with
+// these prefixes and SwRule::Global. The matrix is cut into stripes of columns, which a group sweeps one after
+// another; with the path the last column of each stripe and every kSteps steps the lanes' state go to the workspace.
 //
-// 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/sw.py says which they hold.
+// 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/sw.py says which they
+// hold.
 //
-// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace, a warp Profile::of_warp bytes of
-// dynamic shared memory.
+// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace, a warp Profile::of_warp bytes
+// of dynamic shared memory.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS: of a
-// lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global. WFACLI_PATH: 1 for
-// paths. WFACLI_STEPS: between two states that are kept, no less than lanes.
+// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
+// of a lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global.
+// WFACLI_PATH: 1 for paths. WFACLI_STEPS: between two states that are kept, no less than lanes.
 #include "sw_walk.cuh"
 
 namespace wfacli::sw {
@@ -41,14 +42,15 @@ WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best
   } else if constexpr (kPath) {
     task.op_count[pair.slot] = ok ? count : 0;
     const std::int32_t n = pair.query_len, m = pair.target_len;
-    task.span[pair.slot] = ok && count ? make_int4(n - best.i, n - track.i, m - best.j, m - track.j) : make_int4(0, 0, 0, 0);
+    task.span[pair.slot] =
+        ok && count ? make_int4(n - best.i, n - track.i, m - best.j, m - track.j) : make_int4(0, 0, 0, 0);
   }
 }
 
 WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& room, const Profile& profile,
                          Shared& shared, std::int32_t lane) {
   const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kLanes;  // of the warp
-  Pair (&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
+  Pair(&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
   if (lane < kPairs) pairs[lane] = Pair::of(task, first + kPairs * group + lane);
   __syncwarp();
   Best best[kPairs];
@@ -73,7 +75,8 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
   if constexpr (kWalks) {
     if (owns && status == Status::Ok && end.i > 0) {
       const auto at = static_cast<std::uint64_t>(own.slot) * static_cast<std::uint32_t>(task.op_capacity);
-      const std::int32_t j = kLocal ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
+      const std::int32_t j =
+          kLocal ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
       track = {end.i, j, end.score, 0, 0, 0, RunWriter(task.ops + at, task.op_capacity)};
     }
     Walk(task, room, profile, shared.scores, rows, lane).run(pairs, best, track, end.j);

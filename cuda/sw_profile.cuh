@@ -1,5 +1,5 @@
-// What the letters of a lane's columns score beside each code of a row: bytes in shared memory, which nobody but the lane
-// reads (Rognes and Seeberg's query profile, 2000, here of a stripe's columns).
+// What the letters of a lane's columns score beside each code of a row: bytes in shared memory, which nobody but the
+// lane reads (Rognes and Seeberg's query profile, 2000, here of a stripe's columns).
 #pragma once
 
 #include "sw_room.cuh"
@@ -65,7 +65,9 @@ class Profile {
   }
 
  private:
-  WFACLI_DEVICE std::uint32_t* at(int x, std::int32_t code) const { return words_ + (x * (codes_ + 1) + code) * (32 * kWords); }
+  WFACLI_DEVICE std::uint32_t* at(int x, std::int32_t code) const {
+    return words_ + (x * (codes_ + 1) + code) * (32 * kWords);
+  }
   WFACLI_DEVICE void put(int x, std::int32_t code, int w, std::uint32_t word) const {
     if (code <= codes_) at(x, code)[w] = word;
   }

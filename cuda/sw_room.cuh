@@ -1,7 +1,7 @@
 // Stripes of the matrices of a group's pairs, and what of them is kept in the workspace.
 //
-// A stripe is kWidth columns of the targets and all rows of the queries. Lane l of the group has kColumns of them, and in
-// step t, from 0, it is in row t - l + 1. Rows and columns count from 1; row and column 0 are the matrix' edges.
+// A stripe is kWidth columns of the targets and all rows of the queries. Lane l of the group has kColumns of them, and
+// in step t, from 0, it is in row t - l + 1. Rows and columns count from 1; row and column 0 are the matrix' edges.
 #pragma once
 
 #include "common/letters.cuh"
@@ -23,7 +23,7 @@ using Word = Halves;
 #else
 using Word = Whole;
 #endif
-constexpr int kPairs = Word::kPairs;            // of a group
+constexpr int kPairs = Word::kPairs;  // of a group
 constexpr int kWarpPairs = kPairs * 32 / kLanes;
 static_assert(kColumns % 4 == 0 && kSteps >= kLanes && kLanes >= kPairs);
 
@@ -44,8 +44,8 @@ struct Pair {
     if (pair.query_len == 0) pair.target_len = 0;
     return pair;
   }
-  // Codes of row i and of column j, which are in their sequences: from the end, so that the way back goes forward; those
-  // of an extension from the beginning.
+  // Codes of row i and of column j, which are in their sequences: from the end, so that the way back goes forward;
+  // those of an extension from the beginning.
   WFACLI_DEVICE std::uint32_t query_code(std::int32_t i) const { return query[kExtends ? i - 1 : query_len - i]; }
   WFACLI_DEVICE std::uint32_t target_code(std::int32_t j) const { return target[kExtends ? j - 1 : target_len - j]; }
   WFACLI_DEVICE std::int32_t stripes() const { return (target_len + kWidth - 1) / kWidth; }
@@ -65,15 +65,16 @@ struct Gaps {
   WFACLI_DEVICE std::int32_t left_of(std::int32_t i) const { return free_rows || i == 0 ? 0 : -(open + i * extend); }
 };
 
-// Where one stripe ends and the next begins, in one row: the last column's score, and what a deletion has that goes on.
+// Where one stripe ends and the next begins, in one row: the last column's score, and what a deletion has that goes
+// on.
 struct alignas(8) Edge {
   std::uint32_t value, deletion;
 };
 
 // The group's piece of the workspace; wfacli/gpu/sw.py mirrors it.
 struct Room {
-  static constexpr int kWords = 2 * kColumns + 3;    // of a lane's state
-  static constexpr int kDirections = kColumns / 4;   // words of a lane's directions of a row
+  static constexpr int kWords = 2 * kColumns + 3;   // of a lane's state
+  static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of a row
 
   std::uint8_t* at;
   std::uint64_t edge_bytes, kept_bytes;
@@ -94,8 +95,8 @@ struct Room {
   }
   // Word 0 of a lane's state before step kSteps * number of a stripe; words are kLanes apart.
   WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
-    std::uint8_t* const first = at + edge_bytes * static_cast<std::uint32_t>(stripes) +
-                                kept_bytes * static_cast<std::uint32_t>(stripe);
+    std::uint8_t* const first =
+        at + edge_bytes * static_cast<std::uint32_t>(stripes) + kept_bytes * static_cast<std::uint32_t>(stripe);
     return reinterpret_cast<std::uint32_t*>(first) + static_cast<std::uint64_t>(number) * (kWords * kLanes) + lane;
   }
   // Directions of a part of a stripe, of step t of the part: a lane's words side by side.

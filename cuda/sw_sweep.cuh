@@ -30,8 +30,8 @@ struct State {
     deletion = corner;
     codes = 0;
   }
-  // What the lane before passes on, or to the first lane what comes from outside: called by all lanes, in the step after
-  // the one in which it was made.
+  // What the lane before passes on, or to the first lane what comes from outside: called by all lanes, in the step
+  // after the one in which it was made.
   WFACLI_DEVICE Entry entry(const Entry& outer, std::int32_t lane) const {
     const Entry passed{__shfl_up_sync(kAllLanes, value[kColumns - 1], 1, kLanes),
                        __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
@@ -164,8 +164,8 @@ struct Best {
   WFACLI_DEVICE static Best of_group(Best best) {
 #pragma unroll
     for (int by = 1; by < kLanes; by *= 2) {
-      const Best other{__shfl_xor_sync(kAllLanes, best.score, by, kLanes), __shfl_xor_sync(kAllLanes, best.i, by, kLanes),
-                       __shfl_xor_sync(kAllLanes, best.j, by, kLanes)};
+      const Best other{__shfl_xor_sync(kAllLanes, best.score, by, kLanes),
+                       __shfl_xor_sync(kAllLanes, best.i, by, kLanes), __shfl_xor_sync(kAllLanes, best.j, by, kLanes)};
       if (other.before(best)) best = other;
     }
     return best;
@@ -235,14 +235,17 @@ class Sweep {
     } else {
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
-        if (kExtends ? Word::of(top, x) >= best[x].score : i == pairs[x].query_len) in_row(pairs[x], state, x, i, before, best[x]);
+        if (kExtends ? Word::of(top, x) >= best[x].score : i == pairs[x].query_len)
+          in_row(pairs[x], state, x, i, before, best[x]);
     }
   }
-  WFACLI_DEVICE void in_row(const Pair& pair, const State& state, int x, std::int32_t i, std::int32_t before, Best& best) const {
+  WFACLI_DEVICE void in_row(const Pair& pair, const State& state, int x, std::int32_t i, std::int32_t before,
+                            Best& best) const {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const Best cell{Word::of(state.value[k], x), i, before + k + 1};
-      const bool allowed = kExtends || task_.rule == SwRule::Semiglobal ? cell.j <= pair.target_len : cell.j == pair.target_len;
+      const bool allowed =
+          kExtends || task_.rule == SwRule::Semiglobal ? cell.j <= pair.target_len : cell.j == pair.target_len;
       if (allowed && cell.before(best)) best = cell;
     }
   }
@@ -260,8 +263,8 @@ class Sweep {
   const Profile& profile_;
   const Gaps gaps_;
   const std::int32_t lane_;
-  std::uint32_t most_ = 0;         // of the lane's cells in the stripe
-  std::int32_t at_[kPairs] = {};   // the last row that has it
+  std::uint32_t most_ = 0;        // of the lane's cells in the stripe
+  std::int32_t at_[kPairs] = {};  // the last row that has it
 };
 
 }  // namespace wfacli::sw

@@ -39,12 +39,17 @@ class Walk {
  public:
   WFACLI_DEVICE Walk(const SwTask& task, const Room& room, const Profile& profile, const std::uint32_t* scores,
                      std::int32_t rows, std::int32_t lane)
-      : task_(task), room_(room), profile_(profile), gaps_(Gaps::of(task)),
-        scores_(reinterpret_cast<const std::int8_t*>(scores)), rows_(rows), lane_(lane) {}
+      : task_(task),
+        room_(room),
+        profile_(profile),
+        gaps_(Gaps::of(task)),
+        scores_(reinterpret_cast<const std::int8_t*>(scores)),
+        rows_(rows),
+        lane_(lane) {}
 
   // Lane x of the group brings pair x to the beginning of its path, others have tracks with nowhere to go. `best`: the
-  // cells where the pairs' ways begin; `begins` becomes the column of the lane's pair where it was not known. All lanes
-  // of the warp call it.
+  // cells where the pairs' ways begin; `begins` becomes the column of the lane's pair where it was not known. All
+  // lanes of the warp call it.
   WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], const Best (&best)[kPairs], Track& track, std::int32_t& begins) {
     std::int32_t seeks[kPairs];  // the score that a lane looks for in the last of a part's steps, or 0
 #pragma unroll
@@ -82,7 +87,8 @@ class Walk {
   static constexpr int kAhead = 4;
 
   // The state before parts of two stripes.
-  WFACLI_DEVICE void restore(const std::int32_t (&stripe)[kPairs], const std::int32_t (&number)[kPairs], State& state) const {
+  WFACLI_DEVICE void restore(const std::int32_t (&stripe)[kPairs], const std::int32_t (&number)[kPairs],
+                             State& state) const {
     const std::uint32_t* kept[kPairs];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) kept[x] = room_.kept(stripe[x], number[x], lane_);
@@ -165,11 +171,13 @@ class Walk {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const std::uint32_t inserted = state.insertion[k];
-      const std::uint32_t best = Word::most_with_sum<kLocal>(diagonal, State::score(worth, k), Word::most(inserted, along));
+      const std::uint32_t best =
+          Word::most_with_sum<kLocal>(diagonal, State::score(worth, k), Word::most(inserted, along));
       diagonal = state.value[k];
       state.value[k] = best;
       const std::uint32_t gap = Word::add(best, opened);
-      const std::uint32_t down = Word::most_with_sum(inserted, extend, gap), right = Word::most_with_sum(along, extend, gap);
+      const std::uint32_t down = Word::most_with_sum(inserted, extend, gap),
+                          right = Word::most_with_sum(along, extend, gap);
       const std::uint32_t direction = Word::differ(best, inserted) + 2 * Word::differ(best, along) +
                                       4 * Word::differ(down, gap) + 8 * Word::differ(right, gap);
       words[k / 4] += direction << k % 4 * 4;
@@ -189,7 +197,8 @@ class Walk {
   // The direction of a cell of the track's part, of the lane's pair.
   WFACLI_DEVICE std::uint32_t direction(const Track& track, std::int32_t row, std::int32_t column) const {
     const std::int32_t of_stripe = column - 1 - track.stripe * kWidth, of_lane = of_stripe % kColumns;
-    const std::uint32_t* words = room_.directions(track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
+    const std::uint32_t* words =
+        room_.directions(track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
     return words[of_lane / 4] >> (16 * lane_ + of_lane % 4 * 4) & 15;
   }
   // Through the part. Most cells are followed by those above them on the diagonal, which are read at the same time.
@@ -207,7 +216,8 @@ class Walk {
       bool straight = true;
 #pragma unroll
       for (int k = 0; k < kAhead; ++k)
-        if (straight && ahead[k] != kUnknown && track.goes_on()) straight = follow(track, ahead[k], query[k], target[k]);
+        if (straight && ahead[k] != kUnknown && track.goes_on())
+          straight = follow(track, ahead[k], query[k], target[k]);
     }
   }
   // One operation, or the end of a gap and of the path; whether it went along the diagonal.

@@ -58,7 +58,8 @@ struct Whole {
   }
   template <bool kRelu = false>
   WFACLI_DEVICE static std::uint32_t most_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    return all(kRelu ? __viaddmax_s32_relu(value(a), value(b), value(c)) : __viaddmax_s32(value(a), value(b), value(c)));
+    return all(kRelu ? __viaddmax_s32_relu(value(a), value(b), value(c))
+                     : __viaddmax_s32(value(a), value(b), value(c)));
   }
   WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t b) { return a != b; }
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {

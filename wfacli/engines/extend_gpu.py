@@ -108,8 +108,10 @@ class ExtendGpuEngine:
         narrow = able & self._scores.holds(16, self._rule, *lengths)
         parts, refused = [], np.zeros(len(able), np.bool_)
         places = np.flatnonzero(narrow).astype(np.int32)
-        chosen = sw.best_build(lengths[0][places], lengths[1][places], self.builds)
-        groups = [(build, places[chosen == k]) for k, build in enumerate(self.builds)]
+        shared, codes = self._device.driver.card.shared_per_block, self._scores.codes
+        builds = tuple(build for build in self.builds if build.shared(codes) <= shared) or self.builds
+        chosen = sw.best_build(lengths[0][places], lengths[1][places], builds)
+        groups = [(build, places[chosen == k]) for k, build in enumerate(builds)]
         for build, some in [*groups, (sw.WIDE, np.flatnonzero(able & ~narrow).astype(np.int32))]:
             for part in self._pieces(pairs, route, some, build):
                 if isinstance(part, _Part):
