@@ -8,8 +8,9 @@ from typing import Any
 
 from ._native import check_batch
 from .batch import AlignmentBatch, PairBatch
-from .config import Limits, OutputSpec
+from .config import EngineName, Limits, OutputSpec
 from .engines.base import Engine
+from .engines.choice import extending
 from .engines.extend import ExtendEngine, extend_batch, native_options
 from .errors import UsageError
 from .io.chosen import Sequences
@@ -30,6 +31,8 @@ class ExtendConfig:
     threads: int = 1
     batch_bases: int | None = None
     isa: str = ""
+    engine: EngineName = EngineName.AUTO
+    gpu_memory: float | None = None
     check: bool = False
     explain: bool = False
     command_line: str = ""
@@ -63,6 +66,7 @@ class ExtendRun(BatchRun):
         output: str | None,
         version: str,
         report: str | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         """See BatchRun.
 
@@ -78,11 +82,13 @@ class ExtendRun(BatchRun):
         formatter = Formatter(
             config.output, scores_only=spec.score_only, heuristic=spec.heuristic, second=spec.second_best
         )
-        super().__init__(config, files, output, version, report, formatter, None)
+        super().__init__(config, files, output, version, report, formatter, tell)
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
         config = self.config
-        return ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats), False
+        cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        engine = extending(config.spec, config.engine, config.gpu_memory, cpu, self.stats, tell)
+        return engine, engine is not cpu
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         if not self._choice.every and self._listed is None:

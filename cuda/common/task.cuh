@@ -73,6 +73,55 @@ struct AlignTask {
   const std::int32_t* bands;
 };
 
+// Which parts of two sequences an alignment under any scores of letters covers; values of wfacli.gpu.sw.Rule.
+enum class SwRule : std::int32_t {
+  Local,       // the best-scoring parts of both
+  Semiglobal,  // the query whole
+  Global,      // both whole
+  Extension,   // from both beginnings to the best end
+};
+
+constexpr int kSwCodes = 32;  // of letters and of what lies beyond a sequence
+
+// A launch of sw.cu. Slot s (0 <= s < count) is row rows[s] of the batch; neither of its sequences is empty.
+struct SwTask {
+  Sequences seq;  // only codes, less than `codes`
+  const std::int32_t* rows;  // [count]
+
+  // Answers, [count] each; ops as in AlignTask. span: query_begin, query_end, target_begin, target_end; zeros where
+  // nothing is aligned, or without the path.
+  std::uint8_t* status;
+  std::int32_t* score;
+  std::int32_t* op_count;
+  std::uint32_t* ops;
+  int4* span;
+
+  // The kernel's own memory: `stride` bytes for each group of lanes that is resident, 256-byte aligned.
+  std::uint8_t* workspace;
+  std::uint64_t stride;
+  std::uint32_t* next;  // 0 before the launch: where resident warps draw slots from
+
+  // [count], of each slot: how many letters of the query (x) and of the target (y) there are, from the beginnings;
+  // null: all of them.
+  const int2* prefixes;
+  int2* ends;  // [count], what Extension found: the best prefixes; null: nobody asks
+
+  std::int32_t codes;  // 1 to 30
+  std::int32_t open;   // a gap of l letters costs open + l * extend
+  std::int32_t extend;
+  std::int32_t most;   // of all scores
+  std::int32_t count;
+  std::int32_t op_capacity;      // elements a slot; a pair that needs more gets MemoryLimit
+  std::int32_t longest_query;    // letters, of the launch; bound strides
+  std::int32_t longest_target;
+  SwRule rule;
+  std::uint32_t same;  // bit c: whether code c beside itself is written =
+
+  // Bytes [kSwCodes][kSwCodes]: score of a target's code (row) and a query's. Code `codes` stands for what lies beyond
+  // either, and scores less than 0 and no more than any letters do.
+  std::uint32_t scores[kSwCodes * kSwCodes / 4];
+};
+
 // A launch of pack_letters (pack.cu).
 struct PackTask {
   const std::uint8_t* bases;  // [letters], 16-byte aligned

@@ -149,6 +149,8 @@ def test_stats_say_what_was_asked(inside: Inside, tmp_path: Path) -> None:
         (("--zdrop", "5"), "--mode extension"),
         (("--bandwidth", "5"), "--bandwidth"),
         (("--second-best", "--mode", "global"), "--second-best"),
+        (("--engine", "gpu", "--second-best"), "leave --engine gpu out"),
+        (("--engine", "gpu", "--mode", "extension", "--zdrop", "9"), "leave --engine gpu out"),
         (("--all", "--pairs", "candidates.txt"), "give one of them"),
         (("--score-only", "--format", "blast6"), "--score-only writes TSV"),
         (("--md", "--format", "blast6"), "BLAST6 has none"),

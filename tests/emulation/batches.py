@@ -53,12 +53,12 @@ class Answers:
     ops: np.ndarray
 
     @classmethod
-    def room(cls, task: np.ndarray, count: int, capacity: int) -> Answers:
-        """Memory for the answers of a task, in which it is noted."""
+    def room(cls, task: np.ndarray, count: int, capacity: int, cost: str = "cost") -> Answers:
+        """Memory for the answers of a task, in which it is noted; `cost`: how the task calls that."""
         parts = aligned(count, np.uint8), aligned(count, np.int32), aligned(count, np.int32)
         answers = cls(*parts, aligned(count * capacity, np.uint32).reshape(count, capacity))
         for name in ("status", "cost", "op_count", "ops"):
-            task[name] = address(getattr(answers, name))
+            task[cost if name == "cost" else name] = address(getattr(answers, name))
         task["count"], task["op_capacity"] = count, capacity
         return answers
 

@@ -32,6 +32,10 @@ inline unsigned __viaddmin_s16x2(unsigned a, unsigned b, unsigned c) {
 inline unsigned __viaddmax_s16x2(unsigned a, unsigned b, unsigned c) {
   return wfacli_emulation::halves(a, b, c, [](int x, int y, int z) { return max(static_cast<int>(wfacli_emulation::sum16(x, y)), z); });
 }
+inline int __viaddmax_s32_relu(int a, int b, int c) { return max(__viaddmax_s32(a, b, c), 0); }
+inline unsigned __viaddmax_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return wfacli_emulation::halves(a, b, c, [](int x, int y, int z) { return max(max(static_cast<int>(wfacli_emulation::sum16(x, y)), z), 0); });
+}
 inline unsigned __vmins2(unsigned a, unsigned b) {
   return wfacli_emulation::halves(a, b, 0, [](int x, int y, int) { return min(x, y); });
 }
@@ -44,6 +48,9 @@ inline unsigned __vadd2(unsigned a, unsigned b) {
 inline unsigned __vsub2(unsigned a, unsigned b) {
   return wfacli_emulation::halves(a, b, 0, [](int x, int y, int) { return x - y; });
 }
+inline unsigned __vminu2(unsigned a, unsigned b) {
+  return min(a & 0xffff, b & 0xffff) | min(a >> 16, b >> 16) << 16;
+}
 // The minimum of two, and whether it is the first.
 inline int __vibmin_s32(int a, int b, bool* first) {
   *first = a <= b;
@@ -53,4 +60,9 @@ inline unsigned __vibmin_s16x2(unsigned a, unsigned b, bool* high, bool* low) {
   *high = static_cast<std::int16_t>(a >> 16) <= static_cast<std::int16_t>(b >> 16);
   *low = static_cast<std::int16_t>(a & 0xffff) <= static_cast<std::int16_t>(b & 0xffff);
   return __vmins2(a, b);
+}
+inline unsigned __vibmax_s16x2(unsigned a, unsigned b, bool* high, bool* low) {
+  *high = static_cast<std::int16_t>(a >> 16) >= static_cast<std::int16_t>(b >> 16);
+  *low = static_cast<std::int16_t>(a & 0xffff) >= static_cast<std::int16_t>(b & 0xffff);
+  return __vmaxs2(a, b);
 }

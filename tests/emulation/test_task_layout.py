@@ -16,6 +16,7 @@ STRUCTURES = {
     "Sequences": task.SEQUENCES,
     "Costs": task.COSTS,
     "AlignTask": task.ALIGN_TASK,
+    "SwTask": task.SW_TASK,
     "PackTask": task.PACK_TASK,
     "EncodeTask": task.ENCODE_TASK,
     "GatherTask": task.GATHER_TASK,

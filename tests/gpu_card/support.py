@@ -57,13 +57,15 @@ class Run:
         return sum(n for name, n in self.by_kernel.items() if name.startswith("gpu-"))
 
 
-def align(folder: Path, engine: str, *arguments: object, suffix: str = ".paf", timeout: float = 120) -> Run:
-    """Runs `wfacli align --engine …` with these arguments."""
+def align(
+    folder: Path, engine: str, *arguments: object, suffix: str = ".paf", timeout: float = 120, command: str = "align"
+) -> Run:
+    """Runs `wfacli align --engine …`, or another command, with these arguments."""
     number = next(_names)
     out, stats = folder / f"{number}{suffix}", folder / f"{number}.json"
     begun = time.monotonic()
-    command = ["align", *map(str, arguments), "--engine", engine, "-o", str(out), "--stats", str(stats)]
-    done = run(*command, cwd=folder, env=card_environment(), timeout=timeout)
+    words = [command, *map(str, arguments), "--engine", engine, "-o", str(out), "--stats", str(stats)]
+    done = run(*words, cwd=folder, env=card_environment(), timeout=timeout)
     seconds = time.monotonic() - begun
     text = re.sub(rb"\tCL:[^\n]*", b"", out.read_bytes()) if out.exists() else b""
     report = json.loads(stats.read_text()) if stats.exists() and stats.stat().st_size else {}

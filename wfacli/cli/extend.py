@@ -8,17 +8,19 @@ import sys
 
 from .. import __version__
 from .._native import keep_memory_flat
-from ..config import Ambiguous, CigarStyle
+from ..config import Ambiguous, CigarStyle, EngineName
 from ..cores import usable_cores
 from ..errors import OutputClosed, UsageError
 from ..io.reader import PairFiles
+from ..run import SWITCH_BESIDE_A_CARD
 from ..run_extend import Choice, ExtendConfig, ExtendRun
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
 from ..scoring.spec import ExtendMode, ExtendSpec
-from .console import note
+from .console import note, warning
 from .extend_options import (
     AllOption,
     BandwidthOption,
+    ExtendEngineOption,
     ExtendModeOption,
     GapsOption,
     MatrixOption,
@@ -37,6 +39,7 @@ from .options import (
     CsOption,
     DebugOption,
     FormatOption,
+    GpuMemoryOption,
     HeaderOption,
     MaxMemoryOption,
     MdOption,
@@ -53,7 +56,7 @@ from .options import (
 from .outputs import output_spec
 from .progress import shown
 from .report import fail_if_unaligned, summary, write_stats
-from .scoring import limits_of
+from .scoring import gpu_memory_of, limits_of
 
 
 def extend(
@@ -80,6 +83,8 @@ def extend(
     read_group: ReadGroupOption = None,
     header: HeaderOption = True,
     threads: ThreadsOption = None,
+    engine: ExtendEngineOption = EngineName.AUTO,
+    gpu_memory: GpuMemoryOption = None,
     batch_bases: BatchBasesOption = None,
     max_memory: MaxMemoryOption = "784M",
     check: CheckOption = False,
@@ -102,13 +107,19 @@ def extend(
         output=output_spec("extend", output, format_, score_only, cigar, md, cs, header, read_group),
         limits=limits_of(max_memory),
         threads=threads or usable_cores(),
+        engine=engine,
+        gpu_memory=gpu_memory_of(gpu_memory),
         batch_bases=batch_bases,
         check=check,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     keep_memory_flat()
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
-    run = ExtendRun(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats)
+    run = ExtendRun(
+        config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, None if quiet else note
+    )
+    if run.on_gpu:
+        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):
@@ -124,6 +135,8 @@ def extend(
         if run.report:
             write_stats(run.report, run, complete)
     if not quiet:
+        if failure := run.engine.stats().get("failure"):
+            warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
         note(summary(run))
     fail_if_unaligned(run)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..config import EngineName
 from ..scoring.matrix_file import BUILT_IN
 from ..scoring.spec import ExtendMode
 
@@ -13,7 +14,7 @@ EXTEND_HELP = """Align pairs under any scores: local, semiglobal, global, or ext
 
 Record i of QUERY is aligned to record i of TARGET, or every query to every target (--all), or the pairs that a \
 file lists by name (--pairs). All cells of the matrix count, so alignments are exact whatever the pairs look like; of \
-equally good ones always the same is written. Runs on the CPU; a GPU is not used yet.
+equally good ones always the same is written. Runs on the CPU, or with --engine gpu on a card; the output is the same.
 
 [bold]Scores[/bold]
 
@@ -147,5 +148,13 @@ ZdropOption = Annotated[
         help="End an extension where an anti-diagonal's best score falls more than N below the best before it, what "
         "lengthening the gap between the two costs left aside.",
         rich_help_panel=_HEURISTICS,
+    ),
+]
+ExtendEngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="Where to align; auto is the CPU. The output does not depend on it.",
+        rich_help_panel="Engine",
     ),
 ]

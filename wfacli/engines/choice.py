@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..config import AlignSpec, Config, EngineName
-from ..errors import DeviceError
+from ..errors import DeviceError, UsageError
 from ..forecast import only_banded, plainly_global
 from ..gpu.compiler import Compiler
 from ..gpu.cuda_driver import CudaDriver
+from ..scoring.spec import ExtendSpec
 from ..stats import Stats
+from . import extend_gpu
 from .base import Engine
 from .both import BothEngines
 from .gpu import GpuEngine
@@ -30,21 +32,50 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
     if config.engine is EngineName.CPU or (not serves(config.spec) and config.engine is EngineName.AUTO):
         return cpu
 
-    def compiled(row: str, arch: str, seconds: float | None) -> None:
-        if tell and seconds is not None:
-            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
-
-    def opened() -> CudaDriver:
-        return CudaDriver(compiler=Compiler(progress=compiled))
-
     try:
-        gpu = GpuEngine(config.spec, opened, stats, config.gpu_memory)
+        gpu = GpuEngine(config.spec, _opening(tell), stats, config.gpu_memory)
     except DeviceError:
         if config.engine is EngineName.GPU:
             cpu.close()
             raise
         return cpu
     return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs())
+
+
+def extending(
+    spec: ExtendSpec,
+    name: EngineName,
+    gpu_memory: float | None,
+    cpu: Engine,
+    stats: Stats,
+    tell: Callable[[str], None] | None = None,
+) -> Engine:
+    """The same for scored alignment. AUTO is the CPU, as long as nothing has been measured on a card.
+
+    Raises:
+        UsageError: the card is asked for what its kernels do not compute.
+        DeviceError: a GPU is asked for, and there is none that works.
+    """
+    if name is not EngineName.GPU:
+        return cpu
+    try:
+        if not extend_gpu.serves(spec):
+            raise UsageError(
+                "bands, drops and the second best score are the CPU's alone: leave --engine gpu out, or --bandwidth, "
+                "--xdrop, --zdrop and --second-best"
+            )
+        return extend_gpu.ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
+    except BaseException:
+        cpu.close()
+        raise
+
+
+def _opening(tell: Callable[[str], None] | None) -> Callable[[], CudaDriver]:
+    def compiled(row: str, arch: str, seconds: float | None) -> None:
+        if tell and seconds is not None:
+            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
+
+    return lambda: CudaDriver(compiler=Compiler(progress=compiled))
 
 
 def serves(spec: AlignSpec) -> bool:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from . import long_bits, long_path, long_wavefront, tiles
+from . import long_bits, long_path, long_wavefront, sw, tiles
 from .wfa import VARIANTS
 
 
@@ -75,6 +75,8 @@ _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
     "dp-128-pieces-1-bits-16-coded": 5,
     "dp-1024-pieces-1-bits-32-coded": 3,
+    "sw-extension-8x8-bits-16": 7,
+    "sw-ends-32x16-bits-32-path": 4,
 }
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
@@ -193,6 +195,14 @@ def _long_path() -> Iterator[Row]:
         yield Row(name, "long_path_fronts.cu", "walk_fronts", replace(front, resident=16).macros, 32)
 
 
+def _sw() -> Iterator[Row]:
+    """Any scores of letters; no card has chosen their sizes yet."""
+    for build, rule, path in itertools.product((*sw.BUILDS, sw.WIDE), sw.BUILT, (False, True)):
+        name = sw.row_of(build, rule, path)
+        resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
+        yield Row(name, "sw.cu", "sw_align", (*build.macros(rule, path), *resident), build.threads)
+
+
 _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("pack", "pack.cu", "pack_letters", (), 256),
     Row("encode", "pack.cu", "encode_letters", (), 256),
@@ -202,4 +212,6 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
 )
 
-ROWS: dict[str, Row] = table((*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path()))
+ROWS: dict[str, Row] = table(
+    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw())
+)

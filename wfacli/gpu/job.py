@@ -77,8 +77,8 @@ class Staged:
         return self.buffer[end - _TABLES : end]
 
 
-_LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
-COLUMNS = len(_LAID_OUT) + 1
+LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
+COLUMNS = len(LAID_OUT) + 1
 _TABLES = 512  # bytes
 
 
@@ -92,6 +92,7 @@ class Answers:
         status: u8[m].
         cut: u8[m], 1 where a band left something out; None where no kernel leaves anything out.
         cigar: u32[C].
+        span: i32[m, 4] where kernels tell it, else i32[0, 4].
         seconds: the card's time, by what it did: rows of the catalogue, "copy" for the way there.
     """
 
@@ -100,11 +101,14 @@ class Answers:
     status: U8
     cut: U8 | None
     cigar: U32
+    span: I32
     seconds: dict[str, float]
 
 
 class AlignJob:
     """One kernel's pairs; see device.Job."""
+
+    _SPANS = 0  # bytes of a pair's span among the answers
 
     def __init__(
         self,
@@ -185,18 +189,19 @@ class AlignJob:
         operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
         if self._shape.path:
             self._outbox.saw(self._plan.rows[0].name, m, operations)
-        if len(self._answers) < answer_bytes(m, operations):  # all of it once more
-            self._answers = self._outbox.take_now(driver, m, operations)
+        if len(self._answers) < self._answer_bytes(operations):  # all of it once more
+            self._answers = self._outbox.take_now(driver, m, operations, self._SPANS)
             driver.download(self._answers, self._out, slot.stream)
             driver.wait(driver.record(slot.stream))
         answers, columns = self._answers, 8 * (m + 1) + 5 * m
-        first = answer_bytes(m, 0)
+        first, spans = self._answer_bytes(0), answer_bytes(m, 0)
         return Answers(
             answers[: 8 * (m + 1)].view(np.int64),
             answers[8 * (m + 1) : columns - m].view(np.int32),
             answers[columns - m : columns],
             answers[columns : columns + m] if self._plan.follows else None,
             answers[first : first + 4 * operations].view(np.uint32),
+            answers[spans:first].view(np.int32).reshape(-1, 4),
             self._seconds(driver),
         )
 
@@ -236,13 +241,16 @@ class AlignJob:
             self._staged.nbytes,
             self._staged.letters if self._staged.coded else self._staged.letters // 4 + 8 * task.GUARD,
             m * 4 * cap,  # operations where kernels put them
-            answer_bytes(m, m * cap),
+            self._answer_bytes(m * cap),
             4 * m,
             8 * gather_chunks(m)[1],
             4,
             units * self._plan.stride,
         )
         return sum(map(padded, pieces)) + 4096
+
+    def _answer_bytes(self, operations: int) -> int:
+        return answer_bytes(self._shape.count, operations, self._SPANS)
 
     def _pack(self, driver: Driver, arena: Arena, letters: int, slot: Slot) -> None:
         words = self._staged.letters // 16
@@ -257,7 +265,7 @@ class AlignJob:
         encode = np.zeros(1, task.ENCODE_TASK)
         encode["bases"], encode["codes"], encode["count"] = letters, self._codes, m
         encode["tables"] = letters + self._staged.nbytes - _TABLES
-        for number, name in enumerate((*_LAID_OUT, "rows")):
+        for number, name in enumerate((*LAID_OUT, "rows")):
             encode[name] = first + 4 * m * number
         _launch(driver, "encode", 32 * m, encode, slot)
 
@@ -266,14 +274,17 @@ class AlignJob:
     ) -> None:
         m, plan, shape, staged = self._shape.count, self._plan, self._shape, self._staged
         first = letters + staged.letters
-        self._ops, self._out = arena.take(4 * m * plan.op_capacity), arena.take(answer_bytes(m, m * plan.op_capacity))
+        self._ops, self._out = (
+            arena.take(4 * m * plan.op_capacity),
+            arena.take(self._answer_bytes(m * plan.op_capacity)),
+        )
         self._op_count = arena.take(4 * m)
         todo = np.zeros(1, task.ALIGN_TASK)
         if staged.coded:
             todo["seq"]["codes"], todo["wildcard"] = self._codes, shape.wildcard
         else:
             todo["seq"]["packed"] = self._packed
-        for number, name in enumerate(_LAID_OUT):
+        for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
         todo["next"], todo["workspace"], todo["stride"] = arena.take(4), arena.take(units * plan.stride), plan.stride
         costs = todo["costs"]
@@ -286,7 +297,7 @@ class AlignJob:
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):
             count = min(at_once, m - begin)
-            todo["rows"] = first + 4 * (len(_LAID_OUT) * m + begin)
+            todo["rows"] = first + 4 * (len(LAID_OUT) * m + begin)
             todo["cost"] = self._out + 8 * (m + 1) + 4 * begin
             todo["status"] = self._out + 8 * (m + 1) + 4 * m + begin
             todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.follows else 0
@@ -307,7 +318,7 @@ class AlignJob:
             gather = np.zeros(1, task.GATHER_TASK)
             gather["op_count"], gather["ops"], gather["start"] = self._op_count, self._ops, self._out
             chunk, chunks = gather_chunks(m)
-            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._out + answer_bytes(m, 0)
+            gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._out + self._answer_bytes(0)
             gather["chunk"], gather["chunks"], gather["count"] = chunk, chunks, m
             gather["op_capacity"], gather["lanes_log2"] = cap, min(max((cap // 16).bit_length(), 1), 5)
             _launch(driver, "sum-chunks", m // 4, gather, slot)

@@ -63,9 +63,13 @@ class Staging:
         self._call(release)
 
 
-def answer_bytes(count: int, operations: int) -> int:
-    """Bytes of answers: start i64[m + 1], cost i32[m], status and cut u8[m]; from a multiple of 16 on, operations."""
-    return -(-(14 * count + 8) // 16) * 16 + 4 * operations
+def answer_bytes(count: int, operations: int, spans: int = 0) -> int:
+    """Bytes of answers.
+
+    start i64[m + 1], cost i32[m], status and cut u8[m]; from a multiple of 16 on, spans of so many bytes each and
+    operations.
+    """
+    return -(-(14 * count + 8) // 16) * 16 + spans * count + 4 * operations
 
 
 class Outbox:
@@ -79,18 +83,18 @@ class Outbox:
         self._lender, self._call = Lender(), call
         self._operations: dict[str, float] = {}  # a pair, by kernel
 
-    def take(self, kernel: str, count: int, most: int) -> U8:
+    def take(self, kernel: str, count: int, most: int, spans: int = 0) -> U8:
         """Memory for a kernel's answers for so many pairs with as many operations as are likely, up to so many.
 
         Raises:
             DeviceError: there is none.
         """
         likely = int(_MARGIN * self._operations.get(kernel, _OPERATIONS) * count) + _LEAST
-        return self._lender.lend(answer_bytes(count, min(most, likely)), self._call, _GROWTH)
+        return self._lender.lend(answer_bytes(count, min(most, likely), spans), self._call, _GROWTH)
 
-    def take_now(self, driver: Driver, count: int, operations: int) -> U8:
+    def take_now(self, driver: Driver, count: int, operations: int, spans: int = 0) -> U8:
         """Memory for answers whose size is known, in the device's thread. Raises DeviceError."""
-        return self._lender.lend(answer_bytes(count, operations), lambda renew: renew(driver), _GROWTH)
+        return self._lender.lend(answer_bytes(count, operations, spans), lambda renew: renew(driver), _GROWTH)
 
     @property
     def plenty(self) -> bool:

@@ -25,6 +25,18 @@ ALIGN_TASK = np.dtype(
     ],
     align=True,
 )
+SW_TASK = np.dtype(
+    [
+        ("seq", SEQUENCES),
+        *((name, _ADDRESS) for name in ("rows", "status", "score", "op_count", "ops", "span")),
+        *((name, _ADDRESS) for name in ("workspace", "stride", "next", "prefixes", "ends")),
+        *((name, np.int32) for name in ("codes", "open", "extend", "most", "count", "op_capacity")),
+        *((name, np.int32) for name in ("longest_query", "longest_target", "rule")),
+        ("same", np.uint32),
+        ("scores", np.uint32, 256),
+    ],
+    align=True,
+)
 PACK_TASK = np.dtype([("bases", _ADDRESS), ("packed", _ADDRESS), ("letters", np.uint64)], align=True)
 ENCODE_TASK = np.dtype(
     [

@@ -1,0 +1,118 @@
+// Alignment under any scores of letters and affine gaps over all cells (Smith and Waterman 1981, Gotoh 1982), of pairs
+// of uneven lengths: a group of lanes for two pairs, one in each 16-bit half of its words, or for one pair of 32 bits
+// (as sub-warps share pairs in SALoBa, Park et al. 2022).
+//
+// Sequences come reversed, so that H(i, j) belongs to suffixes and the way back from the best cell is the canonical
+// path, forward; but those of an extension, of which this finds only where it ends: its path is that of a launch with
+// these prefixes and SwRule::Global. The matrix is cut into stripes of columns, which a group sweeps one after
+// another; with the path the last column of each stripe and every kSteps steps the lanes' state go to the workspace.
+//
+// 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/sw.py says which they
+// hold.
+//
+// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace, a warp Profile::of_warp bytes
+// of dynamic shared memory.
+//
+// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
+// of a lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global.
+// WFACLI_PATH: 1 for paths. WFACLI_STEPS: between two states that are kept, no less than lanes.
+#include "sw_walk.cuh"
+
+namespace wfacli::sw {
+
+struct Shared {
+  std::uint32_t scores[kSwCodes * kSwCodes / 4];
+  Pair pairs[WFACLI_BLOCK / kLanes][kPairs];  // that groups have, here since lanes need their registers for cells
+};
+
+WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
+  const bool fits = !kLocal || best.score <= Word::kGreatest - task.most;
+  return fits ? Status::Ok : Status::ScoreLimit;
+}
+
+// What a pair's lane says of it.
+WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best, Status status, const Track& track,
+                          std::int32_t count) {
+  if (status == Status::Ok && count > task.op_capacity) status = Status::MemoryLimit;
+  const bool ok = status == Status::Ok;
+  task.status[pair.slot] = static_cast<std::uint8_t>(status);
+  task.score[pair.slot] = ok ? best.score : 0;
+  if constexpr (kExtends && kPath) {
+    task.ends[pair.slot] = int2{best.i, best.j};
+  } else if constexpr (kPath) {
+    task.op_count[pair.slot] = ok ? count : 0;
+    const std::int32_t n = pair.query_len, m = pair.target_len;
+    task.span[pair.slot] =
+        ok && count ? make_int4(n - best.i, n - track.i, m - best.j, m - track.j) : make_int4(0, 0, 0, 0);
+  }
+}
+
+WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& room, const Profile& profile,
+                         Shared& shared, std::int32_t lane) {
+  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kLanes;  // of the warp
+  Pair(&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
+  if (lane < kPairs) pairs[lane] = Pair::of(task, first + kPairs * group + lane);
+  __syncwarp();
+  Best best[kPairs];
+  std::int32_t rows = 0, stripes = 0;
+#pragma unroll
+  for (int x = 0; x < kPairs; ++x) {
+    rows = max(rows, pairs[x].query_len);
+    stripes = max(stripes, pairs[x].stripes());
+  }
+  rows = __reduce_max_sync(kAllLanes, rows);
+  stripes = __reduce_max_sync(kAllLanes, stripes);
+  Sweep(task, room, profile, lane).run(pairs, rows, stripes, best);
+#pragma unroll
+  for (int x = 0; x < kPairs; ++x) best[x] = Best::of_group(best[x]);
+  // Lane x of the group has pair x from here on.
+  const Pair& own = pairs[lane < kPairs ? lane : 0];
+  Best end = lane == 1 ? best[kPairs - 1] : best[0];
+  const bool owns = lane < kPairs && own.slot < task.count;
+  const Status status = status_of(task, end);
+  std::int32_t count = 0;
+  Track track{0, 0, 0, 0, 0, 0, RunWriter(nullptr, 0)};
+  if constexpr (kWalks) {
+    if (owns && status == Status::Ok && end.i > 0) {
+      const auto at = static_cast<std::uint64_t>(own.slot) * static_cast<std::uint32_t>(task.op_capacity);
+      const std::int32_t j =
+          kLocal ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
+      track = {end.i, j, end.score, 0, 0, 0, RunWriter(task.ops + at, task.op_capacity)};
+    }
+    Walk(task, room, profile, shared.scores, rows, lane).run(pairs, best, track, end.j);
+    if (!kLocal) {
+      track.out.add(kInsertion, track.i);
+      track.i = 0;
+      if (task.rule == SwRule::Global) {
+        track.out.add(kDeletion, track.j);
+        track.j = 0;
+      }
+    }
+    count = track.out.finish();
+  }
+  if (owns) answer(task, own, end, status, track, count);
+}
+
+WFACLI_DEVICE void align_all(const SwTask& task) {
+  WFACLI_DYNAMIC_SHARED(profiles);
+  __shared__ Shared shared;
+  for (int k = static_cast<int>(threadIdx.x); k < kSwCodes * kSwCodes / 4; k += WFACLI_BLOCK)
+    shared.scores[k] = task.scores[k];
+  __syncthreads();
+  const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
+  const Room room = Room::of(task, task.workspace + static_cast<std::uint64_t>(thread / kLanes) * task.stride);
+  const Profile profile(shared.scores, profiles + threadIdx.x / 32 * Profile::of_warp(task.codes), task.codes);
+  for (;;) {
+    std::uint32_t drawn = 0;
+    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kWarpPairs));
+    drawn = min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu);
+    const auto first = static_cast<std::int32_t>(drawn);
+    if (first >= task.count) return;
+    align(task, first, room, profile, shared, thread & (kLanes - 1));
+    __syncwarp();  // the room is free again
+  }
+}
+
+}  // namespace wfacli::sw
+
+WFACLI_KERNEL(sw_align, wfacli::SwTask) { wfacli::sw::align_all(task); }

@@ -1,0 +1,109 @@
+// Stripes of the matrices of a group's pairs, and what of them is kept in the workspace.
+//
+// A stripe is kWidth columns of the targets and all rows of the queries. Lane l of the group has kColumns of them, and
+// in step t, from 0, it is in row t - l + 1. Rows and columns count from 1; row and column 0 are the matrix' edges.
+#pragma once
+
+#include "common/letters.cuh"
+#include "sw_words.cuh"
+
+namespace wfacli::sw {
+
+constexpr std::uint32_t kAllLanes = 0xffffffffu;
+constexpr int kLanes = WFACLI_LANES;
+constexpr int kColumns = WFACLI_COLUMNS;  // of a lane
+constexpr int kWidth = kLanes * kColumns;
+constexpr int kSteps = WFACLI_STEPS;  // between two states that are kept
+constexpr bool kPath = WFACLI_PATH != 0;
+constexpr SwRule kRule = static_cast<SwRule>(WFACLI_RULE);  // Global stands for Semiglobal, too
+constexpr bool kLocal = kRule == SwRule::Local, kExtends = kRule == SwRule::Extension;
+constexpr bool kWalks = kPath && !kExtends;  // an extension only finds where it ends
+#if WFACLI_BITS == 16
+using Word = Halves;
+#else
+using Word = Whole;
+#endif
+constexpr int kPairs = Word::kPairs;  // of a group
+constexpr int kWarpPairs = kPairs * 32 / kLanes;
+static_assert(kColumns % 4 == 0 && kSteps >= kLanes && kLanes >= kPairs);
+
+struct Pair {
+  const std::uint8_t *query, *target;  // the first letters
+  std::int32_t query_len, target_len;  // 0: no pair
+  std::int32_t slot;
+
+  WFACLI_DEVICE static Pair of(const SwTask& task, std::int32_t slot) {
+    const std::int32_t at = min(slot, task.count - 1), row = task.rows[at];
+    const Coded query = Coded::query(task.seq, row), target = Coded::target(task.seq, row);
+    Pair pair{query.letters, target.letters, query.length, target.length, slot};
+    if (task.prefixes) {
+      pair.query_len = task.prefixes[at].x;
+      pair.target_len = task.prefixes[at].y;
+    }
+    if (slot >= task.count || pair.target_len == 0) pair.query_len = pair.target_len = 0;
+    if (pair.query_len == 0) pair.target_len = 0;
+    return pair;
+  }
+  // Codes of row i and of column j, which are in their sequences: from the end, so that the way back goes forward;
+  // those of an extension from the beginning.
+  WFACLI_DEVICE std::uint32_t query_code(std::int32_t i) const { return query[kExtends ? i - 1 : query_len - i]; }
+  WFACLI_DEVICE std::uint32_t target_code(std::int32_t j) const { return target[kExtends ? j - 1 : target_len - j]; }
+  WFACLI_DEVICE std::int32_t stripes() const { return (target_len + kWidth - 1) / kWidth; }
+};
+
+// Costs of gaps, and what the edges of the matrix score.
+struct Gaps {
+  std::int32_t open, extend;
+  bool free_rows, free_columns;  // whether leaving letters of the query, of the target out costs nothing
+
+  WFACLI_DEVICE static Gaps of(const SwTask& task) {
+    return {task.open, task.extend, kLocal, kLocal || task.rule == SwRule::Semiglobal};
+  }
+  WFACLI_DEVICE std::int32_t opened() const { return open + extend; }
+  // H(0, j) and H(i, 0).
+  WFACLI_DEVICE std::int32_t above(std::int32_t j) const { return free_columns || j == 0 ? 0 : -(open + j * extend); }
+  WFACLI_DEVICE std::int32_t left_of(std::int32_t i) const { return free_rows || i == 0 ? 0 : -(open + i * extend); }
+};
+
+// Where one stripe ends and the next begins, in one row: the last column's score, and what a deletion has that goes
+// on.
+struct alignas(8) Edge {
+  std::uint32_t value, deletion;
+};
+
+// The group's piece of the workspace; wfacli/gpu/sw.py mirrors it.
+struct Room {
+  static constexpr int kWords = 2 * kColumns + 3;   // of a lane's state
+  static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of a row
+
+  std::uint8_t* at;
+  std::uint64_t edge_bytes, kept_bytes;
+  std::int32_t stripes;
+
+  WFACLI_DEVICE static Room of(const SwTask& task, std::uint8_t* at) {
+    Room room;
+    room.at = at;
+    room.stripes = kWalks ? (task.longest_target - 1) / kWidth + 1 : 2;
+    room.edge_bytes = static_cast<std::uint64_t>(task.longest_query) * sizeof(Edge);
+    const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
+    room.kept_bytes = kWalks ? states * kWords * 4 * kLanes : 0;
+    return room;
+  }
+  // Rows of the edge behind a stripe, from row 1. Without the path there are those of two stripes.
+  WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
+    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(kWalks ? stripe : stripe & 1));
+  }
+  // Word 0 of a lane's state before step kSteps * number of a stripe; words are kLanes apart.
+  WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
+    std::uint8_t* const first =
+        at + edge_bytes * static_cast<std::uint32_t>(stripes) + kept_bytes * static_cast<std::uint32_t>(stripe);
+    return reinterpret_cast<std::uint32_t*>(first) + static_cast<std::uint64_t>(number) * (kWords * kLanes) + lane;
+  }
+  // Directions of a part of a stripe, of step t of the part: a lane's words side by side.
+  WFACLI_DEVICE std::uint32_t* directions(std::int32_t t, std::int32_t lane) const {
+    const std::uint64_t first = (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes);
+    return reinterpret_cast<std::uint32_t*>(at + (first + 15) / 16 * 16) + (t * kLanes + lane) * kDirections;
+  }
+};
+
+}  // namespace wfacli::sw

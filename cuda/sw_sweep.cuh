@@ -1,0 +1,270 @@
+// All stripes from the first to the last, scores alone, and the best cell.
+#pragma once
+
+#include "sw_profile.cuh"
+
+namespace wfacli::sw {
+
+// What comes into a lane's first column in a row, and the codes of the row's letters.
+struct Entry {
+  std::uint32_t value, deletion, codes;
+};
+
+// A lane's columns of a stripe, after the last row that they had (Gotoh 1982).
+struct State {
+  std::uint32_t value[kColumns];
+  std::uint32_t insertion[kColumns];  // that come into the next row
+  std::uint32_t deletion;             // that leaves the last column, in the same row
+  std::uint32_t corner;               // the value before the first column
+  std::uint32_t codes;                // of the last row's letters, in the pairs' places
+
+  // Before row 1, where `before` letters of the targets lie before the lane's.
+  WFACLI_DEVICE void begin(const Gaps& gaps, std::int32_t before) {
+    corner = Word::all(gaps.above(before));
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) {
+      const std::int32_t above = gaps.above(before + k + 1);
+      value[k] = Word::all(above);
+      insertion[k] = Word::all(above - gaps.opened());
+    }
+    deletion = corner;
+    codes = 0;
+  }
+  // What the lane before passes on, or to the first lane what comes from outside: called by all lanes, in the step
+  // after the one in which it was made.
+  WFACLI_DEVICE Entry entry(const Entry& outer, std::int32_t lane) const {
+    const Entry passed{__shfl_up_sync(kAllLanes, value[kColumns - 1], 1, kLanes),
+                       __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
+    return lane == 0 ? outer : passed;
+  }
+  // The next row; the greatest of `most` and its values.
+  WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most) {
+    std::uint32_t worth[kPairs][Profile::kWords];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) profile.row(x, code(entry.codes, x), worth[x]);
+    const std::uint32_t opened = Word::all(-gaps.opened()), extend = Word::all(-gaps.extend);
+    std::uint32_t diagonal = corner, along = entry.deletion;
+    corner = entry.value;
+    codes = entry.codes;
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) {
+      const std::uint32_t gap = Word::most(insertion[k], along);
+      const std::uint32_t best = Word::most_with_sum<kLocal>(diagonal, score(worth, k), gap);
+      diagonal = value[k];
+      value[k] = best;
+      const std::uint32_t begun = Word::add(best, opened);
+      insertion[k] = Word::most_with_sum(insertion[k], extend, begun);
+      along = Word::most_with_sum(along, extend, begun);
+      if (k % 2) most = Word::most(most, value[k - 1], value[k]);
+    }
+    deletion = along;
+    return most;
+  }
+  WFACLI_DEVICE static std::uint32_t code(std::uint32_t codes, int x) { return codes >> 16 * x & 0xff; }
+  WFACLI_DEVICE static std::uint32_t score(const std::uint32_t (&worth)[kPairs][Profile::kWords], int k) {
+    std::uint32_t words[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) words[x] = worth[x][k / 4];
+    return Word::bytes(words, k % 4);
+  }
+  WFACLI_DEVICE void keep(std::uint32_t* at) const {
+    int w = 0;
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) at[kLanes * w++] = value[k];
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) at[kLanes * w++] = insertion[k];
+    at[kLanes * w++] = deletion;
+    at[kLanes * w++] = corner;
+    at[kLanes * w] = codes;
+  }
+};
+
+// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
+class Entering {
+ public:
+  // Of stripe stripe[x] of each pair, from row[x] on; `rows`: that the edges have.
+  WFACLI_DEVICE void begin(const Gaps& gaps, const Room& room, const Pair (&pairs)[kPairs], std::int32_t codes,
+                           const std::int32_t (&stripe)[kPairs], const std::int32_t (&row)[kPairs], std::int32_t rows,
+                           std::int32_t lane) {
+    gaps_ = gaps;
+    room_ = &room;
+    pairs_ = &pairs[0];
+    rows_ = rows;
+    beyond_ = codes;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      stripe_[x] = stripe[x];
+      row_[x] = row[x] + lane % kChunk;
+    }
+    ahead_ = read();
+    next();
+  }
+  // The row t after the first; all lanes of the warp call it for one t after the other.
+  WFACLI_DEVICE Entry at(std::int32_t t) {
+    const Entry entry{__shfl_sync(kAllLanes, entry_.value, t % kChunk, kLanes),
+                      __shfl_sync(kAllLanes, entry_.deletion, t % kChunk, kLanes),
+                      __shfl_sync(kAllLanes, entry_.codes, t % kChunk, kLanes)};
+    if (t % kChunk == kChunk - 1) next();
+    return entry;
+  }
+
+ private:
+  static constexpr int kChunk = kLanes < 16 ? kLanes : 16;
+
+  WFACLI_DEVICE void next() {
+    entry_ = ahead_;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) row_[x] += kChunk;
+    ahead_ = read();
+  }
+  WFACLI_DEVICE Entry read() const {
+    std::uint32_t value[kPairs], deletion[kPairs], codes = 0;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      const std::int32_t i = row_[x];
+      if (stripe_[x] > 0) {
+        const Edge edge = i <= rows_ ? room_->edge(stripe_[x] - 1)[i - 1] : Edge{0, 0};
+        value[x] = edge.value;
+        deletion[x] = edge.deletion;
+      } else {
+        const std::int32_t h = gaps_.left_of(i);
+        value[x] = Word::all(h);
+        deletion[x] = Word::all(h - gaps_.opened());
+      }
+      const bool has = i <= pairs_[x].query_len;
+      codes |= (has ? pairs_[x].query_code(i) : static_cast<std::uint32_t>(beyond_)) << 16 * x;
+    }
+    return {Word::joined(value), Word::joined(deletion), codes};
+  }
+
+  Gaps gaps_;
+  const Room* room_;
+  const Pair* pairs_;
+  std::int32_t stripe_[kPairs], row_[kPairs], rows_, beyond_;
+  Entry ahead_, entry_;
+};
+
+// A cell and its score. Of a local alignment j is the number of the lane's columns, counted through all stripes.
+struct Best {
+  std::int32_t score, i, j;
+
+  // By the rule: whether this cell is the end, rather than another one.
+  WFACLI_DEVICE bool before(const Best& other) const {
+    if (score != other.score) return score > other.score;
+    if (kExtends) return i + j != other.i + other.j ? i + j < other.i + other.j : i < other.i;
+    return i != other.i ? i > other.i : j > other.j;
+  }
+  // Before any cell of the matrix is seen.
+  WFACLI_DEVICE static Best of(const Pair& pair, const Gaps& gaps) {
+    if (kLocal || kExtends || pair.query_len == 0) return {0, 0, 0};
+    const bool empty = gaps.free_columns;  // the query beside no letter of the target
+    return {empty ? gaps.left_of(pair.query_len) : INT32_MIN, pair.query_len, 0};
+  }
+  // Of all lanes of the group; each of them gets it.
+  WFACLI_DEVICE static Best of_group(Best best) {
+#pragma unroll
+    for (int by = 1; by < kLanes; by *= 2) {
+      const Best other{__shfl_xor_sync(kAllLanes, best.score, by, kLanes),
+                       __shfl_xor_sync(kAllLanes, best.i, by, kLanes), __shfl_xor_sync(kAllLanes, best.j, by, kLanes)};
+      if (other.before(best)) best = other;
+    }
+    return best;
+  }
+};
+
+class Sweep {
+ public:
+  WFACLI_DEVICE Sweep(const SwTask& task, const Room& room, const Profile& profile, std::int32_t lane)
+      : task_(task), room_(room), profile_(profile), gaps_(Gaps::of(task)), lane_(lane) {}
+
+  // All lanes of the warp call it; rows, stripes: the most that one of the warp's pairs has.
+  WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], std::int32_t rows, std::int32_t stripes, Best (&best)[kPairs]) {
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) best[x] = Best::of(pairs[x], gaps_);
+#pragma unroll 1
+    for (std::int32_t s = 0; s < stripes; ++s) {
+      stripe(pairs, s, rows, s + 1 < stripes, best);
+      __syncwarp();  // its edge is written
+    }
+  }
+
+ private:
+  static constexpr bool kSeeks = kPath && kLocal;  // the row of the best cell
+
+  WFACLI_DEVICE void stripe(const Pair (&pairs)[kPairs], std::int32_t number, std::int32_t rows, bool more,
+                            Best (&best)[kPairs]) {
+    const std::int32_t before = number * kWidth + lane_ * kColumns;
+    std::int32_t numbers[kPairs], first[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      profile_.make(pairs[x], x, before);
+      numbers[x] = number;
+      first[x] = 1;
+      at_[x] = 0;
+    }
+    State state;
+    state.begin(gaps_, before);
+    Entering entering;
+    entering.begin(gaps_, room_, pairs, task_.codes, numbers, first, rows, lane_);
+    Edge* const edge = room_.edge(number);
+    most_ = Word::all(0);
+    const std::int32_t steps = rows + kLanes - 1;
+#pragma unroll 1
+    for (std::int32_t t = 0; t < steps; ++t) {
+      if (kWalks && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
+      const Entry entry = state.entry(entering.at(t), lane_);
+      const std::int32_t r = t - lane_;  // rows before
+      if (static_cast<std::uint32_t>(r) >= static_cast<std::uint32_t>(rows)) continue;
+      const std::uint32_t top = state.row(gaps_, profile_, entry, kPath ? Word::all(-Word::kGreatest - 1) : most_);
+      if (more && lane_ == kLanes - 1) edge[r] = {state.value[kColumns - 1], state.deletion};
+      look(pairs, state, top, r + 1, before, best);
+    }
+    if constexpr (kLocal || !kPath) fold(number, best);
+  }
+  // What the best cell is, as far as a row says.
+  WFACLI_DEVICE void look(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,
+                          std::int32_t before, Best (&best)[kPairs]) {
+    if constexpr (kSeeks) {
+      bool no_less[kPairs];
+      most_ = Word::most(top, most_, no_less);
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x)
+        if (no_less[x]) at_[x] = i;
+    } else if constexpr (kLocal || (kExtends && !kPath)) {
+      most_ = top;
+    } else {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x)
+        if (kExtends ? Word::of(top, x) >= best[x].score : i == pairs[x].query_len)
+          in_row(pairs[x], state, x, i, before, best[x]);
+    }
+  }
+  WFACLI_DEVICE void in_row(const Pair& pair, const State& state, int x, std::int32_t i, std::int32_t before,
+                            Best& best) const {
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) {
+      const Best cell{Word::of(state.value[k], x), i, before + k + 1};
+      const bool allowed =
+          kExtends || task_.rule == SwRule::Semiglobal ? cell.j <= pair.target_len : cell.j == pair.target_len;
+      if (allowed && cell.before(best)) best = cell;
+    }
+  }
+  WFACLI_DEVICE void fold(std::int32_t number, Best (&best)[kPairs]) const {
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (!kLocal && !kExtends) continue;
+      const Best own{Word::of(most_, x), at_[x], number * kLanes + lane_};
+      if (own.score > 0 && own.before(best[x])) best[x] = own;
+    }
+  }
+
+  const SwTask& task_;
+  const Room& room_;
+  const Profile& profile_;
+  const Gaps gaps_;
+  const std::int32_t lane_;
+  std::uint32_t most_ = 0;        // of the lane's cells in the stripe
+  std::int32_t at_[kPairs] = {};  // the last row that has it
+};
+
+}  // namespace wfacli::sw

@@ -1,0 +1,78 @@
+"""Pairs through cuda/sw.cu, launched alone, and its answers as the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.emulation.batches import Answers
+from tests.emulation.launching import Kernels, address, aligned
+from tests.oracle_spans import Optimum, Pair
+from wfacli.batch import Status
+from wfacli.gpu import sw
+from wfacli.gpu.task import SW_TASK
+from wfacli.scoring.scheme import Scheme
+
+TINY = (sw.Build(2, 4, 16, 8, 32), sw.Build(4, 8, 16, 8, 64), sw.Build(32, 4, 16, 32, 32), sw.Build(2, 4, 32, 8, 32))
+
+
+class SwBatch:
+    """Codes of pairs, none of them empty, in memory as the card's."""
+
+    def __init__(self, pairs: Sequence[Pair], scheme: Scheme):
+        self.lengths = np.array([[len(s) for s in pair] for pair in pairs], np.int32).reshape(-1, 2)
+        groups = -(-self.lengths // 16)
+        starts = np.ascontiguousarray((np.cumsum(groups.reshape(-1)).reshape(-1, 2) - groups).T.astype(np.uint32))
+        self._codes = aligned(16 * int(groups.sum()), np.uint8)
+        for pair, row in zip(pairs, starts.T.tolist(), strict=True):
+            for letters, start in zip(pair, row, strict=True):
+                self._codes[16 * start : 16 * start + len(letters)] = scheme.codes[np.frombuffer(letters, np.uint8)]
+        self.scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
+        self._columns = [np.ascontiguousarray(c) for c in (*starts, *self.lengths.T)]
+        self.count = len(pairs)
+
+    def task(self, rule: sw.Rule) -> np.ndarray:
+        task = np.zeros(1, SW_TASK)
+        task["seq"]["codes"] = address(self._codes)
+        names = ("query_start", "target_start", "query_len", "target_len")
+        for name, column in zip(names, self._columns, strict=True):
+            task["seq"][name] = address(column)
+        self.scores.into(task)
+        task["longest_query"], task["longest_target"] = self.lengths.max(axis=0)
+        task["rule"], task["count"] = rule, self.count
+        return task
+
+
+def launch_sw(
+    pairs: Sequence[Pair], scheme: Scheme, rule: sw.Rule, build: sw.Build, path: bool, order: int = 0, grid: int = 1,
+    capacity: int = 0,
+) -> list[Optimum | Status]:  # fmt: skip
+    """Each pair's alignment, or why there is none; without the path its CIGAR is "*" and its span 0."""
+    batch = SwBatch(pairs, scheme)
+    capacity = capacity or int(batch.lengths.sum(axis=1).max())
+    ends, span = aligned(2 * batch.count, np.int32), aligned(4 * batch.count, np.int32)
+    task = batch.task(rule)
+    answers = Answers.room(task, batch.count, capacity, "score")
+    _launch(batch, task, rule, build, path, order, grid, ends, span)
+    if rule is sw.Rule.EXTENSION and path:
+        task["prefixes"] = address(ends)
+        _launch(batch, task, sw.Rule.GLOBAL, build, path, order, grid, ends, span)
+    found: list[Optimum | Status] = []
+    for slot, status in enumerate(answers.status.tolist()):
+        cigar = answers.cigar(slot) if path else "*"
+        where = tuple(span[4 * slot : 4 * slot + 4].tolist()) if path else (0, 0, 0, 0)
+        found.append(Optimum(int(answers.cost[slot]), cigar, where) if status == Status.OK else Status(status))
+    return found
+
+
+def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
+    stride = build.stride(rule, path, *batch.lengths.max(axis=0).tolist())
+    workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
+    drawn[:] = 0
+    rows = np.arange(batch.count, dtype=np.int32)
+    task["rule"], task["rows"], task["next"] = rule, address(rows), address(drawn)
+    task["workspace"], task["stride"] = address(workspace), stride
+    task["ends"], task["span"] = address(ends), address(span)
+    kernels = Kernels("sw.cu", build.threads, dict(build.macros(rule, path)))
+    kernels.launch("sw_align", task, grid, order, build.shared(batch.scores.codes))

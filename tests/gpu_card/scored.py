@@ -1,0 +1,79 @@
+"""Scored alignment on a card: uneven pairs, every build of its kernels, as the CPU engine has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from wfacli.batch import PartialResult
+from wfacli.config import Limits
+from wfacli.dispatch import Route
+from wfacli.engines.extend import KERNEL, ExtendEngine
+from wfacli.engines.extend_gpu import ExtendGpuEngine
+from wfacli.gpu import sw
+from wfacli.gpu.driver import Driver
+from wfacli.io.memory import pairs_of
+from wfacli.scoring.scheme import Scheme
+from wfacli.scoring.spec import ExtendMode, ExtendSpec
+
+from .inputs import Pair, copied
+
+SEED = 75
+NUCLEOTIDES, RESIDUES = b"ACGTN", b"ARNDCQEGHILKMFPSTWYVX"
+# Around the ends of lanes, of stripes of 64 to 512 columns, and of 64 steps between two states.
+EDGES = (1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 700)
+_MEMORY = 3 << 30  # bytes
+
+
+def uneven(seed: int, lengths: Iterable[int], alphabet: bytes) -> list[Pair]:
+    """Targets of these lengths, each with a query that has a part of it, noisy, between letters of its own."""
+    rng, letters = np.random.default_rng(seed), np.frombuffer(alphabet, np.uint8)
+    pairs = []
+    for length in lengths:
+        target = letters[rng.integers(0, len(letters), length)]
+        begin, end = np.sort(rng.integers(0, length + 1, 2))
+        around = [letters[rng.integers(0, len(letters), rng.integers(0, 40))] for _ in range(2)]
+        query = np.concatenate([around[0], copied(rng, target[begin:end], rng.choice((0.0, 0.1, 0.3))), around[1]])
+        pairs.append((query.tobytes() or alphabet[:1], target.tobytes()))
+    return pairs
+
+
+def answer(result: PartialResult, at: int) -> tuple[object, ...]:
+    """What a result says of a row."""
+    runs = result.cigar[result.cigar_start[at] : result.cigar_start[at + 1]]
+    return int(result.status[at]), int(result.score[at]), result.span[at].tolist(), runs.tolist()
+
+
+def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator[str]:
+    """What is wrong of the answers of every build."""
+    cases = (
+        (Scheme.parse("2,4,4,2"), uneven(SEED, EDGES * 3, NUCLEOTIDES)),
+        (Scheme.of_matrix("BLOSUM62"), uneven(SEED + 1, EDGES, RESIDUES)),
+        (Scheme.parse("127,4,4,2"), [(b"ACGT" * 70, b"ACGT" * 70), (b"ACGT", b"AGT")]),  # more than 16 bits
+    )
+    for mode in ExtendMode:
+        for scheme, pairs in cases:
+            yield from _wrong(open_driver, ExtendSpec(scheme, mode, score_only), pairs)
+
+
+def _wrong(open_driver: Callable[[], Driver], spec: ExtendSpec, pairs: list[Pair]) -> Iterator[str]:
+    batch = pairs_of(*zip(*pairs, strict=True))
+    route = Route(np.arange(len(pairs), dtype=np.int32), KERNEL)
+    cpu = ExtendEngine(spec, Limits(), 1)
+    engine = ExtendGpuEngine(spec, cpu, open_driver, memory=_MEMORY)
+    try:
+        wanted = cpu.collect(cpu.submit(batch, route))
+        for build in (*sw.BUILDS, sw.WIDE):
+            engine.builds = (build,)
+            found = engine.collect(engine.submit(batch, route))
+            for at in range(len(pairs)):
+                if answer(found, at) != answer(wanted, at):
+                    yield (
+                        f"{build} {spec.scheme.name} {spec.mode}: pair {at} {pairs[at]}: {answer(found, at)}, "
+                        f"not {answer(wanted, at)}"
+                    )
+        if failure := engine.stats()["failure"]:
+            yield f"{build} {spec.mode}: {failure}"
+    finally:
+        engine.close()

@@ -1,0 +1,40 @@
+"""`wfacli extend --engine gpu` and `--engine cpu` write the same bytes, and the card has done it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .inputs import Pair, write
+from .scored import NUCLEOTIDES, RESIDUES, SEED, uneven
+from .support import align, assert_no_failure, assert_same
+
+pytestmark = pytest.mark.gpu
+SCORES = {"nucleotides": ("--scores", "2,4,4,2", "--n-score", "-1"), "proteins": ("--matrix", "BLOSUM62")}
+
+
+def pairs_for(what: str) -> list[Pair]:
+    """From 10 letters to several thousand, most of them short, as seeds leave them."""
+    lengths = np.exp(np.random.default_rng(SEED).uniform(np.log(10), np.log(5000), 2000)).astype(np.int64)
+    return uneven(SEED, lengths.tolist(), NUCLEOTIDES if what == "nucleotides" else RESIDUES)
+
+
+@pytest.mark.parametrize("mode", ["local", "extension", "semiglobal", "global"])
+@pytest.mark.parametrize("what", SCORES)
+def test_same_bytes(card: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, mode: str) -> None:
+    files = write(tmp_path, "pairs", pairs_for(what))
+    for more in ((), ("--score-only",)):
+        suffix = ".tsv" if more else ".paf"
+        wanted, found = (
+            align(tmp_path, engine, *files, *SCORES[what], "--mode", mode, *more, suffix=suffix, command="extend")
+            for engine in ("cpu", "gpu")
+        )
+        assert_same(found, wanted, f"{what} {mode}")
+        assert_no_failure(found)
+        kernels = {k: s for k, s in found.report["stage_seconds"].items() if k.startswith("gpu sw")}
+        assert kernels
+        say(f"extend {what}, {mode}{' scores' if more else ''}: {kernels}")

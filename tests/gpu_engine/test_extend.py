@@ -1,0 +1,191 @@
+"""Scored alignment on an emulated card: every column as the CPU engine has it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.support import fasta
+from tests.emulation.driver import EmulatedDriver, leaks
+from tests.engines.extending import SCHEMES, extended, spec_of
+from tests.oracle_local import MODES
+from tests.pairgen import mutated, sequence
+from wfacli import cli
+from wfacli.batch import PartialResult
+from wfacli.config import Limits
+from wfacli.dispatch import Route
+from wfacli.engines import choice
+from wfacli.engines.extend import KERNEL, ExtendEngine
+from wfacli.engines.extend_gpu import ExtendGpuEngine
+from wfacli.errors import Cancelled, DeviceError
+from wfacli.gpu import sw
+from wfacli.io.memory import pairs_of
+from wfacli.scoring.scheme import Scheme
+from wfacli.scoring.spec import ExtendSpec
+from wfacli.stats import Stats
+
+from .support import assert_equal
+
+NARROWEST = sw.BUILDS[:1]  # each build takes the emulation's compiler seconds
+
+
+def uneven_pairs(count: int, longest: int, letters: bytes, seed: int = 3) -> list[tuple[bytes, bytes]]:
+    """From empty ones to `longest` letters, alike in parts."""
+    rng = random.Random(seed)
+    pairs = []
+    for _ in range(count):
+        target = sequence(rng, rng.randrange(longest + 1), letters)
+        begin = rng.randrange(len(target) + 1)
+        pairs.append((mutated(rng, target[begin : begin + rng.randrange(1, longest)], letters, 0.15), target))
+    return [*pairs, (b"", b""), (b"", letters[:1]), (letters[:1], b"")]
+
+
+@contextlib.contextmanager
+def on_card(
+    spec: ExtendSpec, memory: float = 1 << 28, stats: Stats | None = None, **card
+) -> Iterator[ExtendGpuEngine]:
+    """An engine whose card has lost nothing when it is closed."""
+    drivers: list[EmulatedDriver] = []
+
+    def opened() -> EmulatedDriver:
+        drivers.append(EmulatedDriver(**card))
+        return drivers[-1]
+
+    engine = ExtendGpuEngine(spec, ExtendEngine(spec, Limits(), 1), opened, stats, memory, NARROWEST)
+    try:
+        yield engine
+    finally:
+        engine.close()
+    assert leaks(drivers[0]) == {}
+
+
+def found(engine: ExtendGpuEngine, pairs: list[tuple[bytes, bytes]], rows: list[int] | None = None) -> PartialResult:
+    chosen = np.arange(len(pairs)) if rows is None else np.array(rows)
+    return engine.collect(engine.submit(pairs_of(*zip(*pairs, strict=True)), Route(chosen.astype(np.int32), KERNEL)))
+
+
+def launched(stats: Stats) -> set[str]:
+    return {name.removeprefix("gpu ") for name in stats.seconds if name.startswith("gpu sw")}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("scheme", ["n-score", "BLOSUM62"])
+def test_as_the_cpu(scheme: str, mode: str) -> None:
+    letters = b"ACGTN" if scheme == "n-score" else b"ARNDCQEGHILKMFPSTWYVX"
+    pairs, spec, stats = uneven_pairs(30, 200, letters), spec_of(SCHEMES[scheme][0], mode), Stats()
+    with on_card(spec, stats=stats) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+        some = [7, 3, 32, 31, 8]
+        assert_equal(found(engine, pairs, some), extended(pairs, spec, rows=some))
+    kinds = {"local": {"local"}, "extension": {"extension", "ends"}}.get(mode, {"ends"})
+    assert launched(stats) == {f"sw-{kind}-8x8-bits-16-path" for kind in kinds}
+
+
+def test_scores_alone() -> None:
+    pairs, spec, stats = (
+        uneven_pairs(20, 150, b"ACGT"),
+        spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True),
+        Stats(),
+    )
+    with on_card(spec, stats=stats) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+    assert launched(stats) == {"sw-local-8x8-bits-16"}
+
+
+def test_what_16_bits_do_not_hold() -> None:
+    """One pair's score is too high: it alone goes to the build of 32 bits."""
+    scheme, stats = Scheme.parse("127,4,4,2"), Stats()
+    pairs = [(b"ACGT" * 70, b"ACGT" * 70), (b"ACGT" * 5, b"ACGTT" * 5)]
+    spec = spec_of(scheme, "local")
+    with on_card(spec, stats=stats) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+    assert launched(stats) == {"sw-local-8x8-bits-16-path", "sw-local-32x16-bits-32-path"}
+
+
+def test_in_little_memory() -> None:
+    """Jobs of a few pairs, and pairs for which there is no room at all, which the CPU aligns."""
+    spec, stats = spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
+    pairs = [*uneven_pairs(40, 60, b"ACGT"), (b"ACGGT" * 200, b"ACGAGT" * 200)]
+    with on_card(spec, memory=2 << 20, stats=stats) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+    assert launched(stats)
+
+
+def test_letters_without_scores() -> None:
+    """They have no code: the CPU says so, and aligns the others."""
+    spec = spec_of(SCHEMES["BLOSUM62"][0], "local")
+    pairs = [(b"ARND", b"ARND"), (b"ARJD", b"ARND")]
+    with on_card(spec) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+
+
+def test_card_that_fails() -> None:
+    spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
+    pairs = uneven_pairs(10, 60, b"ACGT")
+
+    class Failing(EmulatedDriver):
+        def launch(self, *_: object) -> None:
+            raise DeviceError("the card is on fire")
+
+    engine = ExtendGpuEngine(spec, ExtendEngine(spec, Limits(), 1), Failing, None, 1 << 28, NARROWEST)
+    try:
+        for _ in range(2):
+            assert_equal(found(engine, pairs), extended(pairs, spec))
+        assert engine.stats()["failure"] == "the card is on fire"
+    finally:
+        engine.close()
+
+
+def test_cancelled() -> None:
+    spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
+    with on_card(spec) as engine:
+        engine.cancel()
+        with pytest.raises(Cancelled):
+            found(engine, [(b"A", b"A")])
+
+
+@pytest.mark.parametrize("suffix", [".sam", ".paf"])
+def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -> None:
+    """--engine gpu writes what --engine cpu does."""
+    pairs = [pair for pair in uneven_pairs(30, 120, b"ACGTN", 5) if pair[0] and pair[1]]
+    for name, side in (("q.fa", 0), ("t.fa", 1)):
+        (tmp_path / name).write_bytes(fasta([pair[side].decode() for pair in pairs]))
+    drivers: list[EmulatedDriver] = []
+
+    def open_driver(compiler: object) -> EmulatedDriver:
+        drivers.append(EmulatedDriver())
+        return drivers[-1]
+
+    monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, NARROWEST))
+    monkeypatch.chdir(tmp_path)
+    written = []
+    for engine in ("auto", "cpu", "gpu"):
+        words = [
+            "wfacli",
+            "extend",
+            "q.fa",
+            "t.fa",
+            "--engine",
+            engine,
+            "-o",
+            f"{engine}{suffix}",
+            "--batch-bases",
+            "3000",
+        ]
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as end:
+            cli.entry()
+        assert not end.value.code
+        written.append(re.sub(rb"\tCL:.*", b"", (tmp_path / f"{engine}{suffix}").read_bytes()))
+    assert written[0] == written[1] == written[2]
+    assert len(drivers) == 1
+    assert drivers[0].calls["launch"] > 0
+    assert leaks(drivers[0]) == {}

@@ -1,0 +1,224 @@
+"""What the host needs to know of cuda/sw.cu: its builds, their memory, and which scores their bits hold."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..scoring.scheme import I8
+
+CODES = 32  # in the table of scores
+BEYOND_LEAST = -1  # what lies beyond a sequence scores no more than this
+_STATE = 3  # words of a lane's state beside two for each column
+_EDGE = 8  # bytes of a row of an edge
+_ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
+_ROOM_32 = 1_400_000_000
+
+_FULL = 1600  # warps that hide what they wait for: as measured on an H200 for the kernels of tiles.py
+_A_ROW = 3  # cells that what a lane does once a row is worth, counted in machine code for sm_90
+_ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
+
+I64 = npt.NDArray[np.int64]
+
+
+class Rule(enum.IntEnum):
+    """What a launch aligns; SwRule of cuda/common/task.cuh."""
+
+    LOCAL = 0
+    SEMIGLOBAL = 1
+    GLOBAL = 2
+    EXTENSION = 3
+
+    @property
+    def build(self) -> Rule:
+        """The one that a kernel is built for: SEMIGLOBAL is a matter of the launch."""
+        return Rule.GLOBAL if self is Rule.SEMIGLOBAL else self
+
+
+BUILT = (Rule.LOCAL, Rule.GLOBAL, Rule.EXTENSION)
+
+
+@dataclass(frozen=True)
+class Build:
+    """A group of lanes.
+
+    Attributes:
+        lanes: that share a group's pairs.
+        columns: of a lane.
+        bits: of a score; a group has two pairs with 16, one with 32.
+        steps: between two states that are kept.
+        threads: of a block.
+    """
+
+    lanes: int
+    columns: int
+    bits: int = 16
+    steps: int = 64
+    threads: int = 128
+
+    @property
+    def width(self) -> int:
+        """Columns of a stripe."""
+        return self.lanes * self.columns
+
+    @property
+    def pairs(self) -> int:
+        """Of a group."""
+        return 32 // self.bits
+
+    @property
+    def groups(self) -> int:
+        """Of a block."""
+        return self.threads // self.lanes
+
+    def macros(self, rule: Rule, path: bool) -> tuple[tuple[str, int], ...]:
+        """What the source is compiled for."""
+        return (
+            ("WFACLI_LANES", self.lanes),
+            ("WFACLI_COLUMNS", self.columns),
+            ("WFACLI_BITS", self.bits),
+            ("WFACLI_STEPS", self.steps),
+            ("WFACLI_RULE", rule.build),
+            ("WFACLI_PATH", int(path)),
+        )
+
+    def stride(self, rule: Rule, path: bool, longest_query: int, longest_target: int) -> int:
+        """Bytes of workspace of a group, as Room of cuda/sw_room.cuh has it."""
+        edge = longest_query * _EDGE
+        if not path or rule is Rule.EXTENSION:
+            return _padded(2 * edge)
+        stripes = (longest_target - 1) // self.width + 1
+        states = (longest_query + self.lanes - 2) // self.steps + 1
+        kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
+        return _padded(stripes * (edge + kept) + 16 + self.steps * self.width)
+
+    def shared(self, codes: int) -> int:
+        """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
+        return self.threads * self.columns * self.pairs * (codes + 1)
+
+    def work(self, query_len: I64, target_len: I64) -> I64:
+        """What a group does for such pairs, in cells: also what lanes compute for nothing, and what a row takes."""
+        stripes = -(-target_len // self.width)
+        found: I64 = stripes * self.lanes * (self.columns + _A_ROW) * (query_len + self.lanes - 1)
+        return found
+
+
+BUILDS = (Build(8, 8), Build(8, 16), Build(16, 16), Build(32, 16))
+WIDE = Build(32, 16, bits=32)
+
+
+def row_of(build: Build, rule: Rule, path: bool) -> str:
+    """The catalogue's row."""
+    rule = rule.build
+    what = {Rule.LOCAL: "local", Rule.GLOBAL: "ends", Rule.EXTENSION: "extension"}[rule]
+    return f"sw-{what}-{build.lanes}x{build.columns}-bits-{build.bits}{'-path' if path else ''}"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A scheme as kernels have it.
+
+    Attributes:
+        table: i8[32, 32], of a target's code (row) and a query's; that of `codes` lies beyond the sequences.
+        same: bit c says whether code c beside itself is written '='.
+        codes: letters.
+        open, extend: of gaps.
+        most, least: of all scores.
+    """
+
+    table: I8
+    same: int
+    codes: int
+    open: int
+    extend: int
+    most: int
+    least: int
+
+    @classmethod
+    def of(cls, matrix: I8, same: npt.NDArray[np.uint8], open_: int, extend: int) -> Scores:
+        """From i8[A, A], a query's code by a target's, and u8[A]; A is 30 at most."""
+        size, least = len(matrix), int(matrix.min())
+        table = np.full((CODES, CODES), min(least, BEYOND_LEAST), np.int8)
+        table[:size, :size] = matrix.T
+        written = sum(1 << code for code, equal in enumerate(same.tolist()) if equal)
+        return cls(table, written, size, open_, extend, int(matrix.max()), least)
+
+    def into(self, task: npt.NDArray[np.void]) -> None:
+        """Writes it into an SwTask."""
+        for name in ("codes", "open", "extend", "most", "same"):
+            task[name] = getattr(self, name)
+        task["scores"] = self.table.view(np.uint32).reshape(1, -1)
+
+    def holds(self, bits: int, rule: Rule, query_len: I64, target_len: I64) -> npt.NDArray[np.bool_]:
+        """Whether so many bits hold all scores of pairs, and of what their group's other pair has beyond them.
+
+        Local scores are held by any bits, as long as they are no more than the kernel says; others begin with gaps
+        along the edges, so no cell has less than two gaps and the gap that it opens.
+        """
+        longest = np.maximum(query_len, target_len).astype(np.int64)
+        room = _ROOM_16 if bits == 16 else _ROOM_32
+        most = longest * max(self.most, 0) < room
+        if rule is Rule.LOCAL:
+            return most if bits == 32 else np.ones(len(longest), np.bool_)
+        slack = 2 * WIDE.width + 64  # columns and rows beyond
+        found: npt.NDArray[np.bool_] = most & (
+            3 * self.open + (2 * longest + slack) * self.extend - 2 * self.least < room
+        )
+        return found
+
+
+def _padded(nbytes: int) -> int:
+    return -(-nbytes // 512) * 512
+
+
+def best_build(query_len: I64, target_len: I64, builds: tuple[Build, ...] = BUILDS) -> I64:
+    """For each pair (lengths, i64[n]) the place of the build that has the least work with it.
+
+    Of few pairs each gets more lanes than that, as far as there are any, so that the card has warps enough. No card
+    has been asked about these kernels yet: what else one build has before another is not in it.
+    """
+    widest = max(build.lanes for build in builds)
+    enough = [build.lanes in (widest, *_wide_enough(builds, len(query_len))) for build in builds]
+    query_len, target_len = query_len.astype(np.int64), target_len.astype(np.int64)
+    work = np.stack([build.work(query_len, target_len) for build in builds])
+    best: I64 = np.where(np.array(enough)[:, None], work, np.iinfo(np.int64).max).argmin(axis=0)
+    return best
+
+
+def _wide_enough(builds: tuple[Build, ...], pairs: int) -> list[int]:
+    """Lanes of which so many pairs make enough warps."""
+    return [build.lanes for build in builds if pairs * build.lanes >= 32 * build.pairs * _FULL]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Pairs that go to a card together.
+
+    Attributes:
+        build: of the kernel.
+        rule: what is aligned.
+        scores: the scheme.
+        path: whether CIGARs are wanted.
+        longest_query, longest_target: letters.
+    """
+
+    build: Build
+    rule: Rule
+    scores: Scores
+    path: bool
+    longest_query: int
+    longest_target: int
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Of the launches: the path of an extension is the global one of the prefixes that it found."""
+        return (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
+
+    @property
+    def op_capacity(self) -> int:
+        """Operations of a CIGAR at most. Long paths have runs; who needs more is the CPU's."""
+        most = self.longest_query + self.longest_target
+        return (most if most <= _ALL_OPERATIONS else most * 3 // 4) if self.path else 0
