@@ -14,7 +14,7 @@ EXTEND_HELP = """Align pairs under any scores: local, semiglobal, global, or ext
 
 Record i of QUERY is aligned to record i of TARGET, or every query to every target (--all), or the pairs that a \
 file lists by name (--pairs). All cells of the matrix count, so alignments are exact whatever the pairs look like; of \
-equally good ones always the same is written. Runs on the CPU, or with --engine gpu on a card; the output is the same.
+equally good ones always the same is written. Runs on the CPU; --engine gpu has been checked under emulation only.
 
 [bold]Scores[/bold]
 
@@ -154,7 +154,7 @@ ExtendEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="Where to align; auto is the CPU. The output does not depend on it.",
+        help="Where to align; auto is the CPU. gpu is new, and has been checked under emulation only.",
         rich_help_panel="Engine",
     ),
 ]

@@ -64,7 +64,9 @@ class ThreadedEngine(ABC, Generic[A]):
     name = "cpu"
 
     def __init__(self, aligners: list[A], stats: Stats | None) -> None:
-        """Starts the threads lazily, as many as there are aligners."""
+        """Starts the threads lazily, as many as there are aligners. Raises ValueError where there are none."""
+        if not aligners:
+            raise ValueError("an engine needs at least one thread")
         self.isa = aligners[0].isa
         self._threads = len(aligners)
         self._cancel = CancelFlag()
