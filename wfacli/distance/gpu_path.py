@@ -50,8 +50,8 @@ class CardPath:
     rounds: int
 
 
-# Taken without being asked for. In one of some 45 runs on a card an earlier form of the stripes gave another path than the
-# canonical one, of the same cost, which is not explained; the present form has not run on a card yet.
+# Taken without being asked for. In one of some 45 runs on a card an earlier form of the stripes gave another path than
+# the canonical one, of the same cost, which is not explained; the present form has not run on a card yet.
 _TRUSTED = frozenset({gpu_path_fronts.NAME})
 
 
