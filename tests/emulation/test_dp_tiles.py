@@ -34,7 +34,7 @@ def held(lanes: int, bands: tuple[int, ...]) -> list[tuple[int, int, Scheme]]:
     return [(b, lanes, s) for b in bands for s in SCHEMES if tiles.holds(lanes, s.mismatch, s.gaps, b)]
 
 
-BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(128, (300,)), *held(256, (300,))]
+BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(128, (300,)), *held(256, (300,))[:1]]
 
 
 def test_which_costs_are_held() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 
 import numpy as np
 import pytest
@@ -116,8 +117,16 @@ def test_every_kernel(kernel, scheme, score_only):
     assert_right(of_card(pairs, spec, kernel), pairs, best, spec, kernel)
 
 
-@pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
-@pytest.mark.parametrize(("kernel", "scheme"), CODED)
+# Rules in turn: they differ in tables and in one word of a task, which all kernels read alike.
+RULES = ("mismatch", "wildcard", "literal")
+UNDER_RULES = [
+    (*case, rule)
+    for at, case in enumerate(CODED)
+    for rule in (RULES if os.environ.get("WFACLI_FUZZ") else RULES[at % 3 : at % 3 + 1])
+]
+
+
+@pytest.mark.parametrize(("kernel", "scheme", "rule"), UNDER_RULES)
 def test_other_letters(kernel, scheme, rule):
     pairs, best = chosen(wide(kernel), "mixed", rule, scheme)
     spec = spec_for(scheme, ambiguous=Ambiguous(rule))
