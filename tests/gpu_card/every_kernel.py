@@ -226,7 +226,7 @@ def main() -> int:
     options = asked()
     wrong: list[str] = []
     seen: set[str] = set()
-    # Each in a process of its own, which opens the card once. Under synccheck, and there alone, a process that opened it
+    # Each in a process of its own, which opens the card once. Under synccheck, and only there, a process that opened it
     # again now and then failed to make a stream ("illegal memory access"), also where its first context was kept; the
     # tool itself reported nothing. Why is not known.
     alone = {"max_workers": 1, "max_tasks_per_child": 1, "mp_context": multiprocessing.get_context("spawn")}
