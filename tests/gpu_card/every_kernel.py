@@ -226,9 +226,9 @@ def main() -> int:
     options = asked()
     wrong: list[str] = []
     seen: set[str] = set()
-    # Each in a process of its own, which opens the card once. Under synccheck, and only there, one that opened it again
-    # now and then failed to make a stream ("illegal memory access"), also where its first context was kept; the tool
-    # itself reported nothing. Why is not known.
+    # Each in a process of its own, which opens the card once. Under synccheck, and only there, one that opened it
+    # again now and then failed to make a stream ("illegal memory access"), also where its first context was kept;
+    # the tool itself reported nothing. Why is not known.
     alone = {"max_workers": 1, "max_tasks_per_child": 1, "mp_context": multiprocessing.get_context("spawn")}
     with ProcessPoolExecutor(**alone) as pool:
         runs = [pool.submit(checked, *part, options.kernels, options.emulated) for part in parts(options.kernels)]
