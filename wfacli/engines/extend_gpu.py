@@ -149,16 +149,8 @@ class ExtendGpuEngine:
 
     def stats(self) -> dict[str, Any]:
         """The card's, and under "cpu" those of the CPU engine."""
-        card = self._device.driver.card
-        return {
-            "engine": self.name,
-            "card": card.name,
-            "architecture": card.arch,
-            "driver": card.driver_version,
-            "memory_bytes": IN_FLIGHT * self._job_bytes,
-            "failure": str(self._failure) if self._failure else None,
-            "cpu": self._cpu.stats(),
-        }
+        of_card = self._device.report(self._job_bytes, self._failure)
+        return {"engine": self.name, **of_card, "cpu": self._cpu.stats()}
 
     def cancel(self) -> None:
         """Jobs that have not begun are not begun."""

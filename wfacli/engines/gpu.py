@@ -160,15 +160,7 @@ class GpuEngine:
 
     def stats(self) -> dict[str, Any]:
         """The card, and how much of its memory is used at most."""
-        card = self._device.driver.card
-        return {
-            "engine": self.name,
-            "card": card.name,
-            "architecture": card.arch,
-            "driver": card.driver_version,
-            "memory_bytes": IN_FLIGHT * self._job_bytes,
-            "failure": str(self._failure) if self._failure else None,
-        }
+        return {"engine": self.name, **self._device.report(self._job_bytes, self._failure)}
 
     def long_pairs(self) -> LongPairs:
         """The same card for pairs that are too long for its kernels, as long as the engine is not closed."""

@@ -66,6 +66,17 @@ class Device:
         self._thread.start()
         self.driver = opened.result()
 
+    def report(self, job_bytes: int, failure: Exception | None) -> dict[str, Any]:
+        """What an engine's stats say of its card; `job_bytes`: that a job may have of its memory, at most."""
+        card = self.driver.card
+        return {
+            "card": card.name,
+            "architecture": card.arch,
+            "driver": card.driver_version,
+            "memory_bytes": IN_FLIGHT * job_bytes,
+            "failure": str(failure) if failure else None,
+        }
+
     def submit(self, job: Job) -> Future[Any]:
         """The future of job.finish."""
         future: Future[Any] = Future()
