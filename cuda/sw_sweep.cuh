@@ -152,7 +152,7 @@ struct Best {
   WFACLI_DEVICE bool before(const Best& other) const {
     if (score != other.score) return score > other.score;
     if (kExtends) return i + j != other.i + other.j ? i + j < other.i + other.j : i < other.i;
-    return i != other.i ? i > other.i : j > other.j;
+    return i != other.i ? i < other.i : j < other.j;
   }
   // Before any cell of the matrix is seen.
   WFACLI_DEVICE static Best of(const Pair& pair, const Gaps& gaps) {
@@ -225,11 +225,11 @@ class Sweep {
   WFACLI_DEVICE void look(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,
                           std::int32_t before, Best (&best)[kPairs]) {
     if constexpr (kSeeks) {
-      bool no_less[kPairs];
-      most_ = Word::most(top, most_, no_less);
+      bool stays[kPairs];
+      most_ = Word::most(most_, top, stays);
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
-        if (no_less[x]) at_[x] = i;
+        if (!stays[x]) at_[x] = i;
     } else if constexpr (kLocal || (kExtends && !kPath)) {
       most_ = top;
     } else {
@@ -264,7 +264,7 @@ class Sweep {
   const Gaps gaps_;
   const std::int32_t lane_;
   std::uint32_t most_ = 0;        // of the lane's cells in the stripe
-  std::int32_t at_[kPairs] = {};  // the last row that has it
+  std::int32_t at_[kPairs] = {};  // the first row that has it
 };
 
 }  // namespace wfacli::sw

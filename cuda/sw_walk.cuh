@@ -151,11 +151,11 @@ class Walk {
       state.corner = (kept[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
     }
   }
-  // The last column of the lane that has a score.
+  // The first column of the lane that has a score.
   WFACLI_DEVICE std::int32_t column_of(const State& state, int x, std::int32_t score, std::int32_t stripe) const {
     std::int32_t column = 0;
 #pragma unroll
-    for (int k = 0; k < kColumns; ++k)
+    for (int k = kColumns - 1; k >= 0; --k)
       if (Word::of(state.value[k], x) == score) column = stripe * kWidth + lane_ * kColumns + k + 1;
     return column;
   }

@@ -5,10 +5,11 @@ allows it: a local one anywhere, a semiglobal one where the query has ended, a g
 gap, whose opening is paid, it is S or the gap's next letter.
 
 The path begins where S is best and the mode allows it: a local one anywhere, a semiglobal one at any target letter, a
-global one at (0, 0). Of several beginnings the one with the fewest query letters left out is taken, then the one with
-the fewest target letters. Outside a gap the path stops at the first cell where stopping is as good as going on;
-elsewhere it takes the first of insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap
-before it makes it longer. Where nothing scores more than 0, a local alignment is that of nothing.
+global one at (0, 0). Of several beginnings the last is taken, in the query and then in the target. Outside a gap the
+path stops at the first cell where stopping is as good as going on, so that no beginning and no end of a local
+alignment scores 0: where one did, what is left would begin later, or end sooner. Elsewhere it takes the first of
+insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap before it makes it longer. Where
+nothing scores more than 0, a local alignment is that of nothing.
 
 An extension begins at (0, 0) and may end anywhere: where the prefixes score best (of several: the fewest letters of
 both together, then the fewest query letters), by the canonical global path of these prefixes.
@@ -75,8 +76,11 @@ def second_best(query: bytes, target: bytes, charged: Charges, mode: str, best: 
     return max(best_score(query, part, charged, mode) for part in (target[:begin], target[end:]))
 
 
-def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
-    """The canonical alignments; pairs of much the same length are quickest together, each cell for all at once."""
+def optima(pairs: Sequence[Pair], charged: Charges, mode: str, first: bool = False) -> list[Optimum]:
+    """The canonical alignments; pairs of much the same length are quickest together, each cell for all at once.
+
+    first: of several beginnings of local alignments the first is taken, as `wfacli local` does.
+    """
     if not pairs:
         return []
     if mode == "extension":
@@ -89,7 +93,7 @@ def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
     found = []
     for p, (query, target) in enumerate(pairs):
         s, insertion, deletion = (m[len(query) :: -1, len(target) :: -1, p] for m in matrices)
-        found.append(_walk(query, target, charged, mode, s, insertion, deletion))
+        found.append(_walk(query, target, charged, mode, s, insertion, deletion, first))
     return found
 
 
@@ -198,17 +202,17 @@ def _suffixes(
     return s, insertion, deletion
 
 
-def _start(mode: str, s: np.ndarray) -> tuple[int, int]:
+def _start(mode: str, s: np.ndarray, first: bool) -> tuple[int, int]:
     if mode == "local":
-        i, j = np.unravel_index(s.argmax(), s.shape)  # the first in the order of rows
-        return (int(i), int(j)) if s[i, j] > 0 else (0, 0)
-    return (0, int(s[0].argmax())) if mode == "semiglobal" else (0, 0)
+        i, j = np.argwhere(s == s.max())[0 if first else -1].tolist()  # in the order of rows
+        return (i, j) if s[i, j] > 0 else (0, 0)
+    return (0, int(np.flatnonzero(s[0] == s[0].max())[-1])) if mode == "semiglobal" else (0, 0)
 
 
-def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion) -> Optimum:
+def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion, first: bool = False) -> Optimum:
     """The canonical path through matrices at [query letters before, target letters before]."""
     n, m = len(query), len(target)
-    first_i, first_j = i, j = _start(mode, s)
+    first_i, first_j = i, j = _start(mode, s, first)
     inside, operations = "", []
     while True:
         if inside and {"I": insertion, "D": deletion}[inside][i, j] == s[i, j]:

@@ -18,8 +18,8 @@
 namespace wfacli {
 
 enum class SwRule : std::uint8_t {
-  Local,       // a path begins and ends anywhere; of equally good cells the last row, then the last column
-  Semiglobal,  // it covers the query; of equally good ends of it the last column
+  Local,       // a path begins and ends anywhere; of equally good cells the first row, then the first column
+  Semiglobal,  // it covers the query; of equally good ends of it the first column
   Global,      // it covers both
   Extension,   // it begins at (0, 0) and ends anywhere: the fewest letters of both, then of the query; no way back
 };

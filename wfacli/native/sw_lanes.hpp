@@ -13,7 +13,7 @@ namespace WFACLI_ISA {
 // What a sweep is to find.
 enum class SwFind : std::uint8_t {
   Score,      // the best local score
-  Best,       // the best cell of local alignments, the last of several
+  Best,       // the best cell of local alignments, the first of several
   BestFlags,  // and for each cell what the way back needs
   Ends,       // scores of all cells, of which those at the end are looked at
   EndsFlags,
@@ -176,7 +176,7 @@ class SwLanes {
         if constexpr (kFind == SwFind::Score) best = V::most(best, h);
         if constexpr (kFind == SwFind::BestFlags) {
           place += V::all(1);
-          at = V::if_at_least(h, best, place, at);
+          at = V::if_above(h, best, place, at);
           best = V::most(best, h);
         }
         if constexpr (kFind == SwFind::Furthest) {
@@ -205,7 +205,7 @@ class SwLanes {
       std::int32_t best = h[static_cast<std::size_t>(j) * kLanes];
       if (task_.rule == SwRule::Semiglobal)
         for (std::int32_t k = j - 1; k >= 0; --k)
-          if (h[static_cast<std::size_t>(k) * kLanes] > best) best = h[static_cast<std::size_t>(j = k) * kLanes];
+          if (h[static_cast<std::size_t>(k) * kLanes] >= best) best = h[static_cast<std::size_t>(j = k) * kLanes];
       answers[p].score = best;
       answers[p].query_at = i;
       answers[p].target_at = j;

@@ -147,7 +147,7 @@ class SwStrips {
     if constexpr (kFind == SwFind::Ends) {
       best = {h_[m_] + base_, n_, m_};
       for (std::int32_t j = m_ - 1; task_.rule == SwRule::Semiglobal && j >= 0; --j)
-        if (h_[j] + base_ > best.score) best = {h_[j] + base_, n_, j};
+        if (h_[j] + base_ >= best.score) best = {h_[j] + base_, n_, j};
     }
     answer_.score = best.score;
     answer_.query_at = best.i;

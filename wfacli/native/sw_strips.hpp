@@ -89,8 +89,8 @@ class SwSweep {
       fold(0);
       for (int lane = kLanes - 1; lane >= beyond_; --lane) {
         const SwBest& row = rows_[lane];
-        const bool tie = kFind != SwFind::Furthest ? row.score > 0 : row.i + row.j < best.i + best.j;
-        if (row.score > best.score || (row.score == best.score && tie)) best = row;
+        const bool nearer = kFind == SwFind::Furthest && row.i + row.j < best.i + best.j;
+        if (row.score > best.score || (row.score == best.score && nearer)) best = row;
       }
     }
   }
@@ -144,8 +144,7 @@ class SwSweep {
       s.h = h;
       V::store(h_at, h);
       V::store(inserted_at, s.inserted);
-      if constexpr (kFind == SwFind::Best) at = V::if_at_least(h, best, place, at);
-      if constexpr (kFind == SwFind::Furthest) at = V::if_above(h, best, place, at);
+      if constexpr (kFind != SwFind::Score && kTracks) at = V::if_above(h, best, place, at);
       if constexpr (kTracks) {
         place += V::all(1);
         best = V::most(best, h);
@@ -169,7 +168,7 @@ class SwSweep {
     for (int lane = beyond_; lane < kLanes; ++lane) {
       SwBest& row = rows_[lane];
       const std::int32_t most = score[lane] + base_;
-      if (kFind != SwFind::Furthest ? most >= row.score : most > row.score)
+      if (most > row.score)
         row = {most, above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
     }
     at_first_ = next;
