@@ -15,7 +15,8 @@
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
 // of a lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global.
-// WFACLI_PATH: 1 for paths. WFACLI_STEPS: between two states that are kept, no less than lanes.
+// WFACLI_PATH: 1 for paths; WFACLI_WHOLE: 1 where directions of all cells are kept for them, at once.
+// WFACLI_STEPS: else, between two states that are kept, no less than lanes.
 #include "sw_walk.cuh"
 
 namespace wfacli::sw {
@@ -26,7 +27,7 @@ struct Shared {
 };
 
 WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
-  const bool fits = !kLocal || best.score <= Word::kGreatest - task.most;
+  const bool fits = !kLocal || best.score <= Word::kGreatest - Gaps::of(task).zero - task.most;
   return fits ? Status::Ok : Status::ScoreLimit;
 }
 
@@ -76,7 +77,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
     if (owns && status == Status::Ok && end.i > 0) {
       const auto at = static_cast<std::uint64_t>(own.slot) * static_cast<std::uint32_t>(task.op_capacity);
       const std::int32_t j =
-          kLocal ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
+          kLocal && kTwice ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
       track = {end.i, j, end.score, 0, 0, 0, RunWriter(task.ops + at, task.op_capacity)};
     }
     Walk(task, room, profile, shared.scores, rows, lane).run(pairs, best, track, end.j);

@@ -9,11 +9,13 @@ namespace wfacli::sw {
 class Profile {
  public:
   static constexpr int kWords = kColumns / 4;
+  // Words that lie side by side and are read at once; lanes' lie side by side as well, so that each bank has one lane.
+  static constexpr int kAtOnce = kWords % 4 == 0 ? 4 : kWords;
 
   // `scores`: the task's in shared memory; `memory`: of the warp, of_warp(codes) bytes.
   WFACLI_DEVICE Profile(const std::uint32_t* scores, std::uint8_t* memory, std::int32_t codes)
       : scores_(scores), codes_(codes) {
-    words_ = reinterpret_cast<std::uint32_t*>(memory) + (threadIdx.x & 31) * kWords;
+    words_ = reinterpret_cast<std::uint32_t*>(memory) + (threadIdx.x & 31) * kAtOnce;
   }
   // Bytes: rows of all codes and of the one beyond, for each pair.
   WFACLI_DEVICE static std::int32_t of_warp(std::int32_t codes) { return kPairs * (codes + 1) * 32 * kColumns; }
@@ -48,7 +50,7 @@ class Profile {
     if constexpr (kWords % 4 == 0) {
 #pragma unroll
       for (int w = 0; w < kWords; w += 4) {
-        const uint4 four = *reinterpret_cast<const uint4*>(from + w);
+        const uint4 four = *reinterpret_cast<const uint4*>(from + w * 32);
         words[w] = four.x;
         words[w + 1] = four.y;
         words[w + 2] = four.z;
@@ -69,7 +71,7 @@ class Profile {
     return words_ + (x * (codes_ + 1) + code) * (32 * kWords);
   }
   WFACLI_DEVICE void put(int x, std::int32_t code, int w, std::uint32_t word) const {
-    if (code <= codes_) at(x, code)[w] = word;
+    if (code <= codes_) at(x, code)[w / kAtOnce * (32 * kAtOnce) + w % kAtOnce] = word;
   }
 
   const std::uint32_t* scores_;

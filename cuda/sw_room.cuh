@@ -18,6 +18,8 @@ constexpr bool kPath = WFACLI_PATH != 0;
 constexpr SwRule kRule = static_cast<SwRule>(WFACLI_RULE);  // Global stands for Semiglobal, too
 constexpr bool kLocal = kRule == SwRule::Local, kExtends = kRule == SwRule::Extension;
 constexpr bool kWalks = kPath && !kExtends;  // an extension only finds where it ends
+constexpr bool kWhole = kWalks && WFACLI_WHOLE != 0;  // directions of all cells are kept,
+constexpr bool kTwice = kWalks && !kWhole;  // or states, and what the path crosses is done again
 #if WFACLI_BITS == 16
 using Word = Halves;
 #else
@@ -51,15 +53,32 @@ struct Pair {
   WFACLI_DEVICE std::int32_t stripes() const { return (target_len + kWidth - 1) / kWidth; }
 };
 
+// A value that stays in its register, and is not made anew where it is used.
+WFACLI_DEVICE std::uint32_t once(std::uint32_t value) {
+#ifdef __CUDACC__
+  asm volatile("mov.b32 %0, %0;" : "+r"(value));
+#endif
+  return value;
+}
+
 // Costs of gaps, and what the edges of the matrix score.
 struct Gaps {
   std::int32_t open, extend;
+  std::int32_t zero;                               // what stands in a word for a score of 0
+  std::uint32_t opened_word, minus_extend, floor;  // of both costs, and of a score of 0
+  std::uint32_t minus_one;  // which no assembler knows, so that products by it are not made into sums
   bool free_rows, free_columns;  // whether leaving letters of the query, of the target out costs nothing
 
   WFACLI_DEVICE static Gaps of(const SwTask& task) {
-    return {task.open, task.extend, kLocal, kLocal || task.rule == SwRule::Semiglobal};
+    // Local scores are no less than 0, and a gap that begins there and goes on leaves 1.
+    const std::int32_t zero = kPairs == 1 ? 0 : kLocal ? task.open + 2 * task.extend + 1 : 0x8000;
+    const std::uint32_t opened = once(Word::all(task.open + task.extend)), extend = once(Word::all(-task.extend));
+    const bool free_columns = kLocal || task.rule == SwRule::Semiglobal;
+    return {task.open, task.extend, zero, opened, extend, once(Word::all(zero)), 0u - (task.codes > 0), kLocal, free_columns};
   }
   WFACLI_DEVICE std::int32_t opened() const { return open + extend; }
+  WFACLI_DEVICE std::uint32_t word(std::int32_t score) const { return Word::all(score + zero); }
+  WFACLI_DEVICE std::int32_t score(std::uint32_t word, int x) const { return Word::of(word, x) - zero; }
   // H(0, j) and H(i, 0).
   WFACLI_DEVICE std::int32_t above(std::int32_t j) const { return free_columns || j == 0 ? 0 : -(open + j * extend); }
   WFACLI_DEVICE std::int32_t left_of(std::int32_t i) const { return free_rows || i == 0 ? 0 : -(open + i * extend); }
@@ -69,6 +88,17 @@ struct Gaps {
 // on.
 struct alignas(8) Edge {
   std::uint32_t value, deletion;
+
+  // Where `yes`: as an instruction with a condition, since all that comes after a branch would be there twice.
+  WFACLI_DEVICE static void put(Edge* to, std::uint32_t value, std::uint32_t deletion, bool yes) {
+#ifdef __CUDACC__
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2}; }" ::"l"(to), "r"(value),
+                 "r"(deletion), "r"(static_cast<std::uint32_t>(yes))
+                 : "memory");
+#else
+    if (yes) *to = {value, deletion};
+#endif
+  }
 };
 
 // The group's piece of the workspace; wfacli/gpu/sw.py mirrors it.
@@ -77,21 +107,22 @@ struct Room {
   static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of a row
 
   std::uint8_t* at;
-  std::uint64_t edge_bytes, kept_bytes;
+  std::uint64_t edge_bytes, kept_bytes;  // of a stripe; kept: states, or directions of all cells
   std::int32_t stripes;
 
   WFACLI_DEVICE static Room of(const SwTask& task, std::uint8_t* at) {
     Room room;
     room.at = at;
-    room.stripes = kWalks ? (task.longest_target - 1) / kWidth + 1 : 2;
+    room.stripes = kTwice ? (task.longest_target - 1) / kWidth + 1 : 2;
     room.edge_bytes = static_cast<std::uint64_t>(task.longest_query) * sizeof(Edge);
     const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
-    room.kept_bytes = kWalks ? states * kWords * 4 * kLanes : 0;
+    room.kept_bytes = kTwice ? states * kWords * 4 * kLanes : 0;
+    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(task.longest_query + kLanes - 1) * kWidth;
     return room;
   }
-  // Rows of the edge behind a stripe, from row 1. Without the path there are those of two stripes.
+  // Rows of the edge behind a stripe, from row 1. Where nothing is done twice there are those of two stripes.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
-    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(kWalks ? stripe : stripe & 1));
+    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(kTwice ? stripe : stripe & 1));
   }
   // Word 0 of a lane's state before step kSteps * number of a stripe; words are kLanes apart.
   WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
@@ -99,9 +130,23 @@ struct Room {
         at + edge_bytes * static_cast<std::uint32_t>(stripes) + kept_bytes * static_cast<std::uint32_t>(stripe);
     return reinterpret_cast<std::uint32_t*>(first) + static_cast<std::uint64_t>(number) * (kWords * kLanes) + lane;
   }
-  // Directions of a part of a stripe, of step t of the part: a lane's words side by side.
-  WFACLI_DEVICE std::uint32_t* directions(std::int32_t t, std::int32_t lane) const {
-    const std::uint64_t first = (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes);
+  // A lane's words, of which `to` has room for all.
+  WFACLI_DEVICE static void put(std::uint32_t* to, const std::uint32_t (&words)[kDirections]) {
+    if constexpr (kDirections % 4 == 0) {
+#pragma unroll
+      for (int w = 0; w < kDirections; w += 4)
+        *reinterpret_cast<uint4*>(to + w) = make_uint4(words[w], words[w + 1], words[w + 2], words[w + 3]);
+    } else if constexpr (kDirections == 2) {
+      *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+    } else {
+#pragma unroll
+      for (int w = 0; w < kDirections; ++w) to[w] = words[w];
+    }
+  }
+  // Directions of a part of a stripe, or of all of it, of step t: a lane's words side by side.
+  WFACLI_DEVICE std::uint32_t* directions(std::int32_t stripe, std::int32_t t, std::int32_t lane) const {
+    std::uint64_t first = (edge_bytes + (kTwice ? kept_bytes : 0)) * static_cast<std::uint32_t>(stripes);
+    if (kWhole) first += kept_bytes * static_cast<std::uint32_t>(stripe);
     return reinterpret_cast<std::uint32_t*>(at + (first + 15) / 16 * 16) + (t * kLanes + lane) * kDirections;
   }
 };

@@ -20,12 +20,12 @@ struct State {
 
   // Before row 1, where `before` letters of the targets lie before the lane's.
   WFACLI_DEVICE void begin(const Gaps& gaps, std::int32_t before) {
-    corner = Word::all(gaps.above(before));
+    corner = gaps.word(gaps.above(before));
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const std::int32_t above = gaps.above(before + k + 1);
-      value[k] = Word::all(above);
-      insertion[k] = Word::all(above - gaps.opened());
+      value[k] = gaps.word(above);
+      insertion[k] = gaps.word(above - gaps.opened());
     }
     deletion = corner;
     codes = 0;
@@ -37,30 +37,52 @@ struct State {
                        __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
     return lane == 0 ? outer : passed;
   }
-  // The next row; the greatest of `most` and its values.
-  WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most) {
+  // The next row; the greatest of `most` and its values. Where it is traced, its directions come, too: four bits a
+  // cell, four cells in a half of a word.
+  template <bool kTraces>
+  WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most,
+                                  std::uint32_t (&directions)[Room::kDirections]) {
     std::uint32_t worth[kPairs][Profile::kWords];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) profile.row(x, code(entry.codes, x), worth[x]);
-    const std::uint32_t opened = Word::all(-gaps.opened()), extend = Word::all(-gaps.extend);
     std::uint32_t diagonal = corner, along = entry.deletion;
     corner = entry.value;
     codes = entry.codes;
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
-      const std::uint32_t gap = Word::most(insertion[k], along);
-      const std::uint32_t best = Word::most_with_sum<kLocal>(diagonal, score(worth, k), gap);
+      const std::uint32_t inserted = insertion[k], deleted = along;
+      const std::uint32_t gap = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
+      const std::uint32_t best = Word::most_with_sum(diagonal, score(worth, k), gap);
       diagonal = value[k];
       value[k] = best;
-      const std::uint32_t begun = Word::add(best, opened);
-      insertion[k] = Word::most_with_sum(insertion[k], extend, begun);
-      along = Word::most_with_sum(along, extend, begun);
+      const std::uint32_t begun = Word::less(best, gaps.opened_word);
+      insertion[k] = Word::most_with_sum(inserted, gaps.minus_extend, begun);
+      along = Word::most_with_sum(deleted, gaps.minus_extend, begun);
       if (k % 2) most = Word::most(most, value[k - 1], value[k]);
+      if constexpr (kTraces) {
+        const std::uint32_t minus_best = Word::minus(best, gaps.minus_one),
+                            minus_begun = Word::minus(begun, gaps.minus_one);
+        std::uint32_t& word = directions[k / 4];
+        word = (k % 4 ? word : 0) + (Word::differ(inserted, minus_best) << k % 4 * 4);
+        word += Word::differ(deleted, minus_best) << (k % 4 * 4 + 1);
+        word += Word::differ(insertion[k], minus_begun) << (k % 4 * 4 + 2);
+        word += Word::differ(along, minus_begun) << (k % 4 * 4 + 3);
+      }
     }
     deletion = along;
     return most;
   }
-  WFACLI_DEVICE static std::uint32_t code(std::uint32_t codes, int x) { return codes >> 16 * x & 0xff; }
+  // The first column, from 0, that has a score.
+  WFACLI_DEVICE int column_of(std::uint32_t word, int x) const {
+    int column = 0;
+#pragma unroll
+    for (int k = kColumns - 1; k >= 0; --k)
+      if (Word::of(value[k], x) == Word::of(word, x)) column = k;
+    return column;
+  }
+  WFACLI_DEVICE static std::uint32_t code(std::uint32_t codes, int x) {
+    return kPairs == 1 ? codes : x ? codes >> 16 : codes & 0xffff;
+  }
   WFACLI_DEVICE static std::uint32_t score(const std::uint32_t (&worth)[kPairs][Profile::kWords], int k) {
     std::uint32_t words[kPairs];
 #pragma unroll
@@ -90,27 +112,61 @@ class Entering {
     room_ = &room;
     pairs_ = &pairs[0];
     rows_ = rows;
-    beyond_ = codes;
+    beyond_ = static_cast<std::uint32_t>(codes);
+    bool edges = !kLocal;
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       stripe_[x] = stripe[x];
       row_[x] = row[x] + lane % kChunk;
+      four_[x] = row[x] + 4 * (lane % kChunk);
+      codes_ahead_[x] = four_codes(x);
+      edges |= stripe[x] > 0;
     }
-    ahead_ = read();
-    next();
+    edges_ = __any_sync(kAllLanes, edges);
+    if (edges_) {
+      ahead_ = read();
+      next();
+    } else {
+      entry_ = {gaps_.word(0), gaps_.word(-gaps_.opened()), 0};
+    }
   }
   // The row t after the first; all lanes of the warp call it for one t after the other.
   WFACLI_DEVICE Entry at(std::int32_t t) {
-    const Entry entry{__shfl_sync(kAllLanes, entry_.value, t % kChunk, kLanes),
-                      __shfl_sync(kAllLanes, entry_.deletion, t % kChunk, kLanes),
-                      __shfl_sync(kAllLanes, entry_.codes, t % kChunk, kLanes)};
-    if (t % kChunk == kChunk - 1) next();
+    if (t % 4 == 0) next_four(t / 4);
+    Entry entry{entry_.value, entry_.deletion, Word::codes(four_codes_, static_cast<std::uint32_t>(t % 4))};
+    if (edges_) {
+      entry.value = __shfl_sync(kAllLanes, entry_.value, t % kChunk, kLanes);
+      entry.deletion = __shfl_sync(kAllLanes, entry_.deletion, t % kChunk, kLanes);
+      if (t % kChunk == kChunk - 1) next();
+    }
     return entry;
   }
 
  private:
   static constexpr int kChunk = kLanes < 16 ? kLanes : 16;
 
+  // The codes of four rows.
+  WFACLI_DEVICE void next_four(std::int32_t number) {
+    if (number % kChunk == 0) {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) {
+        codes_[x] = codes_ahead_[x];
+        four_[x] += 4 * kChunk;
+        codes_ahead_[x] = four_codes(x);
+      }
+    }
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) four_codes_[x] = __shfl_sync(kAllLanes, codes_[x], number % kChunk, kLanes);
+  }
+  WFACLI_DEVICE std::uint32_t four_codes(int x) const {
+    std::uint32_t codes = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const std::int32_t i = four_[x] + k;
+      codes |= (i <= pairs_[x].query_len ? pairs_[x].query_code(i) : beyond_) << 8 * k;
+    }
+    return codes;
+  }
   WFACLI_DEVICE void next() {
     entry_ = ahead_;
 #pragma unroll
@@ -118,7 +174,7 @@ class Entering {
     ahead_ = read();
   }
   WFACLI_DEVICE Entry read() const {
-    std::uint32_t value[kPairs], deletion[kPairs], codes = 0;
+    std::uint32_t value[kPairs], deletion[kPairs];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       const std::int32_t i = row_[x];
@@ -128,23 +184,25 @@ class Entering {
         deletion[x] = edge.deletion;
       } else {
         const std::int32_t h = gaps_.left_of(i);
-        value[x] = Word::all(h);
-        deletion[x] = Word::all(h - gaps_.opened());
+        value[x] = gaps_.word(h);
+        deletion[x] = gaps_.word(h - gaps_.opened());
       }
-      const bool has = i <= pairs_[x].query_len;
-      codes |= (has ? pairs_[x].query_code(i) : static_cast<std::uint32_t>(beyond_)) << 16 * x;
     }
-    return {Word::joined(value), Word::joined(deletion), codes};
+    return {Word::joined(value), Word::joined(deletion), 0};
   }
 
   Gaps gaps_;
   const Room* room_;
   const Pair* pairs_;
-  std::int32_t stripe_[kPairs], row_[kPairs], rows_, beyond_;
+  std::int32_t stripe_[kPairs], row_[kPairs], rows_;
+  std::int32_t four_[kPairs];  // the first of four rows whose codes the lane reads next
+  std::uint32_t codes_[kPairs] = {}, codes_ahead_[kPairs], four_codes_[kPairs] = {}, beyond_;
+  bool edges_;
   Entry ahead_, entry_;
 };
 
-// A cell and its score. Of a local alignment j is the number of the lane's columns, counted through all stripes.
+// A cell and its score. Where nothing is kept of a local alignment's cells j is the number of the lane's columns, counted
+// through all stripes.
 struct Best {
   std::int32_t score, i, j;
 
@@ -200,23 +258,26 @@ class Sweep {
       profile_.make(pairs[x], x, before);
       numbers[x] = number;
       first[x] = 1;
-      at_[x] = 0;
+      at_[x] = column_[x] = 0;
     }
     State state;
     state.begin(gaps_, before);
     Entering entering;
     entering.begin(gaps_, room_, pairs, task_.codes, numbers, first, rows, lane_);
     Edge* const edge = room_.edge(number);
-    most_ = Word::all(0);
+    most_ = gaps_.word(0);
     const std::int32_t steps = rows + kLanes - 1;
+    const bool last = more && lane_ == kLanes - 1;
 #pragma unroll 1
     for (std::int32_t t = 0; t < steps; ++t) {
-      if (kWalks && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
+      if (kTwice && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
       const Entry entry = state.entry(entering.at(t), lane_);
       const std::int32_t r = t - lane_;  // rows before
       if (static_cast<std::uint32_t>(r) >= static_cast<std::uint32_t>(rows)) continue;
-      const std::uint32_t top = state.row(gaps_, profile_, entry, kPath ? Word::all(-Word::kGreatest - 1) : most_);
-      if (more && lane_ == kLanes - 1) edge[r] = {state.value[kColumns - 1], state.deletion};
+      std::uint32_t directions[Room::kDirections];
+      const std::uint32_t top = state.row<kWhole>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
+      if constexpr (kWhole) Room::put(room_.directions(number, t, lane_), directions);
+      Edge::put(edge + r, state.value[kColumns - 1], state.deletion, last);
       look(pairs, state, top, r + 1, before, best);
     }
     if constexpr (kLocal || !kPath) fold(number, best);
@@ -228,14 +289,17 @@ class Sweep {
       bool stays[kPairs];
       most_ = Word::most(most_, top, stays);
 #pragma unroll
-      for (int x = 0; x < kPairs; ++x)
-        if (!stays[x]) at_[x] = i;
+      for (int x = 0; x < kPairs; ++x) {
+        if (stays[x]) continue;
+        at_[x] = i;
+        if (kWhole) column_[x] = before + 1 + state.column_of(top, x);
+      }
     } else if constexpr (kLocal || (kExtends && !kPath)) {
       most_ = top;
     } else {
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
-        if (kExtends ? Word::of(top, x) >= best[x].score : i == pairs[x].query_len)
+        if (kExtends ? gaps_.score(top, x) >= best[x].score : i == pairs[x].query_len)
           in_row(pairs[x], state, x, i, before, best[x]);
     }
   }
@@ -243,7 +307,7 @@ class Sweep {
                             Best& best) const {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
-      const Best cell{Word::of(state.value[k], x), i, before + k + 1};
+      const Best cell{gaps_.score(state.value[k], x), i, before + k + 1};
       const bool allowed =
           kExtends || task_.rule == SwRule::Semiglobal ? cell.j <= pair.target_len : cell.j == pair.target_len;
       if (allowed && cell.before(best)) best = cell;
@@ -253,7 +317,7 @@ class Sweep {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       if (!kLocal && !kExtends) continue;
-      const Best own{Word::of(most_, x), at_[x], number * kLanes + lane_};
+      const Best own{gaps_.score(most_, x), at_[x], kWhole ? column_[x] : number * kLanes + lane_};
       if (own.score > 0 && own.before(best[x])) best[x] = own;
     }
   }
@@ -265,6 +329,7 @@ class Sweep {
   const std::int32_t lane_;
   std::uint32_t most_ = 0;        // of the lane's cells in the stripe
   std::int32_t at_[kPairs] = {};  // the first row that has it
+  std::int32_t column_[kPairs] = {};  // and the first column there, where that is asked
 };
 
 }  // namespace wfacli::sw

@@ -27,7 +27,7 @@ struct Track {
   // The part whose last cell is (i, j).
   WFACLI_DEVICE void enter() {
     stripe = goes_on() ? (j - 1) / kWidth : 0;
-    state = goes_on() ? step(i, j) / kSteps : 0;
+    state = kTwice && goes_on() ? step(i, j) / kSteps : 0;
   }
   WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kSteps + 1 : 0; }
   WFACLI_DEVICE bool has(std::int32_t row, std::int32_t column) const {
@@ -54,29 +54,14 @@ class Walk {
     std::int32_t seeks[kPairs];  // the score that a lane looks for in the last of a part's steps, or 0
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
-      seeks[x] = kLocal && best[x].score > 0 && best[x].j % kLanes == lane_ ? best[x].score : 0;
+      seeks[x] = kLocal && kTwice && best[x].score > 0 && best[x].j % kLanes == lane_ ? best[x].score : 0;
       made_[x] = -1;
     }
     for (;;) {
       track.enter();
       const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
       if (most == 0) return;
-      std::int32_t stripe[kPairs], state[kPairs], last[kPairs];
-#pragma unroll
-      for (int x = 0; x < kPairs; ++x) {
-        stripe[x] = __shfl_sync(kAllLanes, track.stripe, x, kLanes);
-        state[x] = __shfl_sync(kAllLanes, track.state, x, kLanes);
-        last[x] = __shfl_sync(kAllLanes, track.steps(), x, kLanes) - 1;
-      }
-      compute(pairs, stripe, state, most, seeks, last);
-      if constexpr (kLocal) {
-#pragma unroll
-        for (int x = 0; x < kPairs; ++x) {
-          const std::int32_t column = __shfl_sync(kAllLanes, seeks[x], best[x].j % kLanes, kLanes);
-          if (lane_ == x && column < 0) begins = track.j = -column;
-          seeks[x] = 0;
-        }
-      }
+      if constexpr (kTwice) again(pairs, best, most, seeks, track, begins);
       __syncwarp();  // directions are written
       if (lane_ < kPairs) through(pairs[lane_], track);
       __syncwarp();  // and read
@@ -85,6 +70,27 @@ class Walk {
 
  private:
   static constexpr int kAhead = 4;
+
+  // The tracks' parts once more.
+  WFACLI_DEVICE void again(const Pair (&pairs)[kPairs], const Best (&best)[kPairs], std::int32_t most,
+                           std::int32_t (&seeks)[kPairs], Track& track, std::int32_t& begins) {
+    std::int32_t stripe[kPairs], state[kPairs], last[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      stripe[x] = __shfl_sync(kAllLanes, track.stripe, x, kLanes);
+      state[x] = __shfl_sync(kAllLanes, track.state, x, kLanes);
+      last[x] = __shfl_sync(kAllLanes, track.steps(), x, kLanes) - 1;
+    }
+    compute(pairs, stripe, state, most, seeks, last);
+    if constexpr (kLocal) {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) {
+        const std::int32_t column = __shfl_sync(kAllLanes, seeks[x], best[x].j % kLanes, kLanes);
+        if (lane_ == x && column < 0) begins = track.j = -column;
+        seeks[x] = 0;
+      }
+    }
+  }
 
   // The state before parts of two stripes.
   WFACLI_DEVICE void restore(const std::int32_t (&stripe)[kPairs], const std::int32_t (&number)[kPairs],
@@ -128,10 +134,13 @@ class Walk {
     for (std::int32_t t = 0; t < most; ++t) {
       const Entry entry = state.entry(entering.at(t), lane_);
       if (t == lane_) begin_first_parts(state, stripe, number);
-      row(state, entry, room_.directions(t, lane_));
+      std::uint32_t directions[Room::kDirections];
+      state.row<true>(gaps_, profile_, entry, Word::kLeast, directions);
+      Room::put(room_.directions(0, t, lane_), directions);
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
-        if (kLocal && seeks[x] > 0 && t == last[x]) seeks[x] = -column_of(state, x, seeks[x], stripe[x]);
+        if (kLocal && seeks[x] > 0 && t == last[x])
+          seeks[x] = -(stripe[x] * kWidth + lane_ * kColumns + 1 + state.column_of(gaps_.word(seeks[x]), x));
     }
   }
   // Before row 1 of the lane, for pairs whose part begins above it: what it did until now was for nothing.
@@ -151,54 +160,11 @@ class Walk {
       state.corner = (kept[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
     }
   }
-  // The first column of the lane that has a score.
-  WFACLI_DEVICE std::int32_t column_of(const State& state, int x, std::int32_t score, std::int32_t stripe) const {
-    std::int32_t column = 0;
-#pragma unroll
-    for (int k = kColumns - 1; k >= 0; --k)
-      if (Word::of(state.value[k], x) == score) column = stripe * kWidth + lane_ * kColumns + k + 1;
-    return column;
-  }
-  // A row and its directions.
-  WFACLI_DEVICE void row(State& state, const Entry& entry, std::uint32_t* out) const {
-    std::uint32_t worth[kPairs][Profile::kWords], words[Room::kDirections] = {};
-#pragma unroll
-    for (int x = 0; x < kPairs; ++x) profile_.row(x, State::code(entry.codes, x), worth[x]);
-    const std::uint32_t opened = Word::all(-gaps_.opened()), extend = Word::all(-gaps_.extend);
-    std::uint32_t diagonal = state.corner, along = entry.deletion;
-    state.corner = entry.value;
-    state.codes = entry.codes;
-#pragma unroll
-    for (int k = 0; k < kColumns; ++k) {
-      const std::uint32_t inserted = state.insertion[k];
-      const std::uint32_t best =
-          Word::most_with_sum<kLocal>(diagonal, State::score(worth, k), Word::most(inserted, along));
-      diagonal = state.value[k];
-      state.value[k] = best;
-      const std::uint32_t gap = Word::add(best, opened);
-      const std::uint32_t down = Word::most_with_sum(inserted, extend, gap),
-                          right = Word::most_with_sum(along, extend, gap);
-      const std::uint32_t direction = Word::differ(best, inserted) + 2 * Word::differ(best, along) +
-                                      4 * Word::differ(down, gap) + 8 * Word::differ(right, gap);
-      words[k / 4] += direction << k % 4 * 4;
-      state.insertion[k] = down;
-      along = right;
-    }
-    state.deletion = along;
-    if constexpr (Room::kDirections == 4)
-      *reinterpret_cast<uint4*>(out) = make_uint4(words[0], words[1], words[2], words[3]);
-    else if constexpr (Room::kDirections == 2)
-      *reinterpret_cast<uint2*>(out) = make_uint2(words[0], words[1]);
-    else
-#pragma unroll
-      for (int w = 0; w < Room::kDirections; ++w) out[w] = words[w];
-  }
-
   // The direction of a cell of the track's part, of the lane's pair.
   WFACLI_DEVICE std::uint32_t direction(const Track& track, std::int32_t row, std::int32_t column) const {
     const std::int32_t of_stripe = column - 1 - track.stripe * kWidth, of_lane = of_stripe % kColumns;
     const std::uint32_t* words =
-        room_.directions(track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
+        room_.directions(track.stripe, track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
     return words[of_lane / 4] >> (16 * lane_ + of_lane % 4 * 4) & 15;
   }
   // Through the part. Most cells are followed by those above them on the diagonal, which are read at the same time.

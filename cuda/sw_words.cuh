@@ -1,4 +1,8 @@
 // Scores in words: of two pairs, one in each 16-bit half, or of one.
+//
+// Halves are unsigned, and some value stands for a score of 0 (Gaps::zero). As long as no half falls below 0 or rises
+// above 65,535, what is added to both, or subtracted, may be so in one addition of 32 bits, for which a multiprocessor
+// has other units than for minima and maxima.
 #pragma once
 
 #include "common/permute.cuh"
@@ -7,30 +11,34 @@ namespace wfacli::sw {
 
 struct Halves {
   static constexpr int kPairs = 2;
-  static constexpr std::int32_t kGreatest = 0x7fff;
+  static constexpr std::int32_t kGreatest = 0xffff;
+  static constexpr std::uint32_t kLeast = 0;
 
   WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return (value & 0xffff) * 0x00010001u; }
-  WFACLI_DEVICE static std::uint32_t add(std::uint32_t a, std::uint32_t b) { return __vadd2(a, b); }
-  WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b) { return __vmaxs2(a, b); }
+  // a - b where no half of b is greater.
+  WFACLI_DEVICE static std::uint32_t less(std::uint32_t a, std::uint32_t b) { return a - b; }
+  // -a where no half is 0, as a product since there is more room for those.
+  WFACLI_DEVICE static std::uint32_t minus(std::uint32_t a, std::uint32_t minus_one) {
+    return a * minus_one + 0x00010000u;
+  }
+  WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b) { return __vmaxu2(a, b); }
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    return __vimax3_s16x2(a, b, c);
+    return __vimax3_u16x2(a, b, c);
   }
-  // max(a + b, c), and with kRelu no less than 0.
-  template <bool kRelu = false>
+  // max(a + b, c); b is signed.
   WFACLI_DEVICE static std::uint32_t most_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    return kRelu ? __viaddmax_s16x2_relu(a, b, c) : __viaddmax_s16x2(a, b, c);
+    return __viaddmax_u16x2(a, b, c);
   }
-  // 1 in each value where two differ.
-  WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t b) { return __vminu2(a ^ b, 0x00010001u); }
+  // 1 in each value where two differ, the second of which comes as its minus().
+  WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t minus_b) {
+    return __viaddmin_u16x2(a, minus_b, 0x00010001u);
+  }
   // The greater of two; where the first is no less, in the pairs' places.
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {
-    return __vibmax_s16x2(a, b, &first[1], &first[0]);
+    return __vibmax_u16x2(a, b, &first[1], &first[0]);
   }
   WFACLI_DEVICE static std::int32_t of(std::uint32_t word, int x) {
-    return static_cast<std::int32_t>(static_cast<std::int16_t>(word >> 16 * x));
-  }
-  WFACLI_DEVICE static std::uint32_t word(const std::int32_t (&values)[kPairs]) {
-    return (static_cast<std::uint32_t>(values[0]) & 0xffffu) | static_cast<std::uint32_t>(values[1]) << 16;
+    return static_cast<std::int32_t>(word >> 16 * x & 0xffff);
   }
   // A word of which pair x has its own part.
   WFACLI_DEVICE static std::uint32_t joined(const std::uint32_t (&own)[kPairs]) {
@@ -40,6 +48,10 @@ struct Halves {
   WFACLI_DEVICE static std::uint32_t bytes(const std::uint32_t (&words)[kPairs], int k) {
     return permuted(words[0], words[1], 0xc480u + 0x1111u * static_cast<std::uint32_t>(k));
   }
+  // Bytes k of words of both pairs, less than 256 each.
+  WFACLI_DEVICE static std::uint32_t codes(const std::uint32_t (&words)[kPairs], std::uint32_t k) {
+    return __byte_perm(words[0], words[1], 0x0400u + 0x0101u * k) & 0x00ff00ffu;
+  }
   WFACLI_DEVICE static std::uint32_t mask(const bool (&yes)[kPairs]) {
     return (yes[0] ? 0xffffu : 0) | (yes[1] ? 0xffff0000u : 0);
   }
@@ -48,29 +60,31 @@ struct Halves {
 struct Whole {
   static constexpr int kPairs = 1;
   static constexpr std::int32_t kGreatest = 0x7fffffff;
+  static constexpr std::uint32_t kLeast = 0x80000000u;
 
   WFACLI_DEVICE static std::int32_t value(std::uint32_t word) { return static_cast<std::int32_t>(word); }
   WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return static_cast<std::uint32_t>(value); }
-  WFACLI_DEVICE static std::uint32_t add(std::uint32_t a, std::uint32_t b) { return a + b; }
+  WFACLI_DEVICE static std::uint32_t less(std::uint32_t a, std::uint32_t b) { return a - b; }
+  WFACLI_DEVICE static std::uint32_t minus(std::uint32_t a, std::uint32_t minus_one) { return a * minus_one; }
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b) { return all(max(value(a), value(b))); }
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return all(__vimax3_s32(value(a), value(b), value(c)));
   }
-  template <bool kRelu = false>
   WFACLI_DEVICE static std::uint32_t most_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    return all(kRelu ? __viaddmax_s32_relu(value(a), value(b), value(c))
-                     : __viaddmax_s32(value(a), value(b), value(c)));
+    return all(__viaddmax_s32(value(a), value(b), value(c)));
   }
-  WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t b) { return a != b; }
+  WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t minus_b) { return a + minus_b != 0; }
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {
     first[0] = value(a) >= value(b);
     return first[0] ? a : b;
   }
   WFACLI_DEVICE static std::int32_t of(std::uint32_t word, int) { return value(word); }
-  WFACLI_DEVICE static std::uint32_t word(const std::int32_t (&values)[kPairs]) { return all(values[0]); }
   WFACLI_DEVICE static std::uint32_t joined(const std::uint32_t (&own)[kPairs]) { return own[0]; }
   WFACLI_DEVICE static std::uint32_t bytes(const std::uint32_t (&words)[kPairs], int k) {
     return permuted(words[0], 0, 0x8880u + 0x1111u * static_cast<std::uint32_t>(k));
+  }
+  WFACLI_DEVICE static std::uint32_t codes(const std::uint32_t (&words)[kPairs], std::uint32_t k) {
+    return words[0] >> 8 * k & 0xff;
   }
   WFACLI_DEVICE static std::uint32_t mask(const bool (&yes)[kPairs]) { return yes[0] ? 0xffffffffu : 0; }
 };

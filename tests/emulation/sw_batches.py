@@ -14,7 +14,10 @@ from wfacli.gpu import sw
 from wfacli.gpu.task import SW_TASK
 from wfacli.scoring.scheme import Scheme
 
-TINY = (sw.Build(2, 4, 16, 8, 32), sw.Build(4, 8, 16, 8, 64), sw.Build(32, 4, 16, 32, 32), sw.Build(2, 4, 32, 8, 32))
+TINY = (
+    *(sw.Build(2, 4, 16, 8, 32), sw.Build(4, 8, 16, 8, 64), sw.Build(32, 4, 16, 32, 32), sw.Build(2, 4, 32, 8, 32)),
+    sw.Build(2, 8, 16, 8, 32, whole=True),
+)
 
 
 class SwBatch:

@@ -28,10 +28,10 @@ LETTERS = {
 }
 # Around the ends of lanes, stripes and parts of the tiny builds.
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 127, 128, 129)
-NARROW, WIDE = TINY[0], TINY[-1]
+NARROW, WIDE, WHOLE = TINY[0], TINY[-2], TINY[-1]
 # Each build and rule takes the compiler seconds: `make fuzz` has all of them, tests of the engine the catalogue's.
-ALL = [(build, mode) for build in (*TINY, *sw.BUILDS, sw.WIDE) for mode in MODES]
-FEW = [(NARROW, mode) for mode in MODES] + [(WIDE, "local")]
+ALL = [(build, mode) for build in (*TINY, *sw.BUILDS, *sw.WHOLE, sw.WIDE) for mode in MODES]
+FEW = [(NARROW, mode) for mode in MODES] + [(WIDE, "local"), (WHOLE, "local"), (WHOLE, "global")]
 
 
 @functools.cache
@@ -87,7 +87,7 @@ def test_as_the_oracle(mode: str) -> None:
 def test_at_the_edge_of_16_bits(mode: str) -> None:
     """The most that 16 bits hold is answered, one more is not; beside a pair that is far from it."""
     rule, scheme = sw.Rule[mode.upper()], Scheme.parse("127,127,200,1")
-    held = [n for n in range(1, 300) if 127 * n <= 0x7FFF - 127] if mode == "local" else _held(scheme, rule)
+    held = [n for n in range(1, 600) if 127 * n <= 0xFFFF - 203 - 127] if mode == "local" else _held(scheme, rule)
     longest = held[-1]
     for more in (0, 1):
         pairs: list[Pair] = [(b"A" * (longest + more), b"A" * (longest + more)), (b"ACGT", b"AGT")]

@@ -50,7 +50,7 @@ def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator
     cases = (
         (Scheme.parse("2,4,4,2"), uneven(SEED, EDGES * 3, NUCLEOTIDES)),
         (Scheme.of_matrix("BLOSUM62"), uneven(SEED + 1, EDGES, RESIDUES)),
-        (Scheme.parse("127,4,4,2"), [(b"ACGT" * 70, b"ACGT" * 70), (b"ACGT", b"AGT")]),  # more than 16 bits
+        (Scheme.parse("127,4,4,2"), [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT", b"AGT")]),  # more than 16 bits
     )
     for mode in ExtendMode:
         for scheme, pairs in cases:
@@ -64,7 +64,7 @@ def _wrong(open_driver: Callable[[], Driver], spec: ExtendSpec, pairs: list[Pair
     engine = ExtendGpuEngine(spec, cpu, open_driver, memory=_MEMORY)
     try:
         wanted = cpu.collect(cpu.submit(batch, route))
-        for build in (*sw.BUILDS, sw.WIDE):
+        for build in (*sw.BUILDS, *sw.WHOLE, sw.WIDE):
             engine.builds = (build,)
             found = engine.collect(engine.submit(batch, route))
             for at in range(len(pairs)):

@@ -85,7 +85,7 @@ def test_as_the_cpu(scheme: str, mode: str) -> None:
         some = [7, 3, 32, 31, 8]
         assert_equal(found(engine, pairs, some), extended(pairs, spec, rows=some))
     kinds = {"local": {"local"}, "extension": {"extension", "ends"}}.get(mode, {"ends"})
-    assert launched(stats) == {f"sw-{kind}-8x8-bits-16-path" for kind in kinds}
+    assert launched(stats) == {f"sw-{kind}-2x32-bits-16-path" for kind in kinds}
 
 
 def test_scores_alone() -> None:
@@ -96,17 +96,17 @@ def test_scores_alone() -> None:
     )
     with on_card(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
-    assert launched(stats) == {"sw-local-8x8-bits-16"}
+    assert launched(stats) == {"sw-local-2x32-bits-16"}
 
 
 def test_what_16_bits_do_not_hold() -> None:
     """One pair's score is too high: it alone goes to the build of 32 bits."""
     scheme, stats = Scheme.parse("127,4,4,2"), Stats()
-    pairs = [(b"ACGT" * 70, b"ACGT" * 70), (b"ACGT" * 5, b"ACGTT" * 5)]
+    pairs = [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT" * 5, b"ACGTT" * 5)]
     spec = spec_of(scheme, "local")
     with on_card(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
-    assert launched(stats) == {"sw-local-8x8-bits-16-path", "sw-local-32x16-bits-32-path"}
+    assert launched(stats) == {"sw-local-2x32-bits-16-path", "sw-local-32x16-bits-32-path"}
 
 
 def test_in_little_memory() -> None:

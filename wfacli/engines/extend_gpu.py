@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._native import foreign_letter, gather_parts, rows_summary, stage_rows
+from .._native import foreign_letter, gather_parts, rows_summary, stage_columns, stage_rows
 from ..batch import I32, U8, PairBatch, PartialResult, Status, is_every_row
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
@@ -18,6 +18,7 @@ from ..gpu import sw
 from ..gpu.device import IN_FLIGHT, Device
 from ..gpu.driver import Driver
 from ..gpu.job import Answers, Staged
+from ..gpu.lending import Lender
 from ..gpu.staging import Outbox, Staging
 from ..gpu.sw_job import SwJob, needs, plan_of
 from ..scoring.spec import ExtendSpec
@@ -27,6 +28,7 @@ from .base import Engine
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
+_WORTH_ALL = 0.5  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
 def serves(spec: ExtendSpec) -> bool:
@@ -65,7 +67,7 @@ class ExtendGpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
-        builds: tuple[sw.Build, ...] = sw.BUILDS,
+        builds: tuple[sw.Build, ...] = (*sw.BUILDS, *sw.WHOLE),
     ) -> None:
         """Opens the card, and closes `cpu` with it; see GpuEngine.
 
@@ -86,13 +88,20 @@ class ExtendGpuEngine:
         wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
         self._job_bytes = int(wanted) // IN_FLIGHT
         self._staging, self._outbox = Staging(IN_FLIGHT + 2, self._device.call_now), Outbox(self._device.call_now)
+        # For batches whose letters are lent: small, and held until the answers are there.
+        self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender()
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
 
     def letters_memory(self, nbytes: int) -> U8 | None:
-        """Any does."""
-        return None
+        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the card; see GpuEngine."""
+        if self._closed or self._failure is not None:
+            return None
+        try:
+            return self._letters.lend(nbytes, self._device.call_now)
+        except DeviceError:  # who has no such memory takes any
+            return None
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route. Raises Cancelled after cancel()."""
@@ -109,8 +118,10 @@ class ExtendGpuEngine:
         parts, refused = [], np.zeros(len(able), np.bool_)
         places = np.flatnonzero(narrow).astype(np.int32)
         shared, codes = self._device.driver.card.shared_per_block, self._scores.codes
-        builds = tuple(build for build in self.builds if build.shared(codes) <= shared) or self.builds
-        chosen = sw.best_build(lengths[0][places], lengths[1][places], builds)
+        path = not self._spec.score_only
+        builds = tuple(build for build in self.builds if build.shared(codes) <= shared and (path or not build.whole))
+        builds = builds or self.builds
+        chosen = sw.best_build(lengths[0][places], lengths[1][places], builds, path, codes)
         groups = [(build, places[chosen == k]) for k, build in enumerate(builds)]
         for build, some in [*groups, (sw.WIDE, np.flatnonzero(able & ~narrow).astype(np.int32))]:
             for part in self._pieces(pairs, route, some, build):
@@ -143,6 +154,8 @@ class ExtendGpuEngine:
         failed = np.setdiff1d(np.flatnonzero(left), ticket.others).astype(np.int32)
         if len(failed):
             found.append(self._of_cpu(self._on_cpu(pairs, route, failed), failed))
+        if len(found) == 1 and np.array_equal(found[0].rows, np.arange(len(route.rows))):
+            return replace(found[0], rows=route.rows)
         columns = gather_parts(found, [0] * len(found), len(route.rows))
         status, cut, score, span, cigar, start, _ = columns
         return PartialResult(route.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
@@ -164,7 +177,9 @@ class ExtendGpuEngine:
         self._closed = True
         try:
             self._staging.close()
-            self._device.call(self._outbox.close)
+            self._columns.close()
+            for held in (self._outbox, self._letters):
+                self._device.call(held.close)
             self._device.close()
         finally:
             self._cpu.close()
@@ -186,39 +201,46 @@ class ExtendGpuEngine:
                 int(pairs.t_len[rows].max()),
             )
             plan = plan_of(todo)
-            letters = (
-                -(-len(pairs.bases) // 16) * 16 if is_every_row(rows, len(pairs)) else rows_summary(pairs, rows)[0]
-            )
+            every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
+            letters = every if is_every_row(rows, len(pairs)) else rows_summary(pairs, rows)[0]
+            lent = lent and letters > _WORTH_ALL * every
+            letters = every if lent else letters
             spare = self._job_bytes - needs(len(some), letters, plan)
             fits = plan.shared <= self._device.driver.card.shared_per_block and self._failure is None
             if fits and spare >= 0:
-                yield self._start(pairs, some, rows, letters, todo, spare + plan.least_workspace(len(some)))
+                yield self._start(pairs, some, rows, letters, lent, todo, spare + plan.least_workspace(len(some)))
             elif fits and len(some) > 1:
                 half = len(some) // 2
                 left += [some[half:], some[:half]]
             else:
                 yield some
 
-    def _start(self, pairs: PairBatch, places: I32, rows: I32, letters: int, work: sw.Work, workspace: int) -> _Part:
+    def _start(
+        self, pairs: PairBatch, places: I32, rows: I32, letters: int, lent: bool, work: sw.Work, workspace: int
+    ) -> _Part:
         count, codes = len(rows), self._spec.scheme.codes
         plan = plan_of(work)
+        buffers = self._columns if lent else self._staging
         try:
             answers = self._outbox.take(plan.rows[-1].name, count, count * plan.op_capacity, SwJob.spans)
             with self._stats.timed("stage"):
-                buffer = self._staging.take(Staged.needs(letters, count, True))
+                buffer = buffers.take(Staged.needs(0 if lent else letters, count, True))
                 try:
-                    stage_rows(pairs, rows, buffer, letters)
-                    staged = Staged(buffer, letters, count, coded=True)
+                    if lent:
+                        stage_columns(pairs, rows, buffer)
+                    else:
+                        stage_rows(pairs, rows, buffer, letters)
+                    staged = Staged(buffer, letters, count, coded=True, lent=pairs.bases if lent else None)
                     staged.tables[:] = np.tile(codes, 2)
                 except BaseException:
-                    self._staging.give_back(buffer)
+                    buffers.give_back(buffer)
                     raise
         except DeviceError as error:  # of memory that cannot be page-locked
             failed: Future[Answers] = Future()
             failed.set_exception(error)
             return _Part(places, work, failed)
         cancelled = self._cancelled.is_set
-        job = SwJob(staged, work, workspace, self._staging.give_back, answers, self._outbox, cancelled)
+        job = SwJob(staged, work, workspace, buffers.give_back, answers, self._outbox, cancelled)
         return _Part(places, work, self._device.submit(job))
 
     def _on_cpu(self, pairs: PairBatch, route: Route, places: I32) -> Any:
@@ -240,7 +262,9 @@ class ExtendGpuEngine:
             return _unaligned(part.places, Status.UNSUPPORTED)
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
-        status = answers.status.copy()
+        status, score, cigar, start = answers.status, answers.cost, answers.cigar, answers.start
+        if not self._outbox.plenty:
+            status, score, cigar, start = status.copy(), score.copy(), cigar.copy(), start.copy()
         ok = status == np.uint8(Status.OK)
         if part.work.path:
             span = answers.span * ok[:, None]
@@ -249,9 +273,7 @@ class ExtendGpuEngine:
             rows = route.rows[part.places]
             span[:, 1], span[:, 3] = pairs.q_len[rows] * ok, pairs.t_len[rows] * ok
         cut = np.zeros(len(ok), np.uint8)
-        return PartialResult(
-            part.places, status, cut, answers.cost.copy(), span, answers.cigar.copy(), answers.start.copy()
-        )
+        return PartialResult(part.places, status, cut, score, span, cigar, start)
 
 
 def _unaligned(places: I32, status: Status) -> PartialResult:

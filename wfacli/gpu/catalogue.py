@@ -75,7 +75,8 @@ _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
     "dp-128-pieces-1-bits-16-coded": 5,
     "dp-1024-pieces-1-bits-32-coded": 3,
-    "sw-extension-8x8-bits-16": 7,
+    **{f"sw-ends-{lanes}x32-bits-16": 2 for lanes in (2, 4, 8)},
+    **{f"sw-extension-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
     "sw-ends-32x16-bits-32-path": 4,
 }
 _TOO_LARGE = {
@@ -197,7 +198,9 @@ def _long_path() -> Iterator[Row]:
 
 def _sw() -> Iterator[Row]:
     """Any scores of letters; no card has chosen their sizes yet."""
-    for build, rule, path in itertools.product((*sw.BUILDS, sw.WIDE), sw.BUILT, (False, True)):
+    for build, rule, path in itertools.product((*sw.BUILDS, *sw.WHOLE, sw.WIDE), sw.BUILT, (False, True)):
+        if build.whole and (not path or rule is sw.Rule.EXTENSION):
+            continue  # as without it
         name = sw.row_of(build, rule, path)
         resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
         yield Row(name, "sw.cu", "sw_align", (*build.macros(rule, path), *resident), build.threads)

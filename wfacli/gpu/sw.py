@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,16 @@ _ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
 _ROOM_32 = 1_400_000_000
 
 _FULL = 1600  # warps that hide what they wait for: as measured on an H200 for the kernels of tiles.py
-_A_ROW = 3  # cells that what a lane does once a row is worth, counted in machine code for sm_90
+# What a lane does in a row, in instructions of the units that are busiest, counted in machine code for sm_90: for each
+# column, and once; the same with directions.
+_SWEEP, _TRACE = (5.5, 16.0), (10.0, 20.0)
+_WARP_DIRECTIONS = 2 << 20  # bytes of directions that a resident warp may have
+_SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
+_WARPS = 8  # of a multiprocessor, which fewer do not keep busy
 _ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
 
 I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
 
 
 class Rule(enum.IntEnum):
@@ -51,6 +57,7 @@ class Build:
         bits: of a score; a group has two pairs with 16, one with 32.
         steps: between two states that are kept.
         threads: of a block.
+        whole: whether directions of all cells are kept for a path, rather than states.
     """
 
     lanes: int
@@ -58,6 +65,7 @@ class Build:
     bits: int = 16
     steps: int = 64
     threads: int = 128
+    whole: bool = False
 
     @property
     def width(self) -> int:
@@ -83,6 +91,7 @@ class Build:
             ("WFACLI_STEPS", self.steps),
             ("WFACLI_RULE", rule.build),
             ("WFACLI_PATH", int(path)),
+            ("WFACLI_WHOLE", int(self.whole)),
         )
 
     def stride(self, rule: Rule, path: bool, longest_query: int, longest_target: int) -> int:
@@ -91,6 +100,8 @@ class Build:
         if not path or rule is Rule.EXTENSION:
             return _padded(2 * edge)
         stripes = (longest_target - 1) // self.width + 1
+        if self.whole:
+            return _padded(2 * edge + 16 + stripes * (longest_query + self.lanes - 1) * self.width)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
         return _padded(stripes * (edge + kept) + 16 + self.steps * self.width)
@@ -99,22 +110,45 @@ class Build:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
         return self.threads * self.columns * self.pairs * (codes + 1)
 
-    def work(self, query_len: I64, target_len: I64) -> I64:
-        """What a group does for such pairs, in cells: also what lanes compute for nothing, and what a row takes."""
-        stripes = -(-target_len // self.width)
-        found: I64 = stripes * self.lanes * (self.columns + _A_ROW) * (query_len + self.lanes - 1)
+    def work(self, query_len: I64, target_len: I64, path: bool = False, codes: int = 0) -> F64:
+        """What a group does for such pairs, in instructions of lanes: also for what lies beyond them.
+
+        Args:
+            query_len, target_len: letters, i64[n].
+            path: whether CIGARs are wanted.
+            codes: of the scheme; where their scores leave room for few warps, all takes longer. 0: not known.
+        """
+        rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
+        sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _TRACE))
+        # A path goes through each row and stripe once, from wherever between two states.
+        again = np.minimum(
+            stripes * rows, np.minimum(query_len, target_len) + stripes * (self.steps // 2 + self.lanes)
+        )
+        if path and self.whole:
+            each = stripes * rows * trace
+        else:
+            each = stripes * rows * sweep + again * (trace if path else 0)
+        warps = _SHARED // (self.shared(codes) + 6_000) * self.threads // 32
+        found: F64 = each * self.lanes * max(_WARPS / max(warps, 1), 1)
         return found
 
+    def keeps(self, query_len: I64, target_len: I64) -> npt.NDArray[np.bool_]:
+        """Whether directions of all cells of such pairs may be kept."""
+        stripes = -(-target_len // self.width)
+        return stripes * (query_len + self.lanes) * self.width * (32 // self.lanes) <= _WARP_DIRECTIONS
 
-BUILDS = (Build(8, 8), Build(8, 16), Build(16, 16), Build(32, 16))
+
+BUILDS = (Build(2, 32), Build(4, 32), Build(8, 32), Build(8, 16), Build(32, 16))
+WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
 WIDE = Build(32, 16, bits=32)
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
     """The catalogue's row."""
     rule = rule.build
+    kind = "" if not path else "-whole" if build.whole and rule is not Rule.EXTENSION else "-path"
     what = {Rule.LOCAL: "local", Rule.GLOBAL: "ends", Rule.EXTENSION: "extension"}[rule]
-    return f"sw-{what}-{build.lanes}x{build.columns}-bits-{build.bits}{'-path' if path else ''}"
+    return f"sw-{what}-{build.lanes}x{build.columns}-bits-{build.bits}{kind}"
 
 
 @dataclass(frozen=True)
@@ -174,17 +208,24 @@ def _padded(nbytes: int) -> int:
     return -(-nbytes // 512) * 512
 
 
-def best_build(query_len: I64, target_len: I64, builds: tuple[Build, ...] = BUILDS) -> I64:
+def best_build(
+    query_len: I64, target_len: I64, builds: tuple[Build, ...] = BUILDS, path: bool = False, codes: int = 0
+) -> I64:
     """For each pair (lengths, i64[n]) the place of the build that has the least work with it.
 
-    Of few pairs each gets more lanes than that, as far as there are any, so that the card has warps enough. No card
-    has been asked about these kernels yet: what else one build has before another is not in it.
+    Of few pairs each gets more lanes than that, as far as there are any, so that the card has warps enough.
     """
     widest = max(build.lanes for build in builds)
     enough = [build.lanes in (widest, *_wide_enough(builds, len(query_len))) for build in builds]
     query_len, target_len = query_len.astype(np.int64), target_len.astype(np.int64)
-    work = np.stack([build.work(query_len, target_len) for build in builds])
-    best: I64 = np.where(np.array(enough)[:, None], work, np.iinfo(np.int64).max).argmin(axis=0)
+    work = np.stack([build.work(query_len, target_len, path, codes) for build in builds])
+    able = np.stack(
+        [
+            build.keeps(query_len, target_len) & some if build.whole else np.full(len(query_len), some)
+            for build, some in zip(builds, enough, strict=True)
+        ]
+    )
+    best: I64 = np.where(able, work, np.inf).argmin(axis=0)
     return best
 
 

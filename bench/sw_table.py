@@ -1,0 +1,234 @@
+"""Batches of Smith-Waterman alignments on a card, beside GASAL2: figures 6 and 8 of SALoBa (Park et al. 2022).
+
+    python bench/sw_table.py [--gasal2 LENGTH:PATH ...] [--data DIR] [--cells N] [--builds] [--save]
+
+Equal lengths from 64 to 4,096, and what mappers extend: both sides of seeds in real reads, of 10 to thousands of letters.
+In millions of millions of cells by the second (TCUPS), of whole matrices. Scores alone, and with CIGARs; wfacli's scores
+are compared with the CPU engine's. --save writes bench/results and a plot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+import harness
+from sw_pairs import Pair, batches, cells, equal, seeded
+
+from wfacli.batch import PairBatch, Status, every_row
+from wfacli.config import GPU_BATCH, Limits
+from wfacli.dispatch import Route
+from wfacli.engines.extend import KERNEL, ExtendEngine
+from wfacli.engines.extend_gpu import ExtendGpuEngine
+from wfacli.gpu.compiler import Compiler
+from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.scoring.scheme import Scheme
+from wfacli.scoring.spec import ExtendMode, ExtendSpec
+from wfacli.stats import Stats
+
+LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
+SEEDS = (("illumina250", 60), ("hifi_human_wfagpu", 10), ("pacbio_clr_ecoli", 40))
+SCORES = "2,4,4,2"
+DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
+CHECKED = 300  # pairs of a row
+TIMED = {
+    "kernel": "all launches of the alignment kernels, by the card's events",
+    "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: copies, codes, kernels",
+    "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs",
+}
+
+
+class Ours:
+    """Our engine for scores or CIGARs."""
+
+    def __init__(self, score_only: bool, threads: int) -> None:
+        spec = ExtendSpec(Scheme.parse(SCORES), ExtendMode.LOCAL, score_only)
+        self.stats = Stats()
+        self.cpu = ExtendEngine(spec, Limits(), threads)
+        self.engine = ExtendGpuEngine(spec, self.cpu, lambda: CudaDriver(compiler=Compiler()), self.stats)
+        self.all = self.engine.builds
+
+    def lying_right(self, some: list[PairBatch]) -> list[PairBatch]:
+        """With their letters in page-locked memory."""
+        moved = []
+        for batch in some:
+            memory = self.engine.letters_memory(len(batch.bases))
+            if memory is not None:
+                memory[:] = batch.bases
+                batch = dataclasses.replace(batch, bases=memory)
+            moved.append(batch)
+        return moved
+
+    def run(self, some: list[PairBatch]) -> tuple[float, float, np.ndarray]:
+        """(seconds, the kernels' seconds, scores)."""
+        before = dict(self.stats.seconds)
+
+        def one(batch: PairBatch) -> np.ndarray:
+            found = self.engine.collect(self.engine.submit(batch, Route(every_row(len(batch)), KERNEL)))
+            assert (found.status == np.uint8(Status.OK)).all()
+            return found.score.copy()
+
+        with ThreadPoolExecutor(4) as pool:
+            begun = time.perf_counter()
+            scores = list(pool.map(one, some))
+            seconds = time.perf_counter() - begun
+        taken = {name: s - before.get(name, 0) for name, s in self.stats.seconds.items()}
+        kernels = sum(s for name, s in taken.items() if name.startswith("gpu sw-"))
+        return seconds, kernels, np.concatenate(scores)
+
+    def measured(self, some: list[PairBatch], repeats: int, work: int) -> dict[str, Any]:
+        """TCUPS, the best of so many runs after one that warms up."""
+        *_, scores = self.run(some)
+        every = [self.run(some)[:2] for _ in range(repeats)]
+        best, kernels = (min(column) for column in zip(*every, strict=True))
+        return {
+            "seconds": round(best, 5),
+            "tcups": _tcups(work, best),
+            "kernel_tcups": _tcups(work, kernels),
+            "scores": scores,
+        }
+
+    def check(self, batch: PairBatch, scores: np.ndarray) -> None:
+        """The first pairs' scores are the CPU's."""
+        rows = np.arange(min(CHECKED, len(batch)), dtype=np.int32)
+        wanted = self.cpu.collect(self.cpu.submit(batch, Route(rows, KERNEL)))
+        assert (scores[: len(rows)] == wanted.score).all(), "other scores than the CPU's"
+
+
+def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: int) -> dict[str, Any]:
+    """TCUPS of the best of some sizes of its batches, or why there are none."""
+    longest = max(max(map(len, pair)) for pair in pairs)
+    program = next((programs[size] for size in sorted(programs) if longest <= size - 8), None)
+    if program is None:
+        return {"failed": f"over {max(programs, default=8) - 8} letters"}
+    best: tuple[float, int] | None = None
+    failed = ""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        files = [Path(folder) / name for name in ("q.fa", "t.fa")]
+        for side, path in enumerate(files):
+            path.write_bytes(b"".join(b">%d\n%s\n" % (n, pair[side]) for n, pair in enumerate(pairs)))
+        charged = dict(zip("abqr", SCORES.split(","), strict=True))
+        options = [word for name, value in charged.items() for word in (f"-{name}", value)]
+        command = [str(program), *options, "-y", "local", "-n", "8", *(["-t"] if paths else []), *map(str, files)]
+        for size in (20000, 50000) if len(pairs) >= 400_000 else (20000,) if len(pairs) >= 160_000 else (5000,):
+            for _ in range(repeats):
+                try:
+                    done = subprocess.run(
+                        command,
+                        capture_output=True,
+                        timeout=60,
+                        check=False,
+                        env=os.environ | {"GASAL_BATCH": str(size)},
+                    )
+                except subprocess.TimeoutExpired:
+                    failed = "over 60 s"
+                    break
+                said = (done.stdout + done.stderr).decode(errors="replace")
+                times = re.findall(r"Total execution time \(in milliseconds\): ([0-9.]+)", said)
+                if not times:
+                    failed = said.strip().splitlines()[-1][:120] if said.strip() else f"status {done.returncode}"
+                    break
+                seconds = min(float(ms) for ms in times) / 1000
+                best = min(best or (seconds, size), (seconds, size))
+    if best is None:
+        return {"failed": failed}
+    return {"seconds": round(best[0], 5), "tcups": _tcups(cells(pairs), best[0]), "batch": best[1]}
+
+
+def _tcups(work: int, seconds: float) -> float:
+    return round(work / seconds / 1e12, 3) if seconds else 0.0
+
+
+def row(name: str, pairs: list[Pair], engines: dict[str, Ours], options: argparse.Namespace) -> dict[str, Any]:
+    """What all take for some pairs."""
+    work, found = cells(pairs), {}
+    made = batches(pairs, GPU_BATCH)
+    for kind, ours in engines.items():
+        some = ours.lying_right(made)
+        ours.engine.builds = ours.all
+        result = ours.measured(some, options.repeats, work)
+        ours.check(made[0], result.pop("scores"))
+        if options.builds:
+            result["builds"] = {}
+            for build in ours.all:
+                longest = [np.array([max(len(pair[side]) for pair in pairs)]) for side in (0, 1)]
+                if build.whole and (kind == "scores" or not build.keeps(*longest).all()):
+                    continue
+                ours.engine.builds = (build,)
+                again = ours.measured(some, 1, work)
+                ours.check(made[0], again["scores"])
+                result["builds"][f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"] = again[
+                    "kernel_tcups"
+                ]
+        found[kind] = {"wfacli": result}
+        if options.gasal2:
+            programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
+            found[kind]["gasal2"] = gasal2(programs, pairs, kind == "cigars", options.repeats)
+    return {"name": name, "pairs": len(pairs), "cells": work, **found}
+
+
+def shown(result: dict[str, Any]) -> str:
+    words = [f"{result['name']:>20} {result['pairs']:>9,}"]
+    for kind in ("scores", "cigars"):
+        ours = result[kind]["wfacli"]
+        words.append(f"{kind}: kernel {ours['kernel_tcups']:.2f}, whole {ours['tcups']:.2f}")
+        if theirs := result[kind].get("gasal2"):
+            words.append(f"gasal2 {theirs['tcups']:.3f}" if "tcups" in theirs else f"gasal2: {theirs['failed']}")
+        words += [f"{name} {value:.2f}" for name, value in ours.get("builds", {}).items()]
+    return "  ".join(words)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gasal2", nargs="*", default=[], metavar="LENGTH:PATH")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--cells", type=float, default=6e10, help="of a row of equal lengths")
+    parser.add_argument("--letters", type=float, default=2.6e8, help="of a row, at most")
+    parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
+    parser.add_argument("--no-seeds", action="store_true")
+    parser.add_argument("--builds", action="store_true", help="each build by itself, too")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    engines = {kind: Ours(kind == "scores", options.threads) for kind in ("scores", "cigars")}
+    rows = []
+
+    def add(name: str, pairs: list[Pair]) -> None:
+        rows.append(row(name, pairs, engines, options))
+        print(shown(rows[-1]), flush=True)
+
+    try:
+        for length in options.lengths:
+            add(str(length), equal(length, int(min(options.cells / length**2, options.letters / 2 / length))))
+        for name, times in () if options.no_seeds else SEEDS:
+            if (options.data / f"{name}.query.fa.gz").exists():
+                add(name, seeded(options.data, name, times))
+        card = engines["scores"].engine.stats()["card"]
+    finally:
+        for ours in engines.values():
+            ours.engine.close()
+    result = {"card": card, "scores": SCORES, "mode": "local", "rows": rows}
+    if options.save:
+        path = harness.save("sw-table", TIMED, result)
+        from sw_plot import draw
+
+        draw(json.loads(path.read_text()), path.with_suffix(".png"))
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
