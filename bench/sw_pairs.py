@@ -40,9 +40,7 @@ def seeded(folder: Path, name: str, times: int) -> list[Pair]:
     """Of each read and its window: the letters before and those behind the longest run of matches, as a mapper would
     extend a seed; the target's part is longer by MARGIN. Turned round where they lie before it. All of them so many
     times."""
-    reads = [
-        pair for pair in zip(*(records(folder / f"{name}.{side}.fa.gz") for side in ("query", "target")), strict=True)
-    ]
+    reads = list(zip(*(records(folder / f"{name}.{side}.fa.gz") for side in ("query", "target")), strict=True))
     pairs: list[Pair] = []
     with Aligner(metric="edit", mode="hw") as aligner:
         found = aligner.align_batch([q for q, _ in reads], [t for _, t in reads])

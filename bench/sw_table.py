@@ -2,9 +2,9 @@
 
     python bench/sw_table.py [--gasal2 LENGTH:PATH ...] [--data DIR] [--cells N] [--builds] [--save]
 
-Equal lengths from 64 to 4,096, and what mappers extend: both sides of seeds in real reads, of 10 to thousands of letters.
-In millions of millions of cells by the second (TCUPS), of whole matrices. Scores alone, and with CIGARs; wfacli's scores
-are compared with the CPU engine's. --save writes bench/results and a plot.
+Equal lengths from 64 to 4,096, and what mappers extend: both sides of seeds in real reads, of 10 to thousands of
+letters. In millions of millions of cells by the second (TCUPS), of whole matrices. Scores alone, and with CIGARs;
+wfacli's scores are compared with the CPU engine's. --save writes bench/results and a plot.
 """
 
 from __future__ import annotations

@@ -22,15 +22,14 @@ class Profile {
 
   // For pair x, the columns after `before`.
   WFACLI_DEVICE void make(const Pair& pair, int x, std::int32_t before) const {
-#pragma unroll 1
+    std::uint32_t codes[kWords];
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) codes[w] = pair.target_codes(before + 4 * w + 1, static_cast<std::uint32_t>(codes_));
+#pragma unroll
     for (int w = 0; w < kWords; ++w) {
       const std::uint32_t* rows[4];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const std::int32_t j = before + 4 * w + k + 1;
-        const std::uint32_t code = j <= pair.target_len ? pair.target_code(j) : static_cast<std::uint32_t>(codes_);
-        rows[k] = scores_ + code * (kSwCodes / 4);
-      }
+      for (int k = 0; k < 4; ++k) rows[k] = scores_ + (codes[w] >> 8 * k & 0xff) * (kSwCodes / 4);
 #pragma unroll 1
       for (std::int32_t c = 0; c <= codes_; c += 4) {
         // Four codes of four columns, turned round.

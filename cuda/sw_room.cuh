@@ -50,6 +50,29 @@ struct Pair {
   // those of an extension from the beginning.
   WFACLI_DEVICE std::uint32_t query_code(std::int32_t i) const { return query[kExtends ? i - 1 : query_len - i]; }
   WFACLI_DEVICE std::uint32_t target_code(std::int32_t j) const { return target[kExtends ? j - 1 : target_len - j]; }
+  // The codes of rows i to i + 3, and of columns j to j + 3, a byte each, the first the lowest; those beyond the sequence
+  // are `beyond`.
+  WFACLI_DEVICE std::uint32_t query_codes(std::int32_t i, std::uint32_t beyond) const {
+    return codes(query, query_len, i, beyond);
+  }
+  WFACLI_DEVICE std::uint32_t target_codes(std::int32_t j, std::uint32_t beyond) const {
+    return codes(target, target_len, j, beyond);
+  }
+  WFACLI_DEVICE static std::uint32_t codes(const std::uint8_t* letters, std::int32_t length, std::int32_t i,
+                                           std::uint32_t beyond) {
+    if (i + 3 > length) {
+      std::uint32_t four = beyond * 0x01010101u;
+#pragma unroll
+      for (int k = 0; k < 3; ++k)
+        if (i + k <= length) four ^= (letters[kExtends ? i + k - 1 : length - i - k] ^ beyond) << 8 * k;
+      return four;
+    }
+    // Sequences begin at multiples of 16 bytes.
+    const std::int32_t first = kExtends ? i - 1 : length - i - 3;
+    const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(letters) + first / 4;
+    const std::uint32_t skip = static_cast<std::uint32_t>(first % 4);
+    return __byte_perm(words[0], skip ? words[1] : 0, (kExtends ? 0x3210u : 0x0123u) + 0x1111u * skip);
+  }
   WFACLI_DEVICE std::int32_t stripes() const { return (target_len + kWidth - 1) / kWidth; }
 };
 
@@ -113,16 +136,17 @@ struct Room {
   WFACLI_DEVICE static Room of(const SwTask& task, std::uint8_t* at) {
     Room room;
     room.at = at;
-    room.stripes = kTwice ? (task.longest_target - 1) / kWidth + 1 : 2;
+    room.stripes = kTwice ? (task.longest_target - 1) / kWidth + 1 : 1;
     room.edge_bytes = static_cast<std::uint64_t>(task.longest_query) * sizeof(Edge);
     const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
     room.kept_bytes = kTwice ? states * kWords * 4 * kLanes : 0;
     if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(task.longest_query + kLanes - 1) * kWidth;
     return room;
   }
-  // Rows of the edge behind a stripe, from row 1. Where nothing is done twice there are those of two stripes.
+  // Rows of the edge behind a stripe, from row 1. Where nothing is done twice there is one edge: a stripe writes a row
+  // when it has read what the stripe before left there, since what it writes depends on that.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
-    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(kTwice ? stripe : stripe & 1));
+    return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(kTwice ? stripe : 0));
   }
   // Word 0 of a lane's state before step kSteps * number of a stripe; words are kLanes apart.
   WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {

@@ -159,13 +159,7 @@ class Entering {
     for (int x = 0; x < kPairs; ++x) four_codes_[x] = __shfl_sync(kAllLanes, codes_[x], number % kChunk, kLanes);
   }
   WFACLI_DEVICE std::uint32_t four_codes(int x) const {
-    std::uint32_t codes = 0;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const std::int32_t i = four_[x] + k;
-      codes |= (i <= pairs_[x].query_len ? pairs_[x].query_code(i) : beyond_) << 8 * k;
-    }
-    return codes;
+    return pairs_[x].query_codes(four_[x], beyond_);
   }
   WFACLI_DEVICE void next() {
     entry_ = ahead_;

@@ -33,9 +33,13 @@ struct Halves {
   WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t minus_b) {
     return __viaddmin_u16x2(a, minus_b, 0x00010001u);
   }
-  // The greater of two; where the first is no less, in the pairs' places.
+  // The greater of two; where the first is no less, in the pairs' places. Not by __vibmax_u16x2: that of CUDA 13.0 reads
+  // its first operand after it has written the result, which may have taken its register.
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {
-    return __vibmax_u16x2(a, b, &first[1], &first[0]);
+    const std::uint32_t most = __vmaxu2(a, b), above = most ^ a;
+    first[0] = (above & 0xffff) == 0;
+    first[1] = above <= 0xffff;
+    return most;
   }
   WFACLI_DEVICE static std::int32_t of(std::uint32_t word, int x) {
     return static_cast<std::int32_t>(word >> 16 * x & 0xffff);

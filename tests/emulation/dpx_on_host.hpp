@@ -58,11 +58,6 @@ inline unsigned __vmaxu2(unsigned a, unsigned b) {
 inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vmaxu2(a, b), c); }
 inline unsigned __viaddmax_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vadd2(a, b), c); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vadd2(a, b), c); }
-inline unsigned __vibmax_u16x2(unsigned a, unsigned b, bool* high, bool* low) {
-  *high = a >> 16 >= b >> 16;
-  *low = (a & 0xffff) >= (b & 0xffff);
-  return __vmaxu2(a, b);
-}
 // The minimum of two, and whether it is the first.
 inline int __vibmin_s32(int a, int b, bool* first) {
   *first = a <= b;

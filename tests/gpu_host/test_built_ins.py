@@ -77,13 +77,16 @@ def three_numbers():
     return np.where(random.integers(0, 2, (3, 2 * BLOCK)) == 1, anything, chosen).astype(np.uint32).view(np.int32)
 
 
+def unsigned_halves(joined):
+    return [(joined.view(np.uint32) >> shift & 0xFFFF).astype(np.int64) for shift in (0, 16)]
+
+
 def halves(joined):
-    low, high = ((joined.view(np.uint32) >> shift & 0xFFFF).astype(np.int64) for shift in (0, 16))
-    return [np.where(half < 0x8000, half, half - 0x10000) for half in (low, high)]
+    return [np.where(half < 0x8000, half, half - 0x10000) for half in unsigned_halves(joined)]
 
 
-def by_halves(function, *operands):
-    low, high = (function(*each) & 0xFFFF for each in zip(*map(halves, operands), strict=True))
+def by_halves(function, *operands, of=halves):
+    low, high = (function(*each) & 0xFFFF for each in zip(*map(of, operands), strict=True))
     return signed(high << 16 | low)
 
 
@@ -94,7 +97,7 @@ def wrap(values, bits):
 
 def test_dpx(driver):
     rows = a, b, c = three_numbers()
-    outputs = run_probe(driver, "dpx", rows, 16 * a.size, count=a.size)["cost"].reshape(16, -1)
+    outputs = run_probe(driver, "dpx", rows, 21 * a.size, count=a.size)["cost"].reshape(21, -1)
     wide = [each.astype(np.int64) for each in rows]
     low, high = (x <= y for x, y in zip(halves(a), halves(b), strict=True))
     expected = {
@@ -114,6 +117,11 @@ def test_dpx(driver):
         "vibmin_s16x2, which": 2 * high + low,
         "vibmin_s32": np.minimum(a, b),
         "vibmin_s32, which": a <= b,
+        "vimax3_u16x2": by_halves(lambda x, y, z: np.maximum(np.maximum(x, y), z), a, b, c, of=unsigned_halves),
+        "vmaxu2": by_halves(np.maximum, a, b, of=unsigned_halves),
+        "viaddmin_u16x2": by_halves(lambda x, y, z: np.minimum(x + y & 0xFFFF, z), a, b, c, of=unsigned_halves),
+        "viaddmax_u16x2": by_halves(lambda x, y, z: np.maximum(x + y & 0xFFFF, z), a, b, c, of=unsigned_halves),
+        "vminu2": by_halves(np.minimum, a, b, of=unsigned_halves),
     }
     for output, (name, values) in zip(outputs, expected.items(), strict=True):
         assert np.array_equal(output, values), f"{name}, seed {SEED}"

@@ -14,19 +14,52 @@ def scores_of(text: str) -> sw.Scores:
     return sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
 
 
+def chosen(length: int, count: int, path: bool = False, codes: int = 5) -> sw.Build:
+    builds = (*sw.BUILDS, *sw.WHOLE) if path else sw.BUILDS
+    lengths = np.full(count, length, np.int32)
+    return builds[sw.best_build(lengths, lengths, builds, path, codes)[0]]
+
+
 def test_many_pairs_get_what_wastes_least() -> None:
-    lengths = np.tile([30, 60, 100, 128, 500, 4000], 5000)
-    chosen = sw.best_build(lengths, lengths)
-    work = np.stack([build.work(lengths, lengths) for build in sw.BUILDS])
-    assert (work[chosen, np.arange(len(lengths))] == work.min(axis=0)).all()
-    assert {sw.BUILDS[k].width for k in chosen[:6]} >= {64, 128}
+    """As measured: a stripe for all of a short pair, few stripes for long ones."""
+    for length, width in ((30, 64), (64, 64), (128, 128), (256, 256), (1000, 256), (4096, 512)):
+        assert chosen(length, 1_000_000).width == width
+    # Scores of many codes leave no room for wide lanes.
+    assert chosen(256, 1_000_000, codes=25).columns == 16
+
+
+def test_each_length_has_the_build_of_its_step() -> None:
+    """That of the greatest length of the step, whatever else is in the batch."""
+    rng = np.random.default_rng(1)
+    lengths = [rng.integers(1, 20_000, 3000) for _ in range(2)]
+    found = sw.best_build(*lengths)
+    for at in range(0, 3000, 100):
+        alone = np.full(3000, lengths[0][at]), np.full(3000, lengths[1][at])
+        assert sw.best_build(*alone)[at] == found[at]
 
 
 def test_few_pairs_get_more_lanes() -> None:
-    """7,000 pairs of two a group are 1,750 warps with 16 lanes, and 875 with 8."""
-    for count, least in ((20_000, 8), (7_000, 16), (3_500, 32), (3, 32), (0, 32)):
-        lengths = np.full(count, 50)
-        assert {sw.BUILDS[k].lanes for k in sw.best_build(lengths, lengths)} <= {least}
+    assert [chosen(64, count).lanes for count in (1_000_000, 8000, 3)] == [2, 8, 8]
+    assert [chosen(700, count).lanes for count in (1_000_000, 8000, 3)] == [8, 32, 32]
+    assert len(sw.best_build(np.zeros(0, np.int32), np.zeros(0, np.int32))) == 0
+
+
+def test_directions_are_kept_where_they_are_few() -> None:
+    assert [chosen(length, 1_000_000, True).whole for length in (30, 100, 1000, 4096)] == [True, True, False, False]
+    for build in sw.WHOLE:
+        kept = [n for n in range(1, 4000) if build.keeps(np.array([n]), np.array([n]))[0]]
+        groups = 32 // build.lanes
+        assert build.stride(sw.Rule.LOCAL, True, kept[-1], kept[-1]) * groups < 3 << 20
+        assert build.stride(sw.Rule.LOCAL, True, kept[-1] + 64, kept[-1] + 64) * groups > 2 << 20
+        assert build.stride(sw.Rule.LOCAL, False, 100, 100) < build.stride(sw.Rule.LOCAL, True, 100, 100)
+
+
+def test_the_longest_first() -> None:
+    work = np.random.default_rng(2).random(1000) * 1e8
+    order = sw.longest_first(work)
+    assert sorted(order.tolist()) == list(range(1000))
+    assert (work[order][1:] <= work[order][:-1] * 1.01).all()
+    assert sw.longest_first(np.ones(50)).tolist() == list(range(50))
 
 
 def test_bits_that_hold() -> None:
@@ -53,6 +86,7 @@ def test_scores_of_letters() -> None:
 
 
 def test_every_build_has_its_rows() -> None:
-    names = {sw.row_of(b, r, p) for b in (*sw.BUILDS, sw.WIDE) for r in sw.Rule for p in (False, True)}
+    every = (*sw.BUILDS, *sw.WHOLE, sw.WIDE)
+    names = {sw.row_of(b, r, p) for b in every for r in sw.Rule for p in (False, True)}
     assert names == {name for name in ROWS if name.startswith("sw-")}
     assert sw.row_of(sw.BUILDS[0], sw.Rule.SEMIGLOBAL, True) == sw.row_of(sw.BUILDS[0], sw.Rule.GLOBAL, True)

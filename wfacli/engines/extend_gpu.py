@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._native import foreign_letter, gather_parts, rows_summary, stage_columns, stage_rows
 from ..batch import I32, U8, PairBatch, PartialResult, Status, is_every_row
@@ -109,21 +110,10 @@ class ExtendGpuEngine:
             raise Cancelled("stopped")
         if self._closed:
             raise RuntimeError("the engine is closed")
-        lengths = pairs.q_len[route.rows].astype(np.int64), pairs.t_len[route.rows].astype(np.int64)
-        able = np.minimum(*lengths) > 0
-        if self._spec.scheme.lacks_letters and foreign_letter(pairs, self._spec.scheme.codes):
-            able[:] = False
-        able &= self._scores.holds(32, self._rule, *lengths)
-        narrow = able & self._scores.holds(16, self._rule, *lengths)
-        parts, refused = [], np.zeros(len(able), np.bool_)
-        places = np.flatnonzero(narrow).astype(np.int32)
-        shared, codes = self._device.driver.card.shared_per_block, self._scores.codes
-        path = not self._spec.score_only
-        builds = tuple(build for build in self.builds if build.shared(codes) <= shared and (path or not build.whole))
-        builds = builds or self.builds
-        chosen = sw.best_build(lengths[0][places], lengths[1][places], builds, path, codes)
-        groups = [(build, places[chosen == k]) for k, build in enumerate(builds)]
-        for build, some in [*groups, (sw.WIDE, np.flatnonzero(able & ~narrow).astype(np.int32))]:
+        parts: list[_Part] = []
+        able, groups = self._shared_out(pairs, route)
+        refused = np.zeros(len(able), np.bool_)
+        for build, some in groups:
             for part in self._pieces(pairs, route, some, build):
                 if isinstance(part, _Part):
                     parts.append(part)
@@ -148,14 +138,14 @@ class ExtendGpuEngine:
         found += [self._result(pairs, route, part) for part in retried]
         if ticket.cpu is not None:
             found.append(self._of_cpu(ticket.cpu, ticket.others))
+        if len(found) == 1 and not found[0].status.any() and np.array_equal(found[0].rows, np.arange(len(route.rows))):
+            return replace(found[0], rows=route.rows)
         left = np.full(len(route.rows), Status.UNSUPPORTED, np.uint8)
         for result in found:
             left[result.rows] = result.status
         failed = np.setdiff1d(np.flatnonzero(left), ticket.others).astype(np.int32)
         if len(failed):
             found.append(self._of_cpu(self._on_cpu(pairs, route, failed), failed))
-        if len(found) == 1 and np.array_equal(found[0].rows, np.arange(len(route.rows))):
-            return replace(found[0], rows=route.rows)
         columns = gather_parts(found, [0] * len(found), len(route.rows))
         status, cut, score, span, cigar, start, _ = columns
         return PartialResult(route.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
@@ -184,11 +174,36 @@ class ExtendGpuEngine:
         finally:
             self._cpu.close()
 
+    def _shared_out(self, pairs: PairBatch, route: Route) -> tuple[npt.NDArray[np.bool_], list[tuple[sw.Build, I32]]]:
+        """Which rows of a route the card takes, and their places by build."""
+        every = is_every_row(route.rows, len(pairs))
+        lengths = (pairs.q_len, pairs.t_len) if every else (pairs.q_len[route.rows], pairs.t_len[route.rows])
+        able = np.minimum(*lengths) > 0
+        if self._spec.scheme.lacks_letters and foreign_letter(pairs, self._spec.scheme.codes):
+            able[:] = False
+        able &= self._scores.holds(32, self._rule, *lengths)
+        narrow = able & self._scores.holds(16, self._rule, *lengths)
+        places = np.flatnonzero(narrow).astype(np.int32)
+        if len(places) < len(able):
+            lengths = lengths[0][places], lengths[1][places]
+        shared, codes = self._device.driver.card.shared_per_block, self._scores.codes
+        path = not self._spec.score_only
+        builds = tuple(build for build in self.builds if build.shared(codes) <= shared and (path or not build.whole))
+        builds = builds or self.builds[:1]
+        chosen = sw.best_build(*lengths, builds, path, codes)
+        counts = np.bincount(chosen, minlength=len(builds))
+        groups = [
+            (builds[k], places if counts[k] == len(places) else places[chosen == k]) for k in np.flatnonzero(counts)
+        ]
+        return able, [*groups, (sw.WIDE, np.flatnonzero(able & ~narrow).astype(np.int32))]
+
     def _pieces(self, pairs: PairBatch, route: Route, places: I32, build: sw.Build) -> Iterator[_Part | I32]:
         """Places of a route on their way, in parts that fit a job's memory, longest first; or those that fit none."""
         rows = route.rows[places]
-        work = build.work(pairs.q_len[rows].astype(np.int64), pairs.t_len[rows].astype(np.int64))
-        left = [places[np.argsort(-work, kind="stable")]] if len(places) else []
+        q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
+        left = [places] if len(places) else []
+        if len(places) and (q_len.min() < q_len.max() or t_len.min() < t_len.max()):
+            left = [places[sw.longest_first(q_len.astype(np.float64) * t_len)]]
         while left:
             some = left.pop()
             rows = route.rows[some]
@@ -267,7 +282,8 @@ class ExtendGpuEngine:
             status, score, cigar, start = status.copy(), score.copy(), cigar.copy(), start.copy()
         ok = status == np.uint8(Status.OK)
         if part.work.path:
-            span = answers.span * ok[:, None]
+            span = answers.span if ok.all() else answers.span * ok[:, None]
+            span = span if self._outbox.plenty else span.copy()
         else:
             span = np.zeros((len(ok), 4), np.int32)
             rows = route.rows[part.places]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +21,13 @@ _ROOM_32 = 1_400_000_000
 
 _FULL = 1600  # warps that hide what they wait for: as measured on an H200 for the kernels of tiles.py
 # What a lane does in a row, in instructions of the units that are busiest, counted in machine code for sm_90: for each
-# column, and once; the same with directions.
-_SWEEP, _TRACE = (5.5, 16.0), (10.0, 20.0)
+# column, and once; the same with directions; and where there is more than one stripe, once, and once for as many rows
+# as a group reads ahead. What a stripe takes beside its rows, in rows. By what factor it takes longer for each
+# doubling of what resident groups hand on from stripe to stripe, as that outgrows the second-level cache: as measured
+# on an H200, 2026-11-22, scores of pairs of 64 to 4,096 letters.
+_SWEEP, _TRACE, _STRIPES, _BEGIN = (5.5, 16.0), (11.0, 20.0), (2.0, 25.0), 16
+_CACHE, _SLOWER = 75e6, 0.35
+_RESIDENT = 1584  # warps of such a card
 _WARP_DIRECTIONS = 2 << 20  # bytes of directions that a resident warp may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
@@ -28,6 +35,7 @@ _ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one 
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
+Lengths = npt.NDArray[np.integer[Any]]  # of sequences, by pair
 
 
 class Rule(enum.IntEnum):
@@ -98,10 +106,10 @@ class Build:
         """Bytes of workspace of a group, as Room of cuda/sw_room.cuh has it."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
-            return _padded(2 * edge)
+            return _padded(edge)
         stripes = (longest_target - 1) // self.width + 1
         if self.whole:
-            return _padded(2 * edge + 16 + stripes * (longest_query + self.lanes - 1) * self.width)
+            return _padded(edge + 16 + stripes * (longest_query + self.lanes - 1) * self.width)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
         return _padded(stripes * (edge + kept) + 16 + self.steps * self.width)
@@ -110,35 +118,36 @@ class Build:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
         return self.threads * self.columns * self.pairs * (codes + 1)
 
-    def work(self, query_len: I64, target_len: I64, path: bool = False, codes: int = 0) -> F64:
+    def work(self, query_len: Lengths, target_len: Lengths, path: bool = False, codes: int = 0) -> F64:
         """What a group does for such pairs, in instructions of lanes: also for what lies beyond them.
 
         Args:
-            query_len, target_len: letters, i64[n].
+            query_len: letters, [n].
+            target_len: letters, [n].
             path: whether CIGARs are wanted.
             codes: of the scheme; where their scores leave room for few warps, all takes longer. 0: not known.
         """
         rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _TRACE))
         # A path goes through each row and stripe once, from wherever between two states.
-        again = np.minimum(
-            stripes * rows, np.minimum(query_len, target_len) + stripes * (self.steps // 2 + self.lanes)
-        )
-        if path and self.whole:
-            each = stripes * rows * trace
-        else:
-            each = stripes * rows * sweep + again * (trace if path else 0)
+        through = np.minimum(query_len, target_len) + stripes * (self.steps + self.lanes)
+        several = np.where(stripes > 1, _STRIPES[0] + _STRIPES[1] / min(self.lanes, 16), 0)
+        each = stripes * (rows + _BEGIN) * ((trace if path and self.whole else sweep) + several)
+        if path and not self.whole:
+            each = each + np.minimum(stripes * rows, through) * trace
+        held = _RESIDENT * 32 // self.lanes * _EDGE * query_len * np.where(stripes > 1, 1, 0)
+        slower = 1 + _SLOWER * np.log2(np.maximum(held / _CACHE, 1))
         warps = _SHARED // (self.shared(codes) + 6_000) * self.threads // 32
-        found: F64 = each * self.lanes * max(_WARPS / max(warps, 1), 1)
+        found: F64 = each * slower * (self.lanes * max(_WARPS / max(warps, 1), 1))
         return found
 
-    def keeps(self, query_len: I64, target_len: I64) -> npt.NDArray[np.bool_]:
+    def keeps(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
         """Whether directions of all cells of such pairs may be kept."""
         stripes = -(-target_len // self.width)
         return stripes * (query_len + self.lanes) * self.width * (32 // self.lanes) <= _WARP_DIRECTIONS
 
 
-BUILDS = (Build(2, 32), Build(4, 32), Build(8, 32), Build(8, 16), Build(32, 16))
+BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
 WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
 WIDE = Build(32, 16, bits=32)
 
@@ -186,13 +195,18 @@ class Scores:
             task[name] = getattr(self, name)
         task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
-    def holds(self, bits: int, rule: Rule, query_len: I64, target_len: I64) -> npt.NDArray[np.bool_]:
+    def holds(self, bits: int, rule: Rule, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
         """Whether so many bits hold all scores of pairs, and of what their group's other pair has beyond them.
 
         Local scores are held by any bits, as long as they are no more than the kernel says; others begin with gaps
         along the edges, so no cell has less than two gaps and the gap that it opens.
         """
-        longest = np.maximum(query_len, target_len).astype(np.int64)
+        longest = np.maximum(query_len, target_len)
+        if len(longest) > 1:  # mostly the longest tells of all
+            longest_of_all = longest.max(keepdims=True)
+            if self.holds(bits, rule, longest_of_all, longest_of_all).all():
+                return np.ones(len(longest), np.bool_)
+        longest = longest.astype(np.int64)
         room = _ROOM_16 if bits == 16 else _ROOM_32
         most = longest * max(self.most, 0) < room
         if rule is Rule.LOCAL:
@@ -209,29 +223,48 @@ def _padded(nbytes: int) -> int:
 
 
 def best_build(
-    query_len: I64, target_len: I64, builds: tuple[Build, ...] = BUILDS, path: bool = False, codes: int = 0
+    query_len: Lengths, target_len: Lengths, builds: tuple[Build, ...] = BUILDS, path: bool = False, codes: int = 0
 ) -> I64:
-    """For each pair (lengths, i64[n]) the place of the build that has the least work with it.
+    """For each pair (lengths, [n]) the place of the build that has the least work with it.
 
-    Of few pairs each gets more lanes than that, as far as there are any, so that the card has warps enough.
+    Of few pairs each gets more lanes than that, as they are more than the card has warps to keep it busy.
     """
-    widest = max(build.lanes for build in builds)
-    enough = [build.lanes in (widest, *_wide_enough(builds, len(query_len))) for build in builds]
-    query_len, target_len = query_len.astype(np.int64), target_len.astype(np.int64)
-    work = np.stack([build.work(query_len, target_len, path, codes) for build in builds])
-    able = np.stack(
-        [
-            build.keeps(query_len, target_len) & some if build.whole else np.full(len(query_len), some)
-            for build, some in zip(builds, enough, strict=True)
-        ]
-    )
-    best: I64 = np.where(able, work, np.inf).argmin(axis=0)
+    lanes = 1 << (max(32 * _FULL * builds[0].pairs // max(len(query_len), 1), 1) - 1).bit_length()
+    best: I64 = _choices(builds, min(lanes, 32), path, codes)[_step_of(query_len), _step_of(target_len)]
     return best
 
 
-def _wide_enough(builds: tuple[Build, ...], pairs: int) -> list[int]:
-    """Lanes of which so many pairs make enough warps."""
-    return [build.lanes for build in builds if pairs * build.lanes >= 32 * build.pairs * _FULL]
+# Lengths in steps, each of which has one build: multiples of 16, so that none lies across the end of a stripe.
+_LONGEST = 16_384  # beyond it all have one
+_STEPS = np.unique(
+    np.concatenate([np.arange(16, 1024, 16), np.arange(1024, 4096, 64), np.arange(4096, _LONGEST + 1, 512)])
+)
+_STEP = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)
+
+
+def _step_of(length: Lengths) -> npt.NDArray[np.uint8]:
+    step: npt.NDArray[np.uint8] = _STEP[np.minimum(length, _LONGEST)]
+    return step
+
+
+@functools.lru_cache(64)
+def _choices(builds: tuple[Build, ...], lanes: int, path: bool, codes: int) -> I64:
+    """The best builds by steps of both lengths, where so many lanes a group would keep a card busy."""
+    query_len, target_len = (side.reshape(-1) for side in np.meshgrid(_STEPS, _STEPS, indexing="ij"))
+    work = np.full((len(builds), len(query_len)), np.inf)
+    for place, build in enumerate(builds):
+        kept = build.keeps(query_len, target_len) if build.whole else True
+        taken = build.work(query_len, target_len, path, codes) * max(lanes / build.lanes, 1)
+        work[place] = np.where(kept, taken, np.inf)
+    best: I64 = work.argmin(axis=0).reshape(len(_STEPS), len(_STEPS))
+    return best
+
+
+def longest_first(work: F64) -> I64:
+    """Places of pairs in the order of their work (f64[n]), but for what is less than a hundredth of it."""
+    # The upper half of a positive number goes up as it does, and 16 bits are sorted soon.
+    upper = (work.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return np.argsort(~upper, kind="stable")
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,10 @@ WFACLI_DEVICE void dpx(const AlignTask& task, std::int32_t at) {
       static_cast<unsigned>(__vimin3_s32(a, b, c)), static_cast<unsigned>(__vimax3_s32(a, b, c)),
       static_cast<unsigned>(__viaddmin_s32(a, b, c)), static_cast<unsigned>(__viaddmax_s32(a, b, c)),
       least, static_cast<unsigned>(high) << 1 | static_cast<unsigned>(low),
-      static_cast<unsigned>(least32), static_cast<unsigned>(first)};
+      static_cast<unsigned>(least32), static_cast<unsigned>(first),
+      __vimax3_u16x2(ua, ub, uc),     __vmaxu2(ua, ub),
+      __viaddmin_u16x2(ua, ub, uc),   __viaddmax_u16x2(ua, ub, uc),
+      __vminu2(ua, ub)};
   std::int32_t k = 0;
   for (const unsigned answer : answers) task.cost[k++ * n + at] = static_cast<std::int32_t>(answer);
 }
