@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-distance bench-distance-scale bench-local cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-distance bench-distance-scale bench-local bench-sw cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -85,6 +85,11 @@ bench-distance-scale: .venv/dev
 # The best local alignment of one long pair beside parasail's best; options as in make bench-local BENCH="--data DIR".
 bench-local: .venv/dev
 	$(BIN)/python bench/local_table.py $(BENCH)
+
+# Batches of Smith-Waterman alignments on a card, and GASAL2's programs that you have built:
+# make bench-sw BENCH="--gasal2 192:PATH 1152:PATH --data DIR --save"
+bench-sw: .venv/dev
+	$(BIN)/python bench/sw_table.py $(BENCH)
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++

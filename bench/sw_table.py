@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import re
 import subprocess
@@ -40,7 +39,7 @@ from wfacli.scoring.spec import ExtendMode, ExtendSpec
 from wfacli.stats import Stats
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
-SEEDS = (("illumina250", 60), ("hifi_human_wfagpu", 10), ("pacbio_clr_ecoli", 40))
+SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
 SCORES = "2,4,4,2"
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CHECKED = 300  # pairs of a row
@@ -214,9 +213,9 @@ def main() -> None:
     try:
         for length in options.lengths:
             add(str(length), equal(length, int(min(options.cells / length**2, options.letters / 2 / length))))
-        for name, times in () if options.no_seeds else SEEDS:
+        for name in () if options.no_seeds else SEEDS:
             if (options.data / f"{name}.query.fa.gz").exists():
-                add(name, seeded(options.data, name, times))
+                add(name, seeded(options.data, name, options.cells / 4))
         card = engines["scores"].engine.stats()["card"]
     finally:
         for ours in engines.values():
@@ -226,8 +225,7 @@ def main() -> None:
         path = harness.save("sw-table", TIMED, result)
         from sw_plot import draw
 
-        draw(json.loads(path.read_text()), path.with_suffix(".png"))
-        print(path)
+        print(path, draw(path))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from wfacli import cli
 from wfacli.batch import PartialResult
 from wfacli.config import Limits
 from wfacli.dispatch import Route
-from wfacli.engines import choice
+from wfacli.engines import choice, extend_gpu
 from wfacli.engines.extend import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
@@ -49,7 +50,11 @@ def uneven_pairs(count: int, longest: int, letters: bytes, seed: int = 3) -> lis
 
 @contextlib.contextmanager
 def on_card(
-    spec: ExtendSpec, memory: float = 1 << 28, stats: Stats | None = None, **card
+    spec: ExtendSpec,
+    memory: float = 1 << 28,
+    stats: Stats | None = None,
+    builds: tuple[sw.Build, ...] = NARROWEST,
+    **card,
 ) -> Iterator[ExtendGpuEngine]:
     """An engine whose card has lost nothing when it is closed."""
     drivers: list[EmulatedDriver] = []
@@ -58,7 +63,7 @@ def on_card(
         drivers.append(EmulatedDriver(**card))
         return drivers[-1]
 
-    engine = ExtendGpuEngine(spec, ExtendEngine(spec, Limits(), 1), opened, stats, memory, NARROWEST)
+    engine = ExtendGpuEngine(spec, ExtendEngine(spec, Limits(), 1), opened, stats, memory, builds)
     try:
         yield engine
     finally:
@@ -97,6 +102,33 @@ def test_scores_alone() -> None:
     with on_card(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
     assert launched(stats) == {"sw-local-2x32-bits-16"}
+
+
+@pytest.mark.parametrize("lent", [False, True])
+def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
+    """Short ones keep all directions, long ones states; letters go from where the reader has put them."""
+    pairs, spec, stats = uneven_pairs(30, 100, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
+    pairs += [(b"ACGGT" * 130, b"ACGAGT" * 130), *uneven_pairs(20, 100, b"ACGT", 5)]
+    batch = pairs_of(*zip(*pairs, strict=True))
+    with on_card(spec, stats=stats, builds=(sw.BUILDS[0], sw.WHOLE[0])) as engine:
+        if lent:
+            memory = engine.letters_memory(len(batch.bases))
+            assert memory is not None
+            memory[:] = batch.bases
+            batch = replace(batch, bases=memory)
+        route = Route(np.arange(len(pairs), dtype=np.int32), KERNEL)
+        assert_equal(engine.collect(engine.submit(batch, route)), extended(pairs, spec))
+    assert launched(stats) == {"sw-local-2x32-bits-16-path", "sw-local-2x32-bits-16-whole"}
+
+
+def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They need no sorting, and their answers no putting together."""
+    rng = random.Random(8)
+    pairs = [(sequence(rng, 40, b"ACGT"), sequence(rng, 50, b"ACGT")) for _ in range(40)]
+    spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
+    monkeypatch.setattr(extend_gpu, "gather_parts", None)
+    with on_card(spec) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
 
 
 def test_what_16_bits_do_not_hold() -> None:

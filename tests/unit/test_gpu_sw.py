@@ -55,11 +55,14 @@ def test_directions_are_kept_where_they_are_few() -> None:
 
 
 def test_the_longest_first() -> None:
-    work = np.random.default_rng(2).random(1000) * 1e8
-    order = sw.longest_first(work)
+    """Neighbours need as many stripes, and rows as near as there are."""
+    build, rng = sw.BUILDS[0], np.random.default_rng(2)
+    query_len, target_len = (rng.integers(1, longest, 1000, dtype=np.int32) for longest in (100_000, 300))
+    order = sw.longest_first(query_len, target_len, build)
+    stripes = [-(-int(n) // build.width) for n in target_len]
+    key = [(stripes[at], min(int(query_len[at]), 0xFFFF), -at) for at in order]
     assert sorted(order.tolist()) == list(range(1000))
-    assert (work[order][1:] <= work[order][:-1] * 1.01).all()
-    assert sw.longest_first(np.ones(50)).tolist() == list(range(50))
+    assert key == sorted(key, reverse=True)
 
 
 def test_bits_that_hold() -> None:

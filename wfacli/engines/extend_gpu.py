@@ -203,7 +203,7 @@ class ExtendGpuEngine:
         q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
         left = [places] if len(places) else []
         if len(places) and (q_len.min() < q_len.max() or t_len.min() < t_len.max()):
-            left = [places[sw.longest_first(q_len.astype(np.float64) * t_len)]]
+            left = [places[sw.longest_first(q_len, t_len, build)]]
         while left:
             some = left.pop()
             rows = route.rows[some]

@@ -77,6 +77,7 @@ _RESIDENT = {
     "dp-1024-pieces-1-bits-32-coded": 3,
     **{f"sw-ends-{lanes}x32-bits-16": 2 for lanes in (2, 4, 8)},
     **{f"sw-extension-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
+    "sw-ends-8x16-bits-16-whole": 4,
     "sw-ends-32x16-bits-32-path": 4,
 }
 _TOO_LARGE = {
@@ -203,7 +204,8 @@ def _sw() -> Iterator[Row]:
             continue  # as without it
         name = sw.row_of(build, rule, path)
         resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
-        yield Row(name, "sw.cu", "sw_align", (*build.macros(rule, path), *resident), build.threads)
+        macros = (*build.macros(rule, path), *resident)
+        yield Row(name, "sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations

@@ -260,11 +260,15 @@ def _choices(builds: tuple[Build, ...], lanes: int, path: bool, codes: int) -> I
     return best
 
 
-def longest_first(work: F64) -> I64:
-    """Places of pairs in the order of their work (f64[n]), but for what is less than a hundredth of it."""
-    # The upper half of a positive number goes up as it does, and 16 bits are sorted soon.
-    upper = (work.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    return np.argsort(~upper, kind="stable")
+def longest_first(query_len: Lengths, target_len: Lengths, build: Build) -> I64:
+    """Places of pairs by stripes and then rows, the most first; those that are alike in both stay in their order.
+
+    Neighbours share a warp, which does what the longest of them needs.
+    """
+    stripes = -(-target_len // build.width)
+    # Two sorts by 16 bits are sooner done than one by more.
+    order: I64 = np.argsort(~np.minimum(query_len, 0xFFFF).astype(np.uint16), kind="stable")
+    return order[np.argsort(~np.minimum(stripes, 0xFFFF).astype(np.uint16)[order], kind="stable")]
 
 
 @dataclass(frozen=True)
