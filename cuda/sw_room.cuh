@@ -60,18 +60,17 @@ struct Pair {
   }
   WFACLI_DEVICE static std::uint32_t codes(const std::uint8_t* letters, std::int32_t length, std::int32_t i,
                                            std::uint32_t beyond) {
-    if (i + 3 > length) {
-      std::uint32_t four = beyond * 0x01010101u;
-#pragma unroll
-      for (int k = 0; k < 3; ++k)
-        if (i + k <= length) four ^= (letters[kExtends ? i + k - 1 : length - i - k] ^ beyond) << 8 * k;
-      return four;
-    }
-    // Sequences begin at multiples of 16 bytes.
-    const std::int32_t first = kExtends ? i - 1 : length - i - 3;
+    const std::int32_t missing = min(max(i + 3 - length, 0), 4);
+    // Sequences begin at multiples of 16 bytes, and this one has a letter. No branches: loads shall not wait for others.
+    const auto first = static_cast<std::uint32_t>(kExtends ? min(i, max(length, 1)) - 1 : max(length - i - 3, 0));
     const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(letters) + first / 4;
-    const std::uint32_t skip = static_cast<std::uint32_t>(first % 4);
-    return __byte_perm(words[0], skip ? words[1] : 0, (kExtends ? 0x3210u : 0x0123u) + 0x1111u * skip);
+    const bool more = first % 4 && (!kExtends || (first / 4 + 1) * 4 < static_cast<std::uint32_t>(length));
+    const std::uint32_t four =
+        __byte_perm(words[0], more ? words[1] : 0, (kExtends ? 0x3210u : 0x0123u) + 0x1111u * (first % 4));
+    const std::uint32_t none = beyond * 0x01010101u;
+    if (missing == 4) return none;
+    if constexpr (kExtends) return __funnelshift_r(four << 8 * missing, none, 8 * static_cast<std::uint32_t>(missing));
+    return __funnelshift_r(four, none, 8 * static_cast<std::uint32_t>(missing));
   }
   WFACLI_DEVICE std::int32_t stripes() const { return (target_len + kWidth - 1) / kWidth; }
 };

@@ -72,13 +72,15 @@ struct State {
     deletion = along;
     return most;
   }
-  // The first column, from 0, that has a score.
-  WFACLI_DEVICE int column_of(std::uint32_t word, int x) const {
-    int column = 0;
+  // The first columns, from 0, that have scores: of each pair its own.
+  WFACLI_DEVICE std::uint32_t columns_of(const Gaps& gaps, std::uint32_t word) const {
+    const std::uint32_t minus = Word::minus(word, gaps.minus_one);
+    std::uint32_t first = Word::all(kColumns);
 #pragma unroll
-    for (int k = kColumns - 1; k >= 0; --k)
-      if (Word::of(value[k], x) == Word::of(word, x)) column = k;
-    return column;
+    for (int k = 0; k < kColumns; k += 2)
+      first = Word::least(first, Word::differ(value[k], minus) * kColumns + Word::all(k),
+                          Word::differ(value[k + 1], minus) * kColumns + Word::all(k + 1));
+    return first;
   }
   WFACLI_DEVICE static std::uint32_t code(std::uint32_t codes, int x) {
     return kPairs == 1 ? codes : x ? codes >> 16 : codes & 0xffff;
@@ -282,12 +284,17 @@ class Sweep {
     if constexpr (kSeeks) {
       bool stays[kPairs];
       most_ = Word::most(most_, top, stays);
+      bool all_stay = true;
 #pragma unroll
       for (int x = 0; x < kPairs; ++x) {
-        if (stays[x]) continue;
-        at_[x] = i;
-        if (kWhole) column_[x] = before + 1 + state.column_of(top, x);
+        if (!stays[x]) at_[x] = i;
+        all_stay &= stays[x];
       }
+      if (!kWhole || all_stay) return;
+      const std::uint32_t columns = state.columns_of(gaps_, top);
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x)
+        if (!stays[x]) column_[x] = before + 1 + Word::of(columns, x);
     } else if constexpr (kLocal || (kExtends && !kPath)) {
       most_ = top;
     } else {

@@ -139,8 +139,10 @@ class Walk {
       Room::put(room_.directions(0, t, lane_), directions);
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
-        if (kLocal && seeks[x] > 0 && t == last[x])
-          seeks[x] = -(stripe[x] * kWidth + lane_ * kColumns + 1 + state.column_of(gaps_.word(seeks[x]), x));
+        if (kLocal && seeks[x] > 0 && t == last[x]) {
+          const std::uint32_t columns = state.columns_of(gaps_, gaps_.word(seeks[x]));
+          seeks[x] = -(stripe[x] * kWidth + lane_ * kColumns + 1 + Word::of(columns, x));
+        }
     }
   }
   // Before row 1 of the lane, for pairs whose part begins above it: what it did until now was for nothing.

@@ -33,6 +33,9 @@ struct Halves {
   WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t minus_b) {
     return __viaddmin_u16x2(a, minus_b, 0x00010001u);
   }
+  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return __vimin3_u16x2(a, b, c);
+  }
   // The greater of two; where the first is no less, in the pairs' places. Not by __vibmax_u16x2: that of CUDA 13.0 reads
   // its first operand after it has written the result, which may have taken its register.
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {
@@ -78,6 +81,9 @@ struct Whole {
     return all(__viaddmax_s32(value(a), value(b), value(c)));
   }
   WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t minus_b) { return a + minus_b != 0; }
+  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return min(min(a, b), c);
+  }
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {
     first[0] = value(a) >= value(b);
     return first[0] ? a : b;

@@ -56,6 +56,7 @@ inline unsigned __vmaxu2(unsigned a, unsigned b) {
   return max(a & 0xffff, b & 0xffff) | max(a >> 16, b >> 16) << 16;
 }
 inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vmaxu2(a, b), c); }
+inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 inline unsigned __viaddmax_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vadd2(a, b), c); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vadd2(a, b), c); }
 // The minimum of two, and whether it is the first.

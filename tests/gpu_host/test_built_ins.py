@@ -97,7 +97,7 @@ def wrap(values, bits):
 
 def test_dpx(driver):
     rows = a, b, c = three_numbers()
-    outputs = run_probe(driver, "dpx", rows, 21 * a.size, count=a.size)["cost"].reshape(21, -1)
+    outputs = run_probe(driver, "dpx", rows, 22 * a.size, count=a.size)["cost"].reshape(22, -1)
     wide = [each.astype(np.int64) for each in rows]
     low, high = (x <= y for x, y in zip(halves(a), halves(b), strict=True))
     expected = {
@@ -122,6 +122,7 @@ def test_dpx(driver):
         "viaddmin_u16x2": by_halves(lambda x, y, z: np.minimum(x + y & 0xFFFF, z), a, b, c, of=unsigned_halves),
         "viaddmax_u16x2": by_halves(lambda x, y, z: np.maximum(x + y & 0xFFFF, z), a, b, c, of=unsigned_halves),
         "vminu2": by_halves(np.minimum, a, b, of=unsigned_halves),
+        "vimin3_u16x2": by_halves(lambda x, y, z: np.minimum(np.minimum(x, y), z), a, b, c, of=unsigned_halves),
     }
     for output, (name, values) in zip(outputs, expected.items(), strict=True):
         assert np.array_equal(output, values), f"{name}, seed {SEED}"

@@ -14,7 +14,7 @@ EXTEND_HELP = """Align pairs under any scores: local, semiglobal, global, or ext
 
 Record i of QUERY is aligned to record i of TARGET, or every query to every target (--all), or the pairs that a \
 file lists by name (--pairs). All cells of the matrix count, so alignments are exact whatever the pairs look like; of \
-equally good ones always the same is written. Runs on the CPU; --engine gpu has been checked under emulation only.
+equally good ones always the same is written. Runs on the CPU; --engine gpu is new, and best used with --check.
 
 [bold]Scores[/bold]
 
@@ -154,7 +154,7 @@ ExtendEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="Where to align; auto is the CPU. gpu is new, and has been checked under emulation only.",
+        help="Where to align; auto is the CPU. gpu is new: add --check, which replays every alignment.",
         rich_help_panel="Engine",
     ),
 ]

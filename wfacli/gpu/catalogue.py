@@ -75,14 +75,12 @@ _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
     "dp-128-pieces-1-bits-16-coded": 5,
     "dp-1024-pieces-1-bits-32-coded": 3,
-    **{f"sw-ends-{lanes}x32-bits-16": 2 for lanes in (2, 4, 8)},
-    **{f"sw-extension-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
-    "sw-ends-8x16-bits-16-whole": 4,
-    "sw-ends-32x16-bits-32-path": 4,
+    **{f"sw-ends-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
 }
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
+    **{f"sw-local-{lanes}x32-bits-16-path": ("sm_100",) for lanes in (2, 4, 8)},
     "tiles-128-pieces-2": ("sm_80", "sm_90"),
     "tiles-128-pieces-2-coded": ("sm_80", "sm_90"),
     "tiles-256-pieces-2": ("sm_80", "sm_90"),
@@ -198,13 +196,13 @@ def _long_path() -> Iterator[Row]:
 
 
 def _sw() -> Iterator[Row]:
-    """Any scores of letters; no card has chosen their sizes yet."""
+    """Any scores of letters: sizes as sw.Build.work has them. Three blocks hide what their threads wait for."""
     for build, rule, path in itertools.product((*sw.BUILDS, *sw.WHOLE, sw.WIDE), sw.BUILT, (False, True)):
         if build.whole and (not path or rule is sw.Rule.EXTENSION):
             continue  # as without it
         name = sw.row_of(build, rule, path)
-        resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
-        macros = (*build.macros(rule, path), *resident)
+        resident = _RESIDENT.get(name, 3 if build.columns == 32 else 4)
+        macros = (*build.macros(rule, path), ("WFACLI_RESIDENT", resident))
         yield Row(name, "sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
 
 

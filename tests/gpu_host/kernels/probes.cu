@@ -54,7 +54,7 @@ WFACLI_DEVICE void dpx(const AlignTask& task, std::int32_t at) {
       static_cast<unsigned>(least32), static_cast<unsigned>(first),
       __vimax3_u16x2(ua, ub, uc),     __vmaxu2(ua, ub),
       __viaddmin_u16x2(ua, ub, uc),   __viaddmax_u16x2(ua, ub, uc),
-      __vminu2(ua, ub)};
+      __vminu2(ua, ub),               __vimin3_u16x2(ua, ub, uc)};
   std::int32_t k = 0;
   for (const unsigned answer : answers) task.cost[k++ * n + at] = static_cast<std::int32_t>(answer);
 }
