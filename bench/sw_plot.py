@@ -25,7 +25,7 @@ def values(row: dict[str, Any], kind: str) -> dict[str, float]:
     found = row.get(kind, {})
     ours, theirs = found.get("wfacli", {}), found.get("gasal2", {})
     every = {"wfacli, kernels": ours.get("kernel_tcups"), "wfacli": ours.get("tcups"), "gasal2": theirs.get("tcups")}
-    return {name: value for name, value in every.items() if value}
+    return {name: value for name, value in every.items() if value is not None}
 
 
 def draw(result: Path) -> Path:

@@ -32,6 +32,7 @@ from wfacli.config import GPU_BATCH, Limits
 from wfacli.dispatch import Route
 from wfacli.engines.extend import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
+from wfacli.errors import DeviceError
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
 from wfacli.scoring.scheme import Scheme
@@ -43,6 +44,7 @@ SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
 SCORES = "2,4,4,2"
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CHECKED = 300  # pairs of a row
+MEMORY = Path("/dev/shm")  # where files are in memory
 TIMED = {
     "kernel": "all launches of the alignment kernels, by the card's events",
     "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: copies, codes, kernels",
@@ -115,7 +117,7 @@ def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: i
         return {"failed": f"over {max(programs, default=8) - 8} letters"}
     best: tuple[float, int] | None = None
     failed = ""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         files = [Path(folder) / name for name in ("q.fa", "t.fa")]
         for side, path in enumerate(files):
             path.write_bytes(b"".join(b">%d\n%s\n" % (n, pair[side]) for n, pair in enumerate(pairs)))
@@ -148,7 +150,7 @@ def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: i
 
 
 def _tcups(work: int, seconds: float) -> float:
-    return round(work / seconds / 1e12, 3) if seconds else 0.0
+    return float(f"{work / seconds / 1e12:.4g}")
 
 
 def row(name: str, pairs: list[Pair], engines: dict[str, Ours], options: argparse.Namespace) -> dict[str, Any]:
@@ -190,7 +192,7 @@ def shown(result: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def main() -> None:
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gasal2", nargs="*", default=[], metavar="LENGTH:PATH")
     parser.add_argument("--data", type=Path, default=DATA)
@@ -202,7 +204,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(options: argparse.Namespace) -> None:
     engines = {kind: Ours(kind == "scores", options.threads) for kind in ("scores", "cigars")}
     rows = []
 
@@ -229,4 +234,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main(asked())
+    except DeviceError as error:
+        sys.exit(f"sw_table.py needs a card: {error}")

@@ -80,7 +80,17 @@ _RESIDENT = {
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
-    **{f"sw-local-{lanes}x32-bits-16-path": ("sm_100",) for lanes in (2, 4, 8)},
+    # Some words of what a stripe needs beside its rows.
+    **{
+        f"sw-{what}": ("sm_80", "sm_100")
+        for lanes in (2, 4, 8)
+        for what in (
+            f"local-{lanes}x32-bits-16-path",
+            f"ends-{lanes}x32-bits-16",
+            f"ends-{lanes}x32-bits-16-whole",
+            f"extension-{lanes}x32-bits-16-path",
+        )
+    },
     "tiles-128-pieces-2": ("sm_80", "sm_90"),
     "tiles-128-pieces-2-coded": ("sm_80", "sm_90"),
     "tiles-256-pieces-2": ("sm_80", "sm_90"),
