@@ -80,6 +80,8 @@ _RESIDENT = {
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
+    **{f"sw-{what}-path": ("sm_80",) for what in ("local-8x16-bits-16", "ends-8x16-bits-16", "ends-32x16-bits-16")},
+    "sw-ends-8x16-bits-16-whole": ("sm_80",),
     # Some words of what a stripe needs beside its rows.
     **{
         f"sw-{what}": ("sm_80", "sm_100")
