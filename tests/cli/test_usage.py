@@ -12,7 +12,7 @@ import pytest
 
 from wfacli.cli.app import COMMANDS, loaded
 
-from .support import Result, assert_failure, assert_success, environment
+from .support import Result, assert_failure, assert_success, command, environment
 
 Wfacli = Callable[..., Result]
 PLAIN = environment(COLUMNS="200", NO_COLOR="1")
@@ -31,6 +31,16 @@ def test_module_is_the_command(wfacli: Wfacli) -> None:
     assert wfacli("--version", program=module).out == wfacli("--version").out
     assert wfacli(*arguments, program=module).out == wfacli(*arguments).out
     assert_failure(wfacli("align", "--bogus", program=module), 2, "--bogus", "Usage: wfacli align")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["align q.fa t.fa --format paf", "align q.fa t.fa -q", "align q.fa nothing.fa", "align q.fa --bogus", "align -"],
+)
+def test_copies_of_a_process_are_as_started_ones(wfacli: Wfacli, words: str) -> None:
+    copied, started = wfacli(*words.split()), wfacli(*words.split(), program=command())
+    assert (copied.code, copied.out) == (started.code, started.out)
+    assert re.sub(r"[0-9.,]+", "", copied.err) == re.sub(r"[0-9.,]+", "", started.err)
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
