@@ -32,8 +32,9 @@ def command() -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without what changes messages, and with more."""
-    kept = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CI")}
+    """This process's environment without what changes messages or from test to test, and with more."""
+    without = ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CI", "PYTEST_CURRENT_TEST")
+    kept = {k: v for k, v in os.environ.items() if k not in without}
     return {**kept, "COLUMNS": "200", "TERM": "xterm", **more}
 
 
