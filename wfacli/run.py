@@ -10,15 +10,14 @@ from typing import Any
 
 from ._native import check_batch
 from .batch import U8, AlignmentBatch, PairBatch
-from .config import CPU_BATCH, GPU_BATCH, Config, Format, RunConfig
+from .config import CPU_BATCH, GPU_BATCH, Config, EngineName, Format, RunConfig
 from .engines.base import Engine
-from .engines.both import BothEngines
-from .engines.choice import with_gpu
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_batch
 from .errors import InternalError, UsageError
 from .estimate import with_estimates
 from .forecast import TABLE
+from .gpu.presence import may_have_card
 from .io.format import Formatter
 from .io.header import sam_header
 from .io.names import with_sam_names
@@ -237,6 +236,12 @@ class AlignRun(BatchRun):
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        if config.engine is EngineName.CPU or (config.engine is EngineName.AUTO and not may_have_card()):
+            return cpu, 0
+        # What drives a card takes a while to import.
+        from .engines.both import BothEngines
+        from .engines.choice import with_gpu
+
         engine = with_gpu(config, cpu, self.stats, tell)
         return engine, engine.cards if isinstance(engine, BothEngines) else 0
 
