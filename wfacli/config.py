@@ -43,12 +43,11 @@ class Span(enum.StrEnum):
     MAPPED = "mapped"
     PADDED = "padded"
     READ = "read"
-    ENDS = "ends"
 
     @property
     def mode(self) -> Mode:
         """How those parts are aligned."""
-        return {Span.MAPPED: Mode.GLOBAL, Span.ENDS: Mode.OVERLAP}.get(self, Mode.HW)
+        return Mode.GLOBAL if self is Span.MAPPED else Mode.HW
 
 
 class Ambiguous(enum.StrEnum):

@@ -125,6 +125,10 @@ def align(
     debug: DebugOption = False,
 ) -> None:
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
+    mapping = None
+    if mappings is not None:
+        mapping = mapping_spec(span, pad, keep_unmapped, on_error)
+        check_with_mappings(target, mode, free, score_only)
     config = Config(
         spec=spec_of(
             metric=metric,
@@ -133,7 +137,7 @@ def align(
             ambiguous=ambiguous,
             score_only=score_only,
             max_score=max_score,
-            mode=mode if mappings is None else span.mode,
+            mode=mode if mapping is None else mapping.span.mode,
             free=free,
             band=band,
             xdrop=xdrop,
@@ -161,7 +165,7 @@ def align(
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     tell = None if quiet else note
     run: AlignRun
-    if mappings is None:
+    if mappings is None or mapping is None:
         refuse_without_mappings(
             {
                 "--span": span is not Span.MAPPED,
@@ -174,9 +178,8 @@ def align(
         )
         run = AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
     else:
-        check_with_mappings(config, mode, target)
-        spec = mapping_spec(span, pad, keep_unmapped, on_error)
-        run = MappedRun(config, spec, MappedFiles(query, target or "", mappings), output, __version__, stats, tell)
+        files = MappedFiles(query, target or "", mappings)
+        run = MappedRun(config, mapping, files, output, __version__, stats, tell)
     if run.on_gpu:
         sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     complete = False

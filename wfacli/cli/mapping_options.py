@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..config import Config, MappingSpec, Mode, Span
+from ..config import MappingSpec, Mode, Span
 from ..errors import UsageError
 
 PANEL = "Reads against a reference"
@@ -46,8 +46,7 @@ SpanOption = Annotated[
         "--span",
         help="mapped: the mapped part of the read with that of the target, end to end; the rest is clipped. padded: "
         "the mapped part of the read, anywhere in that of the target and --pad beside it. read: the whole read, for "
-        "reads that lie in one place. ends: the mapped parts and --pad beside both, lengthened or shortened to where "
-        "the score is best (needs --match).",
+        "reads that lie in one place. With noisy long reads mapped is far faster than the others.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -92,7 +91,7 @@ OnErrorOption = Annotated[
 def mapping_spec(span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError) -> MappingSpec:
     """What the options ask for. Raises UsageError where they do not go together."""
     if pad is not None and span is Span.MAPPED:
-        raise UsageError("--pad belongs to --span padded, read or ends; --span mapped aligns what is mapped alone")
+        raise UsageError("--pad belongs to --span padded and read; --span mapped aligns what is mapped alone")
     letters = 0 if span is Span.MAPPED else _USUAL_PAD if pad is None else pad
     return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP)
 
@@ -104,11 +103,11 @@ def refuse_without_mappings(given: dict[str, bool]) -> None:
             raise UsageError(f"{option} is for reads against a reference: give --mappings FILE")
 
 
-def check_with_mappings(config: Config, mode: Mode, target: str | None) -> None:
+def check_with_mappings(target: str | None, mode: Mode, free: str | None, score_only: bool) -> None:
     """Raises UsageError where --mappings does not go with other options."""
     if target is None:
         raise UsageError("--mappings needs reads and a reference: wfacli align READS REFERENCE --mappings FILE")
-    if mode is not Mode.GLOBAL:
-        raise UsageError("--mode is for pairs; with --mappings, --span says what is aligned")
-    if config.spec.score_only:
+    if mode is not Mode.GLOBAL or free is not None:
+        raise UsageError("--mode and --free are for pairs; with --mappings, --span says what is aligned")
+    if score_only:
         raise UsageError("--score-only is for pairs; --format tsv has the scores of mapped reads")

@@ -9,8 +9,7 @@ Span span_of(const std::string& name) {
   if (name == "mapped") return Span::Mapped;
   if (name == "padded") return Span::Padded;
   if (name == "read") return Span::Read;
-  if (name == "ends") return Span::Ends;
-  throw nb::value_error("span is one of mapped, padded, read, ends");
+  throw nb::value_error("span is one of mapped, padded, read");
 }
 
 nb::dict mapped_dict(MappedBatch batch) {

@@ -31,10 +31,6 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
     after += ends + ends / 8;
     w.q_beg = 0, w.q_end = m.q_len;
   }
-  if (o.span == Span::Ends) {
-    w.q_beg = std::max<std::int64_t>(0, w.q_beg - o.pad);
-    w.q_end = std::min(m.q_len, w.q_end + o.pad);
-  }
   w.t_beg = std::max<std::int64_t>(0, w.t_beg - before);
   w.t_end = std::min(target, w.t_end + after);
   return w;

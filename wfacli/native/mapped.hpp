@@ -16,7 +16,6 @@ enum class Span {
   Mapped,  // the mapped parts of both
   Padded,  // the mapped part of the read; of the target, padding beside it too
   Read,    // the whole read; of the target, as much beside the mapped part as the read has, an eighth of it, and padding
-  Ends,    // the mapped parts of both, and padding beside them
 };
 
 struct MappedOptions {
