@@ -114,7 +114,7 @@ def test_help_of_align(wfacli: Wfacli, option: str) -> None:
         "Reporting",
     ):
         assert f"─ {panel} ─" in result.text
-    for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "samtools view -b", "[required]"):
+    for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "--mappings -", "[required]"):
         assert word in result.text
     # Brackets in examples are text, not markup that vanishes.
     assert "@RG\\tID:run1\\tSM:sample1" in result.text

@@ -49,11 +49,13 @@ from .options import (
     QuietOption,
     ReadGroupOption,
     ScoreOnlyOption,
+    SortOption,
     StatsOption,
     TargetArgument,
     ThreadsOption,
+    WriteIndexOption,
 )
-from .outputs import output_spec
+from .outputs import Storage, Tags, output_spec
 from .progress import shown
 from .report import fail_if_unaligned, summary, write_stats
 from .scoring import gpu_memory_of, limits_of
@@ -82,6 +84,8 @@ def extend(
     cs: CsOption = False,
     read_group: ReadGroupOption = None,
     header: HeaderOption = True,
+    sort: SortOption = False,
+    write_index: WriteIndexOption = False,
     threads: ThreadsOption = None,
     engine: ExtendEngineOption = EngineName.AUTO,
     gpu_memory: GpuMemoryOption = None,
@@ -104,7 +108,9 @@ def extend(
             xdrop=xdrop,
             zdrop=zdrop,
         ),
-        output=output_spec("extend", output, format_, score_only, cigar, md, cs, header, read_group),
+        output=output_spec(
+            "extend", output, format_, score_only, Tags(cigar, md, cs, read_group), Storage(header, sort, write_index)
+        ),
         limits=limits_of(max_memory),
         threads=threads or usable_cores(),
         engine=engine,

@@ -19,7 +19,7 @@ def summary(run: BatchRun) -> str:
     engine = run.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
     return (
-        f"{_counted(c['pairs'], 'pair')}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
+        f"{run.subject}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
         f"({_where(engine)})"
     )
@@ -81,6 +81,7 @@ def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
         },
         "engine": run.engine.stats(),
         **run.stats.report(),
+        **run.more,
     }
     out.write(json.dumps(report, indent=2).encode() + b"\n")
     out.finish()
