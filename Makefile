@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-distance bench-distance-scale bench-local cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -71,6 +71,10 @@ bench-cpu: .venv/built
 # Our engine on a card and what peers you have built, as in make bench-gpu BENCH="--wfa-gpu PATH --data DIR".
 bench-gpu: .venv/built
 	$(BIN)/python bench/gpu_table.py $(BENCH)
+
+# What --band and --score-only save on a card, and how many scores a band finds; options as in BENCH="--data DIR".
+bench-band: .venv/built
+	$(BIN)/python bench/band_table.py $(BENCH)
 
 # The distance of one long pair: ours, on a card where there is one, edlib and what peers you have built, as in
 # make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".

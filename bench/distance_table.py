@@ -1,8 +1,10 @@
 """The distance of one long pair: ours on a card and on the CPU, and peers, in the same run: a table, and JSON.
 
-    python bench/distance_table.py --data DIR [--wfa2 PATH] [--quicked PATH] [--rows TEXT ...] [--engine both]
+    python bench/distance_table.py --data DIR [--wfa2 PATH] [--quicked PATH] [--astarpa2 PATH] [--variants PATH]
+                                   [--rows TEXT ...] [--engine both]
 
-WFA2-lib and QuickEd are the shared libraries of bench/peers/build.py; edlib is the Python package. Without a card only
+WFA2-lib and QuickEd are the shared libraries of bench/peers/build.py, A*PA2 is one that the user has built with the
+functions of bench/peers/driver.cpp, WavefrontVariants its program; edlib is the Python package. Without a card only
 the CPU's algorithms are measured. Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder that
 WFACLI_TEST_DATA names. Who would take longer than --longest seconds is left out, or stopped. A distance that is not
 what the others say is shown in red; one of ours ends the command with exit code 1.
@@ -53,9 +55,18 @@ TIMED = {
     "edlib": "one thread; distance only, from bytes of Python",
     "wfa2": "one thread; bidirectional wavefronts, score only, no heuristics",
     "quicked": "one thread; its default algorithm, which makes the path: it has no score of another way",
+    "astarpa2": "one thread; distance only, the full version",
+    "variants": "on the card by OpenCL, as it prints its seconds: copies and kernels, compiled before; told the"
+    " distance as its bound of edits",
     "mismatch": "distances of those who do not say what most say, ours first",
 }
-PEERS = (distance_peers.EDLIB, distance_peers.WFA2, distance_peers.QUICKED)
+PEERS = (
+    distance_peers.EDLIB,
+    distance_peers.WFA2,
+    distance_peers.QUICKED,
+    distance_peers.ASTARPA2,
+    distance_peers.WAVEFRONT_VARIANTS,
+)
 console = Console(width=max(Console().width, 190))  # a table whose cells wrap is worse than lines that do
 
 
@@ -92,11 +103,11 @@ def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
     if a.engine != "gpu":
         found.ours += distance_ours.on_cpu(a.threads)
     for peer in PEERS:
-        if peer.setting is None:
+        if peer.package:
             why = "" if importlib.util.find_spec(peer.name) else f"the Python package {peer.name} is not installed"
         else:
             library = getattr(a, peer.name)
-            why = "" if library and library.exists() else f"no library of it (--{peer.name} PATH)"
+            why = "" if library and library.exists() else f"nothing of it is here (--{peer.name} PATH)"
             peer = dataclasses.replace(peer, library=library)
         if why:
             found.absent[peer.name] = why
@@ -165,7 +176,7 @@ def measure(entry: Entry, work: Work, there: Field, rules: Rules) -> None:
                 continue
             bases = bases or distance_peers.write(work, Path(folder))
             try:
-                entry.measured[peer.name] = distance_peers.run(peer, work, bases, rules)
+                entry.measured[peer.name] = distance_peers.run(peer, work, bases, rules, edits)
             except NoAnswer as error:
                 entry.absent[peer.name] = str(error)
 
@@ -267,6 +278,8 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument("--wfa2", type=Path, metavar="PATH", help="peer_wfa2.so, as bench/peers/build.py makes it")
     parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, likewise")
+    parser.add_argument("--astarpa2", type=Path, metavar="PATH", help="A*PA2 with the functions of driver.cpp")
+    parser.add_argument("--variants", type=Path, metavar="PATH", help="the program of WavefrontVariants")
     parser.add_argument("--threads", type=int, default=usable_cores(), help="of our CPU algorithms")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--patience", type=float, default=2.0, help="seconds; what takes longer is not repeated")

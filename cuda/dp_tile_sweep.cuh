@@ -264,9 +264,10 @@ class TileSweep {
     for (int x = 0; x < 2; ++x) {
       const bool ended = stripe == 0 || before.rows[x] == 0;
       const std::int32_t beside = ended ? 0 : min(room_.about(stripe)->top[x] - before.top[x], before.rows[x] - 1);
-      const std::int32_t most = most_at(pairs[x], before.top[x] + beside, stripe * kTileWidth, before.base[x]);
+      const std::int32_t base = stripe ? before.base[x] : -kTop;
+      const std::int32_t most = most_at(pairs[x], before.top[x] + beside, stripe * kTileWidth, base);
       lift[x] = ended ? 0 : kTop - min(half_of(room_.edge(stripe - 1)[beside].of[x].first, 0), most);
-      pairs[x].base = (stripe ? before.base[x] : -kTop) - lift[x];
+      pairs[x].base = base - lift[x];
       if (lane_ == 0) room_.about(stripe)->base[x] = pairs[x].base;
     }
   }

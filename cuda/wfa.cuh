@@ -84,10 +84,11 @@ class Wavefront {
         after_banded_row(s, at);
       else
         blank_up_to(at);
-      Group::sync();
       if constexpr (kBanded) {
-        dead = Group::least(alive ? 0 : 1, &memory_.state->scratch) ? dead + 1 : 0;
+        dead = Group::any(alive) ? 0 : dead + 1;
         if (dead > p_.depth()) return {Status::Dropped};
+      } else {
+        Group::sync();
       }
     }
     Answer answer{Status::Ok, s, 0, kBanded && band_.cut()};

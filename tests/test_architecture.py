@@ -50,6 +50,7 @@ STAGES = [
     },
     {"engines.base", "engines.parts", "engines.threads", "engines.long"},
     {"engines.cpu", "engines.gpu", "engines.both", "engines.extend", "engines.extend_gpu"},
+    {"engines.several"},
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
     {"run"},

@@ -27,8 +27,8 @@ from .io.sources import Source
 from .pipeline import run_ordered
 from .stats import Stats
 
-# Beside a card: batches at a time, which are large and whose letters are in page-locked memory; and seconds that a
-# thread may keep the interpreter from the one that has the card, by default more than a job takes.
+# Beside a card: batches at a time for each, which are large and whose letters are in page-locked memory; and seconds
+# that a thread may keep the interpreter from the one that has the card, by default more than a job takes.
 MOST_BESIDE_A_CARD = 8
 SWITCH_BESIDE_A_CARD = 2e-4
 
@@ -66,7 +66,6 @@ class BatchRun(ABC):
     """
 
     engine: Engine
-    on_gpu: bool
     partial: Path | None = None
 
     def __init__(
@@ -98,7 +97,7 @@ class BatchRun(ABC):
         self.report = Output(report) if report else None
         self.output = Output(output)
         try:
-            self.engine, self.on_gpu = self._opened(tell)
+            self.engine, self._cards = self._opened(tell)
         except BaseException:
             for opened in filter(None, (self.output, self.report)):
                 opened.abandon()
@@ -106,8 +105,8 @@ class BatchRun(ABC):
         self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
 
     @abstractmethod
-    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
-        """The engine, and whether it has a card."""
+    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
+        """The engine, and how many cards it has."""
 
     @abstractmethod
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
@@ -133,6 +132,11 @@ class BatchRun(ABC):
         return read_batches(self._sources, layout, self.batch_bases, lend=lend)
 
     @property
+    def on_gpu(self) -> bool:
+        """Whether there is a card."""
+        return self._cards > 0
+
+    @property
     def watch(self) -> Watch:
         """The run's progress."""
         sizes = [s.size for s in self._sources]
@@ -150,7 +154,7 @@ class BatchRun(ABC):
             with self.stats.timed("header"):
                 self._write_header()
             threads = self.settings.threads
-            most = MOST_BESIDE_A_CARD if self.on_gpu else threads + 3
+            most = MOST_BESIDE_A_CARD * self._cards if self.on_gpu else threads + 3
             batches = self._batches(most)
             if self.settings.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query)
@@ -229,15 +233,17 @@ class AlignRun(BatchRun):
         self._check_options = native_options(config.spec, config.limits, TABLE)
         super().__init__(config, files, output, version, report, Formatter.of(config), tell)
 
-    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
+    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
         if config.engine is EngineName.CPU or (config.engine is EngineName.AUTO and not may_have_card()):
-            return cpu, False
-        from .engines.choice import with_gpu  # what drives a card takes a while to import
+            return cpu, 0
+        # What drives a card takes a while to import.
+        from .engines.both import BothEngines
+        from .engines.choice import with_gpu
 
         engine = with_gpu(config, cpu, self.stats, tell)
-        return engine, engine is not cpu
+        return engine, engine.cards if isinstance(engine, BothEngines) else 0
 
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
         config = self.config

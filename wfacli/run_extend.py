@@ -83,7 +83,7 @@ class ExtendRun(BatchRun):
         )
         super().__init__(config, files, output, version, report, formatter, tell)
 
-    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, bool]:
+    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
         if config.engine is not EngineName.GPU:
@@ -91,7 +91,7 @@ class ExtendRun(BatchRun):
         from .engines.choice import extending  # what drives a card takes a while to import
 
         engine = extending(config.spec, config.engine, config.gpu_memory, cpu, self.stats, tell)
-        return engine, engine is not cpu
+        return engine, int(engine is not cpu)
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         if not self._choice.every and self._listed is None:

@@ -1,11 +1,18 @@
-"""Peers for one long pair, each in a process of its own: native code cannot be interrupted, a process can be ended."""
+"""Peers for one long pair, each in a process of its own: native code cannot be interrupted, a process can be ended.
+
+A peer is a Python package, a shared library with the functions of driver.cpp, or a program of its own.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
+import re
 import resource
+import signal
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,9 +39,10 @@ class Peer:
     Attributes:
         name: in a result.
         shown: in a table.
-        setting: of its shared library; None: it is the Python package of that name.
-        edit, cell: seconds, about, of one thread: for edits * edits, and for letters * edits.
-        library: its shared library.
+        setting: of its shared library; None: it is the Python package of that name, or a program.
+        edit, cell: seconds, about: for edits * edits, and for letters * edits.
+        library: its shared library, or its program.
+        program: what it is run with.
     """
 
     name: str
@@ -43,6 +51,12 @@ class Peer:
     edit: float = 0.0
     cell: float = 0.0
     library: Path | None = None
+    program: tuple[str, ...] = ()
+
+    @property
+    def package(self) -> bool:
+        """Whether it is a Python package."""
+        return self.setting is None and not self.program
 
     def forecast(self, work: Work, edits: int) -> float:
         """Seconds, about."""
@@ -51,14 +65,27 @@ class Peer:
     @property
     def what(self) -> str:
         """Which it is, for readers of a result."""
-        if self.setting is None:
+        if self.package:
             return f"{self.name} {metadata.version(self.name)}, the Python package"
-        return RECIPES[self.name].what
+        if self.name in RECIPES:
+            return RECIPES[self.name].what
+        options = f", {' '.join(self.program)}" if self.program else f", {self.setting}"
+        return f"{self.shown}, built by the user{options}"
 
 
 EDLIB = Peer("edlib", "edlib", None, cell=8e-11)
 WFA2 = Peer("wfa2", "WFA2-lib", "biwfa", edit=1e-9)
 QUICKED = Peer("quicked", "QuickEd", "", cell=8e-11)
+ASTARPA2 = Peer("astarpa2", "A*PA2", "full", cell=3e-11)
+# The code of paper 002, on a card by OpenCL: {} is the bound of edits that it needs, as small as can be.
+WAVEFRONT_VARIANTS = Peer(
+    "variants",
+    "WavefrontVariants",
+    None,
+    edit=1.2e-10,
+    cell=1.4e-10,
+    program=("-k", "{}", "-wgs", "64", "-WFO2OCL"),
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +96,7 @@ class _Order:
     bases: Path
     starts: tuple[int, int]
     lengths: tuple[int, int]
+    edits: int  # the distance, as far as it is known
 
 
 def write(work: Work, folder: Path) -> Path:
@@ -78,10 +106,10 @@ def write(work: Work, folder: Path) -> Path:
     return path
 
 
-def run(peer: Peer, work: Work, bases: Path, rules: Rules) -> Measured:
-    """All repeats of a peer on a pair that `write` wrote. Raises NoAnswer."""
+def run(peer: Peer, work: Work, bases: Path, rules: Rules, edits: int = 0) -> Measured:
+    """All repeats of a peer on a pair that `write` wrote, whose distance others know. Raises NoAnswer."""
     batch = work.batch
-    order = _Order(peer, bases, (int(batch.q_start[0]), int(batch.t_start[0])), work.lengths)
+    order = _Order(peer, bases, (int(batch.q_start[0]), int(batch.t_start[0])), work.lengths, edits)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, order), daemon=True)
@@ -136,7 +164,8 @@ def serve(connection: Connection, order: _Order) -> None:
     """The other process: says that it is ready, then seconds and distance as often as it is asked to."""
     whole = resource.getrlimit(resource.RLIMIT_AS)[1]
     memory = int(_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, whole))
+    if not order.peer.program:  # one that uses a card takes addresses for all of its memory
+        resource.setrlimit(resource.RLIMIT_AS, (memory, whole))
     try:
         once = _opened(order)
         connection.send((0.0, 0))
@@ -150,6 +179,8 @@ def serve(connection: Connection, order: _Order) -> None:
 
 def _opened(order: _Order) -> Callable[[], tuple[float, int]]:
     work = work_of(np.fromfile(order.bases, np.uint8), order.starts, order.lengths)
+    if order.peer.program:
+        return _program(order, work)
     if order.peer.setting is None:
         return _edlib(work)
     assert order.peer.library is not None
@@ -173,3 +204,31 @@ def _edlib(work: Work) -> Callable[[], tuple[float, int]]:
         return time.perf_counter() - begun, distance
 
     return once
+
+
+def _program(order: _Order, work: Work) -> Callable[[], tuple[float, int]]:
+    """A program that prints the distance and its own seconds, which begin when its kernels are compiled."""
+    assert order.peer.library is not None
+    files = [order.bases.with_name(f"{side}.fa") for side in ("query", "target")]
+    for file, letters in zip(files, (work.pair.query, work.pair.target), strict=True):
+        file.write_bytes(b">" + file.stem.encode() + b"\n" + letters.tobytes() + b"\n")
+    options = [word.format(max(order.edits, 1)) for word in order.peer.program]
+    program = order.peer.library.resolve()
+    command = [str(program), "-fP", str(files[0]), "-fT", str(files[1]), *options]
+
+    def once() -> tuple[float, int]:
+        done = subprocess.run(
+            command, cwd=program.parent, capture_output=True, text=True, errors="replace", preexec_fn=_with_its_parent
+        )
+        found = re.search(r"Distance=(\d+) Time=([0-9.eE+-]+)", done.stdout)
+        if not found:
+            raise NoAnswer((done.stdout + done.stderr).strip()[-200:] or f"exit status {done.returncode}")
+        return float(found[2]), int(found[1])
+
+    return once
+
+
+def _with_its_parent() -> None:
+    """Called in a new process: it ends when the one that began it does."""
+    die_with_parent = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)

@@ -12,7 +12,7 @@ import numpy as np
 
 from wfacli._native import check_batch
 from wfacli.batch import PairBatch, Status
-from wfacli.config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, Limits, Metric, Penalties
+from wfacli.config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Penalties
 from wfacli.engines.choice import with_gpu
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
@@ -24,13 +24,22 @@ from wfacli.stats import Stats
 from .gpu_work import Pairs
 from .verdict import Costs
 
+EXACT = Heuristics()
 BATCH = {EngineName.GPU: GPU_BATCH, EngineName.CPU: CPU_BATCH}  # letters
 
 
 class Engine:
     """Our engine for one task until it is closed."""
 
-    def __init__(self, metric: str, score_only: bool, where: str, threads: int, memory: float | None) -> None:
+    def __init__(
+        self,
+        metric: str,
+        score_only: bool,
+        where: str,
+        threads: int,
+        memory: float | None,
+        heuristics: Heuristics = EXACT,
+    ) -> None:
         """Opens it on "gpu", with the CPU engine behind it, or on "cpu". Raises DeviceError.
 
         Args:
@@ -39,9 +48,11 @@ class Engine:
             where: "gpu" or "cpu".
             threads: of the CPU engine; two more work on batches, or as many as the command has beside a card.
             memory: of the card, as --gpu-memory has it.
+            heuristics: none unless given.
         """
         kind = Metric(metric)
         self._spec, self._limits = AlignSpec(kind, Penalties.of(kind), score_only=score_only), Limits()
+        self._spec = dataclasses.replace(self._spec, heuristics=heuristics)
         self._stats = Stats()
         self._checks = native_options(self._spec, self._limits, TABLE)
         config = Config(self._spec, limits=self._limits, threads=threads, engine=EngineName(where), gpu_memory=memory)

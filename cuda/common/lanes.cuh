@@ -47,6 +47,12 @@ class Lanes {
     if constexpr (Count == 1) return value;
     return __shfl_sync(mask(), value, lane, kWarp);
   }
+  // Whether one of the threads says so. As sync(): what they wrote before the others read afterwards.
+  WFACLI_DEVICE static bool any(bool yes) {
+    if constexpr (kBlock) return __syncthreads_or(yes) != 0;
+    sync();
+    return ballot(yes) != 0;
+  }
   // The least of all threads' values. A block's threads use `scratch`, in shared memory, for it.
   WFACLI_DEVICE static std::int32_t least(std::int32_t value, std::int32_t* scratch) {
     if constexpr (Count == 1) return value;

@@ -149,6 +149,15 @@ inline unsigned __reduce_or_sync(std::uint32_t mask, unsigned value) {
   return wfacli_emulation::reduce(mask, value, [](unsigned a, unsigned b) { return a | b; }, "reduce_or");
 }
 inline void __syncthreads() { wfacli_emulation::block_barrier(); }
+inline int __syncthreads_or(int yes) {
+  static int some;  // of the block, which runs alone
+  __syncthreads();
+  if (threadIdx.x == 0) some = 0;
+  __syncthreads();
+  some |= yes != 0;
+  __syncthreads();
+  return some;
+}
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 [[noreturn]] inline void __trap() { wfacli_emulation::fault("trap"); }

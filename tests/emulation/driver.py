@@ -68,6 +68,9 @@ class _Fault:
     error: type[Exception]
 
 
+_locked_by_any: dict[int, int] = {}  # what is locked for one card is for all
+
+
 class EmulatedDriver:
     """Runs kernels on the thread that waits.
 
@@ -177,12 +180,13 @@ class EmulatedDriver:
         assert not any(
             address < begin + size and begin < address + memory.nbytes for begin, size in self.locks.items()
         )
-        self.locks[address] = memory.nbytes
+        self.locks[address] = _locked_by_any[address] = memory.nbytes
 
     def unlock(self, memory: np.ndarray) -> None:
         self._called("unlock")
         assert self.locks.get(memory.ctypes.data) == memory.nbytes, "unlock of what is not locked, or of a part of it"
         del self.locks[memory.ctypes.data]
+        _locked_by_any.pop(memory.ctypes.data, None)
 
     def _memory(self, nbytes: int) -> int:
         address = self._library.emulation_allocate(nbytes)
@@ -272,6 +276,8 @@ class EmulatedDriver:
                     self._run_one(stream)
         finally:
             self._closed = True
+            for address in self.locks:
+                _locked_by_any.pop(address, None)
             for address in [*self.allocations, *self.pins]:
                 self._library.emulation_free(address)
 
@@ -287,7 +293,7 @@ class EmulatedDriver:
         assert self._locked(array), "copies take page-locked arrays"
 
     def _locked(self, array: np.ndarray) -> bool:
-        return any(_inside(pieces, array.ctypes.data, array.nbytes) for pieces in (self.pins, self.locks))
+        return any(_inside(pieces, array.ctypes.data, array.nbytes) for pieces in (self.pins, _locked_by_any))
 
     def _copy(self, address: int, array: np.ndarray, *, to_card: bool) -> None:
         assert _inside(self.allocations, address, array.nbytes), "a copy beyond the card's memory"

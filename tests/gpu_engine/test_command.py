@@ -44,7 +44,7 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
     """The cards that were opened, which by now are closed and have lost nothing."""
     opened: list[EmulatedDriver] = []
 
-    def open_driver(compiler: object) -> EmulatedDriver:
+    def open_driver(index: int, compiler: object) -> EmulatedDriver:
         opened.append(EmulatedDriver())
         return opened[-1]
 
@@ -168,7 +168,7 @@ def assert_one_error(capfd, *words: str) -> None:
 
 
 def test_without_a_card(align, folder, monkeypatch, capfd):
-    def no_card(compiler: object) -> EmulatedDriver:
+    def no_card(index: int, compiler: object) -> EmulatedDriver:
         raise DeviceError("this machine has no NVIDIA GPU")
 
     monkeypatch.setattr(choice, "CudaDriver", no_card)
@@ -184,7 +184,7 @@ def test_without_a_card(align, folder, monkeypatch, capfd):
 
 
 def test_without_pycuda_no_card_is_looked_for(align, monkeypatch, folder, capfd):
-    def looked(compiler: object) -> EmulatedDriver:
+    def looked(index: int, compiler: object) -> EmulatedDriver:
         raise DeviceError("nobody was to look")
 
     monkeypatch.setattr(choice, "CudaDriver", looked)
@@ -203,7 +203,7 @@ FAULTS = [
 @pytest.mark.parametrize(("call", "error"), FAULTS)
 @pytest.mark.parametrize("after", [0, 5])
 def test_a_card_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, error, after):
-    def failing(compiler: object) -> EmulatedDriver:
+    def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = EmulatedDriver()
         # Memory of the host serves several batches; the least that there is of it is for one.
         first = {"*": 10 + 10 * after, "pinned": min(after, 1), "lock": min(after, 1)}.get(call, after)

@@ -159,7 +159,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
         (tmp_path / name).write_bytes(fasta([pair[side].decode() for pair in pairs]))
     drivers: list[EmulatedDriver] = []
 
-    def open_driver(compiler: object) -> EmulatedDriver:
+    def open_driver(index: int, compiler: object) -> EmulatedDriver:
         drivers.append(EmulatedDriver())
         return drivers[-1]
 

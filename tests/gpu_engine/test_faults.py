@@ -299,7 +299,7 @@ def asked(engine: EngineName, **options) -> Config:
     return Config(spec=AlignSpec(**{**{"metric": EDIT.metric, "penalties": EDIT.penalties}, **options}), engine=engine)
 
 
-def no_card(**_options) -> EmulatedDriver:
+def no_card(*_options) -> EmulatedDriver:
     raise DeviceError("no card here")
 
 
@@ -322,7 +322,7 @@ def test_without_a_card_that_is_asked_for(monkeypatch, cpu):
 def test_a_card_that_fails_at_once(monkeypatch, cpu, call, name):
     drivers: list[EmulatedDriver] = []
 
-    def opened(**_options) -> EmulatedDriver:
+    def opened(*_options) -> EmulatedDriver:
         drivers.append(EmulatedDriver())
         drivers[0].fail(call=call, after=2 if call == "stream" else 0)
         return drivers[0]
@@ -338,13 +338,13 @@ def test_a_card_that_fails_at_once(monkeypatch, cpu, call, name):
 
 
 def test_the_card_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", lambda **_: pytest.fail("opened"))
+    monkeypatch.setattr(choice, "CudaDriver", lambda *_: pytest.fail("opened"))
     assert choice.with_gpu(asked(EngineName.CPU), cpu, Stats()) is cpu
     assert choice.with_gpu(asked(EngineName.AUTO, mode=Mode.HW), cpu, Stats()) is cpu
 
 
 def test_a_card_and_the_cpu_together(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", lambda **_: EmulatedDriver())
+    monkeypatch.setattr(choice, "CudaDriver", lambda *_: EmulatedDriver())
     both = choice.with_gpu(asked(EngineName.AUTO), cpu, Stats())
     assert isinstance(both, BothEngines)
     rows = np.arange(3, dtype=np.int32)

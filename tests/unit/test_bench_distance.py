@@ -17,7 +17,7 @@ import distance_table
 import harness
 from peers import distance_ours, distance_peers, distance_work
 from peers.distance_ours import Measured, NoAnswer, Rules
-from peers.distance_peers import EDLIB, WFA2
+from peers.distance_peers import EDLIB, WAVEFRONT_VARIANTS, WFA2
 from peers.distance_verdict import Entry, rate, ratio
 from peers.distance_work import Row, changed, made
 
@@ -164,6 +164,42 @@ def test_a_peer_that_fails_says_why(tmp_path):
         )
 
 
+def program(folder, text):
+    """A program that says something, and how it was called."""
+    file = folder / "program"
+    file.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > called\n{text}\n")
+    file.chmod(0o755)
+    return replace(WAVEFRONT_VARIANTS, library=file)
+
+
+def test_a_program_is_told_the_distance_and_read(tmp_path):
+    work = made(TINY, None)
+    peer = program(tmp_path, "echo 'ready. Distance=12 Time=0.25 seconds'")
+    found = distance_peers.run(peer, work, distance_peers.write(work, tmp_path), rules(), 12)
+    assert (found.distance, found.seconds) == (12, [0.25, 0.25])
+    called = (tmp_path / "called").read_text().split()
+    assert called[4:] == ["-k", "12", "-wgs", "64", "-WFO2OCL"] and called[::2][:2] == ["-fP", "-fT"]
+    for file, letters in zip(called[1:4:2], (work.pair.query, work.pair.target), strict=True):
+        assert Path(file).read_bytes().split(b"\n")[1] == letters.tobytes()
+    assert "WavefrontVariants, built by the user, -k {}" in peer.what
+
+
+def test_a_program_that_fails_or_hangs(tmp_path):
+    work = made(TINY, None)
+    bases = distance_peers.write(work, tmp_path)
+    with pytest.raises(NoAnswer, match="no such device"):
+        distance_peers.run(program(tmp_path, "echo no such device; exit 1"), work, bases, rules())
+    with pytest.raises(NoAnswer, match="stopped after"):
+        distance_peers.run(program(tmp_path, "echo $$ > pid; exec sleep 60"), work, bases, rules(longest=2))
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the program still runs")
+
+
 # Verdicts
 
 
@@ -211,7 +247,7 @@ def test_a_table_of_the_cpu(tmp_path, monkeypatch, capsys):
     assert distance_table.opened(a.engine) == (None, "not asked for")
     there = distance_table.field_of(a, None)
     assert [o.name for o in there.ours] == OURS and [p.name for p in there.peers] == ["edlib"]
-    assert set(there.absent) == {"wfa2", "quicked"}
+    assert set(there.absent) == {"wfa2", "quicked", "astarpa2", "variants"}
     rows = [TINY, Row("real", real="x"), Row("large", letters=1, card=True)]
     entries, path = distance_table.measured(rows, a, there, rules())
     assert path is not None and path.name.endswith("-distance-table-on-cpu.json")

@@ -333,3 +333,9 @@ def test_retries_that_are_alike_are_decided_once() -> None:
     known = Sample(batch, 100, failed)
     assert known == Sample(batch, 100, failed + 0.5) and hash(known) == hash(Sample(batch, 100, failed + 0.5))
     assert known != Sample(batch, 100, 3 * failed) and known != Sample(batch, 100)
+
+
+@pytest.mark.parametrize("path", [True, False])
+def test_long_pairs_have_the_largest_team_where_smaller_ones_fill_the_card_as_well(path):
+    assert tiles.lanes(47_104, 2, ((3, 1),), path, 1024, 59_756) == tiles.LANES[-1]
+    assert tiles.lanes(128, 2, ((3, 1),), path, 300_000, 1000) == tiles.LANES[0]

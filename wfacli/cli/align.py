@@ -30,6 +30,7 @@ from .options import (
     CigarOption,
     CsOption,
     DebugOption,
+    DevicesOption,
     EngineOption,
     ExplainOption,
     FormatOption,
@@ -59,7 +60,7 @@ from .options import (
 from .outputs import output_spec
 from .progress import shown
 from .report import fail_if_unaligned, summary, write_stats
-from .scoring import gpu_memory_of, limits_of, spec_of
+from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
 
 
 def align(
@@ -86,6 +87,7 @@ def align(
     threads: ThreadsOption = None,
     engine: EngineOption = EngineName.AUTO,
     gpu_memory: GpuMemoryOption = None,
+    devices: DevicesOption = "0",
     batch_bases: BatchBasesOption = None,
     max_memory: MaxMemoryOption = "784M",
     kernel: KernelOption = None,
@@ -115,6 +117,7 @@ def align(
         limits=limits_of(max_memory),
         engine=engine,
         gpu_memory=gpu_memory_of(gpu_memory),
+        devices=devices_of(devices),
         threads=threads or usable_cores(),
         batch_bases=batch_bases,
         check=check,

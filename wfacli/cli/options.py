@@ -230,7 +230,17 @@ GpuMemoryOption = Annotated[
         "--gpu-memory",
         metavar="SIZE",
         show_default="half of what is free, 24G at most",
-        help="Memory of the GPU that may be used, like 4G, or a share of what is free, like 0.8.",
+        help="Memory of each GPU that may be used, like 4G, or a share of what is free, like 0.8.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+DevicesOption = Annotated[
+    str,
+    typer.Option(
+        "--devices",
+        metavar="all|N,...",
+        help="Which GPUs to use, counted from 0 among those that CUDA_VISIBLE_DEVICES leaves. One that fails is left "
+        "out with a warning. The output does not depend on it.",
         rich_help_panel=_ENGINE,
     ),
 ]

@@ -76,6 +76,19 @@ def gpu_memory_of(text: str | None) -> float | None:
     return float(most)
 
 
+def devices_of(text: str) -> tuple[int, ...] | None:
+    """GPUs by number; None: all. Raises UsageError."""
+    if text.strip() == "all":
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise UsageError(f"--devices takes 'all' or numbers like 0,2, not {text!r}")
+    devices = tuple(int(part) for part in parts)
+    if len(set(devices)) < len(devices):
+        raise UsageError(f"--devices names a GPU twice: {text!r}")
+    return devices
+
+
 def bytes_of(option: str, text: str) -> int:
     """A size like 500M. Raises UsageError."""
     size = _SIZE.fullmatch(text.strip())

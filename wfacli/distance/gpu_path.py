@@ -50,17 +50,11 @@ class CardPath:
     rounds: int
 
 
-# Taken without being asked for. In one of some 45 runs on a card an earlier form of the stripes gave another path than
-# the canonical one, of the same cost, which is not explained; the present form has not run on a card yet.
-_TRUSTED = frozenset({gpu_path_fronts.NAME})
-
-
-def forecast(card: Card, pair: Pair, distance: int, every: bool = False) -> tuple[float, str]:
-    """Seconds, and the way that takes them; `every`: also one that is not taken unless a card is asked for."""
+def forecast(card: Card, pair: Pair, distance: int) -> tuple[float, str]:
+    """Seconds, and the way that takes them."""
     lengths = len(pair.query), len(pair.target)
     found = sizes.seconds(card.multiprocessors, lengths, distance, pair.plain)
-    times = [(seconds, f"gpu-{way}") for way, seconds in found.items()]
-    return min(((seconds, way) for seconds, way in times if every or way in _TRUSTED), default=(math.inf, ""))
+    return min(((seconds, f"gpu-{way}") for way, seconds in found.items()), default=(math.inf, ""))
 
 
 def find_path(driver: Driver, pair: Pair, distance: int, way: str, look: Callable[[], None]) -> CardPath:

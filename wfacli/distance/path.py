@@ -138,7 +138,7 @@ def _by_card(
     if not (options.always or card.is_open or (on_cpu > tuning.OPENING_A_CARD and card.works)):
         return None
     driver = card.driver()
-    on_card, way = forecast(driver.card, pair, distance, every=options.always)
+    on_card, way = forecast(driver.card, pair, distance)
     if not way or (on_card > on_cpu and not options.always):
         return None
 

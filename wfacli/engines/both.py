@@ -37,13 +37,16 @@ class BothEngines:
 
     What the card cannot finish comes back with a status, and its next rung is on the CPU's threads, which so work on
     one batch while the card has the next.
+
+    Attributes:
+        cards: that there are.
     """
 
     name = "gpu"
 
-    def __init__(self, gpu: Engine, cpu: Engine, long: LongPairs | None = None) -> None:
-        """`long` has pairs that are the CPU's because the card's batch kernels do not take them."""
-        self._gpu, self._cpu, self._long = gpu, cpu, long
+    def __init__(self, gpu: Engine, cpu: Engine, long: LongPairs | None = None, cards: int = 1) -> None:
+        """`long` has pairs that are the CPU's because the card's batch kernels do not take them; `cards`: of `gpu`."""
+        self._gpu, self._cpu, self._long, self.cards = gpu, cpu, long, cards
 
     def letters_memory(self, nbytes: int) -> U8 | None:
         """The card's."""

@@ -8,13 +8,14 @@ from ..config import AlignSpec, Config, EngineName
 from ..errors import DeviceError, UsageError
 from ..forecast import only_banded, plainly_global
 from ..gpu.compiler import Compiler
-from ..gpu.cuda_driver import CudaDriver
+from ..gpu.cuda_driver import CudaDriver, count_devices
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
 from . import extend_gpu
 from .base import Engine
 from .both import BothEngines
 from .gpu import GpuEngine
+from .several import SeveralGpus
 
 
 def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], None] | None = None) -> Engine:
@@ -33,13 +34,29 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
         return cpu
 
     try:
-        gpu = GpuEngine(config.spec, _opening(tell), stats, config.gpu_memory)
+        gpu = _on_cards(config, stats, tell)
     except DeviceError:
         if config.engine is EngineName.GPU:
             cpu.close()
             raise
         return cpu
-    return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs())
+    cards = len(gpu.engines) if isinstance(gpu, SeveralGpus) else 1
+    return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), cards)
+
+
+def _on_cards(config: Config, stats: Stats, tell: Callable[[str], None] | None) -> GpuEngine | SeveralGpus:
+    """The cards that are asked for. Raises DeviceError where one of them does not work."""
+    devices = tuple(range(count_devices())) if config.devices is None else config.devices
+    engines: list[GpuEngine] = []
+    try:
+        for index in devices or (0,):  # of none, opening the first says why
+            letters = engines[0].letters if engines else None
+            engines.append(GpuEngine(config.spec, _opening(tell, index), stats, config.gpu_memory, letters))
+    except BaseException:
+        for engine in reversed(engines):
+            engine.close()
+        raise
+    return engines[0] if len(engines) == 1 else SeveralGpus(list(zip(devices, engines, strict=True)), tell)
 
 
 def extending(
@@ -70,12 +87,12 @@ def extending(
         raise
 
 
-def _opening(tell: Callable[[str], None] | None) -> Callable[[], CudaDriver]:
+def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[], CudaDriver]:
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if tell and seconds is not None:
             tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
 
-    return lambda: CudaDriver(compiler=Compiler(progress=compiled))
+    return lambda: CudaDriver(index, Compiler(progress=compiled))
 
 
 def serves(spec: AlignSpec) -> bool:

@@ -97,6 +97,9 @@ class GpuEngine:
 
     A card that fails takes no result with it: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next rung, which
     is on the CPU.
+
+    Attributes:
+        letters: lends the memory of letters_memory().
     """
 
     name = "gpu"
@@ -107,8 +110,16 @@ class GpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
+        letters: Lender | None = None,
     ) -> None:
-        """Opens the card; `memory` is how many of its bytes may be used, below 1 as a share of what is free.
+        """Opens the card.
+
+        Args:
+            spec: what is computed.
+            open_driver: called in the device's thread.
+            stats: of the run.
+            memory: how many of the card's bytes may be used, below 1 as a share of what is free; None: half.
+            letters: another engine's, whose card stays open as long as this one's: what it lends serves all cards.
 
         Raises:
             DeviceError: there is no card that works.
@@ -127,7 +138,8 @@ class GpuEngine:
         self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
-        self._letters, self._outbox = Lender(), Outbox(self._device.call_now)
+        self.letters, self._lends = letters or Lender(), letters is None
+        self._outbox = Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
@@ -140,13 +152,13 @@ class GpuEngine:
         if self._closed or self._failure is not None:
             return None
         try:
-            return self._letters.lend(nbytes, self._device.call_now)
+            return self.letters.lend(nbytes, self._device.call_now)
         except DeviceError:  # who has no such memory takes any
             return None
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
-        lent = self._letters.holds(pairs.bases)
+        lent = self.letters.holds(pairs.bases)
         chosen = _Chosen.by_letters(pairs, route.rows, route.bands, lent)
         parts = [part for some in chosen for part in self._parts(some, route)]
         return _Ticket(route, parts)
@@ -161,6 +173,11 @@ class GpuEngine:
     def stats(self) -> dict[str, Any]:
         """The card, and how much of its memory is used at most."""
         return {"engine": self.name, **self._device.report(self._job_bytes, self._failure)}
+
+    @property
+    def failure(self) -> DeviceError | None:
+        """Why the card takes no more pairs; None as long as it works."""
+        return self._failure
 
     def long_pairs(self) -> LongPairs:
         """The same card for pairs that are too long for its kernels, as long as the engine is not closed."""
@@ -177,7 +194,7 @@ class GpuEngine:
         self._closed = True
         self._staging.close()
         self._columns.close()
-        for held in (self._outbox, self._letters):
+        for held in (self._outbox, self.letters) if self._lends else (self._outbox,):
             self._device.call(held.close)
         self._device.close()
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from .._native import gather_parts
-from ..batch import AlignmentBatch, PairBatch, PartialResult, is_every_row
+from ..batch import AlignmentBatch, PairBatch, PartialResult, every_row, is_every_row
 
 
 def gather(
@@ -30,3 +31,13 @@ def gather(
         )
     status, cut, score, span, cigar, start, origin = gather_parts(parts, origins, n)
     return AlignmentBatch(pairs.ordinal, status, cut, score, span.reshape(-1, 4), cigar, start, origin, kernels)
+
+
+def overlaid(found: PartialResult, again: PartialResult) -> PartialResult:
+    """A result in which those rows that were aligned again, some of its own, have the later answers."""
+    order = np.argsort(found.rows, kind="stable")
+    places = order[np.searchsorted(found.rows, again.rows, sorter=order)].astype(np.int32)
+    count = len(found.rows)
+    parts = [replace(found, rows=every_row(count)), replace(again, rows=places)]
+    status, cut, score, span, cigar, start, _ = gather_parts(parts, [0, 0], count)
+    return PartialResult(found.rows, status, cut, score, span.reshape(-1, 4), cigar, start)

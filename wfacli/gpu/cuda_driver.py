@@ -21,6 +21,7 @@ from .occupancy import capability, resident_blocks
 _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
 _NON_BLOCKING = 1  # streams that do not wait for the default one
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
+_PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all cards
 GET_PYCUDA = "pip install wfacli[gpu] builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 
 
@@ -44,13 +45,19 @@ def load_libcuda() -> Any:
     return ctypes.CDLL("libcuda.so.1")
 
 
-def open_device(cuda: Any, index: int) -> Any:
-    """A device of PyCUDA's that the kernels can run on."""
+def count_devices(cuda: Any = None) -> int:
+    """Cards that the driver counts, which CUDA_VISIBLE_DEVICES may hide from it. Raises DeviceError."""
+    cuda = cuda or load_pycuda()
     try:
         cuda.init()
-        count = cuda.Device.count()
+        return int(cuda.Device.count())
     except cuda.Error as problem:
         raise DeviceError(f"the NVIDIA driver finds no GPU that it can use: {problem}") from problem
+
+
+def open_device(cuda: Any, index: int) -> Any:
+    """A device of PyCUDA's that the kernels can run on."""
+    count = count_devices(cuda)
     if not 0 <= index < count:
         what = (
             f"no GPU {index}: this machine has {count}, counted from 0" if count else "this machine has no NVIDIA GPU"
@@ -190,7 +197,8 @@ class CudaDriver:
         """Page-locks memory of the host."""
         # Not by PyCUDA, which gives a second base to the array that it makes of it, and numpy refuses that.
         what, address = f"page-locking {memory.nbytes:,} bytes of the host's memory", memory.ctypes.data
-        error = self._library.cuMemHostRegister_v2(ctypes.c_void_p(address), ctypes.c_size_t(memory.nbytes), 0)
+        size = ctypes.c_size_t(memory.nbytes)
+        error = self._library.cuMemHostRegister_v2(ctypes.c_void_p(address), size, _PORTABLE)
         if error:
             kind = OutOfDeviceMemory if error == _OUT_OF_MEMORY else DeviceError
             raise kind(f"{self.card.name}: {what} failed: cuMemHostRegister gave error {error}")

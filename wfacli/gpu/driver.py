@@ -95,7 +95,7 @@ class Driver(Protocol):
         """Gives it back: the very array that `pinned` gave, when no view of it is used any more."""
 
     def lock(self, memory: Bytes) -> None:
-        """Page-locks memory that the host has already, from a page's beginning: copies take it then as well."""
+        """Page-locks memory that the host has already, from a page's beginning: every card's copies take it then."""
 
     def unlock(self, memory: Bytes) -> None:
         """Ends that: the very array that was locked, when no copy needs it any more. The memory stays."""

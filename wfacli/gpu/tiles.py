@@ -136,7 +136,9 @@ def lanes(
             return 1e9 / room  # a block must have room
         return once * _waits(min(count, room) * lanes / 64)
 
-    return min((n for n in LANES if holds(n, mismatch, gaps, band)), key=time, default=None)
+    # Of two that fill the card alike the larger team: the longest pair keeps it for a shorter time.
+    able = [n for n in LANES if holds(n, mismatch, gaps, band)]
+    return min(able, key=lambda n: (time(n), -n), default=None)
 
 
 def _waits(warps: float) -> float:

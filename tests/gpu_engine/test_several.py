@@ -1,0 +1,174 @@
+"""Several cards: the same bytes as from one, all of them at work, and one that fails takes nothing with it."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.cli.support import table
+from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli.batch import Status
+from wfacli.dispatch import Route
+from wfacli.engines import choice
+from wfacli.engines.gpu import GpuEngine
+from wfacli.engines.parts import overlaid
+from wfacli.engines.several import SeveralGpus
+from wfacli.errors import DeviceError
+from wfacli.stats import Stats
+
+from .support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
+from .test_command import align, assert_one_error, folder  # noqa: F401 (fixtures)
+
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+
+CARDS = 3
+
+
+@pytest.fixture
+def cards(monkeypatch):
+    """Three cards, by the order in which they are opened; by now closed, and those that work have lost nothing."""
+    opened: dict[int, EmulatedDriver] = {}
+
+    def open_driver(index: int, compiler: object) -> EmulatedDriver:
+        if index >= CARDS:
+            raise DeviceError(f"no GPU {index}: this machine has {CARDS}, counted from 0")
+        assert index not in opened
+        opened[index] = EmulatedDriver()
+        return opened[index]
+
+    monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    monkeypatch.setattr(choice, "count_devices", lambda: CARDS)
+    yield opened
+    assert all(driver._closed for driver in opened.values())
+    assert [leaks(driver) for driver in opened.values() if not driver._lost] in ([{}] * n for n in range(CARDS + 1))
+
+
+FILES = ("q.fq", "t.fa", "--metric", "edit", "-t", "3", "--batch-bases", "400")
+
+
+@pytest.mark.parametrize(("devices", "used"), [("all", [0, 1, 2]), ("2,0", [0, 2]), ("1", [1])])
+def test_same_bytes(align, folder, cards, devices, used):  # noqa: F811
+    assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
+    assert align(*FILES, "--engine", "gpu", "--devices", devices, "-o", "gpu.paf", "--stats", "s.json") == 0
+    assert (folder / "gpu.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
+    assert sorted(cards) == used
+    assert all(card.calls["launch"] > 0 for card in cards.values())
+    engine = json.loads((folder / "s.json").read_text())["engine"]
+    if len(used) > 1:
+        assert engine["card"] == f"{len(used)} × emulated card"
+        assert sorted(card["index"] for card in engine["cards"]) == used
+        assert sum(card["pairs"] for card in engine["cards"]) > 50
+        assert engine["memory_bytes"] == sum(card["memory_bytes"] for card in engine["cards"])
+
+
+def test_letters_are_locked_once_for_all_cards(align, folder, cards, monkeypatch):  # noqa: F811
+    upload, lent = EmulatedDriver.upload, set()
+
+    def uploaded(self, address, source, stream):
+        begin = source.ctypes.data
+        if any(at <= begin < at + size for at, size in cards[0].locks.items()):
+            lent.update(index for index, card in cards.items() if card is self)
+        upload(self, address, source, stream)
+
+    monkeypatch.setattr(EmulatedDriver, "upload", uploaded)
+    (folder / "plain.tsv").write_bytes(table([(q.decode(), t.decode()) for q, t in some_pairs(60) if q and t]))
+    options = ("--metric", "edit", "--batch-bases", "500", "-t", "3", "--engine", "gpu", "--devices", "0,1")
+    assert align("plain.tsv", *options, "-o", "x.paf") == 0
+    assert lent == {0, 1}
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, cards, monkeypatch, capfd, broken):  # noqa: F811
+    assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
+    kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
+    cards.clear()
+    open_driver = choice.CudaDriver
+
+    def failing(index: int, compiler: object) -> EmulatedDriver:
+        driver = open_driver(index, compiler)
+        if index == broken:
+            driver.lose_card(after=60)
+        return driver
+
+    monkeypatch.setattr(choice, "CudaDriver", failing)
+    capfd.readouterr()
+    assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf", "--stats", "s.json") == 0
+    assert (folder / "x.paf").read_bytes() == (folder / "one.paf").read_bytes()
+    told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
+    assert len(told) == 1
+    assert told[0].startswith(f"wfacli: warning: GPU {broken} (emulated card) failed, the others go on: injected: ")
+    report = json.loads((folder / "s.json").read_text())
+    assert report["engine"]["failure"] is None
+    assert [card["failure"] is None for card in report["engine"]["cards"]] == [i != broken for i in range(CARDS)]
+    assert report["pairs_by_kernel"] == kernels  # nothing went to the CPU for it
+
+
+def test_all_fail(align, folder, cards, monkeypatch, capfd):  # noqa: F811
+    assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
+    open_driver = choice.CudaDriver
+
+    def failing(index: int, compiler: object) -> EmulatedDriver:
+        driver = open_driver(index, compiler)
+        driver.lose_card(after=40 + 20 * index)
+        return driver
+
+    monkeypatch.setattr(choice, "CudaDriver", failing)
+    capfd.readouterr()
+    assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf", "--stats", "s.json") == 0
+    assert (folder / "x.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
+    assert "wfacli: warning: the GPU failed, and the CPU aligned the rest: injected: " in capfd.readouterr().err
+
+
+def test_a_card_that_is_not_there(align, folder, cards, capfd):  # noqa: F811
+    assert align("q.fq", "t.fa", "--engine", "gpu", "--devices", "0,7", "-o", "x.paf") == 1
+    assert_one_error(capfd, "no GPU 7")
+    assert cards[0]._closed
+
+
+@pytest.mark.parametrize("text", ["", "none", "0,", "-1", "0,0", "1.5", "all,1"])
+def test_devices_that_are_refused(align, cards, capfd, text):  # noqa: F811
+    assert align("q.fq", "t.fa", f"--devices={text}") == 2
+    assert_one_error(capfd, "--devices")
+    assert not cards
+
+
+def test_routes_go_to_who_has_the_least_to_do():
+    """Also those of a card that fails, whatever rows they have, in whatever order."""
+    engines = [GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28)]
+    engines.append(GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28, engines[0].letters))
+    several = SeveralGpus(list(enumerate(engines)))
+    batches = [batch_of(some_pairs(40, 60, seed=SEED + i)) for i in range(6)]
+    try:
+        tickets = [several.submit(batch, Route(every_row(batch), "gpu-bits-64")) for batch in batches]
+        assert [card["routes"] for card in several.stats()["cards"]] == [3, 3]
+        engines[1]._failure = DeviceError("pulled out")
+        with ThreadPoolExecutor(3) as pool:
+            found = within(lambda: list(pool.map(several.collect, tickets)))
+        assert several.stats()["failure"] is None
+        some = np.arange(3, 20, dtype=np.int32)[::-1].copy()
+        last = several.collect(several.submit(batches[0], Route(some, "gpu-bits-64")))
+        assert [card["routes"] for card in several.stats()["cards"]][1] == 3
+        for batch, result in zip(batches, found, strict=True):
+            assert_equal(result, of_cpu(EDIT, batch), f"seed {SEED}")
+        assert_equal(last, of_cpu(EDIT, batches[0], some), f"seed {SEED}")
+    finally:
+        within(several.close)
+
+
+def test_lost_rows_with_bands_of_their_own():
+    """Of a route in no order, of which some rows come back and others do not."""
+    rows = np.array([7, 2, 9, 4, 1], np.int32)
+    batch = batch_of(some_pairs(10, 60))
+    whole = of_cpu(EDIT, batch, rows)
+    lost = of_cpu(EDIT, batch, rows)
+    status, start = lost.status.copy(), whole.cigar_start
+    status[[1, 3]] = Status.UNSUPPORTED
+    kept = np.concatenate([whole.cigar[start[i] : start[i + 1]] for i in (0, 2, 4)])
+    lengths = np.where(status, 0, np.diff(start))
+    found = replace(lost, status=status, cigar=kept, cigar_start=np.concatenate([[0], np.cumsum(lengths)]))
+    again = of_cpu(EDIT, batch, np.array([4, 2], np.int32))
+    assert_equal(overlaid(found, again), whole)
