@@ -135,7 +135,7 @@ def test_faulty_mappings_end_the_run_or_are_skipped(
     assert not (tmp_path / "x.sam").exists()
     skipped = align(tmp_path, "--mappings", "map.paf", "-o", "x.sam", "--on-error", "skip", "--stats", "s.json")
     assert skipped.code == 0, skipped.err
-    assert "1 mappings were skipped; the first: map.paf, line 3" in skipped.err and words in skipped.err
+    assert "1 faulty mapping left out; the first: map.paf, line 3" in skipped.err and words in skipped.err
     assert json.loads((tmp_path / "s.json").read_text())["skipped"] == 1
     assert len(rows_of((tmp_path / "x.sam").read_bytes())) == len(world.rows) - 1
 

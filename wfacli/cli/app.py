@@ -17,6 +17,7 @@ from .extend_options import EXTEND_HELP
 from .kernels import KERNELS_HELP, kernels
 from .local import local
 from .local_options import LOCAL_HELP
+from .map import MAP_HELP, map_
 from .options import ALIGN_HELP
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ def main(
 
 
 app.command(no_args_is_help=True, help=ALIGN_HELP)(align)
+app.command("map", no_args_is_help=True, help=MAP_HELP)(map_)
 app.command(no_args_is_help=True, help=EXTEND_HELP)(extend)
 app.command(no_args_is_help=True, help=DISTANCE_HELP)(distance)
 app.command(no_args_is_help=True, help=LOCAL_HELP)(local)
