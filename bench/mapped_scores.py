@@ -3,8 +3,8 @@
     python bench/mapped_scores.py --minimap2 PATH READS REFERENCE PRESET [READS REFERENCE PRESET …] [--save]
 
 minimap2 maps and aligns (-c --eqx); `wfacli align --mappings` aligns what each of its records spans; the score of
-either is computed from its CIGAR here. minimap2's costs are asked for by --scores A,B,O1,E1,O2,E2. --save keeps counts in
-bench/results.
+either is computed from its CIGAR here. minimap2's costs are asked for by --scores A,B,O1,E1,O2,E2. --save keeps counts
+in bench/results.
 """
 
 from __future__ import annotations
