@@ -136,8 +136,7 @@ class BatchRun(ABC):
     @property
     def subject(self) -> str:
         """What was aligned, in words."""
-        pairs = self.stats.counts["pairs"]
-        return f"{pairs:,} pair{'' if pairs == 1 else 's'}"
+        return counted(self.stats.counts["pairs"], "pair")
 
     @property
     def more(self) -> dict[str, Any]:
@@ -286,6 +285,11 @@ class AlignRun(BatchRun):
         spec = self.config.spec
         asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
         return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})
+
+
+def counted(count: int, thing: str) -> str:
+    """So many things, in words."""
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:

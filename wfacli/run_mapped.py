@@ -13,7 +13,7 @@ from .io.format import Formatter
 from .io.header import header_around
 from .io.mapped import MappedFiles, mapped_reader, read_reference, reference_lines
 from .io.reader import batches_of
-from .run import AlignRun
+from .run import AlignRun, counted
 
 
 class MappedRun(AlignRun):
@@ -46,7 +46,15 @@ class MappedRun(AlignRun):
     def _batches(self, most: int) -> Iterator[PairBatch]:
         self._reader = mapped_reader(self._reference, self._mapping, self.config.output.format is Format.SAM)
         lend = self.engine.letters_memory if self.on_gpu else None
-        return batches_of(self._reader, self._sources[:2], self.batch_bases, lend)
+        yield from batches_of(self._reader, self._sources[:2], self.batch_bases, lend)
+        self._mapped_files.finished()
+
+    def run(self) -> None:
+        """See BatchRun."""
+        try:
+            super().run()
+        finally:
+            self._mapped_files.close()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -59,7 +67,8 @@ class MappedRun(AlignRun):
         counts = self.counts
         if not counts:
             return "no mappings"
-        return f"{counts['mappings']:,} mappings of {counts['mapped_reads']:,} reads out of {counts['reads']:,}"
+        mapped = f"{counted(counts['mappings'], 'mapping')} of {counted(counts['mapped_reads'], 'read')}"
+        return f"{mapped} out of {counts['reads']:,}"
 
     @property
     def skipped(self) -> str:
@@ -68,7 +77,7 @@ class MappedRun(AlignRun):
             return ""
         what, line = self._reader.first_skipped()
         where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
-        return f"{self.counts['skipped']:,} mappings were skipped; the first: {where}: {what}"
+        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {what}"
 
     @property
     def asked_for(self) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pysam
 import pytest
 
-from tests.cli.support import Result, assert_failure, assert_success, rows_of, run
+from tests.cli.support import Result, assert_failure, assert_success, bgzf, rows_of, run
 from tests.mapped.world import World, random_world
 
 FILES = ("reads.fq", "ref.fa", "--mappings")
@@ -54,6 +55,25 @@ def test_bam_and_sam_on_standard_output_and_input(world: World, tmp_path: Path) 
         stdin=gzip.compress((tmp_path / "reads.fq").read_bytes()),
     )
     assert reads.out == wanted.out
+
+
+def test_bam_that_cannot_be_written(world: World, tmp_path: Path) -> None:
+    options = ("align", *FILES, "map.paf", "--format", "bam")
+    with Path("/dev/full").open("wb") as full:
+        assert_failure(run(*options, cwd=tmp_path, stdout=full), 1, "standard output: samtools view: error")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        gone = run(*options, cwd=tmp_path, stdout=pipe)
+    assert (gone.code, gone.err) == (141, "")
+
+
+def test_cram_wants_a_reference_to_look_up(world: World, tmp_path: Path) -> None:
+    (tmp_path / "ref.fa.gz").write_bytes(gzip.compress((tmp_path / "ref.fa").read_bytes()))
+    options = ("--mappings", "map.paf", "-o", "x.cram")
+    assert_failure(run("align", "reads.fq", "ref.fa.gz", *options, cwd=tmp_path), 1, "bgzip: ref.fa.gz")
+    (tmp_path / "ref.fa.gz").write_bytes(bgzf((tmp_path / "ref.fa").read_bytes()))
+    assert_success(run("align", "reads.fq", "ref.fa.gz", *options, cwd=tmp_path))
 
 
 def test_pairs_become_bam_too(tmp_path: Path) -> None:
@@ -135,7 +155,7 @@ def test_faulty_mappings_end_the_run_or_are_skipped(
     assert not (tmp_path / "x.sam").exists()
     skipped = align(tmp_path, "--mappings", "map.paf", "-o", "x.sam", "--on-error", "skip", "--stats", "s.json")
     assert skipped.code == 0, skipped.err
-    assert "1 mappings were skipped; the first: map.paf, line 3" in skipped.err and words in skipped.err
+    assert "1 faulty mapping left out; the first: map.paf, line 3" in skipped.err and words in skipped.err
     assert json.loads((tmp_path / "s.json").read_text())["skipped"] == 1
     assert len(rows_of((tmp_path / "x.sam").read_bytes())) == len(world.rows) - 1
 

@@ -11,7 +11,7 @@ import pysam
 import pytest
 
 from tests.cli.support import bgzf
-from tests.mapped.world import Expected, World, expected, random_world, sam_of, turned
+from tests.mapped.world import Expected, Row, World, expected, random_world, sam_of, turned
 from tests.oracle_spans import GLOBAL, HW, Scheme
 from wfacli.config import (
     AlignSpec,
@@ -20,6 +20,7 @@ from wfacli.config import (
     Config,
     Container,
     Format,
+    FreeEnds,
     MappingSpec,
     OutputSpec,
     Penalties,
@@ -50,9 +51,8 @@ def aligned(
     **output: object,
 ) -> tuple[list[list[str]], MappedRun]:
     """(lines of the output without a header's, split at tabs, the run)."""
-    spec = AlignSpec(
-        penalties=Penalties(match=match), ambiguous=Ambiguous(rule), mode=Span(span).mode, free=_free(Span(span))
-    )
+    mode = Span(span).mode
+    spec = AlignSpec(penalties=Penalties(match=match), ambiguous=Ambiguous(rule), mode=mode, free=FreeEnds.of(mode))
     config = Config(spec=spec, output=OutputSpec(**{"md": True, **output}), batch_bases=batch, threads=2, check=True)
     files = MappedFiles(*(str(folder / name) for name in (reads, reference, mappings)))
     run = MappedRun(config, MappingSpec(Span(span), pad, keep, skip, shelf), files, str(folder / out), "0")
@@ -61,12 +61,6 @@ def aligned(
         return [], run
     lines = (folder / out).read_text().splitlines()
     return [line.split("\t") for line in lines if not line.startswith("@")], run
-
-
-def _free(span: Span):
-    from wfacli.config import FreeEnds
-
-    return FreeEnds.of(span.mode)
 
 
 def records_of(answers: list[Expected], hard: bool = False) -> list[list[str]]:
@@ -208,7 +202,6 @@ def test_a_pair_that_costs_too_much_leaves_its_place_to_another(tmp_path: Path) 
     # The primary mapping of a is nowhere like the read, its other one is; both of b's are not.
     unlike, like = "ACGT" * 20, "AACCGGTTAC" * 8
     world = World({"t": unlike + like + "G" * 80}, {"a": (like, None), "b": (like, None)})
-    from tests.mapped.world import Row
 
     world.rows = [Row("a", 0, 80, False, "t", 160, 240), Row("a", 0, 80, False, "t", 80, 160, kind="S")]
     world.rows += [Row("b", 0, 80, False, "t", 160, 240), Row("b", 0, 80, True, "t", 160, 240, kind="S")]
@@ -263,3 +256,25 @@ def test_two_contigs_of_one_name(tmp_path: Path) -> None:
         file.write(">chr1\nACGT\n")
     with pytest.raises(InputError, match="chr1: two sequences have this name"):
         aligned(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("spans", "flags"),
+    [
+        # (begin, end, matches): with most matches, then the longest, then the first.
+        ([(0, 50, 3), (50, 90, 9), (10, 40, 3)], [2048, 0, 256]),
+        ([(0, 40, 5), (0, 60, 5), (60, 90, 5)], [256, 0, 2048]),
+        ([(0, 40, 5), (40, 80, 5)], [0, 2048]),
+        # Half of it is not more than half; what a secondary one covers does not count.
+        ([(0, 40, 9), (20, 60, 5), (19, 59, 4)], [0, 2048, 256]),
+        ([(0, 40, 9), (10, 50, 8), (30, 70, 7)], [0, 256, 2048]),
+    ],
+)
+def test_which_is_primary_where_nobody_says(spans: list, flags: list[int], tmp_path: Path) -> None:
+    letters = random_world(3).reference["chr0"][:100]
+    world = World({"t": letters}, {"r": (letters, None)})
+    world.rows = [Row("r", b, e, False, "t", b, e, 60, "", m) for b, e, m in spans]
+    world.write(tmp_path)
+    records, _ = aligned(tmp_path)
+    assert [int(record[1]) for record in records] == flags
+    assert records == records_of(expected(world, "mapped", 0, Scheme(), GLOBAL))

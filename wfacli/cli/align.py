@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
 import sys
 
 from .. import __version__
-from .._native import keep_memory_flat
 from ..config import (
     Ambiguous,
     CigarStyle,
@@ -18,13 +16,11 @@ from ..config import (
     Span,
 )
 from ..cores import usable_cores
-from ..errors import OutputClosed
 from ..io.mapped import MappedFiles
 from ..io.reader import PairFiles
-from ..run import SWITCH_BESIDE_A_CARD, AlignRun
+from ..run import AlignRun
 from ..run_mapped import MappedRun
-from .console import note, warning
-from .explain import explain as print_routes
+from .console import note
 from .mapping_options import (
     Clip,
     ClipOption,
@@ -77,8 +73,7 @@ from .options import (
     ZdropOption,
 )
 from .outputs import Storage, Tags, output_spec
-from .progress import shown
-from .report import fail_if_unaligned, summary, write_stats
+from .running import run_to_its_end
 from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
 
 
@@ -164,11 +159,8 @@ def align(
         explain=explain,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
-    keep_memory_flat()
-    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     tell = None if quiet else note
-    run: AlignRun
-    if mappings is None or mapping is None:
+    if mapping is None:
         refuse_without_mappings(
             {
                 "--span": span is not Span.MAPPED,
@@ -179,42 +171,11 @@ def align(
                 "--checksums": checksums,
             }
         )
-        run = AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
-    else:
-        files = MappedFiles(query, target or "", mappings)
-        run = MappedRun(config, mapping, files, output, __version__, stats, tell)
-    if run.on_gpu:
-        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
-    complete = False
-    try:
-        with shown(run.watch, bar=progress, quiet=quiet):
-            run.run()
-        complete = True
-    except OutputClosed:
-        raise
-    except BaseException:
-        if run.partial:
-            note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
-        raise
-    finally:
-        if run.report:
-            write_stats(run.report, run, complete)
-    _conclude(run, quiet)
 
+    def made() -> AlignRun:
+        if mapping is None:
+            return AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
+        files = MappedFiles(query, target or "", mappings or "")
+        return MappedRun(config, mapping, files, output, __version__, stats, tell)
 
-def _conclude(run: AlignRun, quiet: bool) -> None:
-    counts = run.stats.counts
-    if not quiet:
-        if counts["non_nucleotide"] and run.config.spec.ambiguous is not Ambiguous.LITERAL:
-            warning(
-                f"{counts['non_nucleotide']:,} pairs hold letters that are no nucleotide code and match nothing; "
-                "for proteins give --ambiguous literal"
-            )
-        if failure := run.engine.stats().get("failure"):
-            warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-        if isinstance(run, MappedRun) and run.skipped:
-            warning(run.skipped)
-        note(summary(run))
-    if run.config.explain:
-        print_routes(run)
-    fail_if_unaligned(run)
+    run_to_its_end(made, progress=progress, quiet=quiet)

@@ -41,6 +41,12 @@ def _align() -> tuple[_Body, str]:
     return align, ALIGN_HELP
 
 
+def _map() -> tuple[_Body, str]:
+    from .map import MAP_HELP, map_
+
+    return map_, MAP_HELP
+
+
 def _extend() -> tuple[_Body, str]:
     from .extend import extend
     from .extend_options import EXTEND_HELP
@@ -84,6 +90,7 @@ COMMANDS = {
     "align": _Entry(
         "Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.", _align
     ),
+    "map": _Entry("Map READS to REFERENCE and align them where they lie.", _map),
     "extend": _Entry(
         "Align pairs under any scores: local, semiglobal, global, or extended from a seed's end.", _extend
     ),

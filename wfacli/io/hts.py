@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
+import stat
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,7 @@ from ..batch import U8
 from ..config import Container, OutputSpec
 from ..errors import OutputClosed, OutputError, WfacliError
 from .output import Output
+from .sources import Source
 
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
@@ -22,7 +25,7 @@ import pysam
 try:
     getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
 except pysam.SamtoolsError as error:
-    sys.exit(str(error))
+    sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
 """
 _MOST_THREADS = 8  # more hardly help one file
 _SORT_MEMORY = 768  # MB, of all threads that sort
@@ -54,6 +57,8 @@ class HtsOutput(Output):
             OutputError; WfacliError: pysam is missing.
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
+        if spec.container is Container.CRAM:
+            _check_reference(reference)
         super().__init__(path)
         self._index = spec.index
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
@@ -119,6 +124,22 @@ class HtsOutput(Output):
         self._scratch.cleanup()
         if status == 0:
             return
-        if os.strerror(32) in words:  # EPIPE
+        if self._reader_gone:
             raise OutputClosed(self.name)
         raise OutputError(f"{self.name}: {words.splitlines()[-1] if words else f'htslib ended with {status}'}")
+
+    @property
+    def _reader_gone(self) -> bool:
+        """Whether nobody reads the pipe any more that the output is."""
+        poll = select.poll()
+        poll.register(self._fd, 0)
+        return stat.S_ISFIFO(os.fstat(self._fd).st_mode) and bool(poll.poll(0))
+
+
+def _check_reference(path: str) -> None:
+    """Raises WfacliError where htslib cannot look things up in a reference."""
+    with contextlib.closing(Source(path)) as source:
+        if not source.regular or path == "-":
+            raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
+        if not source.seekable:
+            raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")

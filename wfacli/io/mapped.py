@@ -40,6 +40,12 @@ class MappedFiles:
             raise
         return tuple(opened)
 
+    def finished(self) -> None:
+        """Called when all mappings were read. Raises InputError where some may be missing."""
+
+    def close(self) -> None:
+        """Ends what open() began, beside the sources."""
+
 
 def read_reference(source: Source) -> Reference:
     """All sequences of a file, a byte a letter. Raises InputError."""

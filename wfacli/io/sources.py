@@ -147,6 +147,11 @@ class Source:
         self._stream = self._decompressed()
 
     @property
+    def seekable(self) -> bool:
+        """Whether others can look something up in it: stored as it is, or in BGZF's blocks."""
+        return self.regular and (self._plain or self._bgzf)
+
+    @property
     def bytes_read(self) -> int:
         """Bytes as stored that have been read."""
         return self._raw.count + self._counted()

@@ -54,8 +54,10 @@ std::int64_t MappingReader::number(std::string_view text, const char* what) cons
   return value;
 }
 
-void MappingReader::place(std::string_view target, std::int64_t length, Mapping& m) const {
-  m.target = reference_.find(target);
+void MappingReader::place(std::string_view target, std::int64_t length, Mapping& m) {
+  // Most mappings lie where the one before does.
+  if (last_target_ < 0 || target != reference_.name(last_target_)) last_target_ = reference_.find(target);
+  m.target = last_target_;
   if (m.target < 0) fail("maps to " + std::string(target) + ", which is not in the reference");
   const std::int64_t there = reference_.length(m.target);
   if (length >= 0 && length != there)

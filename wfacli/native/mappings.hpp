@@ -48,7 +48,7 @@ class MappingReader {
   // Whether SAM's flag is that of a mapping, which then has its strand and kind.
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
   void set_spans(const RunSums& sums, Mapping& mapping) const;
-  void place(std::string_view target, std::int64_t length, Mapping& mapping) const;
+  void place(std::string_view target, std::int64_t length, Mapping& mapping);
   void check_spans(const Mapping& mapping, std::string_view target) const;
   std::int64_t number(std::string_view text, const char* what) const;
   [[noreturn]] void fail(const std::string& message) const;
@@ -58,6 +58,7 @@ class MappingReader {
   Lines lines_;
   Form form_ = Form::Unknown;
   std::string read_;  // of the line that is looked at, for faults
+  std::int32_t last_target_ = -1;
   std::vector<std::string> bam_targets_;
 };
 

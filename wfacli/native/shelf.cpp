@@ -79,6 +79,7 @@ void Shelf::view(const Place& place, ReadView& read) {
 }
 
 bool Shelf::take(const std::string& name, ReadView& read) {
+  if (places_.empty()) return false;
   const auto found = places_.find(name);
   if (found == places_.end()) return false;
   Place& place = order_[found->second];
