@@ -59,7 +59,7 @@ kernels: .venv/built
 
 # Longer random tests than make test has time for.
 fuzz: .venv/dev
-	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance tests/gpu_engine tests/emulation/test_sw.py
+	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance tests/gpu_engine tests/emulation tests/gpu_host/test_rows.py
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py

@@ -10,4 +10,7 @@ for technology in illumina pacbio nanopore; do
     printf 'Its first records (QNAME, RNAME, POS and the beginning of CIGAR):\n'
     grep -v '^@' "out/$technology.sam" | head -n 3 | cut -f 1,3,4,6 | cut -c 1-160
 done
+printf '\n== reads against a reference: wfacli align data/nanopore.query.fa.gz data/sarscov2.fa.gz --mappings data/nanopore.paf.gz -o out/mapped.sam\n'
+wfacli align "$data/nanopore.query.fa.gz" "$data/sarscov2.fa.gz" --mappings "$data/nanopore.paf.gz" -o out/mapped.sam
+grep -v '^@' out/mapped.sam | head -n 3 | cut -f 1-6 | cut -c 1-160
 printf '\nThe alignments are in %s/out; each line above that starts with "wfacli:" sums one file up.\n' "$PWD"

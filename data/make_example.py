@@ -10,6 +10,7 @@ an exact alignment has a match, so that both sides of a piece still belong toget
 from __future__ import annotations
 
 import gzip
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,11 +72,23 @@ def write(name: str, chosen: list[tuple[tuple[str, str], tuple[str, str]]]) -> N
         (HERE / f"{name}.{kind}.fa.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
+def write_mappings(folder: Path) -> None:
+    """The genome of which the nanopore reads are, and where minimap2, which must be on PATH, maps them to it."""
+    letters = records(folder / "special_sarscov2_N_iupac.target.fa.gz")[0][1]
+    lines = "\n".join(letters[i : i + 70] for i in range(0, len(letters), 70))
+    genome = HERE / "sarscov2.fa.gz"
+    genome.write_bytes(gzip.compress(f">MN908947.3\n{lines}\n".encode(), 9, mtime=0))
+    command = ["minimap2", "-x", "map-ont", "-t", "1", str(genome), str(HERE / "nanopore.query.fa.gz")]
+    paf = subprocess.run(command, check=True, capture_output=True).stdout
+    (HERE / "nanopore.paf.gz").write_bytes(gzip.compress(paf, 9, mtime=0))
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     write("illumina", spread(pairs(folder, "illumina150"), PAIRS))
     write("nanopore", spread(pairs(folder, "ont_sarscov2_amplicon"), PAIRS))
     write("pacbio", spread(pieces(folder), PAIRS))
+    write_mappings(folder)
 
 
 if __name__ == "__main__":

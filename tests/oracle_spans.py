@@ -39,18 +39,21 @@ _IUPAC = {
 # Which letters match
 
 
+@functools.cache
 def equal_by_sam(a: int, b: int) -> bool:
     """SAM: only A, C, G and T equal themselves, in either case; U reads as T."""
     x, y = (chr(c).upper().replace("U", "T") for c in (a, b))
     return x == y and x in "ACGT"
 
 
+@functools.cache
 def equal_by_wildcard(a: int, b: int) -> bool:
     """Two IUPAC codes match when some nucleotide is meant by both."""
     x, y = (_IUPAC.get(chr(c).upper(), "") for c in (a, b))
     return bool(set(x) & set(y))
 
 
+@functools.cache
 def equal_literally(a: int, b: int) -> bool:
     """Letters match themselves, whatever their case."""
     return chr(a).upper() == chr(b).upper()

@@ -80,13 +80,21 @@ def random_pairs(seed: int, count: int, longest: int, alphabet: bytes) -> list[P
 def all_lengths(seed: int, longest: int, alphabet: bytes) -> list[Pair]:
     """One pair for each combination of lengths from 0 to `longest`."""
     rng = random.Random(seed)
-    pairs = []
-    for m in range(longest + 1):
-        for n in range(longest + 1):
-            target = sequence(rng, m, alphabet)
-            query = mutated(rng, target, alphabet, 0.3)[:n]
-            pairs.append((query + sequence(rng, n - len(query), alphabet), target))
-    return pairs
+    both = range(longest + 1)
+    return [_of_lengths(rng, n, m, alphabet) for m in both for n in both]
+
+
+def some_lengths(seed: int, longest: int, alphabet: bytes, count: int) -> list[Pair]:
+    """So many of them, each with other lengths."""
+    rng = random.Random(seed)
+    chosen = (divmod(both, longest + 1) for both in rng.sample(range((longest + 1) ** 2), count))
+    return [_of_lengths(rng, n, m, alphabet) for n, m in chosen]
+
+
+def _of_lengths(rng: random.Random, query_len: int, target_len: int, alphabet: bytes) -> Pair:
+    target = sequence(rng, target_len, alphabet)
+    query = mutated(rng, target, alphabet, 0.3)[:query_len]
+    return query + sequence(rng, query_len - len(query), alphabet), target
 
 
 def edge_pairs(seed: int, alphabet: bytes) -> Iterator[Pair]:

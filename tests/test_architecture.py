@@ -54,7 +54,7 @@ STAGES = [
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
     {"run"},
-    {"dotplot", "run_extend"},
+    {"dotplot", "run_extend", "run_mapped"},
     {"distance"},
     {"local"},
     {"results"},

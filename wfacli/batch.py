@@ -71,6 +71,37 @@ class Records:
 
 
 @dataclass(frozen=True)
+class Mapped:
+    """Where n rows lie whose queries are parts of reads, and whose targets are windows of a reference.
+
+    All rows of a read are of one batch and follow one another.
+
+    Attributes:
+        t_offset: i64[n], letters of the reference's sequence before the window.
+        t_total: i64[n], letters of that sequence.
+        letters: i64[n], where the whole read, on the strand that is aligned, starts in Records.text; -1 where a record
+            is to have none. Its quality is at Records.qual, as long as the whole read.
+        clip_begin, clip_end: i32[n], letters of the read before and behind the query, on that strand.
+        first: i32[n], the same number for all rows of a read, another one than its neighbours'.
+        sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048.
+        mapq: u8[n], mapping qualities; 255 where unknown.
+    """
+
+    t_offset: I64
+    t_total: I64
+    letters: I64
+    clip_begin: I32
+    clip_end: I32
+    first: I32
+    sam_flags: I32
+    mapq: U8
+
+    def rows(self, rows: Any) -> Mapped:
+        """Some rows, chosen as numpy chooses."""
+        return Mapped(**{c.name: getattr(self, c.name)[rows] for c in dataclasses.fields(self)})
+
+
+@dataclass(frozen=True)
 class PairBatch:
     """n pairs of sequences.
 
@@ -82,6 +113,7 @@ class PairBatch:
         flags: u8[n], bits of Flag.
         est_edits: i32[n], estimated edit distance, -1 where unknown; beside a card its cost, in average edits.
         records: names and qualities.
+        mapped: where rows lie in reads and on a reference; None for pairs that are no more than that.
     """
 
     ordinal: int
@@ -93,6 +125,7 @@ class PairBatch:
     flags: U8
     est_edits: I32
     records: Records
+    mapped: Mapped | None = None
 
     def __len__(self) -> int:
         return len(self.q_len)
@@ -104,30 +137,21 @@ class PairBatch:
 
     def head(self, rows: int) -> PairBatch:
         """The first rows as a batch that shares this one's letters and text."""
-        names = {c: getattr(self.records, c)[:rows] for c in _NAME_COLUMNS}
-        pairs = {c: getattr(self, c)[:rows] for c in _PAIR_COLUMNS}
-        records = dataclasses.replace(self.records, **names)
-        return dataclasses.replace(self, records=records, **pairs)
+        return self._some(slice(rows))
 
     def part(self, rows: npt.NDArray[np.signedinteger[Any]]) -> PairBatch:
         """Some rows as a batch that shares this one's letters and text."""
+        return self._some(rows)
+
+    def _some(self, rows: Any) -> PairBatch:
         names = {c: getattr(self.records, c)[rows] for c in _NAME_COLUMNS}
         pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
-        return dataclasses.replace(self, records=dataclasses.replace(self.records, **names), **pairs)
+        mapped = None if self.mapped is None else self.mapped.rows(rows)
+        return dataclasses.replace(self, records=dataclasses.replace(self.records, **names), mapped=mapped, **pairs)
 
     def with_edits(self, edits: I32) -> PairBatch:
         """The same pairs with other estimates (i32[n])."""
-        return PairBatch(
-            self.ordinal,
-            self.bases,
-            self.q_start,
-            self.t_start,
-            self.q_len,
-            self.t_len,
-            self.flags,
-            edits,
-            self.records,
-        )
+        return dataclasses.replace(self, est_edits=edits)
 
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
@@ -138,6 +162,7 @@ class PairBatch:
             bases=columns["bases"],
             est_edits=np.full(len(columns["t_len"]), -1, np.int32),
             records=Records(text=columns["text"], **{c: columns[c] for c in _NAME_COLUMNS}),
+            mapped=Mapped(**columns["mapped"]) if "mapped" in columns else None,
             **{c: columns[c] for c in known},
         )
 

@@ -37,6 +37,19 @@ class Mode(enum.StrEnum):
     EXTENSION = "extension"
 
 
+class Span(enum.StrEnum):
+    """Which parts of a mapped read and of its target are aligned."""
+
+    MAPPED = "mapped"
+    PADDED = "padded"
+    READ = "read"
+
+    @property
+    def mode(self) -> Mode:
+        """How those parts are aligned."""
+        return Mode.GLOBAL if self is Span.MAPPED else Mode.HW
+
+
 class Ambiguous(enum.StrEnum):
     """How letters other than A, C, G, T and U (which reads as T) compare; case never matters."""
 
@@ -57,6 +70,14 @@ class Format(enum.StrEnum):
     PAF = "paf"
     TSV = "tsv"
     BLAST6 = "blast6"
+
+
+class Container(enum.StrEnum):
+    """What SAM records are stored in."""
+
+    SAM = "sam"
+    BAM = "bam"
+    CRAM = "cram"
 
 
 class CigarStyle(enum.StrEnum):
@@ -241,12 +262,36 @@ class OutputSpec:
     cs: bool = False
     header: bool = True
     read_group: str = ""  # a whole @RG line with tabs, or ""
+    container: Container = Container.SAM  # of SAM
+    sort: bool = False  # by position
+    index: bool = False  # of the file that is written
+    hard_clip: bool = False  # supplementary records hold only what of the read they align
+    checksums: bool = False  # of the targets, in SAM's header (M5)
 
     @property
     def read_group_id(self) -> str:
         """The ID of the read group, or ""."""
         fields = self.read_group.split("\t")[1:]
         return next((f[3:] for f in fields if f.startswith("ID:")), "")
+
+
+@dataclass(frozen=True)
+class MappingSpec:
+    """What becomes of mappings.
+
+    Attributes:
+        span: what of a read and its target is aligned.
+        pad: letters beside the mapped parts that are taken too, unless span is MAPPED.
+        keep_unmapped: reads without a mapping are written, behind all others.
+        skip: mappings that are faulty are left out and counted; else the first one ends the run.
+        shelf: bytes of reads that wait in memory for their mappings; more wait in a file.
+    """
+
+    span: Span = Span.MAPPED
+    pad: int = 0
+    keep_unmapped: bool = False
+    skip: bool = False
+    shelf: int = 256 * MIB
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ from typing import Any
 
 from ._native import check_batch
 from .batch import U8, AlignmentBatch, PairBatch
-from .config import CPU_BATCH, GPU_BATCH, Config, Format, RunConfig
+from .config import CPU_BATCH, GPU_BATCH, Config, Container, EngineName, Format, RunConfig
 from .engines.base import Engine
-from .engines.both import BothEngines
-from .engines.choice import with_gpu
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_batch
 from .errors import InternalError, UsageError
 from .estimate import with_estimates
 from .forecast import TABLE
+from .gpu.presence import may_have_card
 from .io.format import Formatter
 from .io.header import sam_header
+from .io.hts import HtsOutput
 from .io.names import with_sam_names
 from .io.output import Output
-from .io.reader import PairFiles, layout_of, read_batches
+from .io.reader import Files, layout_of, read_batches
 from .io.sources import Source
 from .pipeline import run_ordered
 from .stats import Stats
@@ -72,7 +72,7 @@ class BatchRun(ABC):
     def __init__(
         self,
         config: RunConfig,
-        files: PairFiles,
+        files: Files,
         output: str | None,
         version: str,
         report: str | None,
@@ -96,7 +96,7 @@ class BatchRun(ABC):
             self.stats.promises = {}
         self._formatter = formatter
         self.report = Output(report) if report else None
-        self.output = Output(output)
+        self.output = self._output(output)
         try:
             self.engine, self._cards = self._opened(tell)
         except BaseException:
@@ -104,6 +104,12 @@ class BatchRun(ABC):
                 opened.abandon()
             raise
         self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
+
+    def _output(self, path: str | None) -> Output:
+        out = self.settings.output
+        if out.format is not Format.SAM or (out.container is Container.SAM and not out.sort):
+            return Output(path)
+        return HtsOutput(path, out, self.settings.threads, self._files.reference)
 
     @abstractmethod
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
@@ -125,6 +131,16 @@ class BatchRun(ABC):
     @property
     def left_out(self) -> dict[str, str]:
         """Statuses that the user's own bounds and heuristics give to pairs, and what they mean."""
+        return {}
+
+    @property
+    def subject(self) -> str:
+        """What was aligned, in words."""
+        return counted(self.stats.counts["pairs"], "pair")
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What else the report says, as plain values."""
         return {}
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
@@ -176,12 +192,15 @@ class BatchRun(ABC):
             for source in self._sources:
                 source.close()
 
+    def _sam_header(self) -> Iterator[bytes | U8]:
+        return sam_header(self._files, self._sources, self.settings, self._version)
+
     def _write_header(self) -> None:
         out = self.settings.output
         if not out.header:
             return
         if out.format is Format.SAM:
-            for piece in sam_header(self._files, self._sources, self.settings, self._version):
+            for piece in self._sam_header():
                 self.output.write(piece)
         elif out.format is Format.TSV:
             self.output.write(self._formatter.titles)
@@ -223,20 +242,27 @@ class AlignRun(BatchRun):
     def __init__(
         self,
         config: Config,
-        files: PairFiles,
+        files: Files,
         output: str | None,
         version: str,
         report: str | None = None,
         tell: Callable[[str], None] | None = None,
+        formatter: Formatter | None = None,
     ) -> None:
         """See BatchRun."""
         self.config = config
         self._check_options = native_options(config.spec, config.limits, TABLE)
-        super().__init__(config, files, output, version, report, Formatter.of(config), tell)
+        super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        if config.engine is EngineName.CPU or (config.engine is EngineName.AUTO and not may_have_card()):
+            return cpu, 0
+        # What drives a card takes a while to import.
+        from .engines.both import BothEngines
+        from .engines.choice import with_gpu
+
         engine = with_gpu(config, cpu, self.stats, tell)
         return engine, engine.cards if isinstance(engine, BothEngines) else 0
 
@@ -259,6 +285,11 @@ class AlignRun(BatchRun):
         spec = self.config.spec
         asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
         return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})
+
+
+def counted(count: int, thing: str) -> str:
+    """So many things, in words."""
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:

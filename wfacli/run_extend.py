@@ -10,7 +10,6 @@ from ._native import check_batch
 from .batch import AlignmentBatch, PairBatch
 from .config import EngineName, Limits, OutputSpec
 from .engines.base import Engine
-from .engines.choice import extending
 from .engines.extend import ExtendEngine, extend_batch, native_options
 from .errors import UsageError
 from .io.chosen import Sequences
@@ -87,6 +86,10 @@ class ExtendRun(BatchRun):
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        if config.engine is not EngineName.GPU:
+            return cpu, False
+        from .engines.choice import extending  # what drives a card takes a while to import
+
         engine = extending(config.spec, config.engine, config.gpu_memory, cpu, self.stats, tell)
         return engine, int(engine is not cpu)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.distance.solvers import pair_of
-from wfacli.cli.distance_report import in_words, line, seconds, standing
+from wfacli.cli.distance_report import in_words, standing
+from wfacli.cli.standing import line, seconds
 from wfacli.distance.inputs import Inputs, Side, Unit
 from wfacli.distance.run import Outcome, Phase, Progress
 

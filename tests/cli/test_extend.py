@@ -154,7 +154,8 @@ def test_stats_say_what_was_asked(inside: Inside, tmp_path: Path) -> None:
         (("--all", "--pairs", "candidates.txt"), "give one of them"),
         (("--score-only", "--format", "blast6"), "--score-only writes TSV"),
         (("--md", "--format", "blast6"), "BLAST6 has none"),
-        (("-o", "x.bam"), "wfacli extend … | samtools view -b -o x.bam"),
+        (("-o", "x.sam.gz"), "wfacli extend … | gzip > x.sam.gz"),
+        (("--sort", "--format", "paf"), "--sort is for SAM, BAM and CRAM"),
     ],
 )
 def test_options_that_are_refused(options: tuple[str, ...], words: str, inside: Inside) -> None:

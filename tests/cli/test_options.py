@@ -42,14 +42,14 @@ def test_suffix_chooses_the_format(align: Align, folder: Path, name: str, format
 @pytest.mark.parametrize("format_", FIRST_WORDS)
 def test_format_option_wins(align: Align, folder: Path, format_: str) -> None:
     # Even over a suffix that would be refused.
-    for name in ("x.paf", "x.bam"):
+    for name in ("x.paf", "x.bam", "x.paf.gz"):
         assert_success(align("q.fa", "t.fa", "-o", name, "--format", format_))
         assert (folder / name).read_text().split("\t")[0] == FIRST_WORDS[format_]
 
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("x.bam", "view -b"), ("x.cram", "view -C"), ("x.sam.gz", "| gzip"), ("x.paf.zst", "| ")],
+    [("x.sam.gz", "| gzip"), ("x.paf.zst", "| ")],
 )
 def test_formats_that_are_not_written(align: Align, folder: Path, name: str, advice: str) -> None:
     assert_failure(align("q.fa", "t.fa", "-o", name), 2, advice)
@@ -209,7 +209,7 @@ def test_engine_options_do_not_change_the_output(align: Align, option: tuple[str
 
 
 @pytest.mark.parametrize(
-    "option", [("-t", "0"), ("--batch-bases", "0"), ("-t", "two"), ("--format", "bam")], ids=" ".join
+    "option", [("-t", "0"), ("--batch-bases", "0"), ("-t", "two"), ("--format", "gff")], ids=" ".join
 )
 def test_values_out_of_range(align: Align, option: tuple[str, str]) -> None:
     assert_failure(align("q.fa", "t.fa", *option), 2, option[0])

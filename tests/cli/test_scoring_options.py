@@ -257,7 +257,7 @@ def test_little_memory_changes_nothing(align: Align, tmp_path: Path) -> None:
         ("--match 10001", ("match bonus", "10001", "10,000")),
         ("--match=-1", ("--match",)),
         ("--max-score=-1", ("--max-score",)),
-        ("--max-score some", ("--max-score", "integer")),
+        ("--max-score some", ("--max-score", "some")),
         ("--max-score 99999999999", ("cost", "99999999999", "2,147,483,647")),
         ("--max-score 10 --match 1", ("--max-score", "--match")),
         ("--xdrop 10", ("X-drop", "--match")),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from .support import Result, assert_failure, assert_success, environment
+from wfacli.cli.app import COMMANDS, loaded
+
+from .support import Result, assert_failure, assert_success, command, environment
 
 Wfacli = Callable[..., Result]
 PLAIN = environment(COLUMNS="200", NO_COLOR="1")
@@ -29,12 +33,71 @@ def test_module_is_the_command(wfacli: Wfacli) -> None:
     assert_failure(wfacli("align", "--bogus", program=module), 2, "--bogus", "Usage: wfacli align")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["align q.fa t.fa --format paf", "align q.fa t.fa -q", "align q.fa nothing.fa", "align q.fa --bogus", "align -"],
+)
+def test_copies_of_a_process_are_as_started_ones(wfacli: Wfacli, words: str) -> None:
+    copied, started = wfacli(*words.split()), wfacli(*words.split(), program=command())
+    assert (copied.code, copied.out) == (started.code, started.out)
+    assert re.sub(r"[0-9.,]+", "", copied.err) == re.sub(r"[0-9.,]+", "", started.err)
+
+
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help_of_the_program(wfacli: Wfacli, option: str) -> None:
     result = wfacli(option, env=PLAIN)
     assert_success(result)
     for word in ("Usage: wfacli", "align", "--version", "--show-completion"):
         assert word in result.text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_list_of_commands_says_what_their_help_begins_with(name: str) -> None:
+    command, entry = loaded(name), COMMANDS[name]
+    assert command.name == name
+    assert command.help.splitlines()[0] == entry.line
+    assert command.hidden == entry.hidden
+
+
+def test_every_command_is_listed(wfacli: Wfacli) -> None:
+    text = wfacli("--help", env=PLAIN).text
+    for name, entry in COMMANDS.items():
+        assert bool(re.search(rf"│ {name} +{re.escape(entry.line)} +│", text)) != entry.hidden
+
+
+# What starts without a command waits for nothing that only commands use; nor does one for what another uses.
+HEAVY = {"numpy", "pysam", "matplotlib", "pycuda", "wfacli._native"}
+CARD = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.cuda_driver"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        ("--version", HEAVY),
+        ("--help", HEAVY),
+        ("complete", HEAVY),
+        ("align q.fa t.fa --engine cpu", CARD | {"rich", "wfacli.distance"}),
+        ("extend q.fa t.fa", CARD | {"rich", "wfacli.distance"}),
+        ("distance q.fa t.fa", {"pysam", "matplotlib", "pycuda", "wfacli.local"}),
+        ("kernels --help", {"numpy", "pysam", "matplotlib", "pycuda", "wfacli.run"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_commands_import_what_they_need_alone(folder: Path, arguments: str, heavy: set[str]) -> None:
+    code = """if True:
+        import atexit, sys
+        atexit.register(lambda: print(*sys.modules, file=open("modules", "w")))
+        from wfacli.cli import entry
+        entry()"""
+    env = environment()
+    if arguments == "complete":
+        env |= {"_WFACLI_COMPLETE": "complete_bash", "COMP_WORDS": "wfacli ", "COMP_CWORD": "1"}
+    words = [] if arguments == "complete" else arguments.split()
+    for name in ("q.fa", "t.fa"):
+        (folder / name).write_text(">one\nACGT\n")
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=folder, env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not heavy & set((folder / "modules").read_text().split())
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
@@ -51,7 +114,7 @@ def test_help_of_align(wfacli: Wfacli, option: str) -> None:
         "Reporting",
     ):
         assert f"─ {panel} ─" in result.text
-    for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "samtools view -b", "[required]"):
+    for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "--mappings -", "[required]"):
         assert word in result.text
     # Brackets in examples are text, not markup that vanishes.
     assert "@RG\\tID:run1\\tSM:sample1" in result.text

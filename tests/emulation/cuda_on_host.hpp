@@ -48,10 +48,7 @@ using std::min;
 
 namespace wfacli_emulation {
 
-[[noreturn]] inline void fault(const char* what) {
-  std::fprintf(stderr, "emulated kernel, block %u thread %u: %s\n", block().index.x, here().thread.x, what);
-  std::abort();
-}
+[[noreturn]] void fault(const char* what);
 
 // Which lanes of a warp meet, and with what. Lanes of one call share `mask`; calls of disjoint masks do not mix.
 struct Warp {
@@ -62,32 +59,10 @@ struct Warp {
   const char* calls[32];
 };
 
-inline Warp& warp() { return block_state<Warp>(here().thread.x / 32); }
 inline int lane() { return static_cast<int>(here().thread.x % 32); }
 
 // All lanes of the mask give a value; afterwards `taken` of each of them holds it.
-inline Warp& meet(std::uint32_t mask, std::uint64_t value, const char* call) {
-  Warp& w = warp();
-  const std::uint32_t own = 1u << lane();
-  if (!(mask & own)) fault("a lane calls a collective operation whose mask leaves it out");
-  w.given[lane()] = value;
-  w.masks[lane()] = mask;
-  w.calls[lane()] = call;
-  w.arrived |= own;
-  if ((w.arrived & mask) == mask) {
-    for (int l = 0; l < 32; ++l) {
-      if (!(mask >> l & 1)) continue;
-      if (w.masks[l] != mask) fault("lanes meet with different masks");
-      if (std::strcmp(w.calls[l], call) != 0) fault("lanes meet in different operations");
-      w.taken[l] = w.given[l];
-    }
-    w.arrived &= ~mask;
-    w.gone_on |= mask;
-  }
-  wait_until([&w, own] { return (w.gone_on & own) != 0; }, call);
-  w.gone_on &= ~own;
-  return w;
-}
+Warp& meet(std::uint32_t mask, std::uint64_t value, const char* call);
 
 template <class T>
 std::uint64_t bits_of(T value) {

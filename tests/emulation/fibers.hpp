@@ -103,20 +103,10 @@ T& block_state(std::size_t i) {
   return *reinterpret_cast<T*>(states[i].get());
 }
 
+// What runs a grid is compiled once, not with each kernel (runtime.cpp).
+
 // To the scheduler; returns when it is this fiber's turn again.
-inline void leave(bool for_good = false) {
-  Block& b = block();
-  Fiber& f = here();
-#ifdef WFACLI_FIBER_SANITIZER
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &f.fake_stack, b.scheduler_stack, b.scheduler_size);
-#else
-  (void)for_good;
-#endif
-  switch_context(f.context, b.scheduler);
-#ifdef WFACLI_FIBER_SANITIZER
-  __sanitizer_finish_switch_fiber(f.fake_stack, &b.scheduler_stack, &b.scheduler_size);
-#endif
-}
+void leave(bool for_good = false);
 
 template <class Ready>
 void wait_until(const Ready& ready, const char* where) {
@@ -132,102 +122,13 @@ void wait_until(const Ready& ready, const char* where) {
 // Lets others go on, where somebody looks again and again for what another warp is to write.
 inline void pause() { leave(); }
 
-// Threads that have ended are not waited for.
-inline void pass_barrier_if_complete() {
-  Block& b = block();
-  if (b.waiting && b.waiting == b.live) {
-    b.waiting = 0;
-    ++b.barriers;
-  }
-}
-inline void block_barrier() {
-  Block& b = block();
-  const std::uint64_t before = b.barriers;
-  ++b.waiting;
-  pass_barrier_if_complete();
-  wait_until([&b, before] { return b.barriers != before; }, "syncthreads");
-}
+void block_barrier();
 
-inline void fiber_main() {
-  Block& b = block();
-#ifdef WFACLI_FIBER_SANITIZER
-  __sanitizer_finish_switch_fiber(nullptr, &b.scheduler_stack, &b.scheduler_size);
-#endif
-  b.kernel(b.task);
-  here().ended = true;
-  --b.live;
-  pass_barrier_if_complete();
-  leave(true);
-}
-
-inline void prepare(Block& b, Fiber& f, std::uint32_t thread) {
-  f.stack = b.stacks.of(thread);
-  owner_of(f.stack) = {&b, &f};
-  f.thread = {thread, 0, 0};
-  f.ended = false;
-  f.ready = nullptr;
-  begin_context(f.context, f.stack, kStack - sizeof(Owner), fiber_main);
-}
-
-inline void enter(Block& b, Fiber& f) {
-#ifdef WFACLI_FIBER_SANITIZER
-  __sanitizer_start_switch_fiber(&b.fake_stack, f.stack, kStack);
-#endif
-  switch_context(b.scheduler, f.context);
-#ifdef WFACLI_FIBER_SANITIZER
-  __sanitizer_finish_switch_fiber(b.fake_stack, nullptr, nullptr);
-#endif
-}
-
-// Turns until every thread has ended; `order` 1 takes them from the last to the first.
-inline void run_block(Block& b, int order) {
-  while (b.live) {
-    bool moved = false;
-    const std::size_t n = b.fibers.size();
-    for (std::size_t k = 0; k < n; ++k) {
-      Fiber& f = b.fibers[order ? n - 1 - k : k];
-      if (f.ended || (f.ready && !f.ready(f.waits_for))) continue;
-      moved = true;
-      enter(b, f);
-    }
-    if (moved) continue;
-    for (const Fiber& f : b.fibers)
-      if (!f.ended) std::fprintf(stderr, "block %u thread %u waits in %s\n", b.index.x, f.thread.x, f.where);
-    std::fprintf(stderr, "emulated kernel: no thread can go on\n");
-    std::abort();
-  }
-}
-
-inline void run_grid(void (*kernel)(const void*), const void* task, std::uint32_t grid, std::uint32_t threads,
-                     std::size_t shared_bytes, int order) {
-  static thread_local Block b;
-  std::vector<std::uint8_t> shared(shared_bytes + 16);
-  b.shared = reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(shared.data()) + 15) & ~std::uintptr_t{15});
-  b.kernel = kernel;
-  b.task = task;
-  b.size = {threads, 1, 1};
-  b.grid = {grid, 1, 1};
-  b.fibers.resize(threads);
-  for (std::uint32_t i = 0; i < grid; ++i) {
-    b.index = {order ? grid - 1 - i : i, 0, 0};
-    std::memset(b.shared, kPattern, shared_bytes);
-    b.states.clear();
-    b.live = threads;
-    b.waiting = 0;
-    for (std::uint32_t t = 0; t < threads; ++t) prepare(b, b.fibers[t], t);
-    run_block(b, order);
-  }
-}
+// Runs all blocks of a kernel; `order` 1 takes blocks and threads from the last to the first.
+void run_grid(void (*kernel)(const void*), const void* task, std::uint32_t grid, std::uint32_t threads,
+              std::size_t shared_bytes, int order);
 
 }  // namespace wfacli_emulation
-
-// Memory as the driver hands it out: of its own and no larger, so that a sanitizer sees what lies beyond it.
-extern "C" __attribute__((used)) void* emulation_allocate(std::size_t bytes) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, 256, bytes)) return nullptr;
-  return std::memset(memory, wfacli_emulation::kPattern, bytes);
-}
-extern "C" __attribute__((used)) void emulation_free(void* memory) { std::free(memory); }
 
 #define WFACLI_EMULATED_KERNEL(name, Task)                                                                     \
   static void name##_body(const Task& task);                                                                   \

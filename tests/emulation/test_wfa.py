@@ -19,6 +19,7 @@ from tests.emulation.wavefronts import (
     in_units,
 )
 from tests.pairgen import ALPHABETS, edge_pairs, mutated, random_pairs, sequence
+from tests.thorough import in_turn
 from wfacli.batch import Status
 from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, VARIANTS, Variant
 
@@ -46,11 +47,14 @@ def test_random_pairs(pieces, scheme, trace):
         check(variant(pieces, trace), random_pairs(11, 60, 150, ALPHABETS[name]), scheme, label=f"{name}, seed 11")
 
 
-@pytest.mark.parametrize("group", [1, 4, 16, 32, 64])
-@pytest.mark.parametrize(
-    ("pieces", "scheme", "trace"), [(0, EDIT, CARRIED), (1, AFFINE, CODES), (2, TWO_NEAR, BLOCKS)]
-)
-def test_groups(group, pieces, scheme, trace):
+KINDS = [(0, EDIT, CARRIED), (1, AFFINE, CODES), (2, TWO_NEAR, BLOCKS)]
+GROUPS = [(group, kind) for group in (1, 64) for kind in KINDS]
+GROUPS += in_turn([(group, kind) for group in (4, 16, 32) for kind in KINDS], 3)
+
+
+@pytest.mark.parametrize(("group", "kind"), GROUPS)
+def test_groups(group, kind):
+    pieces, scheme, trace = kind
     check(variant(pieces, trace, group), random_pairs(group, 50, 150, ALPHABETS["AC"]), scheme, label=f"seed {group}")
 
 
@@ -72,8 +76,10 @@ def test_offsets_of_32_bits():
     check(variant(1, CODES, offset=32), random_pairs(6, 40, 150, b"ACG"), AFFINE, label="seed 6")
 
 
-@pytest.mark.parametrize("words", [2, 4, 8])
-def test_carried_steps_end_at_their_bits(words):
+@pytest.mark.parametrize(
+    ("words", "pieces"), in_turn([(words, pieces) for words in (2, 4, 8) for pieces in (0, 1)], 2)
+)
+def test_carried_steps_end_at_their_bits(words, pieces):
     most = 16 * words
     rng = random.Random(words)
     pairs = []
@@ -84,8 +90,8 @@ def test_carried_steps_end_at_their_bits(words):
         query = bytes(b"C"[0] if i % 3 == 1 else b for i, b in enumerate(target))
         pairs.append((query, target))
     assert {0 < variant(0, CARRIED, words=words).most_cost(1, [(0, 1)], 10**6) == most} == {True}
-    check(variant(0, CARRIED, words=words, group=32), pairs, EDIT, max_cost=10**6, op_capacity=800)
-    check(variant(1, CARRIED, words=words, group=32), pairs, AFFINE, max_cost=10**6, op_capacity=800)
+    scheme = (EDIT, AFFINE)[pieces]
+    check(variant(pieces, CARRIED, words=words, group=32), pairs, scheme, max_cost=10**6, op_capacity=800)
 
 
 @pytest.mark.parametrize("trace", TRACES)
@@ -95,14 +101,16 @@ def test_cost_limit_is_exact(trace):
         check(variant(1, trace), pairs, AFFINE, max_cost=max_cost, trace_cost=max_cost, label="seed 12")
 
 
-@pytest.mark.parametrize(("pieces", "scheme"), [(0, EDIT), (1, AFFINE), (2, TWO)])
-def test_without_room_for_more_diagonals(pieces, scheme):
+NARROW = [(width, *kind) for width in (4, 7, 40) for kind in ((0, EDIT), (1, AFFINE), (2, TWO))]
+
+
+@pytest.mark.parametrize(("width", "pieces", "scheme"), in_turn(NARROW, 3))
+def test_without_room_for_more_diagonals(width, pieces, scheme):
     pairs = random_pairs(17, 120, 60, b"ACGT")
-    for width in (4, 7, 40):
-        kernel = variant(pieces, CODES, outside=NONE, width=width)
-        _, mismatch, gaps = in_units(scheme)
-        assert kernel.spilled_bytes(mismatch, gaps, ALL, 60) == 0
-        check(kernel, pairs, scheme, label="seed 17")
+    kernel = variant(pieces, CODES, outside=NONE, width=width)
+    _, mismatch, gaps = in_units(scheme)
+    assert kernel.spilled_bytes(mismatch, gaps, ALL, 60) == 0
+    check(kernel, pairs, scheme, label="seed 17")
 
 
 @pytest.mark.parametrize("trace", [BLOCKS, CODES])

@@ -97,13 +97,23 @@ def assert_optimal(
 ) -> None:
     """Every kernel (or those named) writes the canonical alignment of every pair."""
     expected = optima(pairs, spec.penalties, ends_of(spec), rule)
+    right: AlignmentBatch | None = None
     for kernel, limits in ways(spec):
         if kernels and kernel not in kernels:
             continue
         result = aligned(pairs, spec, kernel, limits, isa)
+        if right and same(result, right):  # in columns, as looking at each row takes longer than to align it
+            continue
+        right = result
         for row, (pair, best) in enumerate(zip(pairs, expected, strict=True)):
             if (found := optimum(result, row)) != best:
                 raise AssertionError(f"{kernel} {limits} {isa} {spec} on {pair}: {found}, not {best}")
+
+
+def same(one: AlignmentBatch, other: AlignmentBatch) -> bool:
+    """Whether two answers are the same in all that optimum() looks at."""
+    columns = ("status", "cut", "score", "span", "cigar", "cigar_start")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in columns)
 
 
 def mixed_pairs(seed: int, count: int, longest: int, alphabet: bytes) -> list[Pair]:

@@ -49,6 +49,7 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
         return opened[-1]
 
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    monkeypatch.setattr("wfacli.run.may_have_card", lambda: True)
     yield opened
     assert all(driver._closed for driver in opened)
     assert [leaks(driver) for driver in opened] == [{}] * len(opened)
@@ -171,6 +172,7 @@ def test_without_a_card(align, folder, monkeypatch, capfd):
         raise DeviceError("this machine has no NVIDIA GPU")
 
     monkeypatch.setattr(choice, "CudaDriver", no_card)
+    monkeypatch.setattr("wfacli.run.may_have_card", lambda: True)
     before = set(folder.iterdir())
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "x.sam") == 1
     assert_one_error(capfd, "no NVIDIA GPU")
@@ -179,6 +181,17 @@ def test_without_a_card(align, folder, monkeypatch, capfd):
     capfd.readouterr()
     assert align("q.fq", "t.fa", "--engine", "auto", "-o", "x.sam", "--quiet") == 0
     assert capfd.readouterr().err == ""
+
+
+def test_without_pycuda_no_card_is_looked_for(align, monkeypatch, folder, capfd):
+    def looked(index: int, compiler: object) -> EmulatedDriver:
+        raise DeviceError("nobody was to look")
+
+    monkeypatch.setattr(choice, "CudaDriver", looked)
+    monkeypatch.setattr("wfacli.run.may_have_card", lambda: False)
+    assert align("q.fq", "t.fa", "-o", "x.sam", "--quiet") == 0
+    assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "y.sam") == 1
+    assert_one_error(capfd, "nobody was to look")
 
 
 FAULTS = [

@@ -1,7 +1,8 @@
 """Rows of the catalogue compile, and hot ones stay in their registers.
 
-Here for one architecture, and of rows that differ in sizes alone (_SIZES) the widest, which takes the most registers;
-that is a minute on two cores. `make kernels` compiles every row for all architectures, and fails alike.
+Here for one architecture, and of rows that differ in sizes alone (_SIZES) the widest, which takes the most registers:
+all of these in make fuzz, in make test one of each function, with paths and without, for A C G T and any letters.
+`make kernels` compiles every row for all architectures, and fails alike.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 from tests.emulation.compiled import ROOT
+from tests.thorough import one_of_each
 from wfacli.cores import usable_cores
 from wfacli.gpu.build import build_rows
 from wfacli.gpu.cache import Cache
@@ -39,8 +41,20 @@ def variant(row: Row) -> tuple[object, ...]:
     return row.source, row.entry, over_a_block, *((name, value) for name, value in row.macros if name not in sizes)
 
 
+def coded(row: Row) -> bool:
+    """Whether it is for any letters."""
+    return bool({("WFACLI_CODES", 1), ("WFACLI_CODED", 1)} & set(row.macros))
+
+
+def traced(row: Row) -> bool:
+    """Whether it finds paths too."""
+    macros = dict(row.macros)
+    return bool(macros.get("WFACLI_TRACE") or macros.get("WFACLI_PATH"))
+
+
 WIDEST = {variant(row): row for row in ROWS.values()}
-CHOSEN = {row.name: row for row in (*WIDEST.values(), PROBE)}
+FUNCTIONS = one_of_each(WIDEST.values(), lambda row: (row.source, row.entry, coded(row), traced(row)))
+CHOSEN = {row.name: row for row in (*FUNCTIONS, PROBE)}
 
 
 @pytest.fixture(scope="module")

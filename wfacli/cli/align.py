@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
 import sys
 
 from .. import __version__
-from .._native import keep_memory_flat
 from ..config import (
     Ambiguous,
     CigarStyle,
@@ -15,18 +13,33 @@ from ..config import (
     EngineName,
     Metric,
     Mode,
+    Span,
 )
 from ..cores import usable_cores
-from ..errors import OutputClosed
+from ..io.mapped import MappedFiles
 from ..io.reader import PairFiles
-from ..run import SWITCH_BESIDE_A_CARD, AlignRun
-from .console import note, warning
-from .explain import explain as print_routes
+from ..run import AlignRun
+from ..run_mapped import MappedRun
+from .console import note
+from .mapping_options import (
+    Clip,
+    ClipOption,
+    KeepUnmappedOption,
+    MappingsOption,
+    OnError,
+    OnErrorOption,
+    PadOption,
+    SpanOption,
+    check_with_mappings,
+    mapping_spec,
+    refuse_without_mappings,
+)
 from .options import (
     AmbiguousOption,
     BandOption,
     BatchBasesOption,
     CheckOption,
+    ChecksumsOption,
     CigarOption,
     CsOption,
     DebugOption,
@@ -51,21 +64,28 @@ from .options import (
     QuietOption,
     ReadGroupOption,
     ScoreOnlyOption,
+    SortOption,
     StatsOption,
     TargetArgument,
     ThreadsOption,
+    WriteIndexOption,
     XdropOption,
     ZdropOption,
 )
-from .outputs import output_spec
-from .progress import shown
-from .report import fail_if_unaligned, summary, write_stats
+from .outputs import Storage, Tags, output_spec
+from .running import run_to_its_end
 from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
 
 
 def align(
     query: QueryArgument,
     target: TargetArgument = None,
+    mappings: MappingsOption = None,
+    span: SpanOption = Span.MAPPED,
+    pad: PadOption = None,
+    keep_unmapped: KeepUnmappedOption = False,
+    clip: ClipOption = Clip.SOFT,
+    on_error: OnErrorOption = OnError.FAIL,
     metric: MetricOption = Metric.AFFINE,
     penalties: PenaltiesOption = None,
     match: MatchOption = 0,
@@ -84,6 +104,9 @@ def align(
     cs: CsOption = False,
     read_group: ReadGroupOption = None,
     header: HeaderOption = True,
+    sort: SortOption = False,
+    write_index: WriteIndexOption = False,
+    checksums: ChecksumsOption = False,
     threads: ThreadsOption = None,
     engine: EngineOption = EngineName.AUTO,
     gpu_memory: GpuMemoryOption = None,
@@ -99,6 +122,10 @@ def align(
     debug: DebugOption = False,
 ) -> None:
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
+    mapping = None
+    if mappings is not None:
+        mapping = mapping_spec(span, pad, keep_unmapped, on_error)
+        check_with_mappings(target, mode, free, score_only)
     config = Config(
         spec=spec_of(
             metric=metric,
@@ -107,13 +134,20 @@ def align(
             ambiguous=ambiguous,
             score_only=score_only,
             max_score=max_score,
-            mode=mode,
+            mode=mode if mapping is None else mapping.span.mode,
             free=free,
             band=band,
             xdrop=xdrop,
             zdrop=zdrop,
         ),
-        output=output_spec("align", output, format_, score_only, cigar, md, cs, header, read_group),
+        output=output_spec(
+            "align",
+            output,
+            format_,
+            score_only,
+            Tags(cigar, md, cs, read_group),
+            Storage(header, sort, write_index, clip is Clip.HARD, checksums),
+        ),
         limits=limits_of(max_memory),
         engine=engine,
         gpu_memory=gpu_memory_of(gpu_memory),
@@ -125,39 +159,23 @@ def align(
         explain=explain,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
-    keep_memory_flat()
-    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
-    run = AlignRun(config, PairFiles(query, target), output, __version__, stats, None if quiet else note)
-    if run.on_gpu:
-        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
-    complete = False
-    try:
-        with shown(run.watch, bar=progress, quiet=quiet):
-            run.run()
-        complete = True
-    except OutputClosed:
-        raise
-    except BaseException:
-        if run.partial:
-            note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
-        raise
-    finally:
-        if run.report:
-            write_stats(run.report, run, complete)
-    _conclude(run, quiet)
+    tell = None if quiet else note
+    if mapping is None:
+        refuse_without_mappings(
+            {
+                "--span": span is not Span.MAPPED,
+                "--pad": pad is not None,
+                "--keep-unmapped": keep_unmapped,
+                "--clip": clip is not Clip.SOFT,
+                "--on-error": on_error is not OnError.FAIL,
+                "--checksums": checksums,
+            }
+        )
 
+    def made() -> AlignRun:
+        if mapping is None:
+            return AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
+        files = MappedFiles(query, target or "", mappings or "")
+        return MappedRun(config, mapping, files, output, __version__, stats, tell)
 
-def _conclude(run: AlignRun, quiet: bool) -> None:
-    counts = run.stats.counts
-    if not quiet:
-        if counts["non_nucleotide"] and run.config.spec.ambiguous is not Ambiguous.LITERAL:
-            warning(
-                f"{counts['non_nucleotide']:,} pairs hold letters that are no nucleotide code and match nothing; "
-                "for proteins give --ambiguous literal"
-            )
-        if failure := run.engine.stats().get("failure"):
-            warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-        note(summary(run))
-    if run.config.explain:
-        print_routes(run)
-    fail_if_unaligned(run)
+    run_to_its_end(made, progress=progress, quiet=quiet)

@@ -1,26 +1,138 @@
-"""The Typer application: one module a command."""
+"""The Typer application: one module a command, imported when the command is called.
+
+A start must not wait for numpy, cards and pictures that its command does not use. So the application knows of each
+command its name and its one line of help; the rest, options included, is made for the one that is called.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from .. import __version__
-from .align import align
-from .distance import distance
-from .distance_options import DISTANCE_HELP
-from .doctor import DOCTOR_HELP, doctor
-from .dotplot import DOTPLOT_HELP, dotplot
-from .extend import extend
-from .extend_options import EXTEND_HELP
-from .kernels import KERNELS_HELP, kernels
-from .local import local
-from .local_options import LOCAL_HELP
-from .options import ALIGN_HELP
+
+_Body = Callable[..., None]
+
+
+class _Entry(NamedTuple):
+    """A command before it is called.
+
+    Attributes:
+        line: what the list of commands says of it, the first line of its help.
+        load: imports it; gives the function and its help.
+        hidden: not in the list.
+        needs_arguments: without any it shows its help.
+    """
+
+    line: str
+    load: Callable[[], tuple[_Body, str]]
+    hidden: bool = False
+    needs_arguments: bool = True
+
+
+def _align() -> tuple[_Body, str]:
+    from .align import align
+    from .options import ALIGN_HELP
+
+    return align, ALIGN_HELP
+
+
+def _map() -> tuple[_Body, str]:
+    from .map import MAP_HELP, map_
+
+    return map_, MAP_HELP
+
+
+def _extend() -> tuple[_Body, str]:
+    from .extend import extend
+    from .extend_options import EXTEND_HELP
+
+    return extend, EXTEND_HELP
+
+
+def _distance() -> tuple[_Body, str]:
+    from .distance import distance
+    from .distance_options import DISTANCE_HELP
+
+    return distance, DISTANCE_HELP
+
+
+def _local() -> tuple[_Body, str]:
+    from .local import local
+    from .local_options import LOCAL_HELP
+
+    return local, LOCAL_HELP
+
+
+def _dotplot() -> tuple[_Body, str]:
+    from .dotplot import DOTPLOT_HELP, dotplot
+
+    return dotplot, DOTPLOT_HELP
+
+
+def _doctor() -> tuple[_Body, str]:
+    from .doctor import DOCTOR_HELP, doctor
+
+    return doctor, DOCTOR_HELP
+
+
+def _kernels() -> tuple[_Body, str]:
+    from .kernels import KERNELS_HELP, kernels
+
+    return kernels, KERNELS_HELP
+
+
+COMMANDS = {
+    "align": _Entry(
+        "Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.", _align
+    ),
+    "map": _Entry("Map READS to REFERENCE and align them where they lie.", _map),
+    "extend": _Entry(
+        "Align pairs under any scores: local, semiglobal, global, or extended from a seed's end.", _extend
+    ),
+    "distance": _Entry(
+        "Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.", _distance
+    ),
+    "local": _Entry(
+        "Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.", _local
+    ),
+    "dotplot": _Entry(
+        "Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.",
+        _dotplot,
+    ),
+    "doctor": _Entry(
+        "Show what wfacli finds on this machine, try it, and say what is missing and how to get it.",
+        _doctor,
+        needs_arguments=False,
+    ),
+    "kernels": _Entry("Compile all GPU kernels and show what they use.", _kernels, hidden=True, needs_arguments=False),
+}
+
+
+def loaded(name: str) -> Any:
+    """The whole command of that name, as Typer makes it of its function."""
+    entry = COMMANDS[name]
+    body, text = entry.load()
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    alone.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
+    return get_command(alone)
+
+
+class _Commands(TyperGroup):
+    """Lists commands from what is known of them; the one that is called, or completed, is loaded."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, loaded(name) if name and command else command, rest
+
 
 app = typer.Typer(
     name="wfacli",
+    cls=_Commands,
     help="Exact pairwise alignment of sequencing reads.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -44,10 +156,9 @@ def main(
     """Exact pairwise alignment of sequencing reads."""
 
 
-app.command(no_args_is_help=True, help=ALIGN_HELP)(align)
-app.command(no_args_is_help=True, help=EXTEND_HELP)(extend)
-app.command(no_args_is_help=True, help=DISTANCE_HELP)(distance)
-app.command(no_args_is_help=True, help=LOCAL_HELP)(local)
-app.command(no_args_is_help=True, help=DOTPLOT_HELP)(dotplot)
-app.command(help=DOCTOR_HELP)(doctor)
-app.command(help=KERNELS_HELP, hidden=True)(kernels)
+def _unloaded() -> None:
+    """Stands for a command in the list."""
+
+
+for _name, _entry in COMMANDS.items():
+    app.command(_name, short_help=_entry.line, hidden=_entry.hidden)(_unloaded)

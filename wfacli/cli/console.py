@@ -1,28 +1,55 @@
-"""Lines on standard error."""
+"""Lines on standard error. What colours them is imported only where it shows, on a terminal."""
 
 from __future__ import annotations
 
 import os
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
 
-# NO_COLOR: rich would still write bold and the like; who sets it wants plain text.
-console = Console(
-    stderr=True, highlight=False, soft_wrap=True, color_system=None if os.environ.get("NO_COLOR") else "auto"
-)
+_CONTROL = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # what rich leaves out, too
+
+
+@lru_cache
+def console() -> Console:
+    """Standard error as rich has it."""
+    from rich.console import Console
+
+    # NO_COLOR: rich would still write bold and the like; who sets it wants plain text.
+    return Console(
+        stderr=True, highlight=False, soft_wrap=True, color_system=None if os.environ.get("NO_COLOR") else "auto"
+    )
+
+
+def is_terminal() -> bool:
+    """Whether standard error is a terminal, or the environment wants it taken for one."""
+    seen = sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+    asked = any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    return (seen or asked) and console().is_terminal
 
 
 def error(message: str) -> None:
     """Prints why the command fails."""
-    console.print(Text.assemble(("wfacli: error: ", "bold red"), message))
+    _say("wfacli: error: ", "bold red", message)
 
 
 def warning(message: str) -> None:
     """Prints what the user should know although the command goes on."""
-    console.print(Text.assemble(("wfacli: warning: ", "bold yellow"), message))
+    _say("wfacli: warning: ", "bold yellow", message)
 
 
 def note(message: str) -> None:
     """Prints a plain message."""
-    console.print(Text.assemble(("wfacli: ", "bold"), message))
+    _say("wfacli: ", "bold", message)
+
+
+def _say(head: str, style: str, message: str) -> None:
+    if is_terminal():
+        from rich.text import Text
+
+        console().print(Text.assemble((head, style), message))
+    elif sys.stderr is not None:
+        print(f"{head}{message}".translate(_CONTROL), file=sys.stderr, flush=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..distance.inputs import Inputs, Side
 from ..distance.result import IDENTITY, identity, tcups
 from ..distance.run import Outcome, Progress
+from .standing import Standing, seconds
 
 
 def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, path: dict[str, Any] | None) -> str:
@@ -25,23 +26,6 @@ def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, p
     return "".join(f"{name:<11}{value}\n" for name, value in rows)
 
 
-def seconds(value: float) -> str:
-    """A time with as many digits as mean something."""
-    if value >= 3600:
-        return f"{int(value // 3600)} h {int(value % 3600 // 60)} min"
-    if value >= 100:
-        return f"{int(value // 60)} min {int(value % 60)} s"
-    return f"{value:.3g} s" if value < 10 else f"{value:.1f} s"
-
-
-class Standing(NamedTuple):
-    """How far a run is: in words, the share of the work and the seconds to go, None where there is no telling."""
-
-    words: str
-    share: float | None
-    rest: float | None
-
-
 def standing(progress: Progress) -> Standing:
     """What is known of the distance, and what is being done."""
     if progress.done:
@@ -49,16 +33,6 @@ def standing(progress: Progress) -> Standing:
     else:
         words = f"at least {progress.at_least:,} edits ({progress.algorithm or 'starting'})"
     return Standing(words, progress.share, progress.rest)
-
-
-def line(now: Standing, elapsed: float) -> str:
-    """A run's progress where there is no bar."""
-    found = f"{now.words} after {seconds(elapsed)}"
-    if now.share is not None:
-        found += f", {100 * now.share:.0f}% done"
-    if now.rest is not None:
-        found += f", about {seconds(now.rest)} to go"
-    return found
 
 
 def side_of(side: Side, inputs: Inputs) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rich.table import Table
-
 from ..run import AlignRun
 from .console import console, note
 
@@ -19,6 +17,8 @@ _WHY = {
 
 def explain(run: AlignRun) -> None:
     """Prints the routes of a run, which config.explain kept."""
+    from rich.table import Table
+
     stats = run.stats
     total = max(sum(stats.routed.values()), 1)
     table = Table(title="Routes", title_justify="left", box=None, pad_edge=False, header_style="bold")
@@ -29,7 +29,7 @@ def explain(run: AlignRun) -> None:
         first = stats.routed[kernel]
         why = _promised(kernel, stats.promises or {}) if first else ""
         table.add_row(kernel, f"{first:,}", f"{100 * first / total:.1f}%", f"{stats.kernels[kernel]:,}", why)
-    console.print(table)
+    console().print(table)
     if run.config.kernel:
         note(f"--kernel {run.config.kernel} got every pair first; the models had no say")
     for (kernel, reason, to), pairs in sorted(stats.handed_on.items()):

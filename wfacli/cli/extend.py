@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
 import sys
 
 from .. import __version__
-from .._native import keep_memory_flat
 from ..config import Ambiguous, CigarStyle, EngineName
 from ..cores import usable_cores
-from ..errors import OutputClosed, UsageError
+from ..errors import UsageError
 from ..io.reader import PairFiles
-from ..run import SWITCH_BESIDE_A_CARD
 from ..run_extend import Choice, ExtendConfig, ExtendRun
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
 from ..scoring.spec import ExtendMode, ExtendSpec
-from .console import note, warning
+from .console import note
 from .extend_options import (
     AllOption,
     BandwidthOption,
@@ -49,13 +46,14 @@ from .options import (
     QuietOption,
     ReadGroupOption,
     ScoreOnlyOption,
+    SortOption,
     StatsOption,
     TargetArgument,
     ThreadsOption,
+    WriteIndexOption,
 )
-from .outputs import output_spec
-from .progress import shown
-from .report import fail_if_unaligned, summary, write_stats
+from .outputs import Storage, Tags, output_spec
+from .running import run_to_its_end
 from .scoring import gpu_memory_of, limits_of
 
 
@@ -82,6 +80,8 @@ def extend(
     cs: CsOption = False,
     read_group: ReadGroupOption = None,
     header: HeaderOption = True,
+    sort: SortOption = False,
+    write_index: WriteIndexOption = False,
     threads: ThreadsOption = None,
     engine: ExtendEngineOption = EngineName.AUTO,
     gpu_memory: GpuMemoryOption = None,
@@ -104,7 +104,9 @@ def extend(
             xdrop=xdrop,
             zdrop=zdrop,
         ),
-        output=output_spec("extend", output, format_, score_only, cigar, md, cs, header, read_group),
+        output=output_spec(
+            "extend", output, format_, score_only, Tags(cigar, md, cs, read_group), Storage(header, sort, write_index)
+        ),
         limits=limits_of(max_memory),
         threads=threads or usable_cores(),
         engine=engine,
@@ -113,32 +115,12 @@ def extend(
         check=check,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
-    keep_memory_flat()
-    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
-    run = ExtendRun(
-        config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, None if quiet else note
+    tell = None if quiet else note
+    run_to_its_end(
+        lambda: ExtendRun(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, tell),
+        progress=progress,
+        quiet=quiet,
     )
-    if run.on_gpu:
-        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
-    complete = False
-    try:
-        with shown(run.watch, bar=progress, quiet=quiet):
-            run.run()
-        complete = True
-    except OutputClosed:
-        raise
-    except BaseException:
-        if run.partial:
-            note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
-        raise
-    finally:
-        if run.report:
-            write_stats(run.report, run, complete)
-    if not quiet:
-        if failure := run.engine.stats().get("failure"):
-            warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-        note(summary(run))
-    fail_if_unaligned(run)
 
 
 def scheme_of(

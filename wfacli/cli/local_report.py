@@ -6,7 +6,8 @@ from ..distance.inputs import Inputs
 from ..local.found import Found
 from ..local.result import gcups
 from ..local.run import Outcome, Progress, Task
-from .distance_report import Standing, seconds, side_of
+from .distance_report import side_of
+from .standing import Standing, seconds
 
 
 def in_words(inputs: Inputs, outcome: Outcome, task: Task) -> str:

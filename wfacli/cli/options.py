@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Format, Metric, Mode
+from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Metric, Mode
 from ..forecast import CPU_KERNELS
+from .outputs import OutputFormat
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
 
@@ -25,7 +26,9 @@ for every number of threads and every batch size.
 
   zcat pairs.seq.gz | wfacli align - --format tsv | head
 
-  wfacli align reads.fq targets.fa --md | samtools view -b -o out.bam
+  wfacli align reads.fq targets.fa --md -o out.bam
+
+  minimap2 -x map-hifi ref.fa reads.fq | wfacli align reads.fq ref.fa --mappings - --sort -o out.bam
 """
 
 _INPUT, _SCORING, _SPAN, _HEURISTICS = "Input", "Scoring", "Span", "Heuristics (may miss the best alignment)"
@@ -177,7 +180,7 @@ OutputOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format | None,
+    OutputFormat | None,
     typer.Option(
         "--format",
         show_default="by the suffix of --output, else sam; tsv with --score-only",
@@ -204,6 +207,24 @@ ReadGroupOption = Annotated[
 HeaderOption = Annotated[
     bool,
     typer.Option("--header/--no-header", help="Begin SAM and TSV with their header.", rich_help_panel=_OUTPUT),
+]
+SortOption = Annotated[
+    bool,
+    typer.Option("--sort", help="Sort SAM, BAM or CRAM by position.", rich_help_panel=_OUTPUT),
+]
+WriteIndexOption = Annotated[
+    bool,
+    typer.Option(
+        "--write-index", help="Write the index of sorted BAM or CRAM beside it (.bai, .crai).", rich_help_panel=_OUTPUT
+    ),
+]
+ChecksumsOption = Annotated[
+    bool,
+    typer.Option(
+        "--checksums",
+        help="With --mappings: MD5 sums of the reference's sequences in the header (M5).",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 ThreadsOption = Annotated[
     int | None,

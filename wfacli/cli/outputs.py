@@ -2,41 +2,111 @@
 
 from __future__ import annotations
 
+import enum
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..config import CigarStyle, Format, OutputSpec, parse_read_group
+from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
 from ..errors import UsageError
+from ..io.hts import require_pysam
+
+
+class OutputFormat(enum.StrEnum):
+    """Formats as they are asked for: SAM's containers among them."""
+
+    SAM = "sam"
+    BAM = "bam"
+    CRAM = "cram"
+    PAF = "paf"
+    TSV = "tsv"
+    BLAST6 = "blast6"
+
+    @property
+    def container(self) -> Container | None:
+        """What holds SAM records; None for other formats."""
+        return Container(self.value) if self.value in list(Container) else None
+
+
+_SUFFIXES = {f".{f}": f for f in OutputFormat if f is not OutputFormat.BLAST6}
+
+
+@dataclass(frozen=True)
+class Tags:
+    """What records say beside their alignments; see OutputSpec."""
+
+    cigar: CigarStyle = CigarStyle.EQX
+    md: bool = False
+    cs: bool = False
+    read_group: str | None = None
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How records are stored; see OutputSpec."""
+
+    header: bool = True
+    sort: bool = False
+    index: bool = False
+    hard_clip: bool = False
+    checksums: bool = False
 
 
 def output_spec(
     command: str,
     path: str | None,
-    chosen: Format | None,
+    chosen: OutputFormat | None,
     score_only: bool,
-    cigar: CigarStyle,
-    md: bool,
-    cs: bool,
-    header: bool,
-    read_group: str | None,
+    tags: Tags,
+    storage: Storage,
 ) -> OutputSpec:
-    """What the options of a command ask for. Raises UsageError where they do not go together."""
-    format_ = chosen or _format_of(command, path, Format.TSV if score_only else Format.SAM)
-    if score_only and format_ is not Format.TSV:
-        raise UsageError(f"--score-only writes TSV, and {format_.value.upper()} holds alignments: give --format tsv")
-    if format_ is not Format.SAM and read_group is not None:
-        raise UsageError(f"--read-group belongs to SAM, and the output is {format_.value.upper()}")
-    if format_ not in (Format.SAM, Format.PAF) and (md or cs):
-        raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.value.upper()} has none")
-    return OutputSpec(format_, cigar, md, cs, header, "" if read_group is None else parse_read_group(read_group))
+    """What the options of a command ask for.
+
+    Raises:
+        UsageError: they do not go together.
+        WfacliError: what writes such files is missing.
+    """
+    format_ = chosen or _format_of(command, path, OutputFormat.TSV if score_only else OutputFormat.SAM)
+    container = format_.container
+    if score_only and format_ is not OutputFormat.TSV:
+        raise UsageError(f"--score-only writes TSV, and {format_.upper()} holds alignments: give --format tsv")
+    if not container and tags.read_group is not None:
+        raise UsageError(f"--read-group belongs to SAM, and the output is {format_.upper()}")
+    if not container and format_ is not OutputFormat.PAF and (tags.md or tags.cs):
+        raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
+    _refuse_storage(path, format_, storage)
+    if container and (storage.sort or container is not Container.SAM):
+        require_pysam(f"sorted {format_.upper()}" if storage.sort else format_.upper())
+    return OutputSpec(
+        Format.SAM if container else Format(format_.value),
+        tags.cigar,
+        tags.md,
+        tags.cs,
+        storage.header,
+        "" if tags.read_group is None else parse_read_group(tags.read_group),
+        container or Container.SAM,
+        storage.sort,
+        storage.index,
+        storage.hard_clip,
+        storage.checksums,
+    )
 
 
-def _format_of(command: str, path: str | None, usual: Format) -> Format:
+def _refuse_storage(path: str | None, format_: OutputFormat, storage: Storage) -> None:
+    binary = format_ in (OutputFormat.BAM, OutputFormat.CRAM)
+    if not storage.header and (binary or storage.sort):
+        raise UsageError("BAM, CRAM and sorted files have a header; --no-header is for SAM and TSV")
+    if storage.sort and not format_.container:
+        raise UsageError(f"--sort is for SAM, BAM and CRAM, and the output is {format_.upper()}")
+    if storage.index and not (binary and storage.sort and path not in (None, "-")):
+        raise UsageError("--write-index is for sorted BAM and CRAM in a file: give --sort and -o FILE.bam")
+    if storage.hard_clip and not format_.container:
+        raise UsageError(f"--clip is for SAM, BAM and CRAM, and the output is {format_.upper()}")
+    if storage.checksums and not (format_.container and storage.header):
+        raise UsageError("--checksums go to SAM's header, and there is none")
+
+
+def _format_of(command: str, path: str | None, usual: OutputFormat) -> OutputFormat:
     suffix = Path(path).suffix.lower() if path else ""
-    if suffix in (".bam", ".cram"):
-        flag = "-b" if suffix == ".bam" else "-C"
-        raise UsageError(
-            f"{suffix[1:].upper()} is not written yet: wfacli {command} … | samtools view {flag} -o {path}"
-        )
     if suffix in (".gz", ".bgz", ".zst"):
         raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | gzip > {path}")
-    return {".sam": Format.SAM, ".paf": Format.PAF, ".tsv": Format.TSV}.get(suffix, usual)
+    return _SUFFIXES.get(suffix, usual)

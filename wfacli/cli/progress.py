@@ -6,39 +6,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
-
-from ..run import Watch
-from .console import console, note
-from .distance_report import Standing, line, seconds
+from .console import is_terminal, note
 from .report import rate
+from .standing import Standing, line, seconds
+
+if TYPE_CHECKING:
+    from ..run import Watch
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.2
-
-
-class _PairRate(ProgressColumn):
-    """Pairs so far and per second."""
-
-    def __init__(self, watch: Watch) -> None:
-        super().__init__()
-        self._watch = watch
-
-    def render(self, task: Task) -> Text:
-        pairs = self._watch.stats.counts["pairs"]
-        return Text(f"{pairs:,} pairs, {rate(pairs / max(self._watch.stats.wall, 1e-9))}/s")
 
 
 @contextmanager
@@ -52,7 +30,7 @@ def shown(watch: Watch, bar: bool | None, quiet: bool) -> Iterator[None]:
     """
     if quiet or bar is False:
         yield
-    elif console.is_terminal:
+    elif is_terminal():
         with _bar(watch):
             yield
     else:
@@ -62,16 +40,9 @@ def shown(watch: Watch, bar: bool | None, quiet: bool) -> Iterator[None]:
 
 @contextmanager
 def _bar(watch: Watch) -> Iterator[None]:
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        _PairRate(watch),
-        TimeElapsedColumn(),
-        TextColumn("eta"),
-        TimeRemainingColumn(),
-    ]
-    with Progress(*columns, console=console, transient=True) as progress:
+    from . import bars
+
+    with bars.of_pairs(watch) as progress:
         task = progress.add_task("aligning", total=watch.bytes_total)
         with _every(_BAR_SECONDS, lambda: progress.update(task, completed=watch.bytes_read())):
             yield
@@ -83,14 +54,10 @@ def shown_long(look: Callable[[], Standing], bar: bool | None, quiet: bool) -> I
     begun = time.perf_counter()
     if quiet or bar is False:
         yield
-    elif console.is_terminal:
-        columns = [
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[rest]}"),
-        ]
-        with Progress(*columns, console=console, transient=True) as progress:
+    elif is_terminal():
+        from . import bars
+
+        with bars.of_one_pair() as progress:
             task = progress.add_task("reading", total=None, rest="")
             with _every(_BAR_SECONDS, lambda: progress.update(task, **_as_task(look()))):
                 yield

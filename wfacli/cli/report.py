@@ -9,7 +9,7 @@ from typing import Any
 from .. import __version__
 from ..errors import WfacliError
 from ..io.output import Output
-from ..run import BatchRun
+from ..run import BatchRun, counted
 from ..stats import versions
 
 
@@ -19,7 +19,7 @@ def summary(run: BatchRun) -> str:
     engine = run.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
     return (
-        f"{_counted(c['pairs'], 'pair')}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
+        f"{run.subject}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
         f"({_where(engine)})"
     )
@@ -28,7 +28,7 @@ def summary(run: BatchRun) -> str:
 def _where(engine: dict[str, Any]) -> str:
     if "cpu" in engine:
         return f"{engine['engine']} {engine['card']}, {_where(engine['cpu'])}"
-    return f"{engine['engine']} {engine['instruction_set']}, {_counted(engine['threads'], 'thread')}"
+    return f"{engine['engine']} {engine['instruction_set']}, {counted(engine['threads'], 'thread')}"
 
 
 def _left_out(run: BatchRun) -> str:
@@ -37,10 +37,6 @@ def _left_out(run: BatchRun) -> str:
     counts["that may be improved"] = run.stats.counts["heuristic"]
     words = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
     return f" ({words})" if words else ""
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
 def rate(per_second: float) -> str:
@@ -81,6 +77,7 @@ def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
         },
         "engine": run.engine.stats(),
         **run.stats.report(),
+        **run.more,
     }
     out.write(json.dumps(report, indent=2).encode() + b"\n")
     out.finish()

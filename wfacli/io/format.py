@@ -9,11 +9,13 @@ from ..batch import U8, AlignmentBatch, PairBatch
 from ..config import Ambiguous, CigarStyle, Config, Format, OutputSpec
 
 
-def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False) -> bytes:
-    """The first line of TSV: whether there are scores alone, marks of heuristics, second best scores."""
+def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False, mapped: bool = False) -> bytes:
+    """The first line of TSV: whether there are scores alone, marks of heuristics, second best scores, mappings."""
     titles = ["query", "target", "score"]
     if not scores_only:
         titles += ["edits", "identity", "query_start", "query_end", "target_start", "target_end", "cigar"]
+    if mapped:
+        titles += ["strand", "mapq"]
     if second:
         titles.append("second_best")
     if heuristic:
@@ -32,9 +34,19 @@ class Formatter:
         heuristic: bool,
         second: bool = False,
         ambiguous: Ambiguous = Ambiguous.MISMATCH,
+        mapped: bool = False,
     ) -> None:
-        """Takes what else there is to write; ambiguous: WILDCARD where '=' may hold what SAM calls mismatches."""
-        self.titles = tsv_titles(scores_only, heuristic, second)
+        """Takes what else there is to write.
+
+        Args:
+            out: format and tags.
+            scores_only: there are no CIGARs.
+            heuristic: alignments may be marked as found by a heuristic.
+            second: there are second best scores.
+            ambiguous: WILDCARD where '=' may hold what SAM calls mismatches.
+            mapped: batches have Mapped columns.
+        """
+        self.titles = tsv_titles(scores_only, heuristic, second, mapped)
         self._options = FormatOptions(
             format=out.format.value,
             ambiguous=ambiguous.code,
@@ -44,15 +56,20 @@ class Formatter:
             scores_only=scores_only,
             heuristic=heuristic,
             second=second,
+            hard_clip=out.hard_clip,
             read_group=out.read_group_id if out.format is Format.SAM else "",
         )
 
     @classmethod
-    def of(cls, config: Config) -> Formatter:
+    def of(cls, config: Config, mapped: bool = False) -> Formatter:
         """What a configuration of `align` asks for."""
         spec = config.spec
         return cls(
-            config.output, scores_only=spec.score_only, heuristic=bool(spec.heuristics), ambiguous=spec.ambiguous
+            config.output,
+            scores_only=spec.score_only,
+            heuristic=bool(spec.heuristics),
+            ambiguous=spec.ambiguous,
+            mapped=mapped,
         )
 
     def format(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[U8, dict[str, Any]]:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from ..batch import U8, PairBatch
 from ..config import RunConfig
 from ..errors import InputError, UsageError
-from .reader import PairFiles, layout_of, read_batches
+from .reader import Files, layout_of, read_batches
 from .sources import Source
 from .targets import sq_lines
 
 _SCAN_WEIGHT = 8_000_000
 
 
-def sam_header(files: PairFiles, sources: tuple[Source, ...], config: RunConfig, version: str) -> Iterator[bytes | U8]:
+def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Iterator[bytes | U8]:
     """Yields the header's text in pieces; the targets' file is opened once more and scanned for @SQ lines.
 
     Raises:
@@ -26,7 +26,7 @@ def sam_header(files: PairFiles, sources: tuple[Source, ...], config: RunConfig,
             f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe or the like "
             "and can be read only once: write --format paf, or give --no-header"
         )
-    path = files.target or files.query
+    path = files.reference
     layout = layout_of(sources)
     source = Source(path)
     try:

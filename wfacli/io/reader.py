@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import numpy as np
 
-from .._native import Next, PairReader
+from .._native import MappedReader, Next, PairReader, StreamReader
 from ..batch import U8, PairBatch
 from ..errors import InputError, UsageError
 from .sources import Source
@@ -20,6 +21,24 @@ _SEQ_HINT = (
 )
 
 
+class Files(Protocol):
+    """What a run reads.
+
+    Attributes:
+        query: the file with the queries, as the user named it.
+        reference: the one with the targets, whole or record by record.
+    """
+
+    query: str
+
+    @property
+    def reference(self) -> str:
+        """The file with the targets."""
+
+    def open(self) -> tuple[Source, ...]:
+        """Opens all streams. Raises InputError."""
+
+
 class PairFiles:
     """QUERY and TARGET, or one file of pairs, as the user named them."""
 
@@ -28,6 +47,11 @@ class PairFiles:
         if query == "-" and target == "-":
             raise UsageError("only one of QUERY and TARGET can be standard input")
         self.query, self.target = query, target
+
+    @property
+    def reference(self) -> str:
+        """The file that has the targets."""
+        return self.target or self.query
 
     def open(self) -> tuple[Source, ...]:
         """Opens one stream or two. Raises InputError."""
@@ -73,7 +97,30 @@ def read_batches(
     Raises:
         InputError: at the first fault.
     """
-    reader = PairReader(layout, keep_letters)
+    yield from batches_of(
+        PairReader(layout, keep_letters), sources, weight, lend, _SEQ_HINT if layout == "seq" else ""
+    )
+
+
+def batches_of(
+    reader: PairReader | MappedReader,
+    sources: tuple[Source, ...],
+    weight: int,
+    lend: Callable[[int], U8 | None] | None = None,
+    hint: str = "",
+) -> Iterator[PairBatch]:
+    """Yields what a reader makes of its streams; see read_batches.
+
+    Args:
+        reader: takes the bytes.
+        sources: its streams.
+        weight: as in read_batches.
+        lend: likewise.
+        hint: what a fault in the first lines may be due to.
+
+    Raises:
+        InputError: at the first fault.
+    """
     for stream, source in enumerate(sources):
         _hand_over(reader, stream, source)
     ordinal, begun = 0, False
@@ -93,7 +140,7 @@ def read_batches(
             except InputError as error:
                 fault = error
         elif wants is Next.FAILED:
-            fault = _fault(reader, sources, layout)
+            fault = _fault(reader, sources, hint)
         if reader.pending_pairs:
             yield PairBatch.from_columns(ordinal, reader.take())
             ordinal, begun = ordinal + 1, False
@@ -110,12 +157,12 @@ def _room(sources: tuple[Source, ...], weight: int) -> int:
     return most if None in sizes else min(most, _INFLATED * sum(size or 0 for size in sizes) + _BLOCK // 16)
 
 
-def _lend(reader: PairReader, memory: U8 | None) -> None:
+def _lend(reader: StreamReader, memory: U8 | None) -> None:
     if memory is not None:
         reader.lend(memory)
 
 
-def _hand_over(reader: PairReader, stream: int, source: Source) -> None:
+def _hand_over(reader: StreamReader, stream: int, source: Source) -> None:
     # What is stored as it is, native code reads without coming back for every block.
     handed = source.hand_over(functools.partial(reader.bytes_read, stream))
     if handed is None:
@@ -127,12 +174,12 @@ def _hand_over(reader: PairReader, stream: int, source: Source) -> None:
     reader.attach(stream, descriptor, position, _BLOCK)
 
 
-def _fault(reader: PairReader, sources: tuple[Source, ...], layout: str) -> InputError:
+def _fault(reader: StreamReader, sources: tuple[Source, ...], hint: str) -> InputError:
     found = reader.fault()
     assert found is not None
     stream, message, line, record = found
     if line == 0 and len(sources) == 2 and not record:
         return InputError(" and ".join(s.path for s in sources), message)
-    if layout == "seq" and line <= 2:
-        message += _SEQ_HINT
+    if line <= 2:
+        message += hint
     return InputError(sources[stream].path, message, record.decode(errors="replace"), line)

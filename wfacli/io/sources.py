@@ -68,9 +68,10 @@ class _Raw(io.RawIOBase):
         self._again = head
         return head
 
-    def hand_over(self) -> tuple[int, int]:
-        """(descriptor, position or -1) for whoever reads on; what first() gave back is read before."""
-        return self._file.fileno(), -1 if self._position is None else self._position
+    def hand_over(self) -> tuple[bytes, int, int]:
+        """(what first() gave back and nobody read since, descriptor, position or -1) for whoever reads on."""
+        again, self._again = self._again, b""
+        return again, self._file.fileno(), -1 if self._position is None else self._position
 
     def close(self) -> None:
         self._file.close()
@@ -146,14 +147,22 @@ class Source:
         self._stream = self._decompressed()
 
     @property
+    def seekable(self) -> bool:
+        """Whether others can look something up in it: stored as it is, or in BGZF's blocks."""
+        return self.regular and (self._plain or self._bgzf)
+
+    @property
     def bytes_read(self) -> int:
         """Bytes as stored that have been read."""
         return self._raw.count + self._counted()
 
-    def peek(self) -> bytes:
-        """The first decompressed bytes, up to 64 KiB; they are still there to be read. Raises InputError."""
-        while len(self._head) < _HEAD:
-            block = self._guarded(lambda: self._read(_HEAD - len(self._head)))
+    def peek(self, most: int = _HEAD) -> bytes:
+        """The first decompressed bytes, `most` if there are so many; they are still there to be read.
+
+        Raises InputError.
+        """
+        while len(self._head) < most:
+            block = self._guarded(lambda: self._read(most - len(self._head)))
             if not block:
                 break
             self._head += block
@@ -185,8 +194,8 @@ class Source:
         if not self._plain:
             return None
         self._counted = counted
-        ahead = self._head or self._guarded(lambda: self._raw.read(_MAGIC)) or b""
-        return (ahead, *self._raw.hand_over())
+        again, descriptor, position = self._raw.hand_over()
+        return self._head + again, descriptor, position
 
     def close(self) -> None:
         """Closes the file; standard input stays open."""

@@ -33,6 +33,12 @@ BatchView batch_with_records(nb::handle b) {
   v.qual = column<std::int64_t>(records, "qual", v.n);
   v.q_name_len = column<std::int32_t>(records, "q_name_len", v.n);
   v.t_name_len = column<std::int32_t>(records, "t_name_len", v.n);
+  const nb::object mapped = b.attr("mapped");
+  if (mapped.is_none()) return v;
+  v.mapped = {column<std::int64_t>(mapped, "t_offset", v.n),  column<std::int64_t>(mapped, "t_total", v.n),
+              column<std::int64_t>(mapped, "letters", v.n),   column<std::int32_t>(mapped, "clip_begin", v.n),
+              column<std::int32_t>(mapped, "clip_end", v.n),  column<std::int32_t>(mapped, "first", v.n),
+              column<std::int32_t>(mapped, "sam_flags", v.n), column<std::uint8_t>(mapped, "mapq", v.n)};
   return v;
 }
 
@@ -82,6 +88,7 @@ NB_MODULE(_native, m) {
   m.def("keep_memory_flat", &keep_memory_flat,
         "For the command line: sets the allocator up for batches, for the whole process");
   wfacli::bind_reader(m);
+  wfacli::bind_mapped(m);
   wfacli::bind_memory(m);
   wfacli::bind_engine(m);
   wfacli::bind_extend(m);

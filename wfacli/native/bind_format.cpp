@@ -6,7 +6,7 @@ namespace wfacli {
 namespace {
 
 FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
-                         bool heuristic, bool second, const std::string& read_group) {
+                         bool heuristic, bool second, bool hard_clip, const std::string& read_group) {
   FormatOptions o;
   o.format = format == "paf"      ? Format::Paf
              : format == "tsv"    ? Format::Tsv
@@ -19,6 +19,7 @@ FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m,
   o.scores_only = scores;
   o.heuristic = heuristic;
   o.second = second;
+  o.hard_clip = hard_clip;
   o.read_group = read_group;
   return o;
 }
@@ -60,12 +61,12 @@ void bind_format(nb::module_& m) {
       .def(
           "__init__",
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
-             bool scores_only, bool heuristic, bool second, const std::string& read_group) {
+             bool scores_only, bool heuristic, bool second, bool hard_clip, const std::string& read_group) {
             new (self) FormatOptions(
-                options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second, read_group));
+                options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second, hard_clip, read_group));
           },
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
-          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false,
+          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("hard_clip") = false,
           nb::arg("read_group"));
   m.def(
       "format_batch",

@@ -12,7 +12,7 @@ OutColumn<std::uint8_t> lent_letters(LetterBuffer& bases) {
   return {bases.data(), {bases.size()}, *static_cast<nb::object*>(bases.lender().get())};
 }
 
-void lend(PairReader& self, nb::object memory) {
+void lend(StreamReader& self, nb::object memory) {
   const auto array = nb::cast<Lent>(memory, false);
   const std::shared_ptr<void> lender(new nb::object(memory), [](void* held) {
     nb::gil_scoped_acquire acquire;
@@ -60,35 +60,37 @@ void bind_reader(nb::module_& m) {
       .value("END", Next::End)
       .value("FAILED", Next::Failed);
 
-  nb::class_<PairReader>(m, "PairReader", "Pairs out of one stream or two; the caller brings the bytes")
-      .def(
-          "__init__",
-          [](PairReader* self, const std::string& layout, bool keep_letters) {
-            new (self) PairReader(layout_of(layout), keep_letters);
-          },
-          nb::arg("layout"), nb::arg("keep_letters") = true)
+  nb::class_<StreamReader>(m, "StreamReader", "Two streams, or one; the caller brings the bytes")
       .def(
           "prepare",
-          [](nb::handle_t<PairReader> self, int stream, std::size_t bytes) {
-            std::uint8_t* room = nb::cast<PairReader&>(self).prepare(stream, bytes);
+          [](nb::handle_t<StreamReader> self, int stream, std::size_t bytes) {
+            std::uint8_t* room = nb::cast<StreamReader&>(self).prepare(stream, bytes);
             return OutColumn<std::uint8_t>(room, {bytes}, self);
           },
           nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
       .def("lend", &lend, nb::arg("memory"),
            "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
            "do not fit they go into memory of their own")
-      .def("commit", &PairReader::commit, nb::arg("stream"), nb::arg("bytes"))
-      .def("attach", &PairReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
+      .def("commit", &StreamReader::commit, nb::arg("stream"), nb::arg("bytes"))
+      .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
            "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")
-      .def("bytes_read", &PairReader::bytes_read, nb::arg("stream"))
-      .def("fill", &PairReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
-      .def_prop_ro("pending_pairs", &PairReader::pending_pairs)
-      .def("take", [](PairReader& self) { return columns_dict(self.take()); })
-      .def("fault", [](const PairReader& self) -> nb::object {
+      .def("bytes_read", &StreamReader::bytes_read, nb::arg("stream"))
+      .def("fill", &StreamReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("pending_pairs", &StreamReader::pending_pairs)
+      .def("fault", [](const StreamReader& self) -> nb::object {
         const InputFault* f = self.fault();
         if (!f) return nb::none();
         return nb::make_tuple(f->stream, f->what(), f->line, nb::bytes(f->record.data(), f->record.size()));
       });
+
+  nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
+      .def(
+          "__init__",
+          [](PairReader* self, const std::string& layout, bool keep_letters) {
+            new (self) PairReader(layout_of(layout), keep_letters);
+          },
+          nb::arg("layout"), nb::arg("keep_letters") = true)
+      .def("take", [](PairReader& self) { return columns_dict(self.take()); });
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
       .def(nb::init<std::int64_t>(), nb::arg("most"))

@@ -109,6 +109,8 @@ void BatchBuilder::quality(std::string_view quality) {
   if (keep_letters_) quality_ = add_text(c_.text, quality);
 }
 
+std::int64_t BatchBuilder::extra(std::string_view text) { return add_text(c_.text, text); }
+
 void BatchBuilder::end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len) {
   const std::size_t padded = (c_.bases.size() + kAlign - 1) / kAlign * kAlign;
   const std::size_t gap = padded - c_.bases.size();

@@ -64,6 +64,10 @@ class BatchBuilder {
   // False, and nothing is added, when a byte cannot stand in a sequence; `bad` receives it.
   bool letters(std::string_view letters, std::uint8_t& bad);
   void quality(std::string_view quality);
+  // Adds other text to the record's; where it starts in the batch's.
+  std::int64_t extra(std::string_view text);
+  // Counts letters that are no pair's into the batch's weight.
+  void weigh(std::int64_t letters) { weight_ += letters; }
   void end_query();
   void end_target();
 

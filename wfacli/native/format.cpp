@@ -1,11 +1,39 @@
 #include "format.hpp"
 
+#include "splits.hpp"
 #include "written.hpp"
 
 namespace wfacli {
 namespace {
 
-constexpr int kUnmapped = 4, kUnknownQuality = 255;
+constexpr int kUnknownQuality = 255;
+
+// Where a pair lies that is a part of a read and a window of a target; of other pairs, the whole of both.
+struct Place {
+  std::int64_t t_offset = 0, t_total = 0;
+  std::int32_t clip_begin = 0, clip_end = 0;  // letters of the read beside the pair's, on the strand that is aligned
+  std::int32_t flags = 0, mapq = kUnknownQuality;
+  const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
+  const std::string* other_parts = nullptr;
+};
+
+Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
+  Place p;
+  const auto text = [&](std::int64_t at) { return at < 0 ? nullptr : batch.text + at; };
+  p.quality = text(batch.qual[i]);
+  if (!fate) {
+    p.t_total = batch.t_len[i];
+    if (batch.q_len[i] > 0) p.letters = batch.bases + batch.q_start[i];
+    return p;
+  }
+  const MappedView& m = batch.mapped;
+  p.t_offset = m.t_offset[i], p.t_total = m.t_total[i];
+  p.clip_begin = m.clip_begin[i], p.clip_end = m.clip_end[i];
+  p.flags = fate->flags, p.mapq = m.mapq[i];
+  if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
+  p.other_parts = &fate->other_parts;
+  return p;
+}
 
 // A record on its way out: the pair's columns, and its alignment if it has one.
 struct Record {
@@ -15,12 +43,22 @@ struct Record {
   std::int32_t score, second;
   const std::int32_t* span;  // q_beg q_end t_beg t_end
   const Written& w;
+  const Place& place;
 
   void query_name(Text& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
   void target_name(Text& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
   std::int32_t query_len() const { return batch.q_len[i]; }
   std::int32_t target_len() const { return batch.t_len[i]; }
-  const std::uint8_t* query() const { return batch.bases + batch.q_start[i]; }
+  // Of the whole read, and its letters before and after what is aligned, on the strand that is.
+  std::int64_t read_len() const { return std::int64_t{place.clip_begin} + query_len() + place.clip_end; }
+  std::int64_t before() const { return std::int64_t{place.clip_begin} + span[0]; }
+  std::int64_t after() const { return read_len() - place.clip_begin - span[1]; }
+  bool reverse() const { return place.flags & kReverseStrand; }
+  // The aligned part of the read as it came.
+  std::int64_t read_beg() const { return reverse() ? after() : before(); }
+  std::int64_t read_end() const { return read_len() - (reverse() ? before() : after()); }
+  std::int64_t target_beg() const { return place.t_offset + span[2]; }
+  std::int64_t target_end() const { return place.t_offset + span[3]; }
   // Whether letters of the sequences are in it: free ends may leave all of them out.
   bool holds_letters() const { return aligned && w.operations > 0; }
 
@@ -55,50 +93,59 @@ void add_cs_tag(Text& out, const Record& r, const FormatOptions& o) {
   add_cs(out, r.w);
 }
 
-void add_clip(Text& out, std::int32_t letters) {
+void add_clip(Text& out, std::int64_t letters, char operation) {
   if (letters == 0) return;
   out.number(letters);
-  out.add('S');
+  out.add(operation);
+}
+
+// SEQ and QUAL, without so many letters at either end.
+void add_letters(Text& out, const Record& r, std::int64_t from, std::int64_t to) {
+  if (!r.place.letters) {
+    out.add("*\t*");
+    return;
+  }
+  out.add(r.place.letters + from, to - from);
+  out.add('\t');
+  if (r.place.quality)
+    out.add(r.place.quality + from, to - from);
+  else
+    out.add('*');
 }
 
 void add_sam(Text& out, const Record& r, const FormatOptions& o) {
   // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
-  const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2];
+  const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
+  const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
   r.query_name(out);
   out.add('\t');
-  out.number(placed ? 0 : kUnmapped);
+  out.number(placed ? r.place.flags : kUnmapped | r.place.flags);
   out.add('\t');
   if (placed)
     r.target_name(out);
   else
     out.add('*');
   out.add('\t');
-  out.number(placed ? r.span[2] + 1 : 0);
+  out.number(placed ? r.target_beg() + 1 : 0);
   out.add('\t');
-  out.number(placed ? kUnknownQuality : 0);
+  out.number(placed ? r.place.mapq : 0);
   out.add('\t');
   if (placed) {
-    add_clip(out, r.span[0]);
+    add_clip(out, r.before(), hard ? 'H' : 'S');
     add_cigar(out, r.w, o.cigar_m);
-    add_clip(out, r.query_len() - r.span[1]);
+    add_clip(out, r.after(), hard ? 'H' : 'S');
   } else {
     out.add('*');
   }
   out.add("\t*\t0\t0\t");
-  const std::int64_t quality = r.batch.qual[r.i];
-  if (r.query_len() > 0) {
-    out.add(r.query(), r.query_len());
-    out.add('\t');
-    if (quality >= 0)
-      out.add(r.batch.text + quality, r.query_len());
-    else
-      out.add('*');
-  } else {
-    out.add("*\t*");
-  }
+  add_letters(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
   if (placed) {
     add_tags(out, r, o);
     add_cs_tag(out, r, o);
+    if (r.place.other_parts && !r.place.other_parts->empty()) {
+      out.add("\tSA:Z:");
+      out.add(*r.place.other_parts);
+    }
   }
   if (!o.read_group.empty()) {
     out.add("\tRG:Z:");
@@ -107,38 +154,38 @@ void add_sam(Text& out, const Record& r, const FormatOptions& o) {
   out.add('\n');
 }
 
-void add_bounds(Text& out, const std::int32_t* bounds) {
+void add_bounds(Text& out, std::int64_t begin, std::int64_t end) {
   out.add('\t');
-  out.number(bounds[0]);
+  out.number(begin);
   out.add('\t');
-  out.number(bounds[1]);
+  out.number(end);
 }
 
 void add_paf(Text& out, const Record& r, const FormatOptions& o) {
   r.query_name(out);
   out.add('\t');
-  out.number(r.query_len());
-  if (!r.holds_letters() && (!r.aligned || r.query_len() || r.target_len())) {
+  out.number(r.read_len());
+  if (!r.holds_letters() && (!r.aligned || r.read_len() || r.target_len())) {
     out.add("\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
     return;
   }
-  add_bounds(out, r.span);
-  out.add("\t+\t");
+  add_bounds(out, r.read_beg(), r.read_end());
+  out.add(std::string_view(r.reverse() ? "\t-\t" : "\t+\t"));
   r.target_name(out);
   out.add('\t');
-  out.number(r.target_len());
-  add_bounds(out, r.span + 2);
+  out.number(r.place.t_total);
+  add_bounds(out, r.target_beg(), r.target_end());
   out.add('\t');
   out.number(r.w.matches);
   out.add('\t');
   out.number(r.w.columns());
   out.add('\t');
-  out.number(kUnknownQuality);
+  out.number(r.place.mapq);
   add_tags(out, r, o);
   const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
   out.add("\tde:f:");
   out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
-  out.add("\ttp:A:P\tcg:Z:");
+  out.add(std::string_view(r.place.flags & kSecondary ? "\ttp:A:S\tcg:Z:" : "\ttp:A:P\tcg:Z:"));
   add_cigar(out, r.w, o.cigar_m);
   add_cs_tag(out, r, o);
   out.add('\n');
@@ -149,8 +196,9 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
   out.add('\t');
   r.target_name(out);
   out.add('\t');
-  if (!r.aligned) {
+  if (!r.aligned || r.place.flags & kUnmapped) {
     out.add(o.scores_only ? std::string_view("*") : std::string_view("*\t*\t*\t*\t*\t*\t*\t*"));
+    if (r.batch.is_mapped()) out.add("\t*\t*");
     if (o.second) out.add("\t*");
     out.add(std::string_view(o.heuristic ? "\t*\n" : "\n"));
     return;
@@ -164,13 +212,17 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
       out.fraction(r.w.matches, r.w.columns(), 6);
     else
       out.add("nan");
-    add_bounds(out, r.span);
-    add_bounds(out, r.span + 2);
+    add_bounds(out, r.read_beg(), r.read_end());
+    add_bounds(out, r.target_beg(), r.target_end());
     out.add('\t');
     if (r.w.operations)
       add_cigar(out, r.w, o.cigar_m);
     else
       out.add('*');
+  }
+  if (r.batch.is_mapped()) {
+    out.add(std::string_view(r.reverse() ? "\t-\t" : "\t+\t"));
+    out.number(r.place.mapq);
   }
   if (o.second) {
     out.add('\t');
@@ -200,7 +252,7 @@ void add_blast6(Text& out, const Record& r) {
 }
 
 void count(Tally& tally, const Record& r, std::uint8_t flags) {
-  tally.aligned += r.aligned;
+  tally.aligned += r.aligned && !(r.place.flags & kUnmapped);
   tally.matches += r.w.matches;
   tally.mismatches += r.w.mismatches;
   tally.inserted += r.w.inserted;
@@ -216,12 +268,28 @@ void count(Tally& tally, const Record& r, std::uint8_t flags) {
 std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
   constexpr std::int64_t kRun = Text::kDigits + 1;        // a number and a letter
-  std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * std::int64_t{r.query_len()} +
+  std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
                        r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size());
   // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
+  if (r.place.other_parts) bytes += static_cast<std::int64_t>(r.place.other_parts->size());
   if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
   return static_cast<std::size_t>(bytes);
+}
+
+// Where the rows of the read that row i is of end.
+std::int64_t read_end(const BatchView& batch, std::int64_t i) {
+  std::int64_t end = i + 1;
+  while (end < batch.n && batch.mapped.first[end] == batch.mapped.first[i]) ++end;
+  return end;
+}
+
+std::size_t usual_bytes(const BatchView& batch, Format format) {
+  constexpr std::int64_t kUsual = 128;  // bytes of a record beside its letters
+  std::int64_t usual = batch.n * kUsual;
+  if (format == Format::Sam)
+    for (std::int64_t i = 0; i < batch.n; ++i) usual += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
+  return static_cast<std::size_t>(usual);
 }
 
 }  // namespace
@@ -229,19 +297,25 @@ std::size_t most_bytes(const Record& r, const FormatOptions& o) {
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
   Formatted out;
   Cigar scratch;
-  constexpr std::int64_t kUsual = 128;  // bytes of a record beside its letters
-  std::int64_t usual = batch.n * kUsual;
-  if (options.format == Format::Sam)
-    for (std::int64_t i = 0; i < batch.n; ++i) usual += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
-  out.text.buffer().reserve(static_cast<std::size_t>(usual));
+  std::vector<Fate> fates;  // of the rows of a read, those that are left from `fate` on
+  std::size_t fate = 0;
+  const bool all_rows = options.format == Format::Tsv;  // a table of mappings, aligned or not
+  out.text.buffer().reserve(usual_bytes(batch, options.format));
   for (std::int64_t i = 0; i < batch.n; ++i) {
+    if (batch.is_mapped() && fate == fates.size()) {
+      fates = fates_of(batch, a, i, read_end(batch, i), options.ambiguous);
+      fate = 0;
+    }
+    const Fate* own = batch.is_mapped() ? &fates[fate++] : nullptr;
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
     const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
     const std::int32_t* span = a.span + 4 * i;
     const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);
-    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i],
-                        a.second ? a.second[i] : 0, span, w};
+    const Place place = place_of(batch, i, own);
+    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
+    count(out.tally, record, batch.flags[i]);
+    if (own && !own->written && !all_rows) continue;
     out.text.room(most_bytes(record, options));
     switch (options.format) {
       case Format::Sam: add_sam(out.text, record, options); break;
@@ -250,7 +324,6 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
       case Format::Blast6: add_blast6(out.text, record); break;
     }
     out.text.done();
-    count(out.tally, record, batch.flags[i]);
   }
   return out;
 }

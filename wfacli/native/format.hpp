@@ -18,6 +18,7 @@ struct FormatOptions {
   bool scores_only = false;  // there are no CIGARs
   bool heuristic = false;    // alignments may be marked as found by a heuristic
   bool second = false;       // there are second best scores
+  bool hard_clip = false;    // supplementary records hold only what of the read they align
   std::string read_group;   // its ID; empty for none
 };
 

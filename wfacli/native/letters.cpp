@@ -15,11 +15,16 @@ constexpr void set_ends(Codes& codes, std::uint8_t query, std::uint8_t target) {
 constexpr LetterTables make_tables() {
   constexpr char kCodes[] = "ACGTUMRWSYKVHDBN";
   constexpr std::uint8_t kMasks[] = {1, 2, 4, 8, 8, 3, 5, 9, 6, 10, 12, 7, 11, 13, 14, 15};
+  constexpr char kOpposite[] = "TGCAAKYWSRMBDHVN";
   LetterTables t{};
   for (int c = 0; c < 256; ++c) {
     const std::uint8_t u = fold(c);
-    for (int i = 0; i < 16; ++i)
-      if (u == static_cast<std::uint8_t>(kCodes[i])) t.iupac[c] = kMasks[i];
+    t.complement[c] = static_cast<std::uint8_t>(c);
+    for (int i = 0; i < 16; ++i) {
+      if (u != static_cast<std::uint8_t>(kCodes[i])) continue;
+      t.iupac[c] = kMasks[i];
+      t.complement[c] = static_cast<std::uint8_t>(kOpposite[i] + (c - u));
+    }
     const std::uint8_t base = u == 'A' ? 1 : u == 'C' ? 2 : u == 'G' ? 3 : u == 'T' || u == 'U' ? 4 : 0;
     t.base[c] = base;
     t.letter_class[c] = c <= 0x20 || c >= 0x7f ? kIllegal

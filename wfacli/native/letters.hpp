@@ -19,6 +19,7 @@ struct Codes {
 struct LetterTables {
   std::uint8_t letter_class[256];  // 0 for A C G T in either case, else bits of Flag, or kIllegal
   std::uint8_t iupac[256];         // nucleotides a code stands for: A=1 C=2 G=4 T=8; 0 for other letters
+  std::uint8_t complement[256];    // of nucleotide codes, in their case; other letters as they are
   std::uint8_t base[256];          // A=1 C=2 G=3 T=U=4, else 0
   Codes codes[3];                  // by Ambiguous
 };

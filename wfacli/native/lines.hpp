@@ -27,7 +27,11 @@ class Lines {
   }
   void commit(std::size_t bytes) { end_ += bytes; }
   void close() { closed_ = true; }
+  bool closed() const { return closed_; }
   std::int64_t number() const { return number_; }  // of the last line taken, from 1
+
+  // Whether the line taken last was the stream's end and had no line feed.
+  bool ended_inside() const { return closed_ && pos_ == end_ && pos_ > 0 && data_[pos_ - 1] != '\n'; }
 
   // The first byte of the next line ('\n' when it is empty), kNeedInput or kEnd.
   int peek() const { return pos_ < end_ ? data_[pos_] : closed_ ? kEnd : kNeedInput; }

@@ -1,10 +1,6 @@
 #include "pairs.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace wfacli {
 namespace {
@@ -32,60 +28,13 @@ bool is_column_titles(const std::string_view* columns, int count) {
 
 }  // namespace
 
-PairReader::PairReader(Layout layout, bool keep_letters) : layout_(layout), builder_(keep_letters) {}
-
-void PairReader::commit(int stream, std::size_t bytes) {
-  if (bytes)
-    lines(stream).commit(bytes);
-  else
-    lines(stream).close();
-}
-
-void PairReader::attach(int stream, int descriptor, std::int64_t position, std::size_t block) {
-  files_[stream].descriptor = descriptor;
-  files_[stream].position = position;
-  files_[stream].block = block;
-}
-
-void PairReader::read_block(int stream) {
-  File& file = files_[stream];
-  std::uint8_t* room = prepare(stream, file.block);
-  ssize_t got;
-  do {
-    got = file.position < 0 ? ::read(file.descriptor, room, file.block)
-                            : ::pread(file.descriptor, room, file.block, file.position);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) {
-    InputFault fault(std::strerror(errno), 0, {});
-    fault.stream = stream;
-    throw fault;
-  }
-  if (file.position >= 0) file.position += got;
-  file.bytes.fetch_add(got, std::memory_order_relaxed);
-  commit(stream, static_cast<std::size_t>(got));
-}
+PairReader::PairReader(Layout layout, bool keep_letters) : StreamReader(keep_letters), layout_(layout) {}
 
 Next PairReader::fill_from_lines(std::int64_t weight) {
   // A query that waits for its target belongs to this batch, however much it weighs.
   while (have_query_ || builder_.weight() < weight)
     if (const Next next = step(); next != Next::Full) return next;
   return Next::Full;
-}
-
-Next PairReader::fill(std::int64_t weight) {
-  if (fault_) return Next::Failed;
-  try {
-    for (;;) {
-      const Next next = fill_from_lines(weight);
-      if (next != Next::NeedQuery && next != Next::NeedTarget) return next;
-      const int stream = next == Next::NeedTarget;
-      if (files_[stream].descriptor < 0) return next;
-      read_block(stream);
-    }
-  } catch (const InputFault& fault) {
-    fault_ = std::make_unique<InputFault>(fault);
-    return Next::Failed;
-  }
 }
 
 // Reads one pair; Full when it is there.

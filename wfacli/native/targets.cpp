@@ -1,29 +1,8 @@
 #include "targets.hpp"
 
+#include "hashing.hpp"
+
 namespace wfacli {
-namespace {
-
-// 64-bit mixing in the manner of splitmix64; two different seeds give two independent hashes.
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-std::uint64_t hashed(const std::uint8_t* name, std::int32_t len, std::uint64_t seed) {
-  std::uint64_t h = mixed(seed + static_cast<std::uint64_t>(len));
-  for (std::int32_t i = 0; i < len; i += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, name + i, static_cast<std::size_t>(len - i < 8 ? len - i : 8));
-    h = mixed((h ^ word) + 0x9e3779b97f4a7c15ull);
-  }
-  return h;
-}
-
-}  // namespace
-
 TargetTable::Entry& TargetTable::find(std::uint64_t high, std::uint64_t low) {
   const std::size_t mask = entries_.size() - 1;
   for (std::size_t i = low & mask;; i = (i + 1) & mask) {

@@ -14,6 +14,9 @@ enum class Status : std::uint8_t { Ok, ScoreLimit, MemoryLimit, LengthLimit, Dro
 // Operations of a CIGAR as BAM numbers them; an element of a CIGAR is length << 4 | operation.
 enum Op : std::uint32_t { kMatch = 0, kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
 
+// Bits of SAM's FLAG.
+enum SamFlag : std::int32_t { kPaired = 1, kUnmapped = 4, kReverseStrand = 16, kSecondary = 256, kSupplementary = 2048 };
+
 // How letters other than A C G T U compare (wfacli.config.Ambiguous).
 enum class Ambiguous : std::uint8_t { Mismatch, Wildcard, Literal };
 
@@ -70,6 +73,14 @@ struct PairView {
   }
 };
 
+// Columns of wfacli.batch.Mapped: where rows lie that are parts of reads and windows of a reference. Rows of a read
+// follow one another, and have the same `first`.
+struct MappedView {
+  const std::int64_t *t_offset, *t_total, *letters;  // letters: of the whole read in the records' text, or -1
+  const std::int32_t *clip_begin, *clip_end, *first, *sam_flags;
+  const std::uint8_t* mapq;
+};
+
 // Columns of a PairBatch: n pairs.
 struct BatchView {
   std::int64_t n;
@@ -82,7 +93,9 @@ struct BatchView {
   const std::uint8_t* text;
   const std::int64_t *q_name, *t_name, *qual;
   const std::int32_t *q_name_len, *t_name_len;
+  MappedView mapped;  // nulls where rows are pairs and no more
 
+  bool is_mapped() const { return mapped.sam_flags != nullptr; }
   PairView pair(std::int64_t i) const {
     return {bases + q_start[i], bases + t_start[i], q_len[i], t_len[i]};
   }

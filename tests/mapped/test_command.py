@@ -1,0 +1,264 @@
+"""`wfacli align --mappings` as a user runs it: pipes, options, and what is wrong with inputs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pysam
+import pytest
+
+from tests.cli.support import Result, assert_failure, assert_success, bgzf, rows_of, run
+from tests.mapped.world import World, random_world
+
+FILES = ("reads.fq", "ref.fa", "--mappings")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = random_world(21, reads=15)
+    made.write(tmp_path)
+    return made
+
+
+def align(folder: Path, *options: str, stdin: bytes = b"") -> Result:
+    return run("align", "reads.fq", "ref.fa", *options, cwd=folder, stdin=stdin)
+
+
+def test_mappings_through_a_pipe_to_a_sorted_bam(world: World, tmp_path: Path) -> None:
+    wanted = align(tmp_path, "--mappings", "map.paf", "--md", "--format", "sam")
+    assert_success(wanted)
+    options = ("--md", "--sort", "--write-index", "-o", "x.bam")
+    result = align(tmp_path, "--mappings", "-", *options, stdin=world.paf().encode())
+    assert_success(result)
+    reads = len({row.read for row in world.rows})
+    assert f"{len(world.rows)} mappings of {reads} reads out of 15" in result.err
+    pysam.quickcheck(str(tmp_path / "x.bam"))
+    with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
+        found = [r.to_string().split("\t") for name in world.reference for r in file.fetch(name)]
+    assert sorted(map(str, found)) == sorted(map(str, wanted.rows))
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("x")) == ["x.bam", "x.bam.bai"]
+
+
+def test_bam_and_sam_on_standard_output_and_input(world: World, tmp_path: Path) -> None:
+    wanted = align(tmp_path, "--mappings", "map.paf", "--no-header")
+    bam = align(tmp_path, "--mappings", "map.paf", "--format", "bam")
+    assert_success(bam)
+    again = align(tmp_path, "--mappings", "-", "--no-header", stdin=bam.out)
+    assert_success(again)
+    assert again.out == wanted.out
+    reads = run(
+        *("align", "-", *FILES[1:], "map.paf", "--no-header"),
+        cwd=tmp_path,
+        stdin=gzip.compress((tmp_path / "reads.fq").read_bytes()),
+    )
+    assert reads.out == wanted.out
+
+
+def test_bam_that_cannot_be_written(world: World, tmp_path: Path) -> None:
+    options = ("align", *FILES, "map.paf", "--format", "bam")
+    with Path("/dev/full").open("wb") as full:
+        assert_failure(run(*options, cwd=tmp_path, stdout=full), 1, "standard output: samtools view: error")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        gone = run(*options, cwd=tmp_path, stdout=pipe)
+    assert (gone.code, gone.err) == (141, "")
+
+
+def test_cram_wants_a_reference_to_look_up(world: World, tmp_path: Path) -> None:
+    (tmp_path / "ref.fa.gz").write_bytes(gzip.compress((tmp_path / "ref.fa").read_bytes()))
+    options = ("--mappings", "map.paf", "-o", "x.cram")
+    assert_failure(run("align", "reads.fq", "ref.fa.gz", *options, cwd=tmp_path), 1, "bgzip: ref.fa.gz")
+    (tmp_path / "ref.fa.gz").write_bytes(bgzf((tmp_path / "ref.fa").read_bytes()))
+    assert_success(run("align", "reads.fq", "ref.fa.gz", *options, cwd=tmp_path))
+
+
+def test_pairs_become_bam_too(tmp_path: Path) -> None:
+    (tmp_path / "q.fa").write_text(">a\nACGTACGT\n>b\nGGGG\n")
+    (tmp_path / "t.fa").write_text(">x\nACGTCGT\n>y\nGGCG\n")
+    for command in ("align", "extend"):
+        result = run(command, "q.fa", "t.fa", "-o", "p.bam", "--sort", "--write-index", cwd=tmp_path)
+        assert_success(result)
+        with pysam.AlignmentFile(str(tmp_path / "p.bam")) as file:
+            assert [r.query_name for r in file.fetch("x")] == ["a"]
+
+
+def test_a_cigar_of_many_operations_fits_bam(tmp_path: Path) -> None:
+    # 70,000 runs: BAM has 16 bits for their number, and a tag for more.
+    target, query = "ACGGT" * 40000, "ACGGT" * 5000 + "ATGGT" * 35000
+    (tmp_path / "reads.fq").write_text(f">r\n{query}\n")
+    (tmp_path / "ref.fa").write_text(f">t\n{target}\n")
+    (tmp_path / "map.paf").write_text("r\t200000\t0\t200000\t+\tt\t200000\t0\t200000\t9\t9\t7\n")
+    assert_success(align(tmp_path, "--mappings", "map.paf", "-o", "x.bam"))
+    with pysam.AlignmentFile(str(tmp_path / "x.bam"), check_sq=False) as file:
+        (record,) = file
+    assert len(record.cigartuples) > 65535 and record.query_length == record.infer_query_length() == 200000
+    back = align(tmp_path, "--mappings", "x.bam", "--format", "paf")
+    assert_success(back)
+    assert back.rows[0][1:9] == ["200000", "0", "200000", "+", "t", "200000", "0", "200000"]
+
+
+def test_stats_count_reads(world: World, tmp_path: Path) -> None:
+    assert_success(align(tmp_path, "--mappings", "map.paf", "--stats", "s.json", "-o", "x.sam", "--span", "read"))
+    report = json.loads((tmp_path / "s.json").read_text())
+    assert (report["reads"], report["mappings"], report["skipped"]) == (15, len(world.rows), 0)
+    assert report["options"]["spec"]["mapping"]["span"] == "read"
+    assert report["options"]["spec"]["mapping"]["pad"] == 100
+
+
+COLUMNS = {
+    "read": 0,
+    "length": 1,
+    "q_beg": 2,
+    "q_end": 3,
+    "strand": 4,
+    "target": 5,
+    "t_len": 6,
+    "t_end": 8,
+    "mapq": 11,
+}
+FAULTS = [
+    ({"read": "nobody"}, "nobody: a mapping's read is not among the reads"),
+    ({"target": "chrZ"}, "maps to chrZ, which is not in the reference"),
+    ({"t_len": "7"}, "letters in the reference, and 7 here: is this another reference?"),
+    ({"length": "9"}, "a mapping is of a read of 9 letters, and the read has"),
+    ({"t_end": "100000"}, "to 100000 of"),
+    ({"q_end": "100000"}, "to 100000 of a read of"),
+    ({"q_beg": "-1"}, "'-1', which is no number"),
+    ({"q_end": "0"}, "of a read of"),
+    ({"strand": "x"}, "the strand is 'x', and not + or -"),
+    ({"mapq": "high"}, "the mapping quality is 'high', which is no number"),
+]
+
+
+def damaged(world: World, changes: dict[str, str], row: int = 2) -> str:
+    lines = world.paf().splitlines()
+    fields = lines[row].split("\t")
+    for column, value in changes.items():
+        fields[COLUMNS[column]] = value
+    if "length" in changes:
+        fields[2:4] = ["1", "5"]
+    lines[row] = "\t".join(fields)
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(("changes", "words"), FAULTS, ids=lambda value: str(value)[:30])
+def test_faulty_mappings_end_the_run_or_are_skipped(
+    world: World, tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    (tmp_path / "map.paf").write_text(damaged(world, changes))
+    failed = align(tmp_path, "--mappings", "map.paf", "-o", "x.sam")
+    assert_failure(failed, 1, "map.paf, line 3", words)
+    assert not (tmp_path / "x.sam").exists()
+    skipped = align(tmp_path, "--mappings", "map.paf", "-o", "x.sam", "--on-error", "skip", "--stats", "s.json")
+    assert skipped.code == 0, skipped.err
+    assert "1 faulty mapping left out; the first: map.paf, line 3" in skipped.err and words in skipped.err
+    assert json.loads((tmp_path / "s.json").read_text())["skipped"] == 1
+    assert len(rows_of((tmp_path / "x.sam").read_bytes())) == len(world.rows) - 1
+
+
+SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SAM.format(0, 5, "10M"), "a mapping is of a read of 10 letters"),
+        (SAM.format(0, 5, "*"), "has no CIGAR"),
+        (SAM.format(0, 5, "10Q"), "the CIGAR is none"),
+        (SAM.format(0, 5, "4M100N4M"), "has an intron"),
+        (SAM.format(0, 0, "10M"), "has no position"),
+        (SAM.format(65, 5, "10M"), "one of a pair of reads"),
+        ("@CO\thello\n" + SAM.format("x", 5, "10M"), "the flag is 'x'"),
+        ("@HD\tVN:1.6\nread1\t0\tchr0\n", "too few columns for SAM"),
+        ("read1\t10\t0\n", "has 3 columns, and PAF has 12"),
+        (">read1\nACGT\n", "columns, and PAF has 12"),
+        ("\0\0\0", "has a NUL byte"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_mapping(world: World, tmp_path: Path, text: str, words: str) -> None:
+    assert_failure(align(tmp_path, "--mappings", "-", stdin=text.encode()), 1, "-, line ", words)
+
+
+@pytest.mark.parametrize("kind", ["paf", "bam", "gz"])
+def test_truncated_mappings(world: World, tmp_path: Path, kind: str) -> None:
+    data = world.paf().encode()[:-8]
+    if kind == "gz":
+        data = gzip.compress(world.paf().encode())[:-20]
+    elif kind == "bam":
+        (tmp_path / "map.sam").write_text(world.sam())
+        pysam.view("-u", "-o", str(tmp_path / "map.bam"), str(tmp_path / "map.sam"), catch_stdout=False)
+        data = gzip.decompress((tmp_path / "map.bam").read_bytes())[:-8]
+    words = {"paf": "the last line has no end", "bam": "ends inside a BAM record", "gz": "truncated"}[kind]
+    for way in ("-", f"cut.{kind}"):
+        (tmp_path / f"cut.{kind}").write_bytes(data)
+        assert_failure(align(tmp_path, "--mappings", way, stdin=data), 1, words)
+
+
+def test_ungrouped_mappings_from_a_pipe(tmp_path: Path) -> None:
+    world = random_world(8, reads=20)
+    world.write(tmp_path)
+    rows = world.paf().splitlines(True)
+    read = next(a.read for a, b in zip(world.rows, world.rows[1:], strict=False) if a.read == b.read)
+    number = next(i for i, row in enumerate(world.rows) if row.read == read)
+    moved = "".join([*rows[:number], *rows[number + 1 :], rows[number]])
+    result = align(tmp_path, "--mappings", "-", stdin=moved.encode())
+    assert_failure(result, 1, read, "mappings of a read are in two places")
+    (tmp_path / "moved.paf").write_text(moved)
+    assert_success(align(tmp_path, "--mappings", "moved.paf"))
+
+
+def test_reads_of_one_name(world: World, tmp_path: Path) -> None:
+    with (tmp_path / "reads.fq").open("a") as file:
+        file.write("@read1\nACGT\n+\nIIII\n")
+    assert_failure(align(tmp_path, "--mappings", "map.paf", "-o", "x.sam"), 1, "read1", "two reads have this name")
+
+
+def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
+    assert_failure(align(tmp_path, "--mappings", "none.paf"), 1, "none.paf: No such file")
+    assert_failure(run("align", "reads.fq", "none.fa", "--mappings", "map.paf", cwd=tmp_path), 1, "none.fa")
+    (tmp_path / "reads.fq").write_bytes((tmp_path / "reads.fq").read_bytes()[:-5])
+    assert_failure(align(tmp_path, "--mappings", "map.paf"), 1, "reads.fq", "ends inside a FASTQ record")
+    (tmp_path / "reads.fq").write_bytes(b"")
+    assert_failure(align(tmp_path, "--mappings", "map.paf"), 1, "not among the reads")
+    (tmp_path / "x.cram").write_bytes(b"CRAM\3\0")
+    assert_failure(align(tmp_path, "--mappings", "x.cram"), 1, "CRAM is not read as mappings")
+
+
+def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
+    result = align(tmp_path, "--mappings", "-")
+    assert_success(result)
+    assert result.rows == [] and "0 mappings of 0 reads out of 15" in result.err
+    kept = align(tmp_path, "--mappings", "-", "--keep-unmapped")
+    assert [row[1] for row in kept.rows] == ["4"] * 15
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--mappings", "map.paf", "--pad", "5"), "--pad belongs to --span padded"),
+        (("--mappings", "map.paf", "--mode", "hw"), "--mode and --free are for pairs"),
+        (("--mappings", "map.paf", "--score-only"), "--score-only is for pairs"),
+        (("--mappings", "map.paf", "--format", "paf", "--sort"), "--sort is for SAM, BAM and CRAM"),
+        (("--mappings", "map.paf", "--format", "paf", "--clip", "hard"), "--clip is for SAM"),
+        (("--mappings", "map.paf", "--write-index", "-o", "x.bam"), "give --sort and -o FILE.bam"),
+        (("--mappings", "map.paf", "--no-header", "-o", "x.bam"), "have a header"),
+        (("--mappings", "map.paf", "--checksums", "--no-header"), "--checksums go to SAM's header"),
+        (("--mappings", "map.paf", "-o", "map.paf"), "is an input"),
+        (("--span", "read"), "--span is for reads against a reference"),
+        (("--keep-unmapped",), "--keep-unmapped is for reads against a reference"),
+        (("--clip", "hard"), "--clip is for reads against a reference"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_options_that_do_not_go_together(world: World, tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    assert_failure(align(tmp_path, *options), 2, words)
+
+
+def test_mappings_need_a_reference(world: World, tmp_path: Path) -> None:
+    assert_failure(run("align", "reads.fq", "--mappings", "map.paf", cwd=tmp_path), 2, "needs reads and a reference")
+    assert_failure(run("align", "-", "ref.fa", "--mappings", "-", cwd=tmp_path), 2, "only one of READS")

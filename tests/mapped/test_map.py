@@ -1,0 +1,77 @@
+"""`wfacli map`, with a mapper that is made up, and with the real library where it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Result, assert_failure, assert_success, environment, run
+from tests.mapped.world import random_world
+
+HAS_MAPPY = importlib.util.find_spec("mappy") is not None
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Reads, a reference, and a minimap2 that writes down its arguments, prints what is in map.paf, and may fail."""
+    random_world(31).write(tmp_path)
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "minimap2"
+    program.write_text(
+        f"#!{sys.executable}\nimport pathlib, sys\n"
+        "pathlib.Path('arguments').write_text(' '.join(sys.argv[1:]))\n"
+        "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
+        "if pathlib.Path('fail').exists(): sys.exit('[ERROR] out of luck')\n"
+    )
+    program.chmod(0o755)
+    return tmp_path
+
+
+def map_(folder: Path, *options: str, path: str = "bin") -> Result:
+    env = environment(PATH=f"{folder / path}:/usr/bin:/bin")
+    return run("map", "ref.fa", "reads.fq", *options, cwd=folder, env=env)
+
+
+def test_map_aligns_what_the_mapper_finds(folder: Path) -> None:
+    wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--md", "--no-header", cwd=folder)
+    result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header")
+    assert_success(result)
+    assert result.out == wanted.out
+    assert (folder / "arguments").read_text() == "-x map-hifi -t 2 -- ref.fa reads.fq"
+
+
+def test_a_mapper_that_fails_leaves_no_output(folder: Path) -> None:
+    (folder / "fail").touch()
+    assert_failure(map_(folder, "-o", "x.sam"), 1, "minimap2: [ERROR] out of luck")
+    assert not (folder / "x.sam").exists()
+
+
+def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
+    # It would go on for ever, and the first line is at fault.
+    program = folder / "bin" / "minimap2"
+    program.write_text("#!/bin/sh\nwhile echo nonsense; do :; done\n")
+    assert_failure(map_(folder, "-o", "x.sam"), 1, "minimap2, line 1", "PAF has 12")
+
+
+def test_standard_input_is_refused(folder: Path) -> None:
+    result = run("map", "ref.fa", "-", cwd=folder, env=environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin"))
+    assert_failure(result, 2, "reads both files twice")
+
+
+@pytest.mark.skipif(HAS_MAPPY, reason="mappy is installed")
+def test_no_mapper(folder: Path) -> None:
+    assert_failure(map_(folder, path="none"), 1, "neither minimap2 nor its library", "pip install 'wfacli[map]'")
+
+
+@pytest.mark.skipif(not HAS_MAPPY, reason="mappy is not installed")
+def test_mappy(folder: Path) -> None:
+    rows = [f"read{i}" for i in range(8)]
+    letters = random_world(5, reads=1).reference["chr0"] * 20
+    (folder / "ref.fa").write_text(f">t\n{letters}\n")
+    (folder / "reads.fq").write_text("".join(f">{r}\n{letters[9 * i : 3000 + 9 * i]}\n" for i, r in enumerate(rows)))
+    result = map_(folder, "--format", "paf", path="none")
+    assert_success(result)
+    assert list(dict.fromkeys(row[0] for row in result.rows)) == rows

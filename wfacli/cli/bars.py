@@ -1,0 +1,55 @@
+"""Bars that show on a terminal how far a run is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from .console import console
+from .report import rate
+
+if TYPE_CHECKING:
+    from ..run import Watch
+
+
+class _PairRate(ProgressColumn):
+    """Pairs so far and per second."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self._watch = watch
+
+    def render(self, task: Task) -> Text:
+        pairs = self._watch.stats.counts["pairs"]
+        return Text(f"{pairs:,} pairs, {rate(pairs / max(self._watch.stats.wall, 1e-9))}/s")
+
+
+def of_pairs(watch: Watch) -> Progress:
+    """For a run over files of pairs."""
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        _PairRate(watch),
+        TimeElapsedColumn(),
+        TextColumn("eta"),
+        TimeRemainingColumn(),
+    ]
+    return Progress(*columns, console=console(), transient=True)
+
+
+def of_one_pair() -> Progress:
+    """For one long pair."""
+    columns = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[rest]}")]
+    return Progress(*columns, console=console(), transient=True)

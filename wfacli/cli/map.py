@@ -1,0 +1,150 @@
+"""`wfacli map`: a mapper finds where reads lie, and `align --mappings` how."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
+from ..cores import usable_cores
+from ..io.mapper import MapperFiles
+from ..run_mapped import MappedRun
+from .console import note
+from .mapping_options import PANEL, Clip, ClipOption, KeepUnmappedOption, OnError, PadOption, SpanOption, mapping_spec
+from .options import (
+    AmbiguousOption,
+    BatchBasesOption,
+    CheckOption,
+    ChecksumsOption,
+    CigarOption,
+    CsOption,
+    DebugOption,
+    DevicesOption,
+    EngineOption,
+    FormatOption,
+    GpuMemoryOption,
+    HeaderOption,
+    MatchOption,
+    MaxMemoryOption,
+    MdOption,
+    MetricOption,
+    OutputOption,
+    PenaltiesOption,
+    ProgressOption,
+    QuietOption,
+    ReadGroupOption,
+    SortOption,
+    StatsOption,
+    ThreadsOption,
+    WriteIndexOption,
+)
+from .outputs import Storage, Tags, output_spec
+from .running import run_to_its_end
+from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
+
+MAP_HELP = """Map READS to REFERENCE and align them where they lie.
+
+minimap2 finds the places, with its presets (its library, mappy, does where it is not on PATH); then each is aligned \
+as `wfacli align --mappings` does it: exactly, and always the same.
+
+[bold]Examples[/bold]
+
+  wfacli map ref.fa reads.fq --preset map-hifi --md --sort --write-index -o out.bam
+
+  wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric affine2p --format paf > out.paf
+"""
+
+ReferenceArgument = Annotated[
+    str, typer.Argument(metavar="REFERENCE", help="FASTA with the sequences to map to, plain or gzip.")
+]
+ReadsArgument = Annotated[
+    str, typer.Argument(metavar="READS", help="FASTA or FASTQ, plain or gzip; a file, since it is read twice.")
+]
+PresetOption = Annotated[
+    str,
+    typer.Option(
+        "-x",
+        "--preset",
+        metavar="NAME",
+        help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, …",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+def map_(
+    reference: ReferenceArgument,
+    reads: ReadsArgument,
+    preset: PresetOption = "map-ont",
+    span: SpanOption = Span.MAPPED,
+    pad: PadOption = None,
+    keep_unmapped: KeepUnmappedOption = False,
+    clip: ClipOption = Clip.SOFT,
+    metric: MetricOption = Metric.AFFINE,
+    penalties: PenaltiesOption = None,
+    match: MatchOption = 0,
+    ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
+    output: OutputOption = None,
+    format_: FormatOption = None,
+    cigar: CigarOption = CigarStyle.EQX,
+    md: MdOption = False,
+    cs: CsOption = False,
+    read_group: ReadGroupOption = None,
+    header: HeaderOption = True,
+    sort: SortOption = False,
+    write_index: WriteIndexOption = False,
+    checksums: ChecksumsOption = False,
+    threads: ThreadsOption = None,
+    engine: EngineOption = EngineName.AUTO,
+    gpu_memory: GpuMemoryOption = None,
+    devices: DevicesOption = "0",
+    batch_bases: BatchBasesOption = None,
+    max_memory: MaxMemoryOption = "784M",
+    check: CheckOption = False,
+    quiet: QuietOption = False,
+    progress: ProgressOption = None,
+    stats: StatsOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Maps and aligns; the help is MAP_HELP."""
+    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL)
+    config = Config(
+        spec=spec_of(
+            metric=metric,
+            penalties=penalties,
+            match=match,
+            ambiguous=ambiguous,
+            score_only=False,
+            max_score=None,
+            mode=Mode(span.mode),
+            free=None,
+            band=None,
+            xdrop=0,
+            zdrop=0,
+        ),
+        output=output_spec(
+            "map",
+            output,
+            format_,
+            False,
+            Tags(cigar, md, cs, read_group),
+            Storage(header, sort, write_index, clip is Clip.HARD, checksums),
+        ),
+        limits=limits_of(max_memory),
+        engine=engine,
+        gpu_memory=gpu_memory_of(gpu_memory),
+        devices=devices_of(devices),
+        threads=threads or usable_cores(),
+        batch_bases=batch_bases,
+        check=check,
+        command_line=shlex.join(["wfacli", *sys.argv[1:]]),
+    )
+    files = MapperFiles(reads, reference, preset, config.threads)
+    tell = None if quiet else note
+    run_to_its_end(
+        lambda: MappedRun(config, spec, files, output, __version__, stats, tell), progress=progress, quiet=quiet
+    )

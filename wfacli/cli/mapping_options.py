@@ -1,0 +1,113 @@
+"""Options of `align` that are about reads, a reference and mappings, with their help."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import typer
+
+from ..config import MappingSpec, Mode, Span
+from ..errors import UsageError
+
+PANEL = "Reads against a reference"
+_USUAL_PAD = 100
+
+
+class OnError(enum.StrEnum):
+    """What a faulty mapping does."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+class Clip(enum.StrEnum):
+    """How supplementary records leave out what other records of their read align."""
+
+    SOFT = "soft"
+    HARD = "hard"
+
+
+MappingsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mappings",
+        metavar="FILE",
+        show_default=False,
+        help="PAF, SAM or BAM that says where each read of QUERY lies on TARGET, a reference: by minimap2 without -c, "
+        "wfmash -m and the like. Each mapping becomes a record; of a CIGAR only what it spans is taken. - is standard "
+        "input, where a read's mappings follow one another; in a file they may be in any order.",
+        rich_help_panel=PANEL,
+    ),
+]
+SpanOption = Annotated[
+    Span,
+    typer.Option(
+        "--span",
+        help="mapped: the mapped part of the read with that of the target, end to end; the rest is clipped. padded: "
+        "the mapped part of the read, anywhere in that of the target and --pad beside it. read: the whole read, for "
+        "reads that lie in one place. With noisy long reads mapped is far faster than the others.",
+        rich_help_panel=PANEL,
+    ),
+]
+PadOption = Annotated[
+    int | None,
+    typer.Option(
+        "--pad",
+        metavar="N",
+        min=0,
+        show_default=f"{_USUAL_PAD}; with --span mapped none",
+        help="Letters taken beside the mapped parts, on either side.",
+        rich_help_panel=PANEL,
+    ),
+]
+KeepUnmappedOption = Annotated[
+    bool,
+    typer.Option(
+        "--keep-unmapped",
+        help="Write reads that have no mapping too, unmapped, behind all others.",
+        rich_help_panel=PANEL,
+    ),
+]
+ClipOption = Annotated[
+    Clip,
+    typer.Option(
+        "--clip",
+        help="soft: supplementary records hold the whole read. hard: only the part that they align.",
+        rich_help_panel=PANEL,
+    ),
+]
+OnErrorOption = Annotated[
+    OnError,
+    typer.Option(
+        "--on-error",
+        help="fail: a faulty mapping (an unknown name, a place outside its sequence, …) ends the run. skip: it is "
+        "left out, and counted.",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+def mapping_spec(span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError) -> MappingSpec:
+    """What the options ask for. Raises UsageError where they do not go together."""
+    if pad is not None and span is Span.MAPPED:
+        raise UsageError("--pad belongs to --span padded and read; --span mapped aligns what is mapped alone")
+    letters = 0 if span is Span.MAPPED else _USUAL_PAD if pad is None else pad
+    return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP)
+
+
+def refuse_without_mappings(given: dict[str, bool]) -> None:
+    """Raises UsageError for an option that was given (True) and means nothing without --mappings."""
+    for option, used in given.items():
+        if used:
+            raise UsageError(f"{option} is for reads against a reference: give --mappings FILE")
+
+
+def check_with_mappings(target: str | None, mode: Mode, free: str | None, score_only: bool) -> None:
+    """Raises UsageError where --mappings does not go with other options."""
+    if target is None:
+        raise UsageError("--mappings needs reads and a reference: wfacli align READS REFERENCE --mappings FILE")
+    if mode is not Mode.GLOBAL or free is not None:
+        raise UsageError("--mode and --free are for pairs; with --mappings, --span says what is aligned")
+    if score_only:
+        raise UsageError("--score-only is for pairs; --format tsv has the scores of mapped reads")

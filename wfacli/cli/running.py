@@ -1,0 +1,68 @@
+"""A run from its beginning to its end, with progress, reports and what is wrong."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+
+from .._native import keep_memory_flat
+from ..config import Ambiguous
+from ..errors import OutputClosed
+from ..run import SWITCH_BESIDE_A_CARD, AlignRun, BatchRun
+from ..run_mapped import MappedRun
+from .console import note, warning
+from .explain import explain as print_routes
+from .progress import shown
+from .report import fail_if_unaligned, summary, write_stats
+
+
+def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet: bool) -> None:
+    """Makes a run, runs it, and says what came of it.
+
+    Args:
+        made: makes it, when this process is set up.
+        progress: whether to show how far it is; None where that is usual.
+        quiet: says nothing but errors.
+
+    Raises:
+        WfacliError: what ended it, or pairs without an alignment.
+    """
+    keep_memory_flat()
+    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
+    run = made()
+    if run.on_gpu:
+        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+    complete = False
+    try:
+        with shown(run.watch, bar=progress, quiet=quiet):
+            run.run()
+        complete = True
+    except OutputClosed:
+        raise
+    except BaseException:
+        if run.partial:
+            note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
+        raise
+    finally:
+        if run.report:
+            write_stats(run.report, run, complete)
+    if not quiet:
+        _say(run)
+    if isinstance(run, AlignRun) and run.config.explain:
+        print_routes(run)
+    fail_if_unaligned(run)
+
+
+def _say(run: BatchRun) -> None:
+    foreign = run.stats.counts["non_nucleotide"]
+    if foreign and isinstance(run, AlignRun) and run.config.spec.ambiguous is not Ambiguous.LITERAL:
+        warning(
+            f"{foreign:,} pairs hold letters that are no nucleotide code and match nothing; "
+            "for proteins give --ambiguous literal"
+        )
+    if failure := run.engine.stats().get("failure"):
+        warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
+    if isinstance(run, MappedRun) and run.skipped:
+        warning(run.skipped)
+    note(summary(run))

@@ -1,0 +1,145 @@
+"""BAM and CRAM, sorted and indexed files: htslib, in a process of its own that is fed with SAM."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ..batch import U8
+from ..config import Container, OutputSpec
+from ..errors import OutputClosed, OutputError, WfacliError
+from .output import Output
+from .sources import Source
+
+# pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
+_CHILD = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+import pysam
+try:
+    getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
+except pysam.SamtoolsError as error:
+    sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
+"""
+_MOST_THREADS = 8  # more hardly help one file
+_SORT_MEMORY = 768  # MB, of all threads that sort
+
+
+def require_pysam(what: str) -> None:
+    """Raises WfacliError where pysam, which writes it, is missing."""
+    try:
+        import pysam  # noqa: F401
+    except ImportError:
+        raise WfacliError(
+            f"{what} is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe SAM to samtools"
+        ) from None
+
+
+class HtsOutput(Output):
+    """Takes SAM, header and records, and writes what the specification asks for; see Output."""
+
+    def __init__(self, path: str | None, spec: OutputSpec, threads: int, reference: str) -> None:
+        """Opens a path; None or "-" is standard output.
+
+        Args:
+            path: where the file goes.
+            spec: container, sort, index.
+            threads: that compress and sort.
+            reference: FASTA, plain or bgzip, that CRAM refers to.
+
+        Raises:
+            OutputError; WfacliError: pysam is missing.
+        """
+        require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
+        if spec.container is Container.CRAM:
+            _check_reference(reference)
+        super().__init__(path)
+        self._index = spec.index
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
+        self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
+        self._child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, *self._command(spec, min(threads, _MOST_THREADS), reference)],
+            stdin=subprocess.PIPE,
+            stdout=self._fd,
+            stderr=self._complaints,
+        )
+
+    def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
+        common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
+        if spec.container is Container.CRAM:
+            common += ["--reference", reference]
+        if not spec.sort:
+            return ["view", "-h", *common, "-o", "-", "-"]
+        scratch = str(Path(self._scratch.name) / "sort")
+        return ["sort", *common, "-m", f"{max(1, _SORT_MEMORY // threads)}M", "-T", scratch, "-o", "-", "-"]
+
+    def write(self, data: bytes | U8) -> None:
+        """Hands SAM on. Raises OutputError, or OutputClosed when the reader has gone."""
+        view = memoryview(data) if isinstance(data, bytes) else data.data
+        assert self._child.stdin
+        try:
+            self._child.stdin.write(view)
+        except BrokenPipeError:
+            self._ended()
+            raise OutputError(f"{self.name}: htslib ended early") from None
+        self.written += len(view)
+
+    def finish(self) -> None:
+        """Waits for the file to be complete, gives it its name, and makes its index. Raises OutputError."""
+        self._ended()
+        super().finish()
+        if not self._index:
+            return
+        import pysam
+        from pysam.utils import SamtoolsError
+
+        try:
+            pysam.index(self.name)
+        except SamtoolsError as error:
+            raise OutputError(f"{self.name}: cannot be indexed: {error}") from None
+
+    def abandon(self) -> Path | None:
+        """See Output; the records so far are a complete file."""
+        with contextlib.suppress(OutputError, OutputClosed):
+            self._ended()
+        return super().abandon()
+
+    def _ended(self) -> None:
+        """Waits for the child. Raises what it failed with, once."""
+        if self._complaints.closed:
+            return
+        assert self._child.stdin
+        with contextlib.suppress(BrokenPipeError):
+            self._child.stdin.close()
+        status = self._child.wait()
+        self._complaints.seek(0)
+        words = self._complaints.read().decode(errors="replace").strip()
+        self._complaints.close()
+        self._scratch.cleanup()
+        if status == 0:
+            return
+        if self._reader_gone:
+            raise OutputClosed(self.name)
+        raise OutputError(f"{self.name}: {words.splitlines()[-1] if words else f'htslib ended with {status}'}")
+
+    @property
+    def _reader_gone(self) -> bool:
+        """Whether nobody reads the pipe any more that the output is."""
+        poll = select.poll()
+        poll.register(self._fd, 0)
+        return stat.S_ISFIFO(os.fstat(self._fd).st_mode) and bool(poll.poll(0))
+
+
+def _check_reference(path: str) -> None:
+    """Raises WfacliError where htslib cannot look things up in a reference."""
+    with contextlib.closing(Source(path)) as source:
+        if not source.regular or path == "-":
+            raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
+        if not source.seekable:
+            raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")

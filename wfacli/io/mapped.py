@@ -1,0 +1,100 @@
+"""Reads with the places to which they are mapped, as batches of pairs: a part of a read, a window of the reference."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+
+from .._native import MappedReader, Reference
+from ..batch import U8
+from ..config import MappingSpec
+from ..errors import InputError, UsageError
+from .grouping import grouped_mappings
+from .reader import read_batches
+from .sources import Source
+
+_READ_WEIGHT = 16_000_000
+_DIGESTED = 1 << 20  # letters at a time
+
+
+class MappedFiles:
+    """READS, REFERENCE and MAPPINGS, as the user named them."""
+
+    def __init__(self, reads: str, reference: str, mappings: str) -> None:
+        """Takes paths; "-" is standard input. Raises UsageError."""
+        if (reads, reference, mappings).count("-") > 1:
+            raise UsageError("only one of READS, REFERENCE and --mappings can be standard input")
+        self.query, self.reference, self.mappings = reads, reference, mappings
+
+    def open(self) -> tuple[Source, ...]:
+        """Opens reads, mappings and reference. Raises InputError."""
+        opened: list[Source] = []
+        try:
+            for path in (self.query, self.mappings, self.reference):
+                opened.append(Source(path))
+            opened[1] = grouped_mappings(opened[1])
+        except InputError:
+            for source in opened:
+                source.close()
+            raise
+        return tuple(opened)
+
+    def finished(self) -> None:
+        """Called when all mappings were read. Raises InputError where some may be missing."""
+
+    def close(self) -> None:
+        """Ends what open() began, beside the sources."""
+
+
+def read_reference(source: Source) -> Reference:
+    """All sequences of a file, a byte a letter. Raises InputError."""
+    reference = Reference()
+    for batch in read_batches((source,), "targets", _READ_WEIGHT):
+        try:
+            reference.add(batch)
+        except ValueError as error:
+            name = str(error)
+            what = "two sequences have this name" if name else "a sequence has no name"
+            raise InputError(source.path, what, name) from None
+    if not len(reference):
+        raise InputError(source.path, "has no sequence")
+    return reference
+
+
+def reference_lines(reference: Reference, checksums: bool) -> Iterator[bytes]:
+    """Yields an @SQ line for each sequence with letters; checksums: with MD5 sums as SAM wants them (M5)."""
+    for number in range(len(reference)):
+        if not reference.length(number):
+            continue
+        line = b"@SQ\tSN:%s\tLN:%d" % (reference.name(number), reference.length(number))
+        if checksums:
+            line += b"\tM5:" + _md5(reference.letters(number))
+        yield line + b"\n"
+
+
+def _md5(letters: U8) -> bytes:
+    digest = hashlib.md5(usedforsecurity=False)
+    for first in range(0, len(letters), _DIGESTED):
+        digest.update(letters[first : first + _DIGESTED].tobytes().upper())
+    return digest.hexdigest().encode()
+
+
+def mapped_reader(reference: Reference, spec: MappingSpec, whole_reads: bool) -> MappedReader:
+    """A reader of (reads, mappings), for reader.batches_of.
+
+    Args:
+        reference: what mappings speak of.
+        spec: what becomes of them.
+        whole_reads: whether records shall have whole reads and qualities.
+    """
+    return MappedReader(
+        reference,
+        span=spec.span.value,
+        pad=spec.pad,
+        whole_reads=whole_reads,
+        keep_unmapped=spec.keep_unmapped,
+        skip=spec.skip,
+        folder=tempfile.gettempdir(),
+        shelf=spec.shelf,
+    )

@@ -1,0 +1,102 @@
+#include "bind.hpp"
+#include "grouping.hpp"
+#include "mapped.hpp"
+
+namespace wfacli {
+namespace {
+
+Span span_of(const std::string& name) {
+  if (name == "mapped") return Span::Mapped;
+  if (name == "padded") return Span::Padded;
+  if (name == "read") return Span::Read;
+  throw nb::value_error("span is one of mapped, padded, read");
+}
+
+nb::dict mapped_dict(MappedBatch batch) {
+  MappedColumns& m = batch.mapped;
+  nb::dict mapped;
+  mapped["t_offset"] = to_numpy(m.t_offset);
+  mapped["t_total"] = to_numpy(m.t_total);
+  mapped["letters"] = to_numpy(m.letters);
+  mapped["clip_begin"] = to_numpy(m.clip_begin);
+  mapped["clip_end"] = to_numpy(m.clip_end);
+  mapped["first"] = to_numpy(m.first);
+  mapped["sam_flags"] = to_numpy(m.sam_flags);
+  mapped["mapq"] = to_numpy(m.mapq);
+  nb::dict d = columns_dict(std::move(batch.pairs));
+  d["mapped"] = mapped;
+  return d;
+}
+
+nb::dict counts_dict(const MappedCounts& counts) {
+  nb::dict d;
+  d["reads"] = counts.reads;
+  d["mapped_reads"] = counts.mapped_reads;
+  d["mappings"] = counts.mappings;
+  d["skipped"] = counts.skipped;
+  return d;
+}
+
+}  // namespace
+
+void bind_mapped(nb::module_& m) {
+  nb::class_<Reference>(m, "Reference", "Sequences that reads are mapped to, in memory")
+      .def(nb::init<>())
+      .def(
+          "add",
+          [](Reference& self, nb::handle batch) {
+            const BatchView view = batch_with_records(batch);
+            nb::gil_scoped_release release;
+            self.add(view);
+          },
+          nb::arg("batch"), "Adds a batch's targets; ValueError with the name of one that is there, or none without a name")
+      .def("__len__", &Reference::size)
+      .def("name", [](const Reference& self, int i) { return nb::bytes(self.name(i).data(), self.name(i).size()); })
+      .def("length", &Reference::length)
+      .def(
+          "letters",
+          [](nb::handle_t<Reference> self, int i) {
+            const Reference& reference = nb::cast<Reference&>(self);
+            const std::string_view letters = reference.letters(i, 0, reference.length(i));
+            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>(
+                reinterpret_cast<const std::uint8_t*>(letters.data()), {letters.size()}, self);
+          },
+          "u8[length], valid until add()");
+
+  nb::class_<MappedReader, StreamReader>(m, "MappedReader", "Parts of reads and the windows to which they are mapped")
+      .def(
+          "__init__",
+          [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
+             bool keep_unmapped, bool skip, const std::string& folder, std::size_t shelf) {
+            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, skip, folder, shelf});
+          },
+          nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
+          nb::arg("keep_unmapped"), nb::arg("skip"), nb::arg("folder"), nb::arg("shelf"), nb::keep_alive<1, 2>())
+      .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
+      .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
+      .def("first_skipped", [](const MappedReader& self) {
+        const MappedCounts& counts = self.counts();
+        return nb::make_tuple(counts.first_skipped, counts.first_skipped_line);
+      });
+
+  nb::class_<MappingGroups>(m, "MappingGroups", "Whether mappings of a read follow one another, or shall")
+      .def(nb::init<bool>(), nb::arg("places"))
+      .def(
+          "prepare",
+          [](nb::handle_t<MappingGroups> self, std::size_t bytes) {
+            return OutColumn<std::uint8_t>(nb::cast<MappingGroups&>(self).prepare(bytes), {bytes}, self);
+          },
+          nb::arg("bytes"), "A writable array for the next block, valid until commit()")
+      .def("commit", &MappingGroups::commit, nb::arg("bytes"), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("grouped", &MappingGroups::grouped)
+      .def_prop_ro("ended_inside", &MappingGroups::ended_inside)
+      .def(
+          "write",
+          [](MappingGroups& self, InColumn<std::uint8_t> text, int descriptor) {
+            nb::gil_scoped_release release;
+            self.write(text.data(), text.shape(0), descriptor);
+          },
+          nb::arg("text"), nb::arg("descriptor"), "Writes the text that was taken, grouped, to a file");
+}
+
+}  // namespace wfacli

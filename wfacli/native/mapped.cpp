@@ -1,0 +1,283 @@
+#include "mapped.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "letters.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr std::int64_t kChunk = 1 << 18;  // letters of reads that are taken from their lines at once
+constexpr std::uint8_t kNoQuality = 0;
+
+std::string_view text_at(const Buffer<std::uint8_t>& text, std::int64_t at, std::int32_t count) {
+  return {reinterpret_cast<const char*>(text.data()) + at, static_cast<std::size_t>(count)};
+}
+
+// Half open, on the read's strand that is aligned and on the target's forward one.
+struct Window {
+  std::int64_t q_beg, q_end, t_beg, t_end;
+};
+
+Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) {
+  Window w{m.q_beg, m.q_end, m.t_beg, m.t_end};
+  if (m.reverse) w.q_beg = m.q_len - m.q_end, w.q_end = m.q_len - m.q_beg;
+  std::int64_t before = 0, after = 0;
+  if (o.span != Span::Mapped) before = after = o.pad;
+  if (o.span == Span::Read) {
+    const std::int64_t begins = w.q_beg, ends = m.q_len - w.q_end;
+    before += begins + begins / 8;
+    after += ends + ends / 8;
+    w.q_beg = 0, w.q_end = m.q_len;
+  }
+  w.t_beg = std::max<std::int64_t>(0, w.t_beg - before);
+  w.t_end = std::min(target, w.t_end + after);
+  return w;
+}
+
+}  // namespace
+
+MappedReader::MappedReader(const Reference& reference, MappedOptions options)
+    : StreamReader(true), reference_(reference), options_(std::move(options)),
+      shelf_(options_.folder, options_.shelf), mappings_(reference) {}
+
+MappedBatch MappedReader::take() {
+  MappedBatch taken{builder_.take(), std::move(columns_)};
+  columns_ = MappedColumns();
+  return taken;
+}
+
+void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings) {
+  if (!options_.skip) {
+    InputFault thrown = fault;
+    thrown.stream = 1;
+    throw thrown;
+  }
+  if (counts_.skipped == 0) {
+    counts_.first_skipped = (fault.record.empty() ? "" : fault.record + ": ") + fault.what();
+    counts_.first_skipped_line = fault.line;
+  }
+  counts_.skipped += mappings;
+}
+
+Next MappedReader::fill_from_lines(std::int64_t weight) {
+  try {
+    while (builder_.weight() < weight)
+      if (const Next next = step(); next != Next::Full) return next;
+    return Next::Full;
+  } catch (const std::system_error& error) {
+    throw InputFault(error.what(), 0, {});
+  }
+}
+
+// One read with its mappings; Full when it is there.
+Next MappedReader::step() {
+  if (!group_whole_) {
+    const Got got = next_group();
+    if (got == Got::NeedInput) return Next::NeedTarget;
+    if (got == Got::End) return rest();
+    group_whole_ = true;
+  }
+  ReadView read;
+  const Got got = find_read(read);
+  if (got == Got::NeedInput) return Next::NeedQuery;
+  if (got == Got::End)
+    skip_or_throw(InputFault("a mapping's read is not among the reads", group_[0].line, group_name_),
+                  static_cast<std::int64_t>(group_.size()));
+  else
+    add_group(read);
+  group_.clear();
+  group_whole_ = false;
+  return Next::Full;
+}
+
+// Takes the mappings of the next read; Item when no more of it follow.
+Got MappedReader::next_group() {
+  for (;;) {
+    if (looked_ahead_) {
+      if (!group_.empty() && ahead_name_ != group_name_) return Got::Item;
+      group_name_ = ahead_name_;
+      group_.push_back(ahead_);
+      looked_ahead_ = false;
+    }
+    if (mappings_end_) return group_.empty() ? Got::End : Got::Item;
+    std::string_view name;
+    Got got;
+    try {
+      got = mappings_.next(ahead_, name);
+    } catch (const InputFault& fault) {
+      skip_or_throw(fault, 1);
+      continue;
+    }
+    if (got == Got::NeedInput) return got;
+    if (got == Got::End) {
+      mappings_end_ = true;
+      continue;
+    }
+    if (ahead_.kind == MappingKind::Unmapped) continue;
+    ahead_name_ = name;
+    looked_ahead_ = true;
+  }
+}
+
+// The group's read; End where there is none.
+Got MappedReader::find_read(ReadView& read) {
+  if (shelf_.take(group_name_, read)) return Got::Item;
+  if (seen_.has(group_name_)) {
+    InputFault fault("mappings of a read are in two places of the file: they must follow one another, as they do when the "
+                     "file is sorted by names",
+                     group_[0].line, group_name_);
+    fault.stream = 1;
+    throw fault;
+  }
+  for (;;) {
+    if (const Got got = next_read(read); got != Got::Item) return got;
+    if (read.name == group_name_) return Got::Item;
+    shelf_.put(read);
+  }
+}
+
+// The next read of the file, whoever asks for it.
+Got MappedReader::next_read(ReadView& read) {
+  while (chunk_at_ == chunk_.t_len.size()) {
+    if (reads_fault_) throw *reads_fault_;
+    Got got = Got::Item;
+    try {
+      while (got == Got::Item && inbox_.weight() < kChunk) {
+        got = reads_.next(inbox_);
+        if (got != Got::Item) break;
+        inbox_.end_query();
+        inbox_.end_target();
+      }
+    } catch (const InputFault& fault) {
+      reads_fault_ = std::make_unique<InputFault>(fault);
+    }
+    if (got == Got::NeedInput) return got;
+    if (got == Got::End && inbox_.pairs() == 0) return got;
+    chunk_ = inbox_.take();
+    chunk_at_ = 0;
+  }
+  const std::size_t i = chunk_at_++;
+  const auto letters = static_cast<std::size_t>(chunk_.q_len[i]);
+  read.name = text_at(chunk_.text, chunk_.q_name[i], chunk_.q_name_len[i]);
+  read.letters = {reinterpret_cast<const char*>(chunk_.bases.data()) + chunk_.q_start[i], letters};
+  read.has_quality = chunk_.qual[i] >= 0;
+  read.quality = read.has_quality ? text_at(chunk_.text, chunk_.qual[i], chunk_.q_len[i]) : std::string_view();
+  ++counts_.reads;
+  if (!seen_.add(read.name))
+    throw InputFault("two reads have this name, so that mappings do not say which they mean", 0, read.name);
+  return Got::Item;
+}
+
+// Drops mappings that are not of this read; whether some are left.
+bool MappedReader::drop_faulty(const ReadView& read) {
+  const auto letters = static_cast<std::int64_t>(read.letters.size());
+  std::size_t kept = 0;
+  for (const Mapping& m : group_) {
+    if (m.q_len == letters)
+      group_[kept++] = m;
+    else
+      skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " letters, and the read has " +
+                                   std::to_string(letters),
+                               m.line, group_name_),
+                    1);
+  }
+  group_.resize(kept);
+  return kept > 0;
+}
+
+void MappedReader::add_group(const ReadView& read) {
+  if (!drop_faulty(read)) {
+    if (options_.keep_unmapped) add_unmapped(read);
+    return;
+  }
+  tell_kinds(group_.data(), group_.size());
+  const bool primary = std::any_of(group_.begin(), group_.end(),
+                                   [](const Mapping& m) { return m.kind == MappingKind::Primary; });
+  const auto first = static_cast<std::int32_t>(builder_.pairs());
+  turned_letters_.clear();
+  turned_quality_.clear();
+  // A secondary record has no letters where another has them.
+  for (const Mapping& m : group_) add_row(read, m, first, !(primary && m.kind == MappingKind::Secondary));
+  ++counts_.mapped_reads;
+  counts_.mappings += static_cast<std::int64_t>(group_.size());
+}
+
+// The reverse complement of the group's read.
+ReadView MappedReader::turned(const ReadView& read) {
+  if (turned_letters_.size() != read.letters.size()) {
+    char* letters = turned_letters_.extend(read.letters.size());
+    std::transform(read.letters.rbegin(), read.letters.rend(), letters, [](char c) {
+      return static_cast<char>(kLetters.complement[static_cast<std::uint8_t>(c)]);
+    });
+    std::copy(read.quality.rbegin(), read.quality.rend(), turned_quality_.extend(read.quality.size()));
+  }
+  return {read.name, {turned_letters_.data(), turned_letters_.size()}, {turned_quality_.data(), turned_quality_.size()},
+          read.has_quality};
+}
+
+// Adds a row's name and, where they are wanted, the whole read's letters (whose place it returns, or -1) and quality.
+std::int64_t MappedReader::begin_row(const ReadView& read, bool with_letters) {
+  builder_.name(read.name);
+  if (!with_letters || !options_.whole_reads) return -1;
+  if (read.has_quality) builder_.quality(read.quality);
+  return builder_.extra(read.letters);
+}
+
+void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t first, bool with_letters) {
+  const std::int64_t target = reference_.length(m.target);
+  const Window w = window_of(m, target, options_);
+  const ReadView strand = m.reverse ? turned(read) : read;
+  std::uint8_t bad;
+  columns_.letters.push(begin_row(strand, with_letters));
+  builder_.letters(strand.letters.substr(static_cast<std::size_t>(w.q_beg), static_cast<std::size_t>(w.q_end - w.q_beg)),
+                   bad);
+  builder_.end_query();
+  builder_.name(reference_.name(m.target));
+  builder_.letters(reference_.letters(m.target, w.t_beg, w.t_end), bad);
+  builder_.end_target();
+  columns_.t_offset.push(w.t_beg);
+  columns_.t_total.push(target);
+  columns_.clip_begin.push(static_cast<std::int32_t>(w.q_beg));
+  columns_.clip_end.push(static_cast<std::int32_t>(m.q_len - w.q_end));
+  columns_.first.push(first);
+  std::int32_t flags = m.reverse ? kReverseStrand : 0;
+  if (m.kind == MappingKind::Secondary) flags |= kSecondary;
+  if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
+  columns_.sam_flags.push(flags);
+  columns_.mapq.push(m.mapq);
+}
+
+// A row that aligns nothing.
+void MappedReader::add_unmapped(const ReadView& read) {
+  const auto first = static_cast<std::int32_t>(builder_.pairs());
+  columns_.letters.push(begin_row(read, true));
+  builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
+  builder_.end_query();
+  builder_.name({});
+  builder_.end_target();
+  columns_.t_offset.push(0);
+  columns_.t_total.push(0);
+  columns_.clip_begin.push(static_cast<std::int32_t>(read.letters.size()));
+  columns_.clip_end.push(0);
+  columns_.first.push(first);
+  columns_.sam_flags.push(kUnmapped);
+  columns_.mapq.push(kNoQuality);
+}
+
+// There are no more mappings: what is left are reads that have none.
+Next MappedReader::rest() {
+  ReadView read;
+  if (options_.keep_unmapped && shelf_.take_first(read)) {
+    add_unmapped(read);
+    return Next::Full;
+  }
+  const Got got = next_read(read);
+  if (got == Got::NeedInput) return Next::NeedQuery;
+  if (got == Got::End) return Next::End;
+  if (options_.keep_unmapped) add_unmapped(read);
+  return Next::Full;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,95 @@
+// Pairs of a read's part and the window of the reference to which it is mapped, batch by batch.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hashing.hpp"
+#include "mappings.hpp"
+#include "shelf.hpp"
+#include "streams.hpp"
+
+namespace wfacli {
+
+// What of a read and of its target is aligned.
+enum class Span {
+  Mapped,  // the mapped parts of both
+  Padded,  // the mapped part of the read; of the target, padding beside it too
+  Read,    // the whole read; of the target, as much beside the mapped part as the read has, an eighth of it, and padding
+};
+
+struct MappedOptions {
+  Span span = Span::Mapped;
+  std::int64_t pad = 0;        // letters on either side
+  bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
+  bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
+  bool skip = false;           // leave mappings out that are faulty, and count them
+  std::string folder;          // for temporary files
+  std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
+};
+
+// What there is of a row beside its pair; wfacli.batch.Mapped.
+struct MappedColumns {
+  Buffer<std::int64_t> t_offset, t_total, letters;
+  Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags;
+  Buffer<std::uint8_t> mapq;
+};
+
+struct MappedBatch {
+  BatchColumns pairs;
+  MappedColumns mapped;
+};
+
+struct MappedCounts {
+  std::int64_t reads = 0, mapped_reads = 0, mappings = 0, skipped = 0;
+  std::string first_skipped;       // what was wrong with it
+  std::int64_t first_skipped_line = 0;
+};
+
+// Stream 0 has the reads, stream 1 the mappings. Mappings of a read follow one another; reads may come in any order:
+// those that come before their mappings wait on a shelf.
+class MappedReader : public StreamReader {
+ public:
+  // The reference must live as long as this.
+  MappedReader(const Reference& reference, MappedOptions options);
+  MappedBatch take();
+  const MappedCounts& counts() const { return counts_; }
+
+ private:
+  Next fill_from_lines(std::int64_t weight) override;
+  Lines& lines(int stream) override { return stream == 0 ? reads_.lines() : mappings_.lines(); }
+  Next step();
+  Got next_group();
+  Got find_read(ReadView& read);
+  Got next_read(ReadView& read);
+  bool drop_faulty(const ReadView& read);
+  void add_group(const ReadView& read);
+  void add_row(const ReadView& read, const Mapping& mapping, std::int32_t first, bool with_letters);
+  void add_unmapped(const ReadView& read);
+  std::int64_t begin_row(const ReadView& read, bool with_letters);
+  ReadView turned(const ReadView& read);
+  Next rest();
+  void skip_or_throw(const InputFault& fault, std::int64_t mappings);
+
+  const Reference& reference_;
+  MappedOptions options_;
+  RecordReader reads_;
+  BatchBuilder inbox_{true};  // reads that were taken from their lines, until they are a chunk
+  BatchColumns chunk_;
+  std::size_t chunk_at_ = 0;
+  std::unique_ptr<InputFault> reads_fault_;  // behind the chunk
+  NameSet seen_;                             // all reads so far
+  Shelf shelf_;                              // those of them that no mapping has named yet
+
+  MappingReader mappings_;
+  Mapping ahead_;  // the one behind the group
+  std::string ahead_name_, group_name_;
+  bool looked_ahead_ = false, mappings_end_ = false, group_whole_ = false;
+  std::vector<Mapping> group_;  // mappings of one read
+
+  Buffer<char> turned_letters_, turned_quality_;  // the reverse complement of the group's read
+  MappedColumns columns_;
+  MappedCounts counts_;
+};
+
+}  // namespace wfacli

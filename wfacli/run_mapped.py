@@ -1,0 +1,90 @@
+"""One `align --mappings` command: reads against a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ._native import MappedReader, Reference
+from .batch import U8, PairBatch
+from .config import Config, Format, MappingSpec
+from .io.format import Formatter
+from .io.header import header_around
+from .io.mapped import MappedFiles, mapped_reader, read_reference, reference_lines
+from .io.reader import batches_of
+from .run import AlignRun, counted
+
+
+class MappedRun(AlignRun):
+    """Aligns reads where mappings say that they lie."""
+
+    def __init__(
+        self,
+        config: Config,
+        mapping: MappingSpec,
+        files: MappedFiles,
+        output: str | None,
+        version: str,
+        report: str | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        """See BatchRun; config.spec has the mode that mapping.span asks for."""
+        self._mapping, self._mapped_files = mapping, files
+        self._reader: MappedReader | None = None
+        super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
+
+    def _write_header(self) -> None:
+        with self.stats.timed("reference"):
+            self._reference: Reference = read_reference(self._sources[2])
+        super()._write_header()
+
+    def _sam_header(self) -> Iterator[bytes | U8]:
+        out = self.config.output
+        return header_around(reference_lines(self._reference, out.checksums), self.config, self._version)
+
+    def _batches(self, most: int) -> Iterator[PairBatch]:
+        self._reader = mapped_reader(self._reference, self._mapping, self.config.output.format is Format.SAM)
+        lend = self.engine.letters_memory if self.on_gpu else None
+        yield from batches_of(self._reader, self._sources[:2], self.batch_bases, lend)
+        self._mapped_files.finished()
+
+    def run(self) -> None:
+        """See BatchRun."""
+        try:
+            super().run()
+        finally:
+            self._mapped_files.close()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Reads, mapped reads, mappings that were aligned, mappings that were skipped."""
+        return self._reader.counts() if self._reader else {}
+
+    @property
+    def subject(self) -> str:
+        """See BatchRun."""
+        counts = self.counts
+        if not counts:
+            return "no mappings"
+        mapped = f"{counted(counts['mappings'], 'mapping')} of {counted(counts['mapped_reads'], 'read')}"
+        return f"{mapped} out of {counts['reads']:,}"
+
+    @property
+    def skipped(self) -> str:
+        """What mappings were skipped, in words; nothing where none were."""
+        if self._reader is None or not self.counts["skipped"]:
+            return ""
+        what, line = self._reader.first_skipped()
+        where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
+        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {what}"
+
+    @property
+    def asked_for(self) -> dict[str, Any]:
+        """The specification."""
+        return {**super().asked_for, "mapping": asdict(self._mapping)}
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """See BatchRun."""
+        return self.counts
