@@ -5,8 +5,8 @@ allows it: a local one anywhere, a semiglobal one where the query has ended, a g
 gap, whose opening is paid, it is S or the gap's next letter.
 
 The path begins where S is best and the mode allows it: a local one anywhere, a semiglobal one at any target letter, a
-global one at (0, 0). Of several beginnings the one with the fewest query letters left out is taken, then the one with
-the fewest target letters. Outside a gap the path stops at the first cell where stopping is as good as going on;
+global one at (0, 0). Of several beginnings of a local alignment the last one in the query is taken, then the last one in
+the target, so that no alignment begins with what scores 0 together; of a semiglobal one the first one. Outside a gap the path stops at the first cell where stopping is as good as going on;
 elsewhere it takes the first of insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap
 before it makes it longer. Where nothing scores more than 0, a local alignment is that of nothing.
 
@@ -200,8 +200,8 @@ def _suffixes(
 
 def _start(mode: str, s: np.ndarray) -> tuple[int, int]:
     if mode == "local":
-        i, j = np.unravel_index(s.argmax(), s.shape)  # the first in the order of rows
-        return (int(i), int(j)) if s[i, j] > 0 else (0, 0)
+        i, j = np.argwhere(s == s.max())[-1].tolist()  # the last in the order of rows
+        return (i, j) if s[i, j] > 0 else (0, 0)
     return (0, int(s[0].argmax())) if mode == "semiglobal" else (0, 0)
 
 

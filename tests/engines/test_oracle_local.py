@@ -79,7 +79,7 @@ def path_score(query: bytes, target: bytes, path: str, span: tuple[int, ...], ch
 
 
 @pytest.mark.parametrize("scores", SCORES)
-def test_no_path_is_better_nor_an_earlier_start_as_good(scores: tuple[int, int, int, int]) -> None:
+def test_no_path_is_better_nor_a_later_start_as_good(scores: tuple[int, int, int, int]) -> None:
     rng, charged = random.Random(7), charges(*scores)
     for _ in range(25):
         query, target = (bytes(rng.choices(b"AC", k=rng.randint(0, 4))) for _ in range(2))
@@ -88,7 +88,7 @@ def test_no_path_is_better_nor_an_earlier_start_as_good(scores: tuple[int, int, 
         best = max(score for score, _ in every)
         assert found.score == best
         if best:
-            assert (found.span[0], found.span[2]) == min((s[0], s[2]) for score, s in every if score == best)
+            assert (found.span[0], found.span[2]) == max((s[0], s[2]) for score, s in every if score == best)
         (found,) = optima([(query, target)], charged, "extension")
         ends = [(-score, s[1] + s[3], s[1]) for score, s in every if s[0] == s[2] == 0]
         assert (-found.score, found.span[1] + found.span[3], found.span[1]) == min(ends)

@@ -26,7 +26,7 @@ One pair, several million letters each, exactly: the best-scoring part of A with
 
   wfacli local a.fa b.fa --score-only
 
-Of equally good alignments the one that begins first in A is taken, then first in B; gaps lie left-most. \
+Of equally good alignments the one that begins last in A is taken, then last in B; gaps lie left-most. \
 With [bold]--top[/bold] each further alignment is the best that pairs no two letters which one before it pairs \
 (Waterman and Eggert), and takes about as long as the first. [bold]GCUPS[/bold] are the cells of the whole matrix by \
 the second, in thousands of millions, computed or left out because no best alignment can lead through them.

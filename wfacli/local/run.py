@@ -17,7 +17,7 @@ from ..scoring.scheme import Scheme
 from .found import Found
 
 _SLICE = 0.25  # seconds between two looks
-_SOLVER = "cpu-strips"
+_SOLVER = "strips-by-last"  # of equally good beginnings the last one
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,9 @@ class LocalRun:
 
     def _take(self, saved: Saved) -> State:
         facts = saved.facts
+        if saved.algorithm != _SOLVER:
+            assert self._checkpoint
+            raise InputError(self._checkpoint.path, "the checkpoint is of another version of wfacli; begin anew without --resume")
         for number, (score, span) in enumerate(facts["found"]):
             cigar = saved.state[f"cigar{number}"].astype(np.uint32)
             self._found.append(Found(int(score), (span[0], span[1], span[2], span[3]), cigar))

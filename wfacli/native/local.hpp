@@ -51,7 +51,7 @@ struct LocalTile {
   std::int32_t* bottom_h;     // of the last row, where it has become complete; may be where the top is; null: none
   std::int32_t* bottom_f;     // F of the row below
   std::uint8_t* trace;        // [steps][rows a lane][lanes]: kTrace..., where asked for
-  std::int32_t wanted;        // a score whose last cell is asked for
+  std::int32_t wanted;        // a score whose first cell is asked for
 };
 
 enum LocalTrace : std::uint8_t {
@@ -69,7 +69,7 @@ struct LocalState {
   std::int32_t base;
 };
 
-// The best score of a tile's cells; and the last of those with the wanted score, in the order of rows, then columns.
+// The best score of a tile's cells; and the first of those with the wanted score, in the order of rows, then columns.
 struct LocalFound {
   std::int32_t best;
   std::int64_t row, column;  // row -1: none

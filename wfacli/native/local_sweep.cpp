@@ -198,7 +198,7 @@ void LocalSweep::consider(Thread& thread, std::int64_t x, std::int32_t score) {
   if (tie) thread.best = std::max(before, resolved(thread, x));
 }
 
-// With the place of the candidate's last best cell.
+// With the place of the candidate's first best cell.
 LocalBest LocalSweep::resolved(Thread& thread, std::int64_t x) const {
   if (thread.best.row >= 0) return thread.best;
   Thread::Begun& begun = thread.candidate;
