@@ -65,6 +65,8 @@ bool LocalSweep::advance(double seconds) {
     const double most = std::max(std::min(seconds - spent(), 20 * kRoundSeconds), kRoundSeconds);
     std::int64_t count = strip_seconds_ > 0 ? static_cast<std::int64_t>(most / strip_seconds_) : threads;
     count = std::clamp<std::int64_t>(count, threads, kMostOfRound);
+    const std::int64_t together = kLocalStateRows / pair_.kernel().rows;
+    count = ceil_div(count, together) * together;
     count = std::min(small ? strips_ : count, strips_ - next_);
     if (room_ < count)
       done_ = std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(count)), room_ = count;
