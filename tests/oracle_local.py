@@ -5,9 +5,10 @@ allows it: a local one anywhere, a semiglobal one where the query has ended, a g
 gap, whose opening is paid, it is S or the gap's next letter.
 
 The path begins where S is best and the mode allows it: a local one anywhere, a semiglobal one at any target letter, a
-global one at (0, 0). Of several beginnings of a local alignment the last one in the query is taken, then the last one in
-the target, so that no alignment begins with what scores 0 together; of a semiglobal one the first one. Outside a gap the path stops at the first cell where stopping is as good as going on;
-elsewhere it takes the first of insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap
+global one at (0, 0). Of several beginnings of a local alignment the last one in the query is taken, then the last one
+in the target, so that none begins with what scores 0 together; of a semiglobal one the first one. Outside a gap the
+path stops at the first cell where stopping is as good as going on; elsewhere it takes the first of insertion, deletion
+and the two letters that achieves S. Inside a gap it ends the gap
 before it makes it longer. Where nothing scores more than 0, a local alignment is that of nothing.
 
 An extension begins at (0, 0) and may end anywhere: where the prefixes score best (of several: the fewest letters of

@@ -51,6 +51,11 @@ inline unsigned __vsub2(unsigned a, unsigned b) {
 inline unsigned __vminu2(unsigned a, unsigned b) {
   return min(a & 0xffff, b & 0xffff) | min(a >> 16, b >> 16) << 16;
 }
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  return max(a & 0xffff, b & 0xffff) | max(a >> 16, b >> 16) << 16;
+}
+inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vmaxu2(a, b), c); }
+inline unsigned __viaddmax_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vadd2(a, b), c); }
 // The minimum of two, and whether it is the first.
 inline int __vibmin_s32(int a, int b, bool* first) {
   *first = a <= b;

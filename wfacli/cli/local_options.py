@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from ..config import Ambiguous
+from ..config import Ambiguous, EngineName
 from ..distance.deliver import Form
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 
 One pair, several million letters each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
---top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Runs on the CPU; a GPU is not used yet.
+--top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Large pairs run on an NVIDIA GPU where \
+there is one, with the same result.
 
 [bold]Examples[/bold]
 
@@ -80,6 +81,15 @@ LocalFormatOption = Annotated[
         show_default="by the suffix of --output, else paf",
         help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
         rich_help_panel=_OUTPUT,
+    ),
+]
+LocalEngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="Where to search; auto takes the sooner. A GPU finds the score, and the CPU's threads make the alignment "
+        "from what the GPU has kept. The result is the same, and a checkpoint of one goes on with the other.",
+        rich_help_panel=_ENGINE,
     ),
 ]
 RowMemoryOption = Annotated[
