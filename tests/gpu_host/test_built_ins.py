@@ -94,7 +94,7 @@ def wrap(values, bits):
 
 def test_dpx(driver):
     rows = a, b, c = three_numbers()
-    outputs = run_probe(driver, "dpx", rows, 16 * a.size, count=a.size)["cost"].reshape(16, -1)
+    outputs = run_probe(driver, "dpx", rows, 19 * a.size, count=a.size)["cost"].reshape(19, -1)
     wide = [each.astype(np.int64) for each in rows]
     low, high = (x <= y for x, y in zip(halves(a), halves(b), strict=True))
     expected = {
@@ -106,6 +106,9 @@ def test_dpx(driver):
         "vmaxs2": by_halves(np.maximum, a, b),
         "vadd2": by_halves(np.add, a, b),
         "vsub2": by_halves(np.subtract, a, b),
+        "vmaxu2": by_halves(lambda x, y: np.maximum(x & 0xFFFF, y & 0xFFFF), a, b),
+        "vimax3_u16x2": by_halves(lambda x, y, z: np.maximum(np.maximum(x & 0xFFFF, y & 0xFFFF), z & 0xFFFF), a, b, c),
+        "viaddmax_u16x2": by_halves(lambda x, y, z: np.maximum((x + y) & 0xFFFF, z & 0xFFFF), a, b, c),
         "vimin3_s32": rows.min(0),
         "vimax3_s32": rows.max(0),
         "viaddmin_s32": np.minimum(wrap(wide[0] + wide[1], 32), wide[2]),

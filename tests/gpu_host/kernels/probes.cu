@@ -48,6 +48,8 @@ WFACLI_DEVICE void dpx(const AlignTask& task, std::int32_t at) {
       __viaddmin_s16x2(ua, ub, uc),   __viaddmax_s16x2(ua, ub, uc),
       __vmins2(ua, ub),               __vmaxs2(ua, ub),
       __vadd2(ua, ub),                __vsub2(ua, ub),
+      __vmaxu2(ua, ub),               __vimax3_u16x2(ua, ub, uc),
+      __viaddmax_u16x2(ua, ub, uc),
       static_cast<unsigned>(__vimin3_s32(a, b, c)), static_cast<unsigned>(__vimax3_s32(a, b, c)),
       static_cast<unsigned>(__viaddmin_s32(a, b, c)), static_cast<unsigned>(__viaddmax_s32(a, b, c)),
       least, static_cast<unsigned>(high) << 1 | static_cast<unsigned>(low),
