@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-sw cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden wheel clean
 build: .venv/built
 
 .venv/created:
@@ -89,6 +89,10 @@ bench-distance-scale: .venv/dev
 # The best local alignment of one long pair beside parasail's best; options as in make bench-local BENCH="--data DIR".
 bench-local: .venv/dev
 	$(BIN)/python bench/local_table.py $(BENCH)
+
+# The same on a card, beside MASA-CUDAlign: make bench-local-card BENCH="--data DIR --masa cudalign --plot local.png".
+bench-local-card: .venv/dev
+	$(BIN)/python bench/local_card.py $(BENCH)
 
 # Batches of Smith-Waterman alignments on a card, and GASAL2's programs that you have built:
 # make bench-sw BENCH="--gasal2 192:PATH 1152:PATH --data DIR --save"

@@ -76,11 +76,8 @@ def second_best(query: bytes, target: bytes, charged: Charges, mode: str, best: 
     return max(best_score(query, part, charged, mode) for part in (target[:begin], target[end:]))
 
 
-def optima(pairs: Sequence[Pair], charged: Charges, mode: str, first: bool = False) -> list[Optimum]:
-    """The canonical alignments; pairs of much the same length are quickest together, each cell for all at once.
-
-    first: of several beginnings of local alignments the first is taken, as `wfacli local` does.
-    """
+def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
+    """The canonical alignments; pairs of much the same length are quickest together, each cell for all at once."""
     if not pairs:
         return []
     if mode == "extension":
@@ -93,7 +90,7 @@ def optima(pairs: Sequence[Pair], charged: Charges, mode: str, first: bool = Fal
     found = []
     for p, (query, target) in enumerate(pairs):
         s, insertion, deletion = (m[len(query) :: -1, len(target) :: -1, p] for m in matrices)
-        found.append(_walk(query, target, charged, mode, s, insertion, deletion, first))
+        found.append(_walk(query, target, charged, mode, s, insertion, deletion))
     return found
 
 
@@ -202,17 +199,17 @@ def _suffixes(
     return s, insertion, deletion
 
 
-def _start(mode: str, s: np.ndarray, first: bool) -> tuple[int, int]:
+def _start(mode: str, s: np.ndarray) -> tuple[int, int]:
     if mode == "local":
-        i, j = np.argwhere(s == s.max())[0 if first else -1].tolist()  # in the order of rows
+        i, j = np.argwhere(s == s.max())[-1].tolist()  # the last in the order of rows
         return (i, j) if s[i, j] > 0 else (0, 0)
     return (0, int(np.flatnonzero(s[0] == s[0].max())[-1])) if mode == "semiglobal" else (0, 0)
 
 
-def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion, first: bool = False) -> Optimum:
+def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion) -> Optimum:
     """The canonical path through matrices at [query letters before, target letters before]."""
     n, m = len(query), len(target)
-    first_i, first_j = i, j = _start(mode, s, first)
+    first_i, first_j = i, j = _start(mode, s)
     inside, operations = "", []
     while True:
         if inside and {"I": insertion, "D": deletion}[inside][i, j] == s[i, j]:

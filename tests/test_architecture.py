@@ -25,6 +25,7 @@ STAGES = [
         "gpu.sw",
         "gpu.tiles",
         "gpu.wfa",
+        "gpu.local",
         "gpu.long_bits",
         "gpu.long_path",
         "gpu.long_wavefront",

@@ -226,6 +226,22 @@ class EditWavefront(EditSolver):
 class EditBits(EditSolver):
     def __init__(self, query: U8 | U32, target: U8 | U32, most: int = -1, threads: int = 1, isa: str = "") -> None: ...
 
+class LocalWalk:
+    def __init__(
+        self,
+        query: U8,
+        target: U8,
+        matrix: npt.NDArray[np.int8],
+        open: int,
+        extend: int,
+        same: U8,
+        barred: I64,
+        memory: int = 1 << 30,
+        trace: int = 1 << 22,
+        isa: str = "",
+    ) -> None: ...
+    def walk(self, pieces: I64, h: I32, f: I32, threads: int = 1) -> tuple[I64, I64, U32]: ...
+
 class LocalSolver:
     def __init__(
         self,

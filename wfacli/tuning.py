@@ -119,6 +119,14 @@ GPU_BITS_COLUMN = {
 }
 GPU_BITS_MARGIN = 1.2  # times the likely edits that a band is made for: one that is too narrow has to be made again
 GPU_BITS_BEHIND = 400  # columns that a stripe is behind the one before at least
+# Strips of one long pair's best local alignment (gpu/local.py): seconds of a warp's column, by whether letters are
+# looked up in pairs, where a multiprocessor has so many warps.
+GPU_LOCAL_WARPS = 12
+# 4.6 Mb with 4.6 Mb, every tile, and 1.2 Mb with 1.2 Mb: one H200, 2026-11-22.
+GPU_LOCAL_COLUMN = {True: 1.75e-7, False: 3.5e-7}
+GPU_LOCAL_BEHIND = 300  # columns that a strip is behind the one before at least (guess)
+GPU_LOCAL_START = 5e-3  # seconds, of memory and letters
+CPU_LOCAL_CELLS = 1.2e10  # a second, of a thread: one alone 1.6e10 to 2.2e10 on small pairs, AVX-512
 # The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
 GPU_PATH_START = 4e-3  # seconds, of memory and of operations' way home
 GPU_PATH_SWEEP = 1.3  # times as long as stripes take for the distance alone, by their model

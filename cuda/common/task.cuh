@@ -268,4 +268,64 @@ struct PathFrontsTask {
   std::int64_t* furthest;    // the furthest antidiagonal and its place, in the upper half and the lower one; null: nobody asks
 };
 
+// A cell of local.cu's matrix and its score; score 0: none.
+struct LocalPlace {
+  std::int32_t score;
+  std::int32_t unused;
+  std::int64_t row;
+  std::int64_t column;
+};
+
+// A launch of local.cu: some strips of a pair's matrix, of the reversed sequences.
+struct LocalTask {
+  const std::uint8_t* query;   // [rows] codes, less than row_letters, from the last letter on
+  const std::uint8_t* target;  // [columns] codes, less than letters
+  const std::int8_t* scores;   // [row_letters + 1][letters]; the last row, less than 0, is of what lies below the matrix
+  unsigned long long* row;     // [columns], cells above the first strip, which those below the last one replace
+  unsigned long long* kept;    // the rows below each `keep` strips, but for the first kept_before of them
+  std::uint32_t* next;         // 0 before the launch: strips that are drawn
+  std::int32_t* known;         // the best score known
+  LocalPlace* best;            // of each warp: the first best cell, if its score was the best known
+  unsigned long long* tiles;   // that were computed and not left out
+  std::uint32_t* scratch;      // of each warp
+  const std::int32_t* barred;  // [barred_sets][rows, in whole strips], a column whose letter the row's is not to be aligned
+                               // with; negative: none
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t first;  // strip, and the one behind the last
+  std::int64_t end;
+  std::int64_t keep;  // 0: no row is kept
+  std::int64_t kept_before;
+  std::int32_t row_letters;
+  std::int32_t letters;
+  std::int32_t first_gap;  // what a gap's first letter costs
+  std::int32_t extend;     // and each further one
+  std::int32_t match;      // the most that two letters score
+  std::int32_t apart;      // by which scores in a tile may differ at most
+  std::int32_t floor;      // what a score of 0, or of the base, is in 16 bits: no less than a gap of two letters costs
+  std::int32_t one;        // 1, which the compiler does not know
+  std::int32_t prune;      // whether tiles may be left out
+  std::int32_t barred_sets;
+};
+
+// A cell that is `rows` rows below a kept row.
+struct LocalCone {
+  const unsigned long long* row;  // the kept row
+  std::int64_t rows;
+  std::int64_t column;  // of the cell
+  std::int64_t needed;  // what a path scores that comes to it
+};
+
+// A launch of a kernel of local_cone.cu.
+struct LocalConesTask {
+  const LocalCone* cones;     // [count]
+  std::uint32_t* first;       // [count], all bits set before the launch
+  unsigned long long* best;   // [count], 0 before the launch
+  std::int32_t parts;         // blocks of each
+  std::int32_t match;
+  std::int32_t open;
+  std::int32_t extend;
+  std::int32_t spare;  // that a path may have more, in the cell or the row
+};
+
 }  // namespace wfacli

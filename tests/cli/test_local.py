@@ -37,7 +37,7 @@ def local(folder: Path, inside: Callable[..., Result]) -> Local:
 
 
 def wanted(query: str, target: str, charged: oracle_local.Charges = DNA) -> oracle_local.Optimum:
-    (found,) = oracle_local.optima([(query.encode(), target.encode())], charged, "local", first=True)
+    (found,) = oracle_local.optima([(query.encode(), target.encode())], charged, "local")
     return found
 
 

@@ -14,6 +14,7 @@ import pytest
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import mutated, sequence
 from wfacli import cli, tuning
+from wfacli.cli import long_run
 from wfacli.config import EngineName
 from wfacli.distance import gpu_wavefront
 from wfacli.distance import run as run_module
@@ -28,8 +29,6 @@ from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu import long_wavefront
 
 from .solvers import edit_distance, pair_of
-
-command = sys.modules["wfacli.cli.distance"]  # of the package it is the function that has this name
 
 
 class Cards:
@@ -287,7 +286,7 @@ def test_only_a_card(call):
 
 def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
     cards = Failing(lambda driver: driver.fail(call="launch", after=1))
-    monkeypatch.setattr(command, "any_card", lambda tell: CardOnDemand(cards))
+    monkeypatch.setattr(long_run, "any_card", lambda tell: CardOnDemand(cards))
     monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
     slow = tuple(replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS)
     monkeypatch.setattr(Choice.__init__, "__defaults__", (EngineName.AUTO, None, slow))

@@ -40,10 +40,12 @@ from wfacli.gpu.rungs import banded as kernels_with_bands
 
 from . import rungs, scored
 from .inputs import Pair, mixed
+from .local_pairs import wrong_local
 from .support import CACHE
 
 SEED = 74
 SCORED = "scored"  # pairs under any scores of letters
+LOCAL = "local"  # the best local alignment of one long pair
 _MEMORY = 3 << 30  # bytes; a job of the widest wavefront takes 217 MiB for a block
 _ERRORS = (0, 0.02, 0.1, 0.3)
 
@@ -199,11 +201,13 @@ def opened(emulated: bool) -> Driver:
 
 
 def checked(scheme: str | None, score_only: bool, families: list[str], emulated: bool) -> tuple[list[str], set[str]]:
-    """What is wrong for a scheme, SCORED, or for long pairs (None), and the rows that were launched."""
+    """What is wrong for a scheme, SCORED, LOCAL, or for long pairs (None), and the rows that were launched."""
     seen: set[str] = set()
     open_driver = partial(opened, emulated)
     if scheme is None:
         found = wrong_long_pairs(open_driver, seen)
+    elif scheme == LOCAL:
+        found = wrong_local(lambda: launched(open_driver(), seen))
     elif scheme == SCORED:
         found = scored.wrong_pairs(lambda: launched(open_driver(), seen), score_only)
     else:
@@ -212,12 +216,14 @@ def checked(scheme: str | None, score_only: bool, families: list[str], emulated:
 
 
 def parts(families: list[str]) -> Iterator[tuple[str | None, bool]]:
-    """Schemes, with and without scores alone, for which there are such kernels; SCORED; None: long pairs."""
+    """Schemes, with and without scores alone, for which there are such kernels; SCORED; LOCAL; None: long pairs."""
     for scheme, score_only in rungs.by_scheme():
         if chosen(scheme, score_only, families):
             yield scheme, score_only
     if not families or any("sw".startswith(f) or f.startswith("sw") for f in families):
         yield from ((SCORED, score_only) for score_only in (False, True))
+    if not families or any("local".startswith(f) or f.startswith("local") for f in families):
+        yield LOCAL, False
     if not families or any("long".startswith(f) or f.startswith("long") for f in families):
         yield None, False
 

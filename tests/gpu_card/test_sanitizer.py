@@ -23,7 +23,7 @@ from .support import card_environment
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
-FAMILIES = ("bits", "dp", "long", "sw", "tiles", "wfa")
+FAMILIES = ("bits", "dp", "local", "long", "sw", "tiles", "wfa")
 _FOUND = 86  # the exit status of a tool that found something
 _SECONDS = 300
 # Answers are downloaded with room for the longest CIGARs, of which little is written.

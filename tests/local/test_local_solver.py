@@ -61,7 +61,7 @@ def test_small_pairs_have_the_oracles_alignment(isa):
         for alphabet in alphabets:
             several = list(pairs(rng, 12, alphabet))
             for (query, target), want in zip(
-                several, oracle_local.optima(several, charged, "local", first=True), strict=True
+                several, oracle_local.optima(several, charged, "local"), strict=True
             ):
                 for options in ({}, {"prune": False}, TINY | {"threads": rng.choice((1, 2))}):
                     found = best(query, target, scheme, isa=isa, **options)

@@ -26,7 +26,7 @@ def best_beside(query, target, charged, barred):
             insertion[i, j] = max(s[i + 1, j] - first, insertion[i + 1, j] - more)
             deletion[i, j] = max(s[i, j + 1] - first, deletion[i, j + 1] - more)
             s[i, j] = max(0, insertion[i, j], deletion[i, j], s[i + 1, j + 1] + worth)
-    i, j = begin = tuple(int(x) for x in np.unravel_index(s.argmax(), s.shape))
+    i, j = begin = tuple(np.argwhere(s == s.max())[-1].tolist())  # the last in the order of rows
     score, inside, operations, cells = int(s[begin]), "", [], []
     while inside or s[i, j] > 0:
         if not inside:

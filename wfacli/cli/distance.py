@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
 from ..config import Ambiguous, EngineName, Format
 from ..cores import usable_cores
-from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Identity
 from ..distance.choose import Choice, Means
 from ..distance.deliver import Delivery, Form, form_of
@@ -22,7 +19,7 @@ from ..distance.run import DistanceRun
 from ..dotplot import format_of
 from ..errors import UsageError
 from ..io.output import Output
-from .console import note, warning
+from .console import warning
 from .distance_options import (
     AArgument,
     AlgorithmName,
@@ -50,7 +47,7 @@ from .distance_options import (
     VerboseOption,
 )
 from .distance_report import in_words, standing
-from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
+from .long_run import LongCommand, LongOrder, card_for, command_line, resumed, seconds_of
 from .options import DebugOption
 from .progress import shown_long
 
@@ -93,7 +90,7 @@ def distance(
     unit = Unit.BYTES if text else Unit.LINES if lines else Unit.LETTERS
     if plot is not None:
         format_of(plot)
-    with _card(engine, quiet) as card:
+    with card_for(engine, quiet) as card:
         order = _Order(
             paths=(a, b),
             names=(name_a, name_b),
@@ -119,16 +116,6 @@ def distance(
         )
         order.refuse_overwriting()
         _Command(order).run()
-
-
-@contextlib.contextmanager
-def _card(engine: EngineName, quiet: bool) -> Iterator[CardOnDemand | None]:
-    """A card to be opened, unless the engine's name excludes it; it is given back in the end."""
-    if engine is EngineName.CPU:
-        yield None
-        return
-    with contextlib.closing(any_card(_nothing if quiet else note)) as card:
-        yield card
 
 
 @dataclass(frozen=True)
@@ -208,7 +195,3 @@ class _Command(LongCommand):
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
         how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
         return {"file": file, "format": form and form.value, "plot": self._order.plot, **how, **counts}
-
-
-def _nothing(_: str) -> None:
-    pass

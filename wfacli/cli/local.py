@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from .. import __version__
-from ..config import Ambiguous
+from ..config import Ambiguous, EngineName
 from ..cores import usable_cores
 from ..distance.checkpoint import Checkpoint, Identity
 from ..distance.deliver import Form, one_of
@@ -21,8 +21,10 @@ from ..io.output import Output
 from ..local.inputs import codes_of, read_pair
 from ..local.result import as_values
 from ..local.run import LocalRun, Outcome, Task
+from ..local.searches import OnCard, OnCpu, Searches
 from ..local.writing import FORMS, write_alignments
 from ..scoring.scheme import Scheme
+from .console import note
 from .distance_options import (
     AArgument,
     BArgument,
@@ -43,6 +45,7 @@ from .extend import scheme_of
 from .extend_options import GapsOption, MatrixOption, NScoreOption, ScoresOption
 from .local_options import (
     LocalAmbiguousOption,
+    LocalEngineOption,
     LocalFormatOption,
     LocalOutputOption,
     LocalScoreOnlyOption,
@@ -50,7 +53,7 @@ from .local_options import (
     TopOption,
 )
 from .local_report import in_words, standing
-from .long_run import LongCommand, LongOrder, command_line, resumed, seconds_of
+from .long_run import LongCommand, LongOrder, card_for, command_line, resumed, seconds_of
 from .options import DebugOption
 from .progress import shown_long
 from .scoring import bytes_of
@@ -77,6 +80,7 @@ def local(
     checkpoint: CheckpointOption = None,
     checkpoint_every: CheckpointEveryOption = None,
     resume: ResumeOption = False,
+    engine: LocalEngineOption = EngineName.AUTO,
     threads: ThreadsOption = None,
     max_memory: RowMemoryOption = "1G",
     quiet: QuietOption = False,
@@ -118,7 +122,19 @@ def local(
         bar=progress,
     )
     order.refuse_overwriting()
-    _Command(order).run()
+    # A card only where one is asked for, as long as its kernels' present form has run under emulation alone.
+    with card_for(EngineName.CPU if engine is EngineName.AUTO else engine, quiet) as card:
+        searches: Searches = OnCpu()
+        if card is not None:
+            asked = engine is EngineName.GPU
+            if asked:
+                card.driver()  # raises DeviceError
+            searches = OnCard(card, asked, _nothing if quiet else note)
+        _Command(order, searches).run()
+
+
+def _nothing(_: str) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -144,9 +160,9 @@ class _Order(LongOrder):
 class _Command(LongCommand):
     """One run, from reading to writing."""
 
-    def __init__(self, order: _Order) -> None:
+    def __init__(self, order: _Order, searches: Searches) -> None:
         super().__init__(order)
-        self._order = order
+        self._order, self._searches = order, searches
 
     def _compute(self, out: Output) -> None:
         order = self._order
@@ -159,7 +175,7 @@ class _Command(LongCommand):
             with self._stats.timed("checkpoint"):
                 self._checkpoint = Checkpoint(order.checkpoint, order.identity(Pair(query, target, False)))
                 saved = self._saved(self._checkpoint)
-        run = LocalRun(task, self._watchers, self._checkpoint, order.every)
+        run = LocalRun(task, self._watchers, self._checkpoint, order.every, self._searches)
         with (
             self._stop.between_slices(self._stopped_words()),
             shown_long(lambda: standing(run.progress), order.bar, order.quiet),

@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from ..config import Ambiguous
+from ..config import Ambiguous, EngineName
 from ..distance.deliver import Form
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 
 One pair, several million letters each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
---top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Runs on the CPU; a GPU is not used yet.
+--top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Large pairs run on an NVIDIA GPU where \
+there is one, with the same result.
 
 [bold]Examples[/bold]
 
@@ -26,7 +27,7 @@ One pair, several million letters each, exactly: the best-scoring part of A with
 
   wfacli local a.fa b.fa --score-only
 
-Of equally good alignments the one that begins first in A is taken, then first in B; gaps lie left-most. \
+Of equally good alignments the one that begins last in A is taken, then last in B; gaps lie left-most. \
 With [bold]--top[/bold] each further alignment is the best that pairs no two letters which one before it pairs \
 (Waterman and Eggert), and takes about as long as the first. [bold]GCUPS[/bold] are the cells of the whole matrix by \
 the second, in thousands of millions, computed or left out because no best alignment can lead through them.
@@ -80,6 +81,16 @@ LocalFormatOption = Annotated[
         show_default="by the suffix of --output, else paf",
         help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
         rich_help_panel=_OUTPUT,
+    ),
+]
+LocalEngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="Where to search; auto is the CPU, as the present kernels for GPUs have run under emulation alone. A GPU "
+        "finds the score, and the CPU's threads make the alignment from what it has kept. The result is the same, and "
+        "a checkpoint of one goes on with the other.",
+        rich_help_panel=_ENGINE,
     ),
 ]
 RowMemoryOption = Annotated[

@@ -16,6 +16,8 @@ from types import FrameType
 from typing import Any
 
 from .. import __version__
+from ..config import EngineName
+from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Saved
 from ..distance.run import Watchers
 from ..errors import Cancelled, UsageError
@@ -70,6 +72,16 @@ class LongOrder:
             raise UsageError("--stats and the result cannot both go to standard output")
         if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
             raise UsageError(f"{self.checkpoint} exists: give --resume to go on from it, or remove it")
+
+
+@contextlib.contextmanager
+def card_for(engine: EngineName, quiet: bool) -> Iterator[CardOnDemand | None]:
+    """A card to be opened, unless the engine's name excludes it; it is given back in the end."""
+    if engine is EngineName.CPU:
+        yield None
+        return
+    with contextlib.closing(any_card(_nothing if quiet else note)) as card:
+        yield card
 
 
 class LongCommand(ABC):

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from . import long_bits, long_path, long_wavefront, sw, tiles
+from . import local, long_bits, long_path, long_wavefront, sw, tiles
 from .wfa import VARIANTS
 
 
@@ -218,6 +218,15 @@ def _sw() -> Iterator[Row]:
         yield Row(name, "sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
 
 
+def _local() -> Iterator[Row]:
+    """The best local alignment of one long pair."""
+    for build in local.BUILDS:
+        large = ("sm_100",) if build.pairs else ()
+        yield Row(build.name, "local.cu", "local_strips", build.macros, build.threads, spills_on=large)
+    for name, entry in ((local.CONES, "local_cones"), (local.TOPS, "local_tops")):
+        yield Row(name, "local_cone.cu", entry, (), local.CONE_THREADS)
+
+
 _ARRAYS = (  # kernels that go over letters, counts and operations
     Row("pack", "pack.cu", "pack_letters", (), 256),
     Row("encode", "pack.cu", "encode_letters", (), 256),
@@ -228,5 +237,5 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
 )
 
 ROWS: dict[str, Row] = table(
-    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw())
+    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw(), *_local())
 )

@@ -106,4 +106,25 @@ PATH_FRONT = np.dtype([("offsets", _ADDRESS), *((name, np.int64) for name in ("f
 PATH_FRONTS_TASK = np.dtype(
     [("fronts", LONG_WAVEFRONT_TASK), ("path", PATH_SEGMENTS), ("kept", _ADDRESS), ("furthest", _ADDRESS)], align=True
 )
+LOCAL_PLACE = np.dtype(
+    [("score", np.int32), ("unused", np.int32), ("row", np.int64), ("column", np.int64)], align=True
+)
+LOCAL_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("query", "target", "scores", "row", "kept", "next", "known", "best", "tiles")),
+        *((name, _ADDRESS) for name in ("scratch", "barred")),
+        *((name, np.int64) for name in ("rows", "columns", "first", "end", "keep", "kept_before")),
+        *((name, np.int32) for name in ("row_letters", "letters", "first_gap", "extend", "match", "apart", "floor")),
+        *((name, np.int32) for name in ("one", "prune", "barred_sets")),
+    ],
+    align=True,
+)
+LOCAL_CONE = np.dtype([("row", _ADDRESS), *((name, np.int64) for name in ("rows", "column", "needed"))], align=True)
+LOCAL_CONES_TASK = np.dtype(
+    [
+        *((name, _ADDRESS) for name in ("cones", "first", "best")),
+        *((name, np.int32) for name in ("parts", "match", "open", "extend", "spare")),
+    ],
+    align=True,
+)
 GUARD = 8  # words of packed letters that can be read before and after

@@ -25,6 +25,8 @@ def as_values(inputs: Inputs, outcome: Outcome, task: Task) -> dict[str, Any]:
         "top": task.top,
         "alignments": [_values(found) for found in outcome.found],
         "threads": task.threads,
+        "engines": list(outcome.engines),
+        "card_failed": outcome.card_failed,
         "seconds": round(outcome.seconds, 6),
         "path_seconds": round(outcome.path_seconds, 6),
         "matrix_cells": inputs.a.length * inputs.b.length,

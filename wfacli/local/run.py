@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._native import LocalSolver
 from ..batch import U8
 from ..distance.checkpoint import Checkpoint, Saved
 from ..distance.run import Watchers
 from ..distance.solver import State
-from ..errors import Cancelled, InputError, OutputError, UsageError
+from ..errors import Cancelled, DeviceError, InputError, InternalError, OutputError, UsageError
 from ..scoring.scheme import Scheme
 from .found import Found
+from .searches import GPU, OnCpu, Search, Searches
 
 _SLICE = 0.25  # seconds between two looks
-_SOLVER = "cpu-strips"
+_SOLVER = "strips-by-last"  # of equally good beginnings the last one
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ class Outcome:
         cells: that were computed.
         resumed: how many times the run went on from a checkpoint.
         checkpoints: how many were written, in this run.
+        engines: that the searches ran on, in their order, "cpu" or "gpu"; of the last run.
+        card_failed: how a card failed, None where none did.
     """
 
     found: tuple[Found, ...]
@@ -85,6 +87,8 @@ class Outcome:
     cells: int
     resumed: int = 0
     checkpoints: int = 0
+    engines: tuple[str, ...] = ()
+    card_failed: str | None = None
 
 
 @dataclass
@@ -107,10 +111,19 @@ class LocalRun:
     """
 
     def __init__(
-        self, task: Task, watchers: Watchers, checkpoint: Checkpoint | None = None, every: float = 120.0
+        self,
+        task: Task,
+        watchers: Watchers,
+        checkpoint: Checkpoint | None = None,
+        every: float = 120.0,
+        searches: Searches | None = None,
     ) -> None:
-        """A checkpoint is written every so many seconds."""
+        """A checkpoint is written every so many seconds; the CPU searches, if not told otherwise."""
         self._task, self._watchers, self._checkpoint, self._every = task, watchers, checkpoint, every
+        self._searches = searches or OnCpu()
+        self._engines: list[str] = []
+        self._card_failed: str | None = None
+        self._last: State | None = None  # of the search that runs, as it was saved last
         self._found: list[Found] = []
         self._spent = _Spent()
         self._resumed = self._written = 0
@@ -133,7 +146,6 @@ class LocalRun:
             state = None
             if found.score <= 0:
                 break
-            found.check(self._task.query, self._task.target, self._task.scheme)
             self._found.append(found)
             place = "query {:,} to {:,}, target {:,} to {:,}".format(*found.span)
             self._watchers.note(f"alignment {len(self._found)}: score {found.score:,}, {place}")
@@ -145,10 +157,15 @@ class LocalRun:
             spent.cells,
             self._resumed,
             self._written,
+            tuple(self._engines),
+            self._card_failed,
         )
 
     def _take(self, saved: Saved) -> State:
         facts = saved.facts
+        if saved.algorithm != _SOLVER:
+            assert self._checkpoint
+            raise InputError(self._checkpoint.path, "the checkpoint is of another version; begin anew, without it")
         for number, (score, span) in enumerate(facts["found"]):
             cigar = saved.state[f"cigar{number}"].astype(np.uint32)
             self._found.append(Found(int(score), (span[0], span[1], span[2], span[3]), cigar))
@@ -156,29 +173,33 @@ class LocalRun:
         self._resumed = int(facts["resumed"]) + 1
         return {name: values for name, values in saved.state.items() if not name.startswith("cigar")}
 
-    def _solver(self) -> LocalSolver:
-        task = self._task
+    def _solver(self) -> Search:
         runs = [found.runs() for found in self._found]
         barred = np.concatenate(runs) if runs else np.zeros((0, 3), np.int64)
         try:
-            return LocalSolver(
-                task.query,
-                task.target,
-                task.scheme.matrix,
-                task.scheme.open,
-                task.scheme.extend,
-                task.scheme.same,
-                barred,
-                threads=task.threads,
-                path=not task.score_only,
-                memory=task.memory,
-            )
+            return self._searches(self._task, barred)
         except ValueError as error:
             raise UsageError(f"these sequences cannot be aligned: {error}") from None
 
     def _search(self, state: State | None) -> Found:
-        """The next alignment; of score 0 where there is none."""
+        """The next alignment; of score 0 where there is none. Where a card fails, or is wrong, the CPU goes on."""
+        self._last = state
+        try:
+            return self._search_on(state)
+        except (DeviceError, InternalError) as failure:
+            if isinstance(failure, InternalError):
+                if self._engines[-1] != GPU:
+                    raise
+                self._last = None
+            self._card_failed = str(failure)
+            self._searches.leave(DeviceError(str(failure)))
+            since = "its last checkpoint" if self._last else "the beginning"
+            self._watchers.warn(f"the GPU has failed ({failure}): the CPU goes on from {since}")
+            return self._search_on(self._last)
+
+    def _search_on(self, state: State | None) -> Found:
         solver = self._solver()
+        self._engines.append(solver.engine)
         try:
             if state is not None:
                 self._restore(solver, state)
@@ -197,11 +218,14 @@ class LocalRun:
             self._spent.path_seconds += now - path_began if path_began is not None else 0.0
             self._spent.cells += solver.position[3]
             score, span, cigar = solver.alignment()
-            return Found(score, span, None if self._task.score_only else cigar)
+            found = Found(score, span, None if self._task.score_only else cigar)
+            if score > 0:
+                found.check(self._task.query, self._task.target, self._task.scheme)
+            return found
         finally:
             solver.close()
 
-    def _restore(self, solver: LocalSolver, state: State) -> None:
+    def _restore(self, solver: Search, state: State) -> None:
         try:
             solver.restore(dict(state))
         except ValueError as error:
@@ -217,7 +241,7 @@ class LocalRun:
         """Seconds of the search that runs, in all runs."""
         return self._spent.seconds_before + now - self._spent.began
 
-    def _look(self, solver: LocalSolver, now: float) -> None:
+    def _look(self, solver: Search, now: float) -> None:
         score, scored, share, _ = solver.position
         rest = None
         if not scored and share > self._spent.share_before:
@@ -226,7 +250,7 @@ class LocalRun:
             score, len(self._found) + 1, scored, share, rest if rest is None or math.isfinite(rest) else None
         )
 
-    def _between(self, solver: LocalSolver, now: float) -> None:
+    def _between(self, solver: Search, now: float) -> None:
         """What is to be done after a slice."""
         stop = self._watchers.stop()
         if self._checkpoint and (stop or now - self._saved_at >= self._every):
@@ -235,11 +259,12 @@ class LocalRun:
         if stop:
             raise Cancelled("stopped")
 
-    def _write(self, solver: LocalSolver, now: float) -> None:
+    def _write(self, solver: Search, now: float) -> None:
         """A checkpoint that cannot be written ends no run of hours: the last one stays, and the user is told."""
         assert self._checkpoint
         cigars = {f"cigar{number}": found.cigar for number, found in enumerate(self._found)}
-        state = solver.save() | {name: cigar for name, cigar in cigars.items() if cigar is not None}
+        self._last = solver.save()
+        state = self._last | {name: cigar for name, cigar in cigars.items() if cigar is not None}
         facts = {
             "found": [(found.score, found.span) for found in self._found],
             "seconds": self._spent.seconds,

@@ -20,6 +20,9 @@ constexpr std::uint8_t kNoRow = 0xfe, kNoColumn = 0xff;
 // Columns that a tile takes at once; more steps than that are never asked for. A multiple of kLocalBlock.
 constexpr std::int64_t kTileSteps = 512, kLocalBlock = 16;
 constexpr int kLocalVectors = 8;  // rows that a lane has
+// Searches stop between two strips where a multiple of so many rows is done, so that any instruction set, and a card
+// (wfacli/gpu/local.py), can go on from there. A multiple of all strips' rows.
+constexpr std::int64_t kLocalStateRows = 1536;
 
 // A cell whose letters may not be aligned with one another.
 struct LocalBarred {
@@ -51,7 +54,7 @@ struct LocalTile {
   std::int32_t* bottom_h;     // of the last row, where it has become complete; may be where the top is; null: none
   std::int32_t* bottom_f;     // F of the row below
   std::uint8_t* trace;        // [steps][rows a lane][lanes]: kTrace..., where asked for
-  std::int32_t wanted;        // a score whose last cell is asked for
+  std::int32_t wanted;        // a score whose first cell is asked for
 };
 
 enum LocalTrace : std::uint8_t {
@@ -69,7 +72,7 @@ struct LocalState {
   std::int32_t base;
 };
 
-// The best score of a tile's cells; and the last of those with the wanted score, in the order of rows, then columns.
+// The best score of a tile's cells; and the first of those with the wanted score, in the order of rows, then columns.
 struct LocalFound {
   std::int32_t best;
   std::int64_t row, column;  // row -1: none

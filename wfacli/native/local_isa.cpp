@@ -47,7 +47,7 @@ static LocalKernel local_kernel() {
           begin_strip<L, kDeep>,
           highest_input<L, kDeep>,
           strip_tile<L, kDeep, ScoreOnly>,
-          strip_tile<L, kDeep, SeekLast>,
+          strip_tile<L, kDeep, SeekFirst>,
           strip_tile<L, kDeep, Traced>};
 }
 

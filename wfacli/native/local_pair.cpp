@@ -149,6 +149,18 @@ LocalStrip LocalPair::strip(std::int64_t row, std::int64_t column, std::int64_t 
   return strip;
 }
 
+void LocalPair::bar(const std::vector<LocalRun>& runs) {
+  std::vector<LocalBarred> cells;
+  for (const LocalRun& run : runs) {
+    if (run.query < 0 || run.target < 0 || run.length < 0 || run.length > rows_ - run.query ||
+        run.length > columns_ - run.target)
+      throw std::invalid_argument("letters that shall not be aligned are outside the sequences");
+    for (std::int64_t x = 0; x < run.length; ++x)
+      cells.push_back({rows_ - 1 - run.query - x, columns_ - 1 - run.target - x});
+  }
+  if (!cells.empty()) bar(std::move(cells));
+}
+
 void LocalPair::bar(std::vector<LocalBarred> cells) {
   barred_ = std::move(cells);
   const std::int64_t rows = kernel_.rows, strips = (rows_ + rows - 1) / rows;

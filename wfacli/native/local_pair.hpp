@@ -15,6 +15,11 @@ struct LocalScheme {
 };
 constexpr int kMostLocalLetters = 64;
 
+// Letters `length` places long, from these on, that are aligned with one another in an alignment found before.
+struct LocalRun {
+  std::int64_t query, target, length;
+};
+
 class LocalPair {
  public:
   // Codes of both. Throws std::invalid_argument: a code that the scheme lacks, or scores beyond 32 bits.
@@ -38,13 +43,14 @@ class LocalPair {
 
   // Rows from `row` on, columns from `column` on; cells that are barred among columns from .. to - 1 are in it.
   LocalStrip strip(std::int64_t row, std::int64_t column, std::int64_t from, std::int64_t to) const;
-  // Letters at these places (counted from the end of both) shall not be aligned with one another.
-  void bar(std::vector<LocalBarred> cells);
+  // These letters shall not be aligned with one another. Throws std::invalid_argument where there are none such.
+  void bar(const std::vector<LocalRun>& runs);
 
  private:
   bool make_classes(const LocalScheme& scheme, const bool (&in_query)[kMostLocalLetters],
                     const bool (&in_target)[kMostLocalLetters]);
   void make_profile();
+  void bar(std::vector<LocalBarred> cells);
   void choose_kernel(const LocalKernels& kernels);
 
   const std::int64_t rows_, columns_;

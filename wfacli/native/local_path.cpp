@@ -28,16 +28,18 @@ std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std:
   return std::max<std::int64_t>((strips + fit - 1) / fit, 1);
 }
 
-LocalPath::LocalPath(const LocalPair& pair, const LocalBest& start, const std::uint8_t* same, const Options& options)
+LocalPath::LocalPath(const LocalPair& pair, const LocalEntry& start, const std::uint8_t* same, const Options& options)
     : pair_(pair),
       same_(same),
       options_(options),
       row_(start.row),
       column_(start.column),
-      needed_(start.score),
-      ended_(start.score <= 0) {}
+      needed_(start.needed),
+      down_(start.down),
+      along_(start.along),
+      ended_(start.needed <= 0 && !start.down && !start.along) {}
 
-void LocalPath::walk(std::int64_t row, const LocalRow& top) { between(row, top, 0); }
+void LocalPath::walk(std::int64_t row, const LocalRow& top, std::int64_t column) { between(row, top, column); }
 
 void LocalPath::write(LocalOp op) {
   if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() >> 4 < kMostOfRun)

@@ -19,6 +19,15 @@ std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std:
 // BAM's numbers of what the walk writes.
 enum LocalOp : std::uint32_t { kLocalInsertion = 1, kLocalDeletion = 2, kLocalSame = 7, kLocalOther = 8 };
 
+// A cell that a path comes to, and how.
+struct LocalEntry {
+  std::int64_t row, column;
+  std::int32_t needed;  // what the rest of the path scores
+  bool down, along;     // a gap that has begun before goes on through it
+
+  bool operator==(const LocalEntry&) const = default;
+};
+
 class LocalPath {
  public:
   struct Options {
@@ -27,14 +36,16 @@ class LocalPath {
     std::int64_t trace = std::int64_t{1} << 22;   // bytes of directions
     std::int64_t steps = kTileSteps;
   };
-  // From a best cell. `same`: of each code whether it is written as equal to itself.
-  LocalPath(const LocalPair& pair, const LocalBest& start, const std::uint8_t* same, const Options& options);
+  // `same`: of each code whether it is written as equal to itself.
+  LocalPath(const LocalPair& pair, const LocalEntry& start, const std::uint8_t* same, const Options& options);
 
-  // Walks through the rows behind `row`, whose scores are given from column 0 on, until the path leaves them or ends.
-  void walk(std::int64_t row, const LocalRow& top);
+  // Walks through the rows from `row` on until the path leaves them or ends; `top` is the row above, from a column on
+  // which is no more than first_column() says; without cells: they are 0.
+  void walk(std::int64_t row, const LocalRow& top, std::int64_t column = 0);
   bool ended() const { return ended_; }
   std::int64_t row() const { return row_; }  // where it is
   std::int64_t column() const { return column_; }
+  LocalEntry place() const { return {row_, column_, needed_, down_, along_}; }
   std::int64_t cells() const { return cells_; }  // that were computed
   // length << 4 | LocalOp, from the alignment's beginning on.
   Buffer<std::uint32_t>& cigar() { return cigar_; }
@@ -50,8 +61,8 @@ class LocalPath {
   const Options options_;
   std::int64_t row_, column_;  // the cell that comes next
   std::int32_t needed_;        // its score, in the state in which it is reached
-  bool down_ = false;          // it is a row of a gap that has begun before
-  bool along_ = false;         // it is a column of one
+  bool down_;                  // it is a row of a gap that has begun before
+  bool along_;                 // it is a column of one
   bool ended_ = false;
   std::int64_t cells_ = 0;
   Buffer<std::uint32_t> cigar_;

@@ -49,22 +49,16 @@ LocalSolver::LocalSolver(const std::uint8_t* query, std::int64_t query_len, cons
   if (options_.threads < 1 || options_.steps < kLocalBlock || options_.steps > kTileSteps ||
       options_.steps % kLocalBlock)
     throw std::invalid_argument("threads or steps are out of range");
-  std::vector<LocalBarred> cells;
-  for (const LocalRun& run : barred) {
-    if (run.query < 0 || run.target < 0 || run.length < 0 || run.length > query_len - run.query ||
-        run.length > target_len - run.target)
-      throw std::invalid_argument("letters that shall not be aligned are outside the sequences");
-    for (std::int64_t x = 0; x < run.length; ++x)
-      cells.push_back({query_len - 1 - run.query - x, target_len - 1 - run.target - x});
-  }
-  if (!cells.empty()) pair_.bar(std::move(cells));
+  pair_.bar(barred);
   LocalSweepOptions sweep;
   sweep.threads = options_.threads;
   sweep.steps = options_.steps;
   sweep.prune = options_.prune;
   if (options_.path && target_len) {
     const std::int64_t strips = (query_len + pair_.kernel().rows - 1) / pair_.kernel().rows;
-    keep_ = sweep.keep = strips_between_kept(strips, target_len, options_.memory);
+    const std::int64_t together = kLocalStateRows / pair_.kernel().rows;
+    const std::int64_t apart = strips_between_kept(strips, target_len, options_.memory);
+    keep_ = sweep.keep = (apart + together - 1) / together * together;
   }
   const LocalRegion all{0, target_len ? query_len : 0, 0, target_len};
   sweep_ = std::make_unique<LocalSweep>(pair_, all, zeros(target_len), sweep);
@@ -83,7 +77,8 @@ bool LocalSolver::advance(double seconds) {
     } else {
       if (!path_) {
         const LocalPath::Options path{options_.threads, options_.memory / 2, options_.trace, options_.steps};
-        path_.emplace(pair_, sweep_->best(), same_.data(), path);
+        const LocalBest& best = sweep_->best();
+        path_.emplace(pair_, LocalEntry{best.row, best.column, best.score, false, false}, same_.data(), path);
       }
       step_of_path();
       ended_ = path_->ended();
@@ -117,8 +112,9 @@ std::vector<std::int64_t> LocalSolver::span() const {
 
 std::vector<std::int64_t> LocalSolver::numbers() const {
   const LocalBest& best = sweep_->best();
-  return {pair_.rows(), pair_.columns(), pair_.kernel().rows, keep_, sweep_->next(), sweep_->cells(),
-          best.score,   best.row,        best.column};
+  const std::int64_t rows = pair_.kernel().rows;
+  return {pair_.rows(),    pair_.columns(), keep_ * rows, std::min(sweep_->next() * rows, pair_.rows()),
+          sweep_->cells(), best.score,      best.row,     best.column};
 }
 
 std::vector<SavedArray> LocalSolver::save() const {
@@ -138,16 +134,17 @@ void LocalSolver::restore(const std::vector<SavedView>& state) {
   const std::int64_t* is = state[0].values;
   if (state[0].size != own.size() || !std::equal(is, is + 2, own.begin()))
     throw std::invalid_argument("the state is of other sequences");
-  if (is[2] != own[2]) throw std::invalid_argument("the state is of a machine with vectors of another width");
-  if (is[3] != own[3]) throw std::invalid_argument("the state is of a run with other memory");
-  const std::int64_t columns = pair_.columns(), next = is[4], kept = keep_ ? next / keep_ : 0;
-  if (next < 0 || next > sweep_->strips() || is[5] < 0 || is[6] < 0 || is[6] > INT32_MAX || is[7] < -1 ||
-      is[7] >= pair_.rows() || is[8] < -1 || is[8] >= columns || (is[6] > 0) != (is[7] >= 0 && is[8] >= 0) ||
-      state[1].size != static_cast<std::size_t>(columns) || state[2].size != static_cast<std::size_t>(columns * kept))
+  if (is[2] != own[2]) throw std::invalid_argument("the state is of a run with other memory");
+  const std::int64_t columns = pair_.columns(), of_strip = pair_.kernel().rows;
+  const std::int64_t next = is[3] == pair_.rows() ? sweep_->strips() : is[3] / of_strip;
+  const std::int64_t kept = keep_ ? next / keep_ : 0;
+  if (is[3] < 0 || is[3] > pair_.rows() || (is[3] < pair_.rows() && is[3] % of_strip) || is[4] < 0 || is[5] < 0 ||
+      is[5] > INT32_MAX || is[6] < -1 || is[6] >= pair_.rows() || is[7] < -1 || is[7] >= columns ||
+      (is[5] > 0) != (is[6] >= 0 && is[7] >= 0) || state[1].size != static_cast<std::size_t>(columns) || state[2].size != static_cast<std::size_t>(columns * kept))
     throw std::invalid_argument("the state is damaged");
   std::vector<LocalRow> rows;
   for (std::int64_t x = 0; x < kept; ++x) rows.push_back(unpacked(state[2].values + x * columns, columns));
-  sweep_->restore(next, is[5], {static_cast<std::int32_t>(is[6]), is[7], is[8]}, unpacked(state[1].values, columns),
+  sweep_->restore(next, is[4], {static_cast<std::int32_t>(is[5]), is[6], is[7]}, unpacked(state[1].values, columns),
                   std::move(rows));
   path_.reset();
   ended_ = false;

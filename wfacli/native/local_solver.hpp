@@ -19,11 +19,6 @@ struct LocalOptions {
   bool prune = true;
 };
 
-// Letters `length` places long, from these on, that are aligned with one another in an alignment found before.
-struct LocalRun {
-  std::int64_t query, target, length;
-};
-
 class LocalSolver {
  public:
   // Codes and `same` (of each code whether it is written as equal to itself) are copied. Throws

@@ -65,6 +65,8 @@ bool LocalSweep::advance(double seconds) {
     const double most = std::max(std::min(seconds - spent(), 20 * kRoundSeconds), kRoundSeconds);
     std::int64_t count = strip_seconds_ > 0 ? static_cast<std::int64_t>(most / strip_seconds_) : threads;
     count = std::clamp<std::int64_t>(count, threads, kMostOfRound);
+    const std::int64_t together = kLocalStateRows / pair_.kernel().rows;
+    count = ceil_div(count, together) * together;
     count = std::min(small ? strips_ : count, strips_ - next_);
     if (room_ < count)
       done_ = std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(count)), room_ = count;
@@ -198,7 +200,7 @@ void LocalSweep::consider(Thread& thread, std::int64_t x, std::int32_t score) {
   if (tie) thread.best = std::max(before, resolved(thread, x));
 }
 
-// With the place of the candidate's last best cell.
+// With the place of the candidate's first best cell.
 LocalBest LocalSweep::resolved(Thread& thread, std::int64_t x) const {
   if (thread.best.row >= 0) return thread.best;
   Thread::Begun& begun = thread.candidate;

@@ -29,13 +29,14 @@ struct LocalRegion {
   std::int64_t row, rows, column, columns;
 };
 
-// The best score, and the last of the cells that have it, in the order of rows, then columns.
+// The best score, and the first of the cells that have it, in the order of rows, then columns: of the beginnings that
+// are equally good the last one in the query, then in the target.
 struct LocalBest {
   std::int32_t score = 0;
   std::int64_t row = -1, column = -1;
 
   bool operator<(const LocalBest& o) const {
-    return score != o.score ? score < o.score : row != o.row ? row < o.row : column < o.column;
+    return score != o.score ? score < o.score : row != o.row ? row > o.row : column > o.column;
   }
 };
 

@@ -15,7 +15,7 @@ namespace WFACLI_ISA {
 struct ScoreOnly {
   static constexpr bool kSeek = false, kTrace = false;
 };
-struct SeekLast {
+struct SeekFirst {
   static constexpr bool kSeek = true, kTrace = false;
 };
 struct Traced {
@@ -145,7 +145,8 @@ class StripTile {
       if (!hits[l]) continue;
       const std::int64_t row = lane_row<L, kDeep>(l, d), column = t_.first + s - (kLanes - 1 - l);
       if (column < 0 || column >= t_.columns) continue;
-      if (row > found_.row || (row == found_.row && column > found_.column)) found_.row = row, found_.column = column;
+      const bool sooner = row != found_.row ? row < found_.row : column < found_.column;
+      if (found_.row < 0 || sooner) found_.row = row, found_.column = column;
     }
   }
 

@@ -1,0 +1,198 @@
+// What a strip of local alignment's matrix is made of: words of scores, the boundary between two strips, and the memory
+// of a warp.
+#pragma once
+
+#include "common/permute.cuh"
+#include "common/task.cuh"
+
+namespace wfacli::local {
+
+constexpr int kWords = WFACLI_ROWS;       // of a lane, each with two rows' scores in its halves
+constexpr int kLanes = 64;                // of a warp: lane l has lane l of the strip and, in the upper halves, lane 32 + l
+constexpr int kRows = kLanes * kWords;    // of a strip
+constexpr int kChunk = WFACLI_CHUNK;      // steps of a tile, a multiple of 32
+constexpr int kParts = kChunk / 32;       // columns of a tile that a lane takes in and hands on
+constexpr int kLate = kLanes - 1;         // columns that the last lane is behind the first
+constexpr std::uint32_t kAll = 0xffffffffu;
+constexpr int kStateWords = 2 * kWords + 2;
+constexpr int kSlots = 3;                 // states that a warp can put aside
+
+static_assert(kWords % 4 == 0 && kChunk % 32 == 0 && kChunk >= 64);
+
+// A score in both halves.
+WFACLI_DEVICE std::uint32_t both(std::int32_t value) { return (static_cast<std::uint32_t>(value) & 0xffffu) * 0x00010001u; }
+// Added to a word it adds a number to both halves, if neither leaves its 16 bits; it may be negative.
+WFACLI_DEVICE std::uint32_t added(std::int32_t value) { return static_cast<std::uint32_t>(value) * 0x00010001u; }
+WFACLI_DEVICE std::int32_t lower(std::uint32_t word) { return static_cast<std::int32_t>(word & 0xffffu); }
+WFACLI_DEVICE std::int32_t upper(std::uint32_t word) { return static_cast<std::int32_t>(word >> 16); }
+WFACLI_DEVICE std::int32_t greater_half(std::uint32_t word) { return max(lower(word), upper(word)); }
+
+// A cell of the row between two strips: its score, how much less what a gap down the column brings into the next row
+// has, and how many strips are above, so that whoever waits for it needs no fence.
+class Boundary {
+ public:
+  WFACLI_DEVICE static unsigned long long of(std::int64_t strips, std::int32_t score, std::int32_t less) {
+    return static_cast<unsigned long long>(tag(strips)) << 48 | static_cast<unsigned long long>(less & 0xffff) << 32 |
+           static_cast<std::uint32_t>(score);
+  }
+  WFACLI_DEVICE static void write(unsigned long long* at, unsigned long long word) {
+    *static_cast<volatile unsigned long long*>(at) = word;
+  }
+  WFACLI_DEVICE static unsigned long long read(const unsigned long long* at) {
+    return *static_cast<const volatile unsigned long long*>(at);
+  }
+  WFACLI_DEVICE static bool is_of(unsigned long long word, std::int64_t strips) { return word >> 48 == tag(strips); }
+  WFACLI_DEVICE static std::int32_t score(unsigned long long word) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
+  }
+  WFACLI_DEVICE static std::int32_t less(unsigned long long word) {
+    return static_cast<std::int32_t>(word >> 32 & 0xffff);
+  }
+
+ private:
+  WFACLI_DEVICE static std::uint32_t tag(std::int64_t strips) { return static_cast<std::uint32_t>(strips) & 0xffffu; }
+};
+
+// What letters score: of each two letters of columns (32 columns apart, as the halves of a word are) a word for each of
+// a lane's words, so that a look gives the scores of two cells. That is for the first four letters of columns; where there
+// are others, the scores themselves are looked up.
+class PairScores {
+ public:
+  static constexpr int kLetters = 4;
+  static constexpr bool kSums = true;  // words are numbers to be added: a negative lower half has been taken off the upper
+  struct Worth {
+    std::uint32_t word[kWords];
+    WFACLI_DEVICE std::uint32_t of(int r) const { return word[r]; }
+  };
+
+  WFACLI_DEVICE static std::int32_t bytes(std::int32_t) { return kLetters * kLetters * kWords * 32 * 4; }
+  WFACLI_DEVICE PairScores(const LocalTask& task, std::uint8_t* memory, std::int64_t row, std::int32_t lane)
+      : table_(memory + 16 * lane), task_(task), row_(row + lane * kWords) {
+    auto* const words = reinterpret_cast<std::uint32_t*>(table_);
+#pragma unroll 1
+    for (int r = 0; r < kWords; ++r) {
+      const std::int8_t* const first = scores_of(task, row + lane * kWords + r);
+      const std::int8_t* const second = scores_of(task, row + (32 + lane) * kWords + r);
+#pragma unroll 1
+      for (int pair = 0; pair < kLetters * kLetters; ++pair) {
+        const std::int32_t a = first[min(pair / kLetters, task.letters - 1)];
+        const std::int32_t b = second[min(pair % kLetters, task.letters - 1)];
+        words[(pair * (kWords / 4) + r / 4) * 128 + r % 4] = word_of(a, b);
+      }
+    }
+  }
+  // Whether a tile's columns may have letters that are not looked up in pairs.
+  WFACLI_DEVICE static bool has_others(const LocalTask& task) { return task.letters > kLetters; }
+  // What a column's letter and that of the column 32 before it are looked up by; kAny: also of other letters.
+  template <bool kAny>
+  WFACLI_DEVICE static std::uint32_t look(std::uint32_t letter, std::uint32_t before) {
+    return kAny ? letter | before << 16 : (letter * kLetters + before) * (kWords * 32 * 4);
+  }
+  template <bool kAny>
+  WFACLI_DEVICE void fetch(std::uint32_t look, Worth& worth) const {
+    if (kAny) {
+#pragma unroll
+      for (int r = 0; r < kWords; ++r)
+        worth.word[r] = word_of(scores_of(task_, row_ + r)[look & 0xffff],
+                                scores_of(task_, row_ + 32 * kWords + r)[look >> 16]);
+      return;
+    }
+    const std::uint8_t* const from = table_ + look;
+#pragma unroll
+    for (int w = 0; w < kWords; w += 4) {
+      const uint4 four = *reinterpret_cast<const uint4*>(from + w * 128);
+      worth.word[w] = four.x;
+      worth.word[w + 1] = four.y;
+      worth.word[w + 2] = four.z;
+      worth.word[w + 3] = four.w;
+    }
+  }
+  WFACLI_DEVICE static const std::int8_t* scores_of(const LocalTask& task, std::int64_t row) {
+    const std::int32_t code = row < task.rows ? task.query[row] : task.row_letters;
+    return task.scores + code * task.letters;
+  }
+
+ private:
+  WFACLI_DEVICE static std::uint32_t word_of(std::int32_t first, std::int32_t second) {
+    return (static_cast<std::uint32_t>(second) << 16) + static_cast<std::uint32_t>(first);
+  }
+
+  std::uint8_t* table_;  // [letter][letter 32 before][words / 4][lane] of 16 bytes, from the lane's own on
+  const LocalTask& task_;
+  std::int64_t row_;  // the lane's first
+};
+
+// The same for any letters: a byte for each row of both halves beside a column's letter.
+class ByteScores {
+ public:
+  static constexpr bool kSums = false;
+  static constexpr int kFours = kWords / 4;
+  struct Worth {
+    std::uint32_t first[kFours], second[kFours];
+    WFACLI_DEVICE std::uint32_t of(int r) const {
+      return permuted(first[r / 4], second[r / 4], 0xc480u + 0x1111u * static_cast<std::uint32_t>(r % 4));
+    }
+  };
+
+  WFACLI_DEVICE static std::int32_t bytes(std::int32_t letters) { return 2 * letters * kFours * 32 * 4; }
+  WFACLI_DEVICE ByteScores(const LocalTask& task, std::uint8_t* memory, std::int64_t row, std::int32_t lane)
+      : table_(memory + 4 * lane), half_(task.letters * kFours * 128) {
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half)
+#pragma unroll 1
+      for (int w = 0; w < kFours; ++w) {
+        const std::int8_t* of_rows[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+          of_rows[k] = PairScores::scores_of(task, row + (32 * half + lane) * kWords + 4 * w + k);
+#pragma unroll 1
+        for (std::int32_t letter = 0; letter < task.letters; ++letter) {
+          std::uint32_t word = 0;
+#pragma unroll
+          for (int k = 0; k < 4; ++k)
+            word |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(of_rows[k][letter])) << 8 * k;
+          *reinterpret_cast<std::uint32_t*>(table_ + half * half_ + (letter * kFours + w) * 128) = word;
+        }
+      }
+  }
+  WFACLI_DEVICE static bool has_others(const LocalTask&) { return false; }
+  template <bool>
+  WFACLI_DEVICE static std::uint32_t look(std::uint32_t letter, std::uint32_t before) {
+    return letter * (kFours * 128) | before * (kFours * 128) << 16;
+  }
+  template <bool>
+  WFACLI_DEVICE void fetch(std::uint32_t look, Worth& worth) const {
+    const std::uint8_t* const first = table_ + (look & 0xffff);
+    const std::uint8_t* const second = table_ + half_ + (look >> 16);
+#pragma unroll
+    for (int w = 0; w < kFours; ++w) {
+      worth.first[w] = *reinterpret_cast<const std::uint32_t*>(first + w * 128);
+      worth.second[w] = *reinterpret_cast<const std::uint32_t*>(second + w * 128);
+    }
+  }
+
+ private:
+  std::uint8_t* table_;  // [half][letter][words / 4][lane] of 4 bytes, from the lane's own on
+  std::int32_t half_;
+};
+
+// A warp's shared memory.
+template <class Scores>
+struct Room {
+  std::uint8_t* scores;
+  std::uint32_t* looks;    // by column, from 31 before a tile's first one on
+  std::uint32_t* tops;     // what comes in from above: the score in the lower half, that of the gap in the upper one
+  std::uint32_t* bottoms;  // what goes out below, likewise
+
+  static constexpr int kLooks = kChunk + 36, kTops = kChunk + 4;  // a little more is read than used
+  WFACLI_DEVICE static std::int32_t bytes(std::int32_t letters) {
+    return Scores::bytes(letters) + 4 * (kLooks + kTops + kChunk);
+  }
+  WFACLI_DEVICE static Room of_warp(std::uint8_t* shared, std::int32_t warp, std::int32_t letters) {
+    std::uint8_t* const own = shared + warp * bytes(letters);
+    auto* const looks = reinterpret_cast<std::uint32_t*>(own + Scores::bytes(letters));
+    return {own, looks, looks + kLooks, looks + kLooks + kTops};
+  }
+};
+
+}  // namespace wfacli::local

@@ -1,0 +1,112 @@
+"""The best local alignment of one long pair on a card is the CPU's, on generated pairs and on real ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cards import skip_without_card
+from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.gpu.local import BUILDS
+from wfacli.local.found import Found
+from wfacli.local.gpu_local import GpuLocal
+from wfacli.local.run import Task
+from wfacli.local.searches import OnCpu
+from wfacli.scoring.scheme import Scheme
+
+from .inputs import real_letters
+from .local_pairs import NO_RUNS, answer, generated, on_card
+from .support import align, assert_same
+
+pytestmark = pytest.mark.gpu
+SCHEMES = {
+    "nucleotides": Scheme.of_scores(1, 3, 3, 2),
+    "high": Scheme.of_scores(5, 4, 8, 1),
+    "proteins": Scheme.of_matrix("BLOSUM62", (11, 1)),
+}
+CORES = os.cpu_count() or 1
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[CudaDriver]:
+    skip_without_card()
+    opened = CudaDriver()
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("length", [1, 63, 511, 512, 513, 5_000, 60_000])
+def test_generated_pairs(driver: CudaDriver, name: str, length: int) -> None:
+    for difference in (0.0, 0.05, 0.3, 0.9):
+        query, target = generated(SCHEMES[name], length, difference, length)
+        task = Task(query, target, SCHEMES[name], threads=CORES)
+        wanted = answer(OnCpu()(task, NO_RUNS))
+        for build in BUILDS[name == "proteins" :]:
+            for prune in (True, False):
+                assert on_card(driver, task, build=build, prune=prune) == wanted, (build, difference, prune)
+
+
+def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
+    """Of most kept rows the best cell is on another alignment."""
+    rng, scheme = np.random.default_rng(3), SCHEMES["nucleotides"]
+    first, second = (rng.integers(0, 4, 20_000).astype(np.uint8) for _ in range(2))
+    worse = second.copy()
+    worse[rng.integers(0, 20_000, 900)] = 0
+    apart = rng.integers(0, 4, 15_000).astype(np.uint8)
+    task = Task(np.concatenate([first, second]), np.concatenate([first, worse, apart, second]), scheme, threads=CORES)
+    assert on_card(driver, task) == answer(OnCpu()(task, NO_RUNS))
+
+
+@pytest.mark.parametrize("name", ["long_mt_human_orang", "long_mpxv", "long_ont_500k", "long_hpylori_puno120_sjm180"])
+def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -> None:
+    """The CPU takes minutes for the last one, whose alignment must score what both say without."""
+    scheme = SCHEMES["nucleotides"]
+    letters = real_letters(name)
+    if letters is None:
+        pytest.skip("no such pair: WFACLI_TEST_DATA names the folder")
+    query, target = (scheme.codes[side] for side in letters)
+    task = Task(query, target, scheme, threads=CORES)
+    score, span, cigar = on_card(driver, task)
+    Found(score, span, np.array(cigar, np.uint32)).check(query, target, scheme)
+    assert on_card(driver, task, prune=False)[0] == score
+    if len(query) < 600_000:
+        assert (score, span, cigar) == answer(OnCpu()(task, NO_RUNS))
+    say(f"local {name}: score {score}, {span}")
+
+
+def test_states(driver: CudaDriver) -> None:
+    """A search that is stopped after a launch goes on elsewhere."""
+    scheme = SCHEMES["nucleotides"]
+    query, target = generated(scheme, 40_000, 0.1, 5)
+    task = Task(query, target, scheme, threads=CORES)
+    wanted = answer(OnCpu()(task, NO_RUNS))
+    search = GpuLocal(driver, query, target, scheme, NO_RUNS, CORES)
+    search.take(30)
+    state = search.save()
+    search.close()
+    for other in (OnCpu()(task, NO_RUNS), GpuLocal(driver, query, target, scheme, NO_RUNS, CORES)):
+        other.restore(state)
+        assert answer(other) == wanted
+
+
+def test_the_command(card: dict[str, Any], tmp_path: Path) -> None:
+    """Both engines write the same bytes; --top as well."""
+    letters = np.frombuffer(b"ACGT", np.uint8)
+    query, target = (
+        letters[side % 4].tobytes().decode() for side in generated(SCHEMES["nucleotides"], 30_000, 0.1, 7)
+    )
+    files = []
+    for name, side in (("a", query), ("b", target)):
+        (tmp_path / f"{name}.fa").write_text(f">{name}\n{side}\n")
+        files.append(str(tmp_path / f"{name}.fa"))
+    wanted, found = (
+        align(tmp_path, engine, *files, "--top", "3", suffix=".paf", command="local") for engine in ("cpu", "gpu")
+    )
+    assert_same(found, wanted, "local")
+    assert found.report["engines"] == ["gpu"] * 3 and found.report["card_failed"] is None

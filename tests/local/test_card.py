@@ -1,0 +1,184 @@
+"""Searches on a card, an emulated one: chosen by a model, stopped, gone on with, and what happens where it fails."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests import pairgen
+from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli import tuning
+from wfacli.distance.card import CardOnDemand
+from wfacli.distance.checkpoint import Checkpoint, Identity
+from wfacli.distance.run import Watchers
+from wfacli.distance.solver import Pair
+from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
+from wfacli.gpu import local as sizes
+from wfacli.local import searches
+from wfacli.local.gpu_walk import Walk
+from wfacli.local.run import LocalRun, Task
+from wfacli.local.searches import OnCard
+from wfacli.scoring.scheme import Scheme
+
+PLAIN = Scheme.of_scores(2, 4, 4, 2)
+
+
+@pytest.fixture(scope="module")
+def task():
+    """Three strips of the card's, and four kept rows' worth of a state."""
+    rng = random.Random(1)
+    query = pairgen.sequence(rng, 1700, b"ACGT")
+    target = pairgen.sequence(rng, 50, b"ACGT") + pairgen.mutated(rng, query[600:], b"ACGT", 0.15)
+    return Task(*(PLAIN.codes[np.frombuffer(side, np.uint8)] for side in (query, target)), PLAIN)
+
+
+class Cards:
+    """Those that were opened."""
+
+    def __init__(self, broken=False):
+        self.broken, self.drivers = broken, []
+
+    def __call__(self):
+        if self.broken:
+            raise DeviceError("there is no card")
+        self.drivers.append(EmulatedDriver(multiprocessors=4))
+        return self.drivers[-1]
+
+
+def run(task, asked=True, cards=None, trouble=None, **more):
+    """(outcome, warnings)."""
+    cards, warned, told = cards or Cards(), [], []
+    card = CardOnDemand(cards)
+    if trouble:
+        trouble(card.driver())
+    try:
+        watchers = replace(more.pop("watchers", Watchers()), warn=warned.append)
+        outcome = LocalRun(task, watchers, searches=OnCard(card, asked, told.append), **more).run()
+        return outcome, warned + told
+    finally:
+        for driver in cards.drivers:
+            assert not leaks(driver) or trouble
+        card.close()
+
+
+def same(one, other):
+    assert [(f.score, f.span, f.cigar.tolist()) for f in one.found] == [
+        (f.score, f.span, f.cigar.tolist()) for f in other.found
+    ]
+
+
+def test_the_same_as_the_cpus_alignments(task):
+    task = replace(task, top=3, threads=2)
+    outcome, warned = run(task)
+    assert outcome.engines == ("gpu",) * 3 and not warned and outcome.card_failed is None
+    same(outcome, LocalRun(task, Watchers()).run())
+    assert outcome.cells > 3 * 1700 and outcome.path_seconds <= outcome.seconds
+
+
+def test_a_card_is_used_where_that_is_sooner(task, monkeypatch):
+    cards = Cards()
+    assert run(task, asked=False, cards=cards)[0].engines == ("cpu",) and not cards.drivers
+    monkeypatch.setattr(tuning, "CPU_LOCAL_CELLS", 1e5)
+    assert run(task, asked=False)[0].engines == ("gpu",)
+    outcome, warned = run(task, asked=False, cards=Cards(broken=True))
+    assert outcome.engines == ("cpu",) and not warned
+    build = sizes.BUILDS[0]
+    times = [sizes.seconds(build, 132, n, n) for n in (10_000, 100_000, 1_000_000, 10_000_000)]
+    assert times == sorted(times) and times[3] > 30 * times[2]
+
+
+def test_what_a_card_cannot_do(task):
+    heavy = replace(task, scheme=Scheme.of_scores(127, 127, 0, 1))
+    outcome, warned = run(heavy)
+    assert outcome.engines == ("cpu",) and "cannot hold" in warned[0]
+    nothing = replace(task, query=task.query[:0])
+    assert run(nothing)[0].found == ()
+
+
+CALLS = ["allocate", "pinned", "upload", "download", "fill", "launch", "record", "wait", "kernel"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_where_a_card_fails_the_cpu_goes_on(task, call):
+    want = LocalRun(task, Watchers()).run()
+    for after in (0, 1, 2, 3, 5, 8):
+        outcome, warned = run(task, trouble=lambda driver, n=after: driver.fail(call=call, after=n))
+        same(outcome, want)
+        failed = outcome.engines != ("gpu",)
+        assert failed or after > 1, call
+        assert not failed or ("the CPU goes on from the beginning" in warned[0] and "injected" in outcome.card_failed)
+
+
+def test_a_card_that_is_lost(task):
+    want = LocalRun(task, Watchers()).run()
+    for after in range(0, 40, 3):
+        outcome, _ = run(task, trouble=lambda driver, n=after: driver.lose_card(after=n))
+        same(outcome, want)
+        assert outcome.engines[-1] == "cpu" and outcome.card_failed
+
+
+def test_little_memory_on_a_card(task):
+    outcome, _ = run(task, trouble=lambda driver: driver.fail(call="allocate", after=9, error=OutOfDeviceMemory))
+    same(outcome, LocalRun(task, Watchers()).run())
+
+
+def test_a_card_that_is_wrong(task, monkeypatch):
+    """What it says does not score what it should: the CPU does it again."""
+    good = Walk.path
+    monkeypatch.setattr(Walk, "path", lambda walk: (*good(walk)[:2], good(walk)[2][1:]))
+    outcome, warned = run(task)
+    same(outcome, LocalRun(task, Watchers()).run())
+    assert outcome.engines == ("gpu", "cpu") and "has another span" in outcome.card_failed and len(warned) == 1
+
+
+def test_a_checkpoint_of_either_goes_on_with_the_other(task, tmp_path):
+    """Stopped before the path: of the first search on a card, then on the CPU; and the other way round."""
+    identity = Identity.of(Pair(task.query, task.target, False), None)
+    want = LocalRun(task, Watchers()).run()
+    for first_on_card in (True, False):
+        checkpoint = Checkpoint(str(tmp_path / "c"), identity)
+        stopped = Watchers(stop=lambda: True)
+        with pytest.raises(Cancelled):
+            if first_on_card:
+                run(task, checkpoint=checkpoint, watchers=stopped)
+            else:
+                LocalRun(task, stopped, checkpoint).run()
+        saved = checkpoint.read()
+        if first_on_card:
+            outcome = LocalRun(task, Watchers(), checkpoint).run(saved)
+        else:
+            card = CardOnDemand(Cards())
+            outcome = LocalRun(task, Watchers(), checkpoint, searches=OnCard(card, True, print)).run(saved)
+            card.close()
+        same(outcome, want)
+        assert outcome.resumed == 1 and outcome.engines == ("cpu" if first_on_card else "gpu",)
+        older = replace(saved, algorithm="cpu-strips")
+        with pytest.raises(Exception, match="of another version"):
+            LocalRun(task, Watchers(), checkpoint).run(older)
+
+
+def test_wrong_beliefs_are_corrected(monkeypatch):
+    """The best cell of rows that the path crosses is on another alignment, which lacks the path's beginning."""
+    rng = random.Random(5)
+    first, second = (pairgen.sequence(rng, 2100, b"ACGT") for _ in range(2))
+    query, target = first + second, first + pairgen.mutated(rng, second, b"ACGT", 0.04) + b"ACGT" * 1300 + second
+    long = Task(*(PLAIN.codes[np.frombuffer(side, np.uint8)] for side in (query, target)), PLAIN)
+    walked, step = [], Walk._walk
+    monkeypatch.setattr(Walk, "_walk", lambda walk, todo: (walked.append(len(todo)), step(walk, todo))[1])
+    outcome, warned = run(long)
+    assert not warned and outcome.engines == ("gpu",)
+    same(outcome, LocalRun(long, Watchers()).run())
+    assert len(walked) > 2 and sum(walked) > walked[0], walked
+
+
+def test_scores_alone(task):
+    short = replace(task, score_only=True)
+    (one,), (other,) = run(short)[0].found, LocalRun(short, Watchers()).run().found
+    assert (one.score, one.span, one.cigar) == (other.score, other.span, None)
+
+
+def test_names_of_engines():
+    assert {searches.CPU, searches.GPU} == {"cpu", "gpu"}
