@@ -60,9 +60,7 @@ def test_small_pairs_have_the_oracles_alignment(isa):
     for scheme, charged, alphabets in schemes():
         for alphabet in alphabets:
             several = list(pairs(rng, 12, alphabet))
-            for (query, target), want in zip(
-                several, oracle_local.optima(several, charged, "local"), strict=True
-            ):
+            for (query, target), want in zip(several, oracle_local.optima(several, charged, "local"), strict=True):
                 for options in ({}, {"prune": False}, TINY | {"threads": rng.choice((1, 2))}):
                     found = best(query, target, scheme, isa=isa, **options)
                     assert found == want, (scheme.name, scheme.open, scheme.extend, query, target, options)
