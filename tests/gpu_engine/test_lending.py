@@ -159,7 +159,7 @@ def test_letters_memory_comes_back_with_its_batch():
             wheres.add(address(lent.bases))
             aligned(engine, lent, KERNELS[EDIT])
             del lent
-            assert _soon(lambda: engine._letters.lent == 0)  # the device's thread holds nothing either
+            assert _soon(lambda: engine.letters.lent == 0)  # the device's thread holds nothing either
         assert len(wheres) == 1
         assert driver.calls["lock"] == 2  # and the answers'
 
@@ -191,7 +191,7 @@ def test_lent_letters_come_back_after_a_failure(call):
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
         engine._failure = None  # an error remembers where it was, as does whoever handed it on
         del lent
-        assert _soon(lambda: not gc.collect() and engine._letters.lent == 0)
+        assert _soon(lambda: not gc.collect() and engine.letters.lent == 0)
 
 
 def test_more_batches_than_buffers():
