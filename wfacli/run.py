@@ -257,7 +257,8 @@ class AlignRun(BatchRun):
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
-        if config.engine is EngineName.CPU or (config.engine is EngineName.AUTO and not may_have_card()):
+        unasked = config.engine is EngineName.AUTO and config.devices == (0,)
+        if config.engine is EngineName.CPU or (unasked and not may_have_card()):
             return cpu, 0
         # What drives a card takes a while to import.
         from .engines.both import BothEngines

@@ -130,6 +130,13 @@ def test_a_card_that_is_not_there(align, folder, cards, capfd):  # noqa: F811
     assert cards[0]._closed
 
 
+def test_cards_that_were_named_are_not_left_out_silently(align, folder, cards, capfd):  # noqa: F811
+    assert align("q.fq", "t.fa", "--devices", "0,7", "-o", "x.paf") == 0
+    assert "wfacli: warning: the CPU aligns everything: no GPU 7" in capfd.readouterr().err
+    assert align("q.fq", "t.fa", "--devices", "7", "-o", "x.paf", "--quiet") == 0
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("text", ["", "none", "0,", "-1", "0,0", "1.5", "all,1"])
 def test_devices_that_are_refused(align, cards, capfd, text):  # noqa: F811
     assert align("q.fq", "t.fa", f"--devices={text}") == 2

@@ -35,10 +35,12 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
 
     try:
         gpu = _on_cards(config, stats, tell)
-    except DeviceError:
+    except DeviceError as problem:
         if config.engine is EngineName.GPU:
             cpu.close()
             raise
+        if tell and config.devices != (0,):  # somebody has asked for these cards
+            tell(f"warning: the CPU aligns everything: {problem}")
         return cpu
     cards = len(gpu.engines) if isinstance(gpu, SeveralGpus) else 1
     return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), cards)
