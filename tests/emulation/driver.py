@@ -68,6 +68,7 @@ class _Fault:
     error: type[Exception]
 
 
+_one_kernel = threading.Lock()  # shared memory is static: a kernel runs on one card at a time
 _locked_by_any: dict[int, int] = {}  # what is locked for one card is for all
 
 
@@ -241,7 +242,12 @@ class EmulatedDriver:
                 f"emulated card: cannot launch {kernel.name}, {grid} blocks, {shared_bytes} bytes shared"
             )
         own = arguments.copy()
-        stream.queue.append(lambda: kernel.run(own.ctypes.data, grid, kernel.threads, shared_bytes, self.order))
+
+        def run() -> None:
+            with _one_kernel:
+                kernel.run(own.ctypes.data, grid, kernel.threads, shared_bytes, self.order)
+
+        stream.queue.append(run)
 
     def record(self, stream: EmulatedStream) -> EmulatedEvent:
         self._called("record")
