@@ -87,7 +87,7 @@ class ExtendRun(BatchRun):
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
         if config.engine is not EngineName.GPU:
-            return cpu, False
+            return cpu, 0
         from .engines.choice import extending  # what drives a card takes a while to import
 
         engine = extending(config.spec, config.engine, config.gpu_memory, cpu, self.stats, tell)
