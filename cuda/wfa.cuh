@@ -18,6 +18,7 @@ namespace wfacli {
 template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, Outside Out>
 class Wavefront {
   static constexpr bool kBanded = Out == Outside::Wrapped;
+  static constexpr std::int32_t kSettled = 64;  // rows for which a trace is asked for room at once
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
@@ -165,17 +166,15 @@ class Wavefront {
   // is narrowed, or has anything to wipe. False if there is none. As align() has it, `dead` counts rows without a path.
   WFACLI_DEVICE bool settled_rows(std::int32_t& s, std::int32_t& dead) {
     const Range at = band_.diagonals();
-    const std::int32_t until = band_.stays(s, most_);
+    const std::int32_t until = band_.stays(s, min(most_, s + kSettled));
     if (until <= s || !trace_.fits(until - s, until, at)) return false;
     const bool ends = at.lo <= last_ && last_ <= at.hi;
-    Range reached;
     do {
-      reached = reach_.next(++s);
+      reach_.next(++s);
       trace_.next_row(s, at, Group::rank() == 0);
       slots_.next();
       dead = Group::any(settled_step(at)) ? 0 : dead + 1;
     } while (s < until && dead <= p_.depth() && !(ends && ring_.template offset<false>(slots_.m(0), last_) == m_));
-    band_.had(reached);
     return true;
   }
   // The same as step(), two diagonals a thread at a time: while one waits for its letters, so does the other.

@@ -72,15 +72,14 @@ class Band {
         pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
 
   // Whether all rows of the ring have just the band's diagonals. So has the next one then, until the band moves: what is
-  // reached only grows, and nothing else is narrower.
+  // reached only grows, and nothing else is narrower. Nor is anything new cut off: in as many scores as the ring has rows
+  // gaps have become longer, so one of these rows had less than was reached already, if any ever will.
   WFACLI_DEVICE bool settled() const { return alike_ >= p_.rows_m(); }
   WFACLI_DEVICE Range diagonals() const { return band_; }
   // The last score from s on before which the band stays where it is, up to `most`.
   WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
     return step_ > 0 ? min(s / step_ * step_ + step_ - 1, most) : most;
   }
-  // What rows up to here have reached, of which they had the band's diagonals.
-  WFACLI_DEVICE void had(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
 
   // Makes the ranges of scores before 0, and of 0; threads `rank` of `count`.
   WFACLI_DEVICE void begin(int rank, int count) {

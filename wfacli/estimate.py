@@ -16,7 +16,7 @@ from .dispatch import ALL_EDITS, MEDIUM, SAMPLE, best_for_all, speaks_for_all
 from .forecast import is_edit, plainly_global, weights
 
 _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
-_THREADS = 4
+_THREADS, _FEW_THREADS = 8, 4  # of a batch's estimates; where they are short
 
 
 def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> PairBatch:
@@ -49,7 +49,7 @@ def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     usual, costs = tuning.ESTIMATE_BESIDE_A_CARD, weights(spec)
     if len(pairs) > 4 * jobs.SAMPLE:
         every = len(pairs) // jobs.SAMPLE
-        *extent, edits = survey(pairs, every, MEDIUM, ALL_EDITS, costs, _threads())
+        *extent, edits = survey(pairs, every, MEDIUM, ALL_EDITS, costs, min(_FEW_THREADS, _threads()))
         pairs, rows = dataclasses.replace(pairs, extent=Extent(*extent)), _spread(pairs, jobs.SAMPLE)
         if edits is not None:
             return dataclasses.replace(pairs, est_edits=edits, known=rows)

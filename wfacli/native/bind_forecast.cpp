@@ -16,7 +16,8 @@ namespace {
 
 using Rows = InColumn<std::int32_t>;
 
-constexpr std::int64_t kShare = 64;  // pairs that a thread takes at a time
+constexpr std::int64_t kShare = 16;  // pairs that a thread takes at a time
+constexpr std::int64_t kLeast = 32;  // for which another thread is worth its start
 
 using Weights = std::optional<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;  // mismatch, open, extend
 
@@ -42,7 +43,7 @@ void estimate_all(const BatchView& batch, std::int64_t count, const Effort& effo
         found(i) = estimate_edits(batch.pair(row(i)), effort.most, effort.weighed ? &effort.costs : nullptr);
   };
   std::vector<std::jthread> others;
-  for (std::int64_t other = 1; other < std::min<std::int64_t>(effort.threads, count / kShare); ++other)
+  for (std::int64_t other = 1; other < std::min<std::int64_t>(effort.threads, count / kLeast); ++other)
     others.emplace_back(work);
   work();
 }
