@@ -73,7 +73,7 @@ class Wavefront {
         if (!trace_.fits(Group::shared_value(&memory_.state->blocks), s)) return {Status::MemoryLimit};
       if (at.lo <= last_ && last_ <= at.hi && ring_.template offset<true>(slots_.m(0), last_) == m_) break;
       if (s >= most_) return {s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit};
-      if constexpr (kBanded)
+      if constexpr (kBanded && Trace::kCodes)
         if (band_.settled() && min(n_, m_) > 0 && settled_rows(s, dead)) continue;
       at = row_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};

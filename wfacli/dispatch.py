@@ -169,7 +169,7 @@ def _longest_first(rows: I32, pairs: PairBatch) -> I32:
 
 
 def _costliest_first(rows: I32, pairs: PairBatch) -> I32:
-    """Rows in the order in which a wavefront had best have them, if all have estimates and the last to begin matters."""
+    """Rows in the order in which a wavefront had best have them, if each has an estimate and it makes a difference."""
     edits = pairs.est_edits[rows]
     unlike = edits.min() >= 0 and edits.max() > ALIKE * edits.min()
     return rows[np.argsort(-edits, kind="stable")] if unlike and edits.sum() < _TURNS * edits.max() else rows
