@@ -69,7 +69,7 @@ PEERS = (
     distance_peers.ASTARPA2,
     distance_peers.WAVEFRONT_VARIANTS,
 )
-console = Console(width=max(Console().width, 190))  # a table whose cells wrap is worse than lines that do
+console = Console(width=max(Console().width, 250))  # a table whose cells wrap is worse than lines that do
 
 
 @dataclass
