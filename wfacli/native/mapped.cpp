@@ -8,11 +8,10 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 18;  // letters of reads that are taken from their lines at once
 constexpr std::uint8_t kNoQuality = 0;
 
-std::string_view text_at(const Buffer<std::uint8_t>& text, std::int64_t at, std::int32_t count) {
-  return {reinterpret_cast<const char*>(text.data()) + at, static_cast<std::size_t>(count)};
+std::string_view view(const std::uint8_t* text, std::int32_t count) {
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
 }
 
 // Half open, on the read's strand that is aligned and on the target's forward one.
@@ -39,7 +38,7 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
 }  // namespace
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
-    : StreamReader(true), reference_(reference), options_(std::move(options)),
+    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads}),
       shelf_(options_.folder, options_.shelf), mappings_(reference) {}
 
 MappedBatch MappedReader::take() {
@@ -140,30 +139,14 @@ Got MappedReader::find_read(ReadView& read) {
 
 // The next read of the file, whoever asks for it.
 Got MappedReader::next_read(ReadView& read) {
-  while (chunk_at_ == chunk_.t_len.size()) {
-    if (reads_fault_) throw *reads_fault_;
-    Got got = Got::Item;
-    try {
-      while (got == Got::Item && inbox_.weight() < kChunk) {
-        got = reads_.next(inbox_);
-        if (got != Got::Item) break;
-        inbox_.end_query();
-        inbox_.end_target();
-      }
-    } catch (const InputFault& fault) {
-      reads_fault_ = std::make_unique<InputFault>(fault);
-    }
-    if (got == Got::NeedInput) return got;
-    if (got == Got::End && inbox_.pairs() == 0) return got;
-    chunk_ = inbox_.take();
-    chunk_at_ = 0;
-  }
-  const std::size_t i = chunk_at_++;
-  const auto letters = static_cast<std::size_t>(chunk_.q_len[i]);
-  read.name = text_at(chunk_.text, chunk_.q_name[i], chunk_.q_name_len[i]);
-  read.letters = {reinterpret_cast<const char*>(chunk_.bases.data()) + chunk_.q_start[i], letters};
-  read.has_quality = chunk_.qual[i] >= 0;
-  read.quality = read.has_quality ? text_at(chunk_.text, chunk_.qual[i], chunk_.q_len[i]) : std::string_view();
+  if (const Got got = reads_.more(); got != Got::Item) return got;
+  const RecordColumns& records = reads_.records();
+  const RecordPlace& place = records.places[reads_.at()];
+  reads_.taken(1);
+  read.name = view(records.text_at(place.name), place.name_len);
+  read.letters = view(records.letters_at(place.letters), place.len);
+  read.has_quality = place.quality != RecordPlace::kNone;
+  read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
   ++counts_.reads;
   if (!seen_.add(read.name))
     throw InputFault("two reads have this name, so that mappings do not say which they mean", 0, read.name);

@@ -58,6 +58,7 @@ class MappedReader : public StreamReader {
  private:
   Next fill_from_lines(std::int64_t weight) override;
   Lines& lines(int stream) override { return stream == 0 ? reads_.lines() : mappings_.lines(); }
+  const RecordStream* records(int stream) const override { return stream == 0 ? &reads_ : nullptr; }
   Next step();
   Got next_group();
   Got find_read(ReadView& read);
@@ -73,11 +74,7 @@ class MappedReader : public StreamReader {
 
   const Reference& reference_;
   MappedOptions options_;
-  RecordReader reads_;
-  BatchBuilder inbox_{true};  // reads that were taken from their lines, until they are a chunk
-  BatchColumns chunk_;
-  std::size_t chunk_at_ = 0;
-  std::unique_ptr<InputFault> reads_fault_;  // behind the chunk
+  RecordStream reads_;
   NameSet seen_;                             // all reads so far
   Shelf shelf_;                              // those of them that no mapping has named yet
 
