@@ -70,6 +70,7 @@ class Helpers {
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
   int threads() const { return static_cast<int>(threads_.size()); }
+  // Adds a task that is prepared.
   void add(std::shared_ptr<Task> task);
 
  private:

@@ -29,14 +29,6 @@ bool only_acgt(const std::uint8_t* p, std::size_t n) {
   });
 }
 
-std::uint8_t classes_of(std::string_view letters) {
-  const auto* p = reinterpret_cast<const std::uint8_t*>(letters.data());
-  if (only_acgt(p, letters.size())) return 0;
-  std::uint8_t classes = 0;
-  for (std::size_t i = 0; i < letters.size(); ++i) classes |= kLetters.letter_class[p[i]];
-  return classes;
-}
-
 std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
   const std::int64_t at = static_cast<std::int64_t>(text.size());
   text.append(reinterpret_cast<const std::uint8_t*>(value.data()), value.size());
@@ -44,6 +36,14 @@ std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
 }
 
 }  // namespace
+
+std::uint8_t classes_of(std::string_view letters) {
+  const auto* p = reinterpret_cast<const std::uint8_t*>(letters.data());
+  if (only_acgt(p, letters.size())) return 0;
+  std::uint8_t classes = 0;
+  for (std::size_t i = 0; i < letters.size(); ++i) classes |= kLetters.letter_class[p[i]];
+  return classes;
+}
 
 void LetterBuffer::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
   own_ = Buffer<std::uint8_t>();
@@ -88,6 +88,12 @@ bool RecordParts::letters(std::string_view letters, std::uint8_t& bad) {
   }
   len_ += static_cast<std::int64_t>(letters.size());
   return true;
+}
+
+void RecordParts::copy_letters(const char* letters, std::int64_t count) {
+  std::uint8_t* room = bases_.extend(static_cast<std::size_t>(count));
+  if (letters && count) std::memcpy(room, letters, static_cast<std::size_t>(count));
+  len_ += count;
 }
 
 void RecordParts::quality(std::string_view quality) {
@@ -246,6 +252,11 @@ std::size_t BatchBuilder::add_targets(const RecordColumns& targets, std::size_t 
   for (std::size_t i = 0; i < count; ++i) flags[i] = target[i].flags;
   weight_ = held - kPairWeight * pairs();
   return count;
+}
+
+BatchBuilder::Filled BatchBuilder::pair(std::size_t row) {
+  return {bases_.data() + c_.q_start[row], bases_.data() + c_.t_start[row], c_.flags.data() + row,
+          static_cast<std::size_t>(c_.q_len[row]), static_cast<std::size_t>(c_.t_len[row])};
 }
 
 BatchColumns BatchBuilder::take() {

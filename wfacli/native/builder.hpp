@@ -58,6 +58,9 @@ struct BatchColumns {
   Buffer<std::int32_t> q_len, t_len, q_name_len, t_name_len;
 };
 
+// Classes of letters: bits of Flag, and kIllegal.
+std::uint8_t classes_of(std::string_view letters);
+
 // Letters, names and other text of records, one record after another: its name, then letters, then its quality.
 class RecordParts {
  public:
@@ -70,6 +73,8 @@ class RecordParts {
   void name(std::string_view name);
   // False, and nothing is added, when a byte cannot stand in a sequence; `bad` receives it.
   bool letters(std::string_view letters, std::uint8_t& bad);
+  // Adds letters that are known to be some, whose classes somebody sets later; with no letters given, just room for them.
+  void copy_letters(const char* letters, std::int64_t count);
   void quality(std::string_view quality);
   // Adds other text to the record's; where it starts.
   std::int64_t extra(std::string_view text);
@@ -162,6 +167,14 @@ class BatchBuilder : public RecordParts {
                         std::size_t most, std::int64_t weight);
   // The same for targets of queries that have neither letters nor a name.
   std::size_t add_targets(const RecordColumns& targets, std::size_t t, std::size_t most, std::int64_t weight);
+
+  // What is to be filled in of a pair that is there, and text from some place on.
+  struct Filled {
+    std::uint8_t *query, *target, *flags;
+    std::size_t query_len, target_len;
+  };
+  Filled pair(std::size_t row);
+  std::uint8_t* text(std::int64_t at) { return text_.data() + at; }
 
   std::int64_t pairs() const { return static_cast<std::int64_t>(c_.t_len.size()); }
   // What the batch holds so far, in bases; a pair counts 16 of its own, so that empty ones end a batch too.

@@ -60,18 +60,25 @@ void StreamReader::read_block(int stream) {
   commit(stream, static_cast<std::size_t>(got));
 }
 
+Next StreamReader::fill_from_files(std::int64_t weight) {
+  for (;;) {
+    const Next next = fill_from_lines(weight);
+    if (next != Next::NeedQuery && next != Next::NeedTarget) return next;
+    const int stream = next == Next::NeedTarget;
+    if (files_[stream].descriptor < 0) return next;
+    read_block(stream);
+  }
+}
+
 Next StreamReader::fill(std::int64_t weight) {
   if (fault_) return Next::Failed;
   try {
-    for (;;) {
-      const Next next = fill_from_lines(weight);
-      if (next != Next::NeedQuery && next != Next::NeedTarget) return next;
-      const int stream = next == Next::NeedTarget;
-      if (files_[stream].descriptor < 0) return next;
-      read_block(stream);
-    }
+    const Next next = fill_from_files(weight);
+    complete();
+    return next;
   } catch (const InputFault& fault) {
     fault_ = std::make_unique<InputFault>(fault);
+    complete();
     return Next::Failed;
   }
 }

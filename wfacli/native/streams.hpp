@@ -44,10 +44,13 @@ class StreamReader {
   virtual Lines& lines(int stream) = 0;
   // A stream of records; null for one of other lines.
   virtual const RecordStream* records(int stream) const = 0;
+  // Called before fill() returns, whatever it is that it says.
+  virtual void complete() {}
   // As fill(), from the lines that are there; faults are thrown.
   virtual Next fill_from_lines(std::int64_t weight) = 0;
 
   BatchBuilder builder_;
+  std::shared_ptr<Helpers> helpers_;  // null where there are none
 
  private:
   struct File {
@@ -56,9 +59,9 @@ class StreamReader {
     std::size_t block = 0;
     std::atomic<std::int64_t> bytes{0};
   };
+  Next fill_from_files(std::int64_t weight);
   void read_block(int stream);
 
-  std::shared_ptr<Helpers> helpers_;
   File files_[2];
   std::unique_ptr<InputFault> fault_;
 };
