@@ -162,7 +162,15 @@ class BatchRun(ABC):
     def _batches(self, most: int) -> Iterator[PairBatch]:
         """The input; `most` batches are alive at a time."""
         layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
-        return read_batches(self._sources, layout, self.batch_bases, lend=lend)
+        sam = self.settings.output.format is Format.SAM
+        return read_batches(
+            self._sources,
+            layout,
+            self.batch_bases,
+            lend=lend,
+            keep_quality=sam,
+            threads=self.settings.threads,
+        )
 
     @property
     def on_gpu(self) -> bool:
