@@ -357,12 +357,15 @@ class Wavefront {
 
   // The operations of the path that ends in the last row, into the slot.
   WFACLI_DEVICE void write_path(std::int32_t slot, Answer& answer) {
-    if (Group::rank() == 0) {
+    std::int32_t steps = 0;
+    if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
+      steps = trace_.template steps_of_block<Group>(answer.cost, last_, p_, memory_.ring);
+    else if (Group::rank() == 0)
       if constexpr (Trace::kCarried)
-        memory_.state->words = trace_.steps(Trace::template load<true>(ring_, slots_.m(0), last_));
+        steps = trace_.steps(Trace::template load<true>(ring_, slots_.m(0), last_));
       else
-        memory_.state->words = trace_.steps(answer.cost, last_, p_);
-    }
+        steps = trace_.steps(answer.cost, last_, p_);
+    if (Group::rank() == 0) memory_.state->words = steps;
     Group::sync();
     const std::int32_t count = memory_.state->words;
     std::uint32_t* ops = task_.ops + static_cast<std::uint64_t>(slot) * task_.op_capacity;

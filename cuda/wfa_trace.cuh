@@ -199,24 +199,41 @@ class CellCodes {
   template <int Pieces>
   WFACLI_DEVICE std::int32_t steps(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p) const {
     StepsBack back(end(s));
-    while (s > 0) {
-      const std::uint32_t source = at(s, k) & kSource;
-      if (source == kFromMismatch) {
-        back.add(kStepMismatch);
-        s -= p.costs.mismatch;
-        continue;
+    Way way{s, k};
+    walk(way, back, p, [&](std::int32_t row, std::int32_t diagonal) { return at(row, diagonal); },
+         [](std::int32_t, std::int32_t) { return true; });
+    return back.finish();
+  }
+  // The same by a block, whose threads bring what lies around the way to `near`, kNear bytes of shared memory: one
+  // thread alone would wait for each code by itself. The first thread's count is right; all call it.
+  static constexpr std::int32_t kNearRows = 32, kNearDiagonals = 8, kNear = kNearRows * kNearDiagonals;
+  template <class Group, int Pieces>
+  WFACLI_DEVICE std::int32_t steps_of_block(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p,
+                                            std::uint8_t* near) const {
+    StepsBack back(end(s));
+    for (Way way{s, k}; way.s > 0;) {
+      const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
+      Group::sync();  // everyone knows where the way is, and needs `near` no longer
+      for (std::int32_t i = Group::rank(); i < kNear; i += Group::kThreads)
+        near[i] = around(last - i / kNearDiagonals, first + i % kNearDiagonals);
+      Group::sync();
+      if (Group::rank() == 0) {
+        const auto place = [&](std::int32_t row, std::int32_t diagonal) {
+          return (last - row) * kNearDiagonals + (diagonal - first);
+        };
+        walk(way, back, p, [&](std::int32_t row, std::int32_t diagonal) { return near[place(row, diagonal)]; },
+             [&](std::int32_t row, std::int32_t diagonal) {
+               return last - row < kNearRows &&
+                      static_cast<std::uint32_t>(diagonal - first) < static_cast<std::uint32_t>(kNearDiagonals);
+             });
+        memory_.state->scratch = way.s;
+        memory_.state->words = way.k;
       }
-      const bool insertion = source >= from_insertion(1);
-      const int g = Pieces == 2 && (source == from_insertion(1) || source == from_deletion(1));
-      const std::uint32_t opens = insertion ? insertion_opens(g) : deletion_opens(g);
-      if (Pieces > 0) back.add(kLeaveGap);
-      for (bool opened = false; !opened;) {
-        opened = Pieces == 0 || (at(s, k) & opens) != 0;
-        back.add(insertion ? kStepInsertion : kStepDeletion);
-        k += insertion ? 1 : -1;
-        s -= opened ? p.opened(g) : p.costs.extend[g];
-      }
+      Group::sync();
+      way.s = memory_.state->scratch;
+      way.k = memory_.state->words;
     }
+    Group::sync();  // everyone has read where it is
     return back.finish();
   }
 
@@ -226,6 +243,41 @@ class CellCodes {
   }
   WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
     return memory_.bytes[*row_of(s) + static_cast<std::uint32_t>(k)];
+  }
+  // The same, of which something is to be made only if the row has the diagonal.
+  WFACLI_DEVICE std::uint8_t around(std::int32_t s, std::int32_t k) const {
+    if (s <= 0) return 0;
+    const std::uint32_t place = *row_of(s) + static_cast<std::uint32_t>(k);
+    return place < used_ ? memory_.bytes[place] : std::uint8_t{0};
+  }
+
+  // Where a way back has come to: in M, or in the gap component that `gap` says M comes from.
+  struct Way {
+    std::int32_t s, k;
+    std::uint32_t gap = kFromMismatch;
+  };
+  // Goes on as long as near(s, k) says so, to the beginning at most; code(s, k) is a cell's code.
+  template <int Pieces, class Code, class Near>
+  WFACLI_DEVICE static void walk(Way& way, StepsBack& back, const Penalties<Pieces>& p, const Code& code, const Near& near) {
+    while (way.s > 0 && near(way.s, way.k)) {
+      const std::uint32_t cell = code(way.s, way.k);
+      if (way.gap == kFromMismatch) {
+        way.gap = cell & kSource;
+        if (way.gap == kFromMismatch) {
+          back.add(kStepMismatch);
+          way.s -= p.costs.mismatch;
+          continue;
+        }
+        if (Pieces > 0) back.add(kLeaveGap);
+      }
+      const bool insertion = way.gap >= from_insertion(1);
+      const int g = Pieces == 2 && (way.gap == from_insertion(1) || way.gap == from_deletion(1));
+      const bool opened = Pieces == 0 || (cell & (insertion ? insertion_opens(g) : deletion_opens(g))) != 0;
+      back.add(insertion ? kStepInsertion : kStepDeletion);
+      way.k += insertion ? 1 : -1;
+      way.s -= opened ? p.opened(g) : p.costs.extend[g];
+      if (opened) way.gap = kFromMismatch;
+    }
   }
 
   TraceMemory memory_;
