@@ -74,14 +74,18 @@ class Wavefront {
       if (at.lo <= last_ && last_ <= at.hi && ring_.template offset<true>(slots_.m(0), last_) == m_) break;
       if (s >= most_) return {s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit};
       if constexpr (kBanded && Trace::kCodes)
-        if (band_.settled() && min(n_, m_) > 0 && settled_rows(s, dead)) continue;
+        if (band_.settled() && settled_rows(s, dead)) continue;
       at = row_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};
       if (kBanded && band_.span().hi - band_.span().lo >= Width) return {Status::MemoryLimit};
       if constexpr (Trace::kCodes)
         if (!trace_.begin_row(s, at)) return {Status::MemoryLimit};
       slots_.next();
-      const bool alive = R::near({at.lo - 1, at.hi + 1}) ? step<false>(at) : step<true>(at);
+      bool alive = false;
+      if constexpr (kBanded)
+        alive = wide_step(at);
+      else
+        alive = R::near({at.lo - 1, at.hi + 1}) ? step<false>(at) : step<true>(at);
       if constexpr (kBanded)
         after_banded_row(s, at);
       else
@@ -173,19 +177,23 @@ class Wavefront {
       reach_.next(++s);
       trace_.next_row(s, at, Group::rank() == 0);
       slots_.next();
-      dead = Group::any(settled_step(at)) ? 0 : dead + 1;
+      dead = Group::any(wide_step(at)) ? 0 : dead + 1;
     } while (s < until && dead <= p_.depth() && !(ends && ring_.template offset<false>(slots_.m(0), last_) == m_));
     return true;
   }
-  // The same as step(), two diagonals a thread at a time: while one waits for its letters, so does the other.
-  WFACLI_DEVICE bool settled_step(Range at) {
+  // The same as step(), two diagonals a thread at a time: while one waits for its letters, so does the other. All are in
+  // shared memory.
+  WFACLI_DEVICE bool wide_step(Range at) {
+    const std::int32_t both = min(n_, m_) > 0 ? Group::kThreads : at.hi - at.lo + 1;  // how far the other one is
     bool alive = false;
-    for (std::int32_t first = at.lo; first <= at.hi; first += 2 * Group::kThreads) {
-      const std::int32_t k = first + Group::rank(), l = k + Group::kThreads;
-      if (l - Group::lane() <= at.hi)  // for some lanes
-        alive = two(k, l, l <= at.hi) || alive;
-      else if (k - Group::lane() <= at.hi)
+    for (std::int32_t k = at.lo + Group::rank(); k - Group::lane() <= at.hi;) {  // each warp by itself
+      if (k - Group::lane() + both <= at.hi) {
+        alive = two(k, k + Group::kThreads, k + Group::kThreads <= at.hi) || alive;
+        k += 2 * Group::kThreads;
+      } else {
         alive = one<false>(k, k <= at.hi) || alive;
+        k += Group::kThreads;
+      }
     }
     return alive;
   }
@@ -383,7 +391,7 @@ class Wavefront {
     }
     if constexpr (kBanded) {
       Group::sync();
-      if (answer.cut && Group::rank() == 0) answer.cost = replay.priced(ops, answer.ops);
+      if (answer.cut) answer.cost = replay.priced(ops, answer.ops, &memory_.state->scratch);
     }
   }
   const AlignTask& task_;

@@ -43,16 +43,21 @@ class Replay {
     }
     return runs.finish();
   }
-  // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper.
-  WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count) const {
+  // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper. All threads call it,
+  // and have its answer; `sum` is shared memory.
+  WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count, std::int32_t* sum) const {
     std::int32_t cost = 0;
-    for (std::int32_t i = 0; i < count; ++i) {
+    for (std::int32_t i = Group::rank(); i < count; i += Group::kThreads) {
       const std::uint32_t op = ops[i] & 15;
       const std::int32_t length = static_cast<std::int32_t>(ops[i] >> 4);
       if (op == kDifferent) cost += length * p_.costs.mismatch;
       if (op == kInsertion || op == kDeletion) cost += p_.gap_cost(length);
     }
-    return cost;
+    if (Group::rank() == 0) *sum = 0;
+    Group::sync();
+    atomicAdd(sum, cost);
+    Group::sync();
+    return *sum;
   }
 
  private:
