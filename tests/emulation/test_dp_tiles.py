@@ -114,7 +114,7 @@ def test_memory_for_some_groups_at_a_time(path: bool, order: int) -> None:
     """Pairs of very different sizes, some without any cell, whose rooms follow each other in the same memory."""
     scheme, lanes = Scheme(2, ((3, 1),)), tiles.LANES[-1]
     pairs = near_pairs(3, 9, 60, 30, b"ACGT") + near_pairs(4, 9, 1200, 30, b"ACGT")
-    pairs += near_pairs(5, 72, 40, 30, b"ACGT") + [(b"", b""), (b"", b"ACG"), (b"A" * 300, b"C")]
+    pairs += [*near_pairs(5, 72, 40, 30, b"ACGT"), (b"", b""), (b"", b"ACG"), (b"A" * 300, b"C")]
     wanted = launch_tiles(pairs, scheme, 200, lanes, path=path)
     if path:
         assert assert_canonical(pairs, scheme, wanted, provable_of_tiles(pairs, scheme, 200)) > 80
