@@ -15,15 +15,14 @@
 namespace wfacli::dp {
 
 // In which order a group's stripes come: each has a level, and all groups' units of a level come together, from the highest
-// level down to 1. What lies below a group's last stripe is the time for its way back.
+// level down to 1. Below a group's last stripe there is time for its way back, which takes about as long as the stripes do.
 struct TileLevels {
-  static constexpr std::int32_t kBack = 2;  // the way back takes about as long as so small a part of the stripes
 
   std::int32_t stripes, back;
 
   WFACLI_DEVICE static TileLevels of(const AlignTask& task, const TilePair (&pairs)[2]) {
     const std::int32_t stripes = max(max(pairs[0].stripes, pairs[1].stripes), 1);  // somebody is to answer
-    return {stripes, task.path ? stripes / kBack : 0};
+    return {stripes, task.path ? stripes : 0};
   }
   WFACLI_DEVICE std::int32_t count() const { return stripes + back; }
   // Which may be no stripe of the group.
@@ -215,10 +214,12 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
     const std::int32_t end = min(chunk + kTurn, sweep.chunks());
 #pragma unroll 1
     for (; chunk < end; ++chunk) sweep.steps(pairs, chunk);
+    if (chunk == sweep.chunks()) {
+      // None is done before those before it, of which it may have needed the upper rows only.
+      if (reached < kAll) wait_for(before, kAll);
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-      if (chunk == sweep.chunks() && pairs[x].stripes - 1 == number && pairs[x].cost != kNever)
-        group.cost[x] = pairs[x].cost;
+      for (int x = 0; x < 2; ++x)  // the lane that has the last cell knows it
+        if (pairs[x].stripes - 1 == number && pairs[x].cost != kNever) group.cost[x] = pairs[x].cost;
     }
     __syncwarp();
     if (lane == kTileLanes - 1) tell(own, chunk < sweep.chunks() ? chunk : kAll);

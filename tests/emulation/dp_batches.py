@@ -148,7 +148,8 @@ def launch_tiles(
     """
     pieces = len(scheme.gaps)
     macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_SPREAD": int(tiles.spread(lanes)), "WFACLI_PIECES": pieces}
-    kernels = Kernels("dp_tiles.cu", BLOCK, {**macros, "WFACLI_CODES": int(bool(rule))})
+    block = tiles.THREADS if tiles.spread(lanes) else BLOCK
+    kernels = Kernels("dp_tiles.cu", block, {**macros, "WFACLI_CODES": int(bool(rule))})
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
     task = task_for(batch, scheme, path, max_cost, rule)
@@ -156,7 +157,7 @@ def launch_tiles(
     task["band"] = band
     answers = Answers.room(task, len(pairs), capacity)
     stride = tiles.stride(lanes, pieces, band, int(task["longest"][0]), path, len(pairs))
-    units = grid * tiles.pairs(lanes, BLOCK)
+    units = grid * tiles.pairs(lanes, block)
     if tiles.spread(lanes):
         units = rooms or len(pairs) + len(pairs) % 2
     workspace = aligned(units * stride, np.uint8)

@@ -109,6 +109,15 @@ def test_values_as_far_apart_as_16_bits_hold() -> None:
         assert slot == 2 or (answers.cost[slot], answers.cigar(slot)) == (-one.score, one.cigar)
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_last_stripe_that_needs_little_of_those_before(order: int) -> None:
+    """One pair of a group ends in the stripe before, below all rows that the other one has left."""
+    rng, scheme = random.Random(17), Scheme(2, ((3, 1),))
+    letters = pairgen.sequence(rng, 3200, b"ACGT")
+    pairs = [(letters[:1040], letters[:1030]), (letters[:2400], letters[700:1700])]
+    assert assert_answers(pairs, scheme, 3000, tiles.LANES[-1], order=order) == 2
+
+
 @pytest.mark.parametrize(("path", "order"), [(True, 0), (True, 1), (False, 0)])
 def test_memory_for_some_groups_at_a_time(path: bool, order: int) -> None:
     """Pairs of very different sizes, some without any cell, whose rooms follow each other in the same memory."""
