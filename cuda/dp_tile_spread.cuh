@@ -1,11 +1,11 @@
 // Stripes that any warp of the card takes, so that a long pair is on many multiprocessors at a time.
 //
-// Warps draw units from a counter, each a stripe of two pairs (a group). Units come in such an order that what a unit waits
-// for was drawn before it: so whoever waits, waits for somebody who is at work, whatever part of the grid the card runs. The
-// group with the most stripes comes first, and all groups' last stripes come together. Which warp has the last stripe of a
-// group also goes back through it.
+// Warps draw units from a counter, each a stripe of two pairs (a group). What a unit waits for was drawn before it: so
+// whoever waits, waits for somebody who is at work, whatever part of the grid the card runs. The group with the most
+// stripes comes first, and all groups' last stripes come together. Which warp has the last stripe of a group also goes
+// back through it.
 //
-// Groups have rooms of their own sizes, and as many as the workspace has room for are a wave; the next wave begins when all
+// Groups have rooms of their own sizes. As many as the workspace has room for are a wave; the next wave begins when all
 // of one is done. Who draws the first number lays this out, for all others.
 #pragma once
 
@@ -14,10 +14,9 @@
 
 namespace wfacli::dp {
 
-// In which order a group's stripes come: each has a level, and all groups' units of a level come together, from the highest
-// level down to 1. Below a group's last stripe there is time for its way back, which takes about as long as the stripes do.
+// In which order a group's stripes come: each has a level, and all groups' units of a level come together, from the
+// highest level down to 1. Below a group's last stripe there is time for its way back, about as long as for the stripes.
 struct TileLevels {
-
   std::int32_t stripes, back;
 
   WFACLI_DEVICE static TileLevels of(const AlignTask& task, const TilePair (&pairs)[2]) {

@@ -62,9 +62,7 @@ def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None
     assert assert_answers(pairs, scheme, band, lanes) > 4
 
 
-@pytest.mark.parametrize(
-    ("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 256), (2000, 256)]
-)
+@pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 256), (2000, 256)])
 def test_many_stripes_and_states(band: int, lanes: int) -> None:
     """Stripes that begin below row 1, and several kept states of each."""
     rng = random.Random(band)
