@@ -304,7 +304,7 @@ struct TileWalk {
     return !insertion && !deletion;
   }
 
-  static constexpr int kAhead = 8;
+  static constexpr int kAhead = 4;
   static constexpr std::uint32_t kUnknown = 0xffffffffu;
 };
 
