@@ -20,6 +20,7 @@ constexpr bool kLocal = kRule == SwRule::Local, kExtends = kRule == SwRule::Exte
 constexpr bool kWalks = kPath && !kExtends;  // an extension only finds where it ends
 constexpr bool kWhole = kWalks && WFACLI_WHOLE != 0;  // directions of all cells are kept,
 constexpr bool kTwice = kWalks && !kWhole;  // or states, and what the path crosses is done again
+constexpr bool kLeavesWay = kPath && !kTwice;  // where paths begin is all that is found: another launch makes them
 #if WFACLI_BITS == 16
 using Word = Halves;
 #else
@@ -32,12 +33,12 @@ static_assert(kColumns % 4 == 0 && kSteps >= kLanes && kLanes >= kPairs);
 struct Pair {
   const std::uint8_t *query, *target;  // the first letters
   std::int32_t query_len, target_len;  // 0: no pair
-  std::int32_t slot;
+  std::int32_t slot, row;
 
   WFACLI_DEVICE static Pair of(const SwTask& task, std::int32_t slot) {
     const std::int32_t at = min(slot, task.count - 1), row = task.rows[at];
     const Coded query = Coded::query(task.seq, row), target = Coded::target(task.seq, row);
-    Pair pair{query.letters, target.letters, query.length, target.length, slot};
+    Pair pair{query.letters, target.letters, query.length, target.length, slot, row};
     if (task.prefixes) {
       pair.query_len = task.prefixes[at].x;
       pair.target_len = task.prefixes[at].y;
@@ -132,9 +133,11 @@ struct Room {
   std::uint64_t edge_bytes, kept_bytes;  // of a stripe; kept: states, or directions of all cells
   std::int32_t stripes;
 
-  WFACLI_DEVICE static Room of(const SwTask& task, std::uint8_t* at) {
+  // Of a group: where directions are kept until another launch reads them, all groups of the launch have one, and `group`
+  // counts these, else those that are resident.
+  WFACLI_DEVICE static Room of(const SwTask& task, std::int32_t group) {
     Room room;
-    room.at = at;
+    room.at = task.workspace + static_cast<std::uint64_t>(group) * task.stride;
     room.stripes = kTwice ? (task.longest_target - 1) / kWidth + 1 : 1;
     room.edge_bytes = static_cast<std::uint64_t>(task.longest_query) * sizeof(Edge);
     const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
@@ -142,6 +145,7 @@ struct Room {
     if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(task.longest_query + kLanes - 1) * kWidth;
     return room;
   }
+  static constexpr bool kOfLaunch = kWhole;
   // Rows of the edge behind a stripe, from row 1. Where nothing is done twice there is one edge: a stripe writes a row
   // when it has read what the stripe before left there, since what it writes depends on that.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {

@@ -26,7 +26,7 @@ from wfacli.engines import choice, extend_gpu
 from wfacli.engines.extend import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_job
 from wfacli.io.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendSpec
@@ -118,7 +118,17 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
             batch = replace(batch, bases=memory)
         route = Route(np.arange(len(pairs), dtype=np.int32), KERNEL)
         assert_equal(engine.collect(engine.submit(batch, route)), extended(pairs, spec))
-    assert launched(stats) == {"sw-local-2x32-bits-16-path", "sw-local-2x32-bits-16-whole"}
+    assert launched(stats) == {f"sw-local-2x32-bits-16-{kind}" for kind in ("path", "whole", "walk")}
+
+
+@pytest.mark.parametrize("mode", ["local", "extension"])
+def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """Where there is no room for those of all."""
+    monkeypatch.setattr(sw_job, "_MOST_KEPT", 1)
+    pairs, spec, stats = uneven_pairs(200, 30, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], mode), Stats()
+    with on_card(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+    assert f"sw-{'local' if mode == 'local' else 'ends'}-2x32-bits-16-walk" in launched(stats)
 
 
 def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
