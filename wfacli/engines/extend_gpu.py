@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows, unstage_rows
+from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows
 from ..batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
@@ -133,14 +133,14 @@ class ExtendGpuEngine:
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
         pairs, route = ticket.pairs, ticket.route
-        found = [self._result(pairs, route, part) for part in ticket.parts]
+        found = [self._result(part) for part in ticket.parts]
         if len(found) == 1 and len(found[0].rows) == len(route.rows) and not found[0].status.any():
             return replace(found[0], rows=route.rows)
         # Scores that 16 bits do not hold.
         wide = [result.rows[result.status == np.uint8(Status.SCORE_LIMIT)] for result in found]
         if any(map(len, wide)):
             again, _ = self._parts(pairs, route, np.concatenate(wide), True)
-            found += [self._result(pairs, route, part) for part in again]
+            found += [self._result(part) for part in again]
         if ticket.cpu is not None:
             found.append(self._of_cpu(ticket.cpu, ticket.others))
         left = np.full(len(route.rows), Status.UNSUPPORTED, np.uint8)
@@ -261,7 +261,7 @@ class ExtendGpuEngine:
         found = self._cpu.collect(ticket)
         return PartialResult(places, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)
 
-    def _result(self, pairs: PairBatch, route: Route, part: _Part) -> PartialResult:
+    def _result(self, part: _Part) -> PartialResult:
         """What came back, by places of the route."""
         places = part.places
         try:
@@ -277,9 +277,6 @@ class ExtendGpuEngine:
         with self._stats.timed("unstage"):
             status, score, span = answers.status, answers.cost, answers.span
             cigar, start, cut = answers.cigar, answers.start, np.zeros(len(places), np.uint8)
-            if self._spec.score_only:  # spans of all letters, and scores as they are
-                _, score, span = unstage_rows(pairs, _rows(route, places), score, status, -1, 0)
-                span = span.reshape(-1, 4)
             if not self._outbox.plenty:
                 status, score, cigar, start, span = (each.copy() for each in (status, score, cigar, start, span))
         return PartialResult(places, status, cut, score, span, cigar, start)

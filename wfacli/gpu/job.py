@@ -308,7 +308,7 @@ class AlignJob:
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
     def _operations(self) -> list[tuple[int, int, int, int]]:
-        """Slots whose operations lie together: where their rows are (0: as they lie), how many, where, room of each."""
+        """Slots whose operations lie together: their rows (0: as they lie), how many, operations, room of each."""
         return [(0, self._shape.count, self._ops, self._plan.op_capacity)]
 
     def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> None:

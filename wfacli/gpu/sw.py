@@ -280,7 +280,7 @@ class Work:
 
     @property
     def launches(self) -> tuple[tuple[str, Rule], ...]:
-        """Rows of the catalogue and rules: the path of an extension is the global one of the prefixes that it found."""
+        """Rows of the catalogue, rules: the path of an extension is the global one of the prefixes that it found."""
         rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
         found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
         return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)

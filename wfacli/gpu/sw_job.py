@@ -66,8 +66,8 @@ class _Launched:
 class SwJob(AlignJob):
     """Pairs of some builds, which take turns; see device.Job.
 
-    The staged order has the pairs of each build side by side. Letters become codes; no pair's lack one, and no sequence
-    is empty.
+    The staged order has the pairs of each build side by side. Letters become codes; none lacks one, and no sequence is
+    empty.
     """
 
     _SPANS = 16
