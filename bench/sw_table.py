@@ -46,6 +46,7 @@ SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
 SCORES = "2,4,4,2"
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CHECKED = 300  # pairs of a row
+MOST_DIRECTIONS = 80 << 30  # bytes of the card that GASAL2 may have for its paths
 LEAST_BATCHES = 16  # of a run, so that the card has one while the host has the next
 MEMORY = Path("/dev/shm")  # where files are in memory
 TIMED = {
@@ -104,15 +105,22 @@ class Ours:
             "batches": rounds * len(some),
             "seconds": round(best, 5),
             "tcups": _tcups(work * rounds, best),
-            "kernel_tcups": _tcups(work, kernels),
+            "kernel_tcups": _tcups(work, sum(kernels.values())),
+            "kernels": {name: round(s, 5) for name, s in kernels.items()},
             "stages": {name: round(s, 5) for name, s in stages.items()},
             "scores": scores[: sum(map(len, some))],
         }
 
-    def kernels(self, some: list[PairBatch], repeats: int) -> float:
-        """Seconds of the kernels by themselves, as those of several batches share the card: the best of so many runs."""
-        alone = [[self.run([batch])[1] for batch in some] for _ in range(repeats)]
-        return min(sum(s for one in run for name, s in one.items() if name.startswith("gpu sw-")) for run in alone)
+    def kernels(self, some: list[PairBatch], repeats: int) -> dict[str, float]:
+        """Seconds of each kernel when it has the card to itself: the best of so many runs."""
+        runs = []
+        for _ in range(repeats):
+            runs.append(dict[str, float]())
+            for batch in some:
+                for name, s in self.run([batch])[1].items():
+                    if name.startswith("gpu sw-"):
+                        runs[-1][name[4:]] = runs[-1].get(name[4:], 0) + s
+        return min(runs, key=lambda run: sum(run.values()))
 
     def check(self, batch: PairBatch, scores: np.ndarray) -> None:
         """The first pairs' scores are the CPU's."""
@@ -136,7 +144,7 @@ def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: i
         charged = dict(zip("abqr", SCORES.split(","), strict=True))
         options = [word for name, value in charged.items() for word in (f"-{name}", value)]
         command = [str(program), *options, "-y", "local", "-n", "8", *(["-t"] if paths else []), *map(str, files)]
-        for size in (20000, 50000) if len(pairs) >= 400_000 else (20000,) if len(pairs) >= 160_000 else (5000,):
+        for size in _batch_sizes(len(pairs), longest, paths):
             for _ in range(repeats):
                 try:
                     done = subprocess.run(
@@ -161,6 +169,13 @@ def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: i
     return {"seconds": round(best[0], 5), "tcups": _tcups(cells(pairs), best[0]), "batch": best[1]}
 
 
+def _batch_sizes(pairs: int, longest: int, paths: bool) -> tuple[int, ...]:
+    """Pairs of GASAL2's batches: of its 16 each has so many, and half a byte for each cell where there are paths."""
+    room = MOST_DIRECTIONS // (16 * longest**2 // 2) if paths else 1 << 30
+    sizes = (20000, 50000) if pairs >= 400_000 else (20000,) if pairs >= 160_000 else (5000,)
+    return tuple(dict.fromkeys(min(size, max(room, 1)) for size in sizes))
+
+
 def _tcups(work: int, seconds: float) -> float:
     return float(f"{work / seconds / 1e12:.4g}")
 
@@ -181,8 +196,8 @@ def row(name: str, pairs: list[Pair], engines: dict[str, Ours], options: argpars
                 if build.whole and (kind == "scores" or not build.keeps(*longest).all()):
                     continue
                 ours.engine.builds = (build,)
-                name = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"
-                result["builds"][name] = _tcups(work, ours.kernels(some, 2))
+                label = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"
+                result["builds"][label] = _tcups(work, sum(ours.kernels(some, 2).values()))
         found[kind] = {"wfacli": result}
         if options.gasal2:
             programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
