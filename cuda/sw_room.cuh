@@ -131,7 +131,7 @@ struct Room {
 
   std::uint8_t* at;
   std::uint64_t edge_bytes, kept_bytes;  // of a stripe; kept: states, or directions of all cells
-  std::int32_t stripes;
+  std::int32_t stripes, steps;  // steps: of a stripe of the longest query
 
   // Of a group: where directions are kept until another launch reads them, all groups of the launch have one, and `group`
   // counts these, else those that are resident.
@@ -142,7 +142,8 @@ struct Room {
     room.edge_bytes = static_cast<std::uint64_t>(task.longest_query) * sizeof(Edge);
     const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
     room.kept_bytes = kTwice ? states * kWords * 4 * kLanes : 0;
-    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(task.longest_query + kLanes - 1) * kWidth;
+    room.steps = task.longest_query + kLanes - 1;
+    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(room.steps) * kWidth;
     return room;
   }
   static constexpr bool kOfLaunch = kWhole;
@@ -170,11 +171,13 @@ struct Room {
       for (int w = 0; w < kDirections; ++w) to[w] = words[w];
     }
   }
-  // Directions of a part of a stripe, or of all of it, of step t: a lane's words side by side.
+  // Directions of a part of a stripe, or of all of it, of step t: a lane's words side by side. Where they are all kept so
+  // are those of a lane's steps, as a way back goes from one to the next and reads them from far away.
   WFACLI_DEVICE std::uint32_t* directions(std::int32_t stripe, std::int32_t t, std::int32_t lane) const {
     std::uint64_t first = (edge_bytes + (kTwice ? kept_bytes : 0)) * static_cast<std::uint32_t>(stripes);
     if (kWhole) first += kept_bytes * static_cast<std::uint32_t>(stripe);
-    return reinterpret_cast<std::uint32_t*>(at + (first + 15) / 16 * 16) + (t * kLanes + lane) * kDirections;
+    const std::int32_t place = kWhole ? lane * steps + t : t * kLanes + lane;
+    return reinterpret_cast<std::uint32_t*>(at + (first + 31) / 32 * 32) + place * kDirections;
   }
 };
 

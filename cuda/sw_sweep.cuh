@@ -264,7 +264,7 @@ class Sweep {
     most_ = gaps_.word(0);
     const std::int32_t steps = rows + kLanes - 1;
     const bool last = more && lane_ == kLanes - 1;
-#pragma unroll 1
+#pragma unroll 2  // since values change their registers in a row, and two bring most of them back
     for (std::int32_t t = 0; t < steps; ++t) {
       if (kTwice && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
       const Entry entry = state.entry(entering.at(t), lane_);

@@ -59,6 +59,34 @@ struct Track {
   }
 };
 
+// A word of memory that is likely followed, or preceded, by what is read next: 128 bytes come with it.
+WFACLI_DEVICE std::uint32_t with_neighbours(const std::uint32_t* at) {
+#ifdef __CUDACC__
+  std::uint32_t word;
+  asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(at));
+  return word;
+#else
+  return *at;
+#endif
+}
+
+// Codes of a sequence that are read one after another, eight at a time.
+class EightCodes {
+ public:
+  // `letters`: from a multiple of 8 bytes on, with room for a multiple of 8.
+  WFACLI_DEVICE explicit EightCodes(const std::uint8_t* letters) : letters_(letters) {}
+  WFACLI_DEVICE std::uint32_t operator[](std::int32_t at) {
+    if (at / 8 != number_) eight_ = reinterpret_cast<const std::uint64_t*>(letters_)[at / 8];
+    number_ = at / 8;
+    return static_cast<std::uint32_t>(eight_ >> at % 8 * 8) & 0xff;
+  }
+
+ private:
+  const std::uint8_t* letters_;
+  std::int32_t number_ = -1;
+  std::uint64_t eight_ = 0;
+};
+
 // Steps of the way back by directions.
 class Steps {
  public:
@@ -67,10 +95,12 @@ class Steps {
 
   // Of a pair in half x, to the beginning of its path, where the directions of all cells are there.
   WFACLI_DEVICE void all(const Pair& pair, int x, Track& track) const {
+    EightCodes query(pair.query), target(pair.target);
 #pragma unroll 1
     while (track.goes_on()) {
       track.enter();
-      follow(track, direction(track, x, track.i, track.j), pair.query_code(track.i), pair.target_code(track.j));
+      const std::uint32_t way = direction(track, x, track.i, track.j);
+      follow(track, way, query[pair.query_len - track.i], target[pair.target_len - track.j]);
     }
   }
 
@@ -80,7 +110,8 @@ class Steps {
     const std::int32_t of_stripe = column - 1 - track.stripe * kWidth, of_lane = of_stripe % kColumns;
     const std::uint32_t* words =
         room_.directions(track.stripe, track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
-    return words[of_lane / 4] >> (16 * x + of_lane % 4 * 4) & 15;
+    const std::uint32_t word = kWhole ? with_neighbours(words + of_lane / 4) : words[of_lane / 4];
+    return word >> (16 * x + of_lane % 4 * 4) & 15;
   }
   WFACLI_DEVICE std::int32_t score(std::uint32_t query, std::uint32_t target) const {
     return scores_[target * kSwCodes + query];

@@ -28,8 +28,11 @@ _FULL = 1600  # warps that hide what they wait for: as measured on an H200 for t
 # on an H200, 2026-11-22, scores of pairs of 64 to 4,096 letters.
 _SWEEP, _TRACE, _STRIPES, _BEGIN = (5.5, 16.0), (11.0, 20.0), (2.0, 25.0), 16
 _CACHE, _SLOWER = 75e6, 0.35
+# With CIGARs: by what factor steps take longer whose directions go to memory, those that are done again less, with what
+# comes in and out of each part; and what a step of the way back takes, of the pair's lanes together, or of a thread alone.
+_KEPT, _AGAIN, _WALK, _ALONE = 1.1, 0.75, 850.0, 112.0
 _RESIDENT = 1584  # warps of such a card
-_WARP_DIRECTIONS = 2 << 20  # bytes of directions that a resident warp may have
+_DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
 WALK_THREADS = 128  # of a block of sw_walk.cu
@@ -112,10 +115,10 @@ class Build:
             return _padded(edge)
         stripes = (longest_target - 1) // self.width + 1
         if self.whole:
-            return _padded(edge + 16 + stripes * (longest_query + self.lanes - 1) * self.width)
+            return _padded(edge + 32 + stripes * (longest_query + self.lanes - 1) * self.width)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
-        return _padded(stripes * (edge + kept) + 16 + self.steps * self.width)
+        return _padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
@@ -132,12 +135,15 @@ class Build:
         """
         rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _TRACE))
-        # A path goes through each row and stripe once, from wherever between two states.
-        through = np.minimum(query_len, target_len) + stripes * (self.steps + self.lanes)
         several = np.where(stripes > 1, _STRIPES[0] + _STRIPES[1] / min(self.lanes, 16), 0)
-        each = stripes * (rows + _BEGIN) * ((trace if path and self.whole else sweep) + several)
-        if path and not self.whole:
-            each = each + np.minimum(stripes * rows, through) * trace
+        each = stripes * (rows + _BEGIN) * ((_KEPT * trace if path and self.whole else sweep) + several)
+        steps = np.minimum(query_len, target_len)  # of a path, about
+        if path and self.whole:
+            each = each + steps * _ALONE * self.pairs / self.lanes
+        elif path:
+            parts = steps / self.steps + steps / self.width + 1
+            again = _AGAIN * (self.steps + self.lanes) * trace + _WALK * self.steps * self.pairs / self.lanes
+            each = each + parts * again
         held = _RESIDENT * 32 // self.lanes * _EDGE * query_len * np.where(stripes > 1, 1, 0)
         slower = 1 + _SLOWER * np.log2(np.maximum(held / _CACHE, 1))
         warps = _SHARED // (self.shared(codes) + 6_000) * self.threads // 32
@@ -147,7 +153,7 @@ class Build:
     def keeps(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
         """Whether directions of all cells of such pairs may be kept."""
         stripes = -(-target_len // self.width)
-        return stripes * (query_len + self.lanes) * self.width * (32 // self.lanes) <= _WARP_DIRECTIONS
+        return stripes * (query_len + self.lanes) * self.width <= self.pairs * _DIRECTIONS
 
 
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))

@@ -18,7 +18,7 @@ from .layout import padded
 from .plans import NO_BOUND, Plan, Shape
 from .staging import Outbox
 
-_MOST_KEPT = 2 << 30  # bytes of directions at a time: of many more pairs than a card has at work
+_MOST_KEPT = 4 << 30  # bytes of directions at a time: of many more pairs than a card has at work
 
 
 def plan_of(work: sw.Work) -> Plan:
