@@ -31,11 +31,6 @@ _LEAST = 16 << 20  # bytes a job below which the CPU takes over
 _WORTH_ALL = 0.5  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
-def serves(spec: ExtendSpec) -> bool:
-    """Whether the kernels compute what is asked for: all cells, and no second best."""
-    return not (spec.heuristic or spec.second_best)
-
-
 @dataclass(frozen=True)
 class _Part:
     """Places in a route that are on their way."""
@@ -88,7 +83,7 @@ class ExtendGpuEngine:
         Raises:
             DeviceError: as open_driver does.
         """
-        assert serves(spec)
+        assert spec.plain
         scheme = spec.scheme
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
@@ -124,10 +119,10 @@ class ExtendGpuEngine:
             raise Cancelled("stopped")
         if self._closed:
             raise RuntimeError("the engine is closed")
-        if self._foreign and foreign_letter(pairs, self._spec.scheme.codes):
-            parts, others = [], every_row(len(route.rows))
-        else:
-            parts, others = self._parts(pairs, route, every_row(len(route.rows)), False)
+        parts: list[_Part] = []
+        others = every_row(len(route.rows))
+        if not (self._foreign and foreign_letter(pairs, self._spec.scheme.codes)):
+            parts, others = self._parts(pairs, route, others, False)
         return _Ticket(pairs, route, parts, others, self._on_cpu(pairs, route, others))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
@@ -274,12 +269,10 @@ class ExtendGpuEngine:
             return _unaligned(places, Status.UNSUPPORTED)
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
-        with self._stats.timed("unstage"):
-            status, score, span = answers.status, answers.cost, answers.span
-            cigar, start, cut = answers.cigar, answers.start, np.zeros(len(places), np.uint8)
-            if not self._outbox.plenty:
-                status, score, cigar, start, span = (each.copy() for each in (status, score, cigar, start, span))
-        return PartialResult(places, status, cut, score, span, cigar, start)
+        status, score, span, cigar, start = answers.status, answers.cost, answers.span, answers.cigar, answers.start
+        if not self._outbox.plenty:
+            status, score, span, cigar, start = status.copy(), score.copy(), span.copy(), cigar.copy(), start.copy()
+        return PartialResult(places, status, np.zeros(len(places), np.uint8), score, span, cigar, start)
 
 
 def _rows(route: Route, places: I32) -> I32:

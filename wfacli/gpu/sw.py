@@ -28,8 +28,8 @@ _FULL = 1600  # warps that hide what they wait for: as measured on an H200 for t
 # on an H200, 2026-11-22, scores of pairs of 64 to 4,096 letters.
 _SWEEP, _TRACE, _STRIPES, _BEGIN = (5.5, 16.0), (11.0, 20.0), (2.0, 25.0), 16
 _CACHE, _SLOWER = 75e6, 0.35
-# With CIGARs: by what factor steps take longer whose directions go to memory, those that are done again less, with what
-# comes in and out of each part; and what a step of the way back takes, of the pair's lanes together, or of a thread alone.
+# With CIGARs: by what factor steps take longer whose directions go to memory, and those that are done again less, with
+# what comes in and out of each part; what a step of the way back takes, of a pair's lanes together, or of a thread.
 _KEPT, _AGAIN, _WALK, _ALONE = 1.1, 0.75, 850.0, 112.0
 _RESIDENT = 1584  # warps of such a card
 _DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
@@ -260,7 +260,8 @@ def _best_builds(builds: tuple[Build, ...], lanes: int, path: bool, codes: int) 
         kept = build.keeps(query_len, target_len) if build.whole else True
         taken = build.work(query_len, target_len, path, codes) * max(lanes / build.lanes, 1)
         work[place] = np.where(kept, taken, np.inf)
-    return work.argmin(axis=0).astype(np.uint8)
+    best: U8 = work.argmin(axis=0).astype(np.uint8)
+    return best
 
 
 @dataclass(frozen=True)
