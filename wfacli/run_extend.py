@@ -56,6 +56,12 @@ class Choice:
             raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
 
 
+def _any_card() -> bool:
+    from .engines.choice import any_card
+
+    return any_card()
+
+
 class ExtendRun(BatchRun):
     """One `extend` command."""
 
@@ -97,8 +103,9 @@ class ExtendRun(BatchRun):
 
             return extending(config.spec, cpu, config.gpu_memory, self.stats, tell)
 
-        if auto:  # batches are a card's where there may be several of them
-            return ExtendWhereSooner(cpu, opened, config.threads, config.spec.score_only), int(self._large)
+        if auto:
+            cards = int(self._large and _any_card())  # whose batches it has from the beginning
+            return ExtendWhereSooner(cpu, opened, config.threads, config.spec.score_only), cards
         try:
             return opened(), 1
         except BaseException:

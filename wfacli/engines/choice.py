@@ -61,6 +61,14 @@ def _on_cards(config: Config, stats: Stats, tell: Callable[[str], None] | None) 
     return engines[0] if len(engines) == 1 else SeveralGpus(list(zip(devices, engines, strict=True)), tell)
 
 
+def any_card() -> bool:
+    """Whether the driver counts a card; none is opened."""
+    try:
+        return count_devices() > 0
+    except DeviceError:
+        return False
+
+
 def extending(
     spec: ExtendSpec, cpu: Engine, gpu_memory: float | None, stats: Stats, tell: Callable[[str], None] | None = None
 ) -> Engine:
