@@ -163,6 +163,9 @@ class Extender:
     def align(self, batch: PairBatch, rows: I32, options: ExtendOptions, cancelled: CancelFlag) -> _Extended: ...
 
 def foreign_letter(batch: PairBatch, codes: U8) -> tuple[int, int] | None: ...
+def share_rows(
+    batch: PairBatch, rows: I32, step: U8, build: U8, width: I32, narrow: int, most: int
+) -> tuple[I32, list[tuple[int, int, int, int]], I32, int]: ...
 
 class FormatOptions:
     def __init__(
