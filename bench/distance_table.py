@@ -1,7 +1,7 @@
 """The distance of one long pair: ours on a card and on the CPU, and peers, in the same run: a table, and JSON.
 
     python bench/distance_table.py --data DIR [--wfa2 PATH] [--quicked PATH] [--astarpa2 PATH] [--variants PATH]
-                                   [--rows TEXT ...] [--engine both]
+                                   [--rows TEXT ...] [--engine both] [--no-paths]
 
 WFA2-lib and QuickEd are the shared libraries of bench/peers/build.py, A*PA2 is one that the user has built with the
 functions of bench/peers/driver.cpp, WavefrontVariants its program; edlib is the Python package. Without a card only
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from peers import distance_ours, distance_peers, distance_verdict, distance_work
+from peers import distance_ours, distance_paths, distance_peers, distance_verdict, distance_work
 from peers.distance_ours import Algorithm, NoAnswer, Rules
 from peers.distance_peers import Peer
 from peers.distance_verdict import ENGINES, Entry
@@ -58,6 +58,8 @@ TIMED = {
     "astarpa2": "one thread; distance only, the full version",
     "variants": "on the card by OpenCL, as it prints its seconds: copies and kernels, compiled before; told the"
     " distance as its bound of edits",
+    "path": "on the card, after the distance: from letters in ordinary memory to operations in memory, the copy and"
+    " memory of the card included; each is replayed and has to cost the distance, which is not in the time",
     "mismatch": "distances of those who do not say what most say, ours first",
 }
 PEERS = (
@@ -67,7 +69,7 @@ PEERS = (
     distance_peers.ASTARPA2,
     distance_peers.WAVEFRONT_VARIANTS,
 )
-console = Console(width=max(Console().width, 190))  # a table whose cells wrap is worse than lines that do
+console = Console(width=max(Console().width, 250))  # a table whose cells wrap is worse than lines that do
 
 
 @dataclass
@@ -80,6 +82,7 @@ class Field:
         absent: why others do not, by name.
         driver: an open card.
         card: what there is to know of it.
+        paths: whether a card's alignments are measured too.
     """
 
     ours: list[Algorithm] = field(default_factory=list)
@@ -87,6 +90,7 @@ class Field:
     absent: dict[str, str] = field(default_factory=dict)
     driver: Driver | None = None
     card: dict[str, Any] | None = None
+    paths: bool = False
 
     @property
     def shown(self) -> dict[str, str]:
@@ -100,6 +104,7 @@ def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
     if driver is not None:
         found.driver, found.card = driver, dataclasses.asdict(driver.card)
         found.ours += distance_ours.on_card(driver)
+        found.paths = a.paths
     if a.engine != "gpu":
         found.ours += distance_ours.on_cpu(a.threads)
     for peer in PEERS:
@@ -167,6 +172,11 @@ def measure(entry: Entry, work: Work, there: Field, rules: Rules) -> None:
             entry.absent[algorithm.name] = str(error)
         except Exception as error:  # whatever becomes of one, the others have their turns
             entry.absent[algorithm.name] = f"{type(error).__name__}: {error}"
+    if there.paths and there.driver is not None and entry.distance is not None:
+        try:
+            entry.path = distance_paths.run(there.driver, work, entry.distance, rules)
+        except (NoAnswer, DeviceError) as error:
+            entry.absent[distance_paths.NAME] = str(error)
     edits = entry.distance if entry.distance is not None else entry.estimate or 0
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=folder_in_memory()) as folder:
         bases = None
@@ -191,7 +201,9 @@ def table_of(entries: list[Entry], there: Field, title: str) -> Table:
     table.add_column("pair", no_wrap=True)
     engines = [engine for engine in ENGINES if any(a.engine == engine for a in there.ours)]
     names = [*(a.name for a in there.ours), *(f"{engine} auto" for engine in engines)]
-    for name in ("letters", "distance", "identity", "estimate", *names, "TCUPS", *(p.shown for p in there.peers)):
+    peers = (p.shown for p in there.peers)
+    paths = ("path",) if there.paths else ()
+    for name in ("letters", "distance", "identity", "estimate", *names, "TCUPS", *paths, *peers):
         table.add_column(name, justify="right", no_wrap=True)
     for engine in engines:
         table.add_column(f"peer/{engine}", justify="right", no_wrap=True)
@@ -212,6 +224,7 @@ def _line(entry: Entry, there: Field, engines: list[str]) -> list[str]:
         *(_time(entry, name) for name in ours),
         *(_auto(entry, engine) for engine in engines),
         _or_dash(rate, "{:.3g}"),
+        *((_or_dash(entry.path and entry.path.best, "{:.4f}"),) if there.paths else ()),
         *(_time(entry, name) for name in peers),
         *(_ratio(distance_verdict.ratio(entry, engine)) for engine in engines),
     ]
@@ -280,6 +293,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, likewise")
     parser.add_argument("--astarpa2", type=Path, metavar="PATH", help="A*PA2 with the functions of driver.cpp")
     parser.add_argument("--variants", type=Path, metavar="PATH", help="the program of WavefrontVariants")
+    parser.add_argument("--no-paths", dest="paths", action="store_false", help="distances alone")
     parser.add_argument("--threads", type=int, default=usable_cores(), help="of our CPU algorithms")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--patience", type=float, default=2.0, help="seconds; what takes longer is not repeated")
@@ -305,7 +319,7 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
             continue
         if there.driver is not None:
             with console.status(f"{row.name}: compiling"):
-                distance_ours.load_kernels(there.driver, work.pair.plain)
+                distance_ours.load_kernels(there.driver, work.pair.plain, there.paths)
         entries.append(entry_of(row.name, work, there.ours))
         with console.status(row.name):
             measure(entries[-1], work, there, rules)

@@ -55,7 +55,7 @@ STAGES = [
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
     {"run"},
-    {"dotplot", "run_extend", "run_mapped"},
+    {"dotplot", "run_extend", "run_mapped", "simulate"},
     {"distance"},
     {"local"},
     {"results"},

@@ -288,6 +288,26 @@ def dot_counts(
 def path_windows(
     query: U8 | U32, target: U8 | U32, cigar: U32, *, reverse: bool, literal: bool, windows: int
 ) -> tuple[I64, I64, I64, I64]: ...
+
+class PairSimulator:
+    def __init__(
+        self,
+        reference: Reference | None,
+        *,
+        chance: U32,
+        phred: U8,
+        mismatch: int,
+        insertion: int,
+        longer: int,
+        runs: int,
+        seed: int,
+        shortest: int,
+        longest: int,
+        format: str,
+        truth: bool,
+    ) -> None: ...
+    def make(self, first: int, count: int) -> tuple[U8, U8, U8, int, int]: ...
+
 def keep_memory_flat() -> None: ...
 def estimate_edits(
     batch: PairBatch,

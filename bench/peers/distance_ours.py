@@ -153,19 +153,24 @@ def on_card(driver: Driver) -> list[Algorithm]:
     ]
 
 
-def load_kernels(driver: Driver, plain: bool) -> int:
+def load_kernels(driver: Driver, plain: bool, paths: bool = False) -> int:
     """Compiles and loads what pairs may need, so that no run has to; returns how many kernels.
 
     Args:
         driver: an open card.
         plain: whether all letters are A C G T.
+        paths: whether alignments are wanted, too.
     """
     kinds = ("2",) if plain else ("4", "8")
     names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds] + [
         "long-bits-meet"
     ]
-    bits = tuple(f"long-bits-{planes}-" for planes in kinds)
-    rows = [row for name, row in ROWS.items() if name in names or name.startswith(bits)]
+    begin = tuple(f"long-bits-{planes}-" for planes in kinds)
+    if paths:
+        names.append("long-path-guess")
+        steps = ("sweep", "walk", "front-sweep", "front-walk")
+        begin += tuple(f"long-path-{step}-{planes}" for step in steps for planes in kinds)
+    rows = [row for name, row in ROWS.items() if name in names or name.startswith(begin)]
     for row in rows:
         driver.kernel(row)
     return len(rows)

@@ -25,6 +25,7 @@ class Entry:
         measured: by name, ours first.
         absent: why others have no time.
         forecasts: seconds of ours, for the estimate.
+        path: of the alignment on a card, after the distance; None: not measured.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Entry:
     measured: dict[str, Measured] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     forecasts: dict[str, float] = field(default_factory=dict)
+    path: Measured | None = None
 
     @property
     def cells(self) -> int:
@@ -98,6 +100,7 @@ class Entry:
             "peer_over_ours": {
                 engine: round(times, 3) for engine in ENGINES if (times := ratio(self, engine)) is not None
             },
+            "path": self.path.report(self.cells) if self.path else None,
             "mismatch": self.wrong,
             "absent": self.absent,
         }

@@ -15,12 +15,14 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import distance_table
 import harness
-from peers import distance_ours, distance_peers, distance_work
+from peers import distance_ours, distance_paths, distance_peers, distance_work
 from peers.distance_ours import Measured, NoAnswer, Rules
 from peers.distance_peers import EDLIB, WAVEFRONT_VARIANTS, WFA2
 from peers.distance_verdict import Entry, rate, ratio
 from peers.distance_work import Row, changed, made
 
+from tests.emulation.driver import EmulatedDriver
+from wfacli.distance.gpu_path import WAYS
 from wfacli.distance.solver import Position
 
 TINY = Row("tiny", letters=5000, error=0.05)
@@ -236,6 +238,24 @@ def test_who_would_take_too_long_has_no_turn():
     assert distance_table.unwanted(5, rules(longest=10)) == ""
     assert distance_table.unwanted(50, rules(longest=10)) == "about 50 s"
     assert "no time left" in distance_table.unwanted(5, rules(longest=10, seconds=3))
+
+
+def test_a_cards_paths_are_measured_and_replayed(monkeypatch):
+    driver = EmulatedDriver(multiprocessors=8)
+    try:
+        work = made(TINY, None)
+        found = distance_paths.run(driver, work, true(work), rules())
+        assert found.seconds and found.facts["way"] in WAYS and found.facts["operations"] > 1
+        right = distance_paths.find_path(driver, work.pair, true(work), found.facts["way"], lambda: None)
+        assert distance_paths.fault_of(work, right.cigar, true(work)) == ""
+        assert distance_paths.fault_of(work, right.cigar[:-1], true(work))
+        monkeypatch.setattr(distance_paths, "find_path", lambda *_: replace(right, cigar=right.cigar[:-1]))
+        with pytest.raises(NoAnswer, match="the path is wrong"):
+            distance_paths.run(driver, work, true(work), rules())
+        with pytest.raises(NoAnswer, match="about"):
+            distance_paths.run(driver, work, true(work), rules(longest=0))
+    finally:
+        driver.close()
 
 
 # The command

@@ -74,6 +74,13 @@ def _dotplot() -> tuple[_Body, str]:
     return dotplot, DOTPLOT_HELP
 
 
+def _simulate() -> tuple[_Body, str]:
+    from .simulate import simulate
+    from .simulate_options import SIMULATE_HELP
+
+    return simulate, SIMULATE_HELP
+
+
 def _doctor() -> tuple[_Body, str]:
     from .doctor import DOCTOR_HELP, doctor
 
@@ -103,6 +110,9 @@ COMMANDS = {
     "dotplot": _Entry(
         "Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.",
         _dotplot,
+    ),
+    "simulate": _Entry(
+        "Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.", _simulate
     ),
     "doctor": _Entry(
         "Show what wfacli finds on this machine, try it, and say what is missing and how to get it.",

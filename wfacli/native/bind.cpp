@@ -97,4 +97,5 @@ NB_MODULE(_native, m) {
   wfacli::bind_local(m);
   wfacli::bind_format(m);
   wfacli::bind_dotplot(m);
+  wfacli::bind_simulate(m);
 }

@@ -1,6 +1,4 @@
 // What kernels are chosen by: estimates of edits, and the models of kernels' times.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <atomic>

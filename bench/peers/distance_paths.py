@@ -1,0 +1,75 @@
+"""The path of one long pair on a card, after its distance: how long it takes; the only place here that knows of it."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from wfacli._native import check_batch
+from wfacli.batch import U32, AlignmentBatch
+from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
+from wfacli.distance.gpu_path import CardPath, find_path, forecast
+from wfacli.engines.cpu import native_options
+from wfacli.forecast import TABLE
+from wfacli.gpu.driver import Driver
+
+from .distance_ours import Measured, NoAnswer, Rules
+from .distance_work import Work
+
+NAME = "gpu-path"
+_SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL)
+
+
+def run(driver: Driver, work: Work, distance: int, rules: Rules) -> Measured:
+    """All repeats, by the way that `wfacli distance --path` chooses; the first is not counted if there are others.
+
+    Each path is replayed over the letters, and has to cost the distance.
+
+    Raises:
+        NoAnswer: no way of the card takes this pair, it would take too long, or a path is wrong.
+        DeviceError: the card failed.
+    """
+    expected, way = forecast(driver.card, work.pair, distance)
+    if not way:
+        raise NoAnswer("no way of the card")
+    if expected > rules.limit:
+        raise NoAnswer(f"about {expected:,.0f} s")
+    found = Measured(distance=distance)
+    first, path = _once(driver, work, distance, way)
+    found.facts = {"way": path.way, "rounds": path.rounds, "operations": len(path.cigar)}
+    if first > rules.patience:
+        found.seconds.append(first)
+    else:
+        found.facts["first_seconds"] = round(first, 6)
+    while not found.seconds or rules.repeated(found.seconds):
+        found.seconds.append(_once(driver, work, distance, way)[0])
+    return found
+
+
+def _once(driver: Driver, work: Work, distance: int, way: str) -> tuple[float, CardPath]:
+    """Seconds, and a path that is right."""
+    begun = time.perf_counter()
+    path = find_path(driver, work.pair, distance, way, lambda: None)
+    seconds = time.perf_counter() - begun
+    if fault := fault_of(work, path.cigar, distance):
+        raise NoAnswer(f"the path is wrong: {fault}")
+    return seconds, path
+
+
+def fault_of(work: Work, cigar: U32, distance: int) -> str:
+    """What is wrong with a path as that of a pair with a distance; "": nothing."""
+    zero = np.zeros(1, np.uint8)
+    alignments = AlignmentBatch(
+        ordinal=0,
+        status=zero,
+        cut=zero,
+        score=np.array([-distance], np.int32),
+        span=np.array([[0, work.lengths[0], 0, work.lengths[1]]], np.int32),
+        cigar=cigar,
+        cigar_start=np.array([0, len(cigar)], np.int64),
+        origin=zero,
+        kernels=(NAME,),
+    )
+    fault = check_batch(work.batch, alignments, native_options(_SPEC, Limits(), TABLE))
+    return fault[1] if fault else ""

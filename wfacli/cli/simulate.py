@@ -1,0 +1,161 @@
+"""`wfacli simulate`: pairs of sequences to try an aligner with."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .._native import keep_memory_flat
+from ..cores import usable_cores
+from ..errors import UsageError
+from ..io.mapped import read_reference
+from ..io.output import Output
+from ..io.sources import Source
+from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
+from .console import note
+from .options import DebugOption, ProgressOption, QuietOption
+from .progress import shown_long
+from .report import rate
+from .simulate_options import (
+    ErrorOption,
+    FormatOption,
+    LengthOption,
+    Model,
+    ModelOption,
+    OutputOption,
+    PairsOption,
+    ReferenceOption,
+    SeedOption,
+    ThreadsOption,
+    TruthOption,
+)
+from .standing import Standing
+
+_COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.IGNORECASE)
+_SUFFIXES = {
+    **dict.fromkeys((".fa", ".fasta", ".fna"), PairsFormat.FASTA),
+    **dict.fromkeys((".fq", ".fastq"), PairsFormat.FASTQ),
+    ".seq": PairsFormat.SEQ,
+    ".tsv": PairsFormat.TSV,
+}
+_LONGEST = (1 << 31) - 1
+_UNIFORM = Model("uniform")
+
+
+def simulate(
+    pairs: PairsOption = "1k",
+    length: LengthOption = "150",
+    model: ModelOption = _UNIFORM,
+    error: ErrorOption = None,
+    reference: ReferenceOption = None,
+    seed: SeedOption = 1,
+    output: OutputOption = None,
+    format_: FormatOption = None,
+    truth: TruthOption = None,
+    threads: ThreadsOption = None,
+    progress: ProgressOption = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Makes pairs; the help is SIMULATE_HELP."""
+    begun = time.perf_counter()
+    keep_memory_flat()
+    shortest, longest = _lengths(length)
+    spec = PairsSpec(
+        _count("--pairs", pairs), shortest, longest, str(model), error, seed, _format(output, format_), bool(truth)
+    )
+    if error is not None and not 0 <= error <= MOST_ERROR:
+        raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {error}")
+    if truth == "-" and output in (None, "-"):
+        raise UsageError("pairs and --truth cannot both be standard output: give -o FILE")
+    names = _names(output, spec.format)
+    letters = None if reference is None else read_reference(Source(reference))
+    written = 0
+
+    def tell(count: int) -> None:
+        nonlocal written
+        written = count
+
+    with (
+        _opened(names, truth) as outputs,
+        shown_long(lambda: _standing(written, spec.pairs, begun), progress, quiet),
+    ):
+        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell)
+    if not quiet:
+        _conclude(made, names, time.perf_counter() - begun)
+
+
+@contextmanager
+def _opened(names: tuple[str | None, str | None], truth: str | None) -> Iterator[Outputs]:
+    """Files that get their names when all is written; if that fails, they keep their temporary ones."""
+    opened: list[Output] = []
+
+    def one(path: str | None) -> Output:
+        opened.append(Output(path))
+        return opened[-1]
+
+    try:
+        query = one(names[0])
+        yield query, None if names[1] is None else one(names[1]), None if truth is None else one(truth)
+        for out in opened:
+            out.finish()
+    except BaseException:
+        for out in opened:
+            out.abandon()
+        raise
+
+
+def _standing(written: int, pairs: int, begun: float) -> Standing:
+    share = written / pairs if pairs else 1.0
+    elapsed = time.perf_counter() - begun
+    return Standing(f"{written:,} pairs", share, elapsed / share - elapsed if share else None)
+
+
+def _conclude(made: Made, names: tuple[str | None, str | None], seconds: float) -> None:
+    where = "" if names[1] is None else f" in {names[0]} and {names[1]}"
+    note(
+        f"{made.pairs:,} pairs, {made.letters:,} letters, {made.edits:,} edits{where}; "
+        f"{seconds:.2f} s, {rate(made.pairs / max(seconds, 1e-9))} pairs/s"
+    )
+
+
+def _count(option: str, text: str) -> int:
+    """A number like 1000, 10k or 1.5M."""
+    found = _COUNT.fullmatch(text.strip())
+    number = float(found[1]) * 1000 ** " KMG".index(found[2].upper() or " ") if found else 0.5
+    if number != int(number):
+        raise UsageError(f"{option} takes a number like 1000, 10k or 1.5M, not {text!r}")
+    return int(number)
+
+
+def _lengths(text: str) -> tuple[int, int]:
+    shortest, _, longest = text.partition("-")
+    first = _count("--length", shortest)
+    last = _count("--length", longest) if longest else first
+    if not first <= last <= _LONGEST:
+        raise UsageError(f"--length is one length, or the shortest and the longest like 100-20k, not {text!r}")
+    return first, last
+
+
+def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
+    suffix = Path(output).suffix.lower() if output else ""
+    if suffix in (".gz", ".bgz", ".zst"):
+        raise UsageError(f"the output is not compressed by wfacli: write {Path(output or '').stem} and compress it")
+    found = chosen or _SUFFIXES.get(suffix, PairsFormat.SEQ)
+    if found.two_files and output in (None, "-"):
+        raise UsageError(f"{found.upper()} takes two files: give -o FILE, or --format seq or tsv for a pipe")
+    return found
+
+
+def _names(output: str | None, format_: PairsFormat) -> tuple[str | None, str | None]:
+    """Of the file of queries, or of pairs, and of that of targets if there is one."""
+    if not format_.two_files or output is None:
+        return output, None
+    path = Path(output)
+    suffix = path.suffix if path.suffix.lower() in _SUFFIXES else f".{format_}"
+    stem = str(path)[: len(str(path)) - len(path.suffix)] if path.suffix.lower() in _SUFFIXES else str(path)
+    targets = suffix if format_ is PairsFormat.FASTA else ".fa"
+    return f"{stem}.query{suffix}", f"{stem}.target{targets}"

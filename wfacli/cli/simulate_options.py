@@ -1,0 +1,119 @@
+"""Options of `wfacli simulate`, with their help."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import typer
+
+from ..simulate import MODELS, PairsFormat
+
+SIMULATE_HELP = """Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.
+
+The target is random, or a window of --reference; the query is what is read of it, with errors. The same options and \
+--seed make the same bytes on every machine and with any number of threads, and a longer run begins with a shorter \
+one's pairs.
+
+[bold]Examples[/bold]
+
+  wfacli simulate --pairs 1M --length 150 --error 0.05 -o pairs.fa      # pairs.query.fa, pairs.target.fa
+
+  wfacli simulate --pairs 10k | wfacli align - --format paf > out.paf
+
+  wfacli simulate --model ont --length 1k-50k --reference genome.fa --truth truth.paf -o reads.fq
+"""
+
+_PAIRS, _ERRORS, _OUTPUT, _REPORTING = "Pairs", "Errors", "Output", "Reporting"
+
+# Models by name, as typer wants choices.
+Model = enum.StrEnum("Model", {name: name for name in MODELS})  # type: ignore[misc]
+
+PairsOption = Annotated[
+    str, typer.Option("-n", "--pairs", metavar="N", help="How many: 1000, 10k, 1.5M.", rich_help_panel=_PAIRS)
+]
+LengthOption = Annotated[
+    str,
+    typer.Option(
+        "-l",
+        "--length",
+        metavar="N|MIN-MAX",
+        help="Letters of the target: 150, 10k; 100-20k for all lengths between, as frequent.",
+        rich_help_panel=_PAIRS,
+    ),
+]
+ReferenceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--reference",
+        metavar="FILE",
+        show_default="random letters",
+        help="FASTA, plain, gzip, bgzip or zstd: targets are windows of it that have no other letters than A C G T, "
+        "on the forward strand; their headers say where they lie. Sequences shorter than the longest target are "
+        "left out.",
+        rich_help_panel=_PAIRS,
+    ),
+]
+SeedOption = Annotated[
+    int,
+    typer.Option(
+        "--seed", min=0, max=(1 << 64) - 1, help="Of two seeds come two sets of pairs.", rich_help_panel=_PAIRS
+    ),
+]
+ModelOption = Annotated[
+    Model,
+    typer.Option(
+        "-m",
+        "--model",
+        help="; ".join(f"{name}: {model.about}" for name, model in MODELS.items()) + ".",
+        rich_help_panel=_ERRORS,
+    ),
+]
+ErrorOption = Annotated[
+    float | None,
+    typer.Option(
+        "-e",
+        "--error",
+        metavar="RATE",
+        show_default=", ".join(f"{model.error} {name}" for name, model in MODELS.items()),
+        help="Edits a letter of the target, in the mean of many pairs: 0.05.",
+        rich_help_panel=_ERRORS,
+    ),
+]
+OutputOption = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        show_default="standard output, as .seq",
+        help="Where pairs go. NAME.fa makes NAME.query.fa and NAME.target.fa; NAME.fq makes NAME.query.fq, with "
+        "qualities by the model's chances, and NAME.target.fa; NAME.seq and NAME.tsv hold both.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+FormatOption = Annotated[
+    PairsFormat | None,
+    typer.Option("--format", show_default="by the suffix of --output", help="What to write.", rich_help_panel=_OUTPUT),
+]
+TruthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--truth",
+        metavar="FILE",
+        show_default=False,
+        help="PAF with the alignments that the errors make, in cg:Z; with many errors there are better ones.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "-t",
+        "--threads",
+        min=1,
+        show_default="the cores this process may use",
+        help="Threads that make pairs. The output does not depend on it.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
