@@ -29,9 +29,9 @@ HEAD = """# How fast is it, and beside what?
 
 <!-- Made by bench/page.py from bench/results: do not edit. -->
 
-Every number on this page is out of a file in `bench/results`, which is named above its table with the machine, the date
-and the commit. Times of one table are of one run on one machine. A ratio above 1 means that wfacli is faster. Where a peer
-is faster, or its rows cannot be compared, a line below the table says so.
+Every number on this page is out of a file in `bench/results`, which is named above its table with the machine, the
+date and the commit. Times of one table are of one run on one machine. A ratio above 1 means that wfacli is faster.
+Where a peer is faster, a line below the table says so.
 
 Times of two tables are of two machines, or two days: do not compare them. To measure your own machine, see
 [Performance](performance.md#how-do-i-measure-my-own-machine).
@@ -339,8 +339,8 @@ def section(kind: Kind, files: list[Path]) -> str:
     path, *older = files
     report = json.loads(path.read_text())
     part = " A part of the table: not all rows, or not all peers." if report["name"].endswith("-part") else ""
-    lines = [f"## {kind.title}", "", f"{_machine(report)}, {report['date']}, commit `{report['commit']}`. `{kind.command}`; "
-             f"[{path.name}](../bench/results/{path.name}).{part}", ""]  # fmt: skip
+    where = f"{_machine(report)}, {report['date']}, commit `{report['commit']}`. `{kind.command}`"
+    lines = [f"## {kind.title}", "", f"{where}; [{path.name}](../bench/results/{path.name}).{part}", ""]
     head, *rows = kind.table(report)
     lines += [_line(head), "|---" * len(head) + "|", *map(_line, rows), ""]
     if kind.wins:

@@ -1,12 +1,15 @@
-"""`wfacli` and `samtools` for a shell, as copies of one process that has imported them: starting takes most of the time.
+"""`wfacli` and `samtools` for a shell, as copies of one process that has imported them: starts take most of the time.
 
-A command in a shell is a short script (`install` writes them) that hands its streams, folder and arguments over a socket,
-and ends as the copy ends. Copies run side by side, as those of a pipeline do (tests/cli/forked.py has one at a time).
+A command in a shell is a short script (`install` writes them) that hands its streams, folder and arguments over a
+socket, and ends as the copy ends. Copies run side by side, as those of a pipeline do (tests/cli/forked.py has one at a
+time).
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import os
 import signal
 import socket
@@ -14,6 +17,8 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+
+from wfacli import cli
 
 ROOT = Path(__file__).parents[2]
 _SCRIPT = """#!{python} -IS
@@ -62,8 +67,7 @@ def _run(connection: socket.socket) -> None:
         for stream in streams:
             os.close(stream)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        # A reader that has seen enough is no failure, and most examples end in `head`.
-        connection.sendall(bytes([0 if code == 141 else code if code >= 0 else 128 - code]))
+        connection.sendall(bytes([code if code >= 0 else 128 - code]))
         os._exit(0)
     connection.close()
     for number, stream in enumerate(streams):
@@ -73,12 +77,20 @@ def _run(connection: socket.socket) -> None:
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
     os.chdir(folder)
     sys.argv = [name, *arguments]
-    if name == "samtools":
-        _samtools(arguments)
-        sys.exit(0)
-    from wfacli import cli
-
-    cli.entry()
+    code: int | str | None = 0
+    try:
+        if name == "samtools":
+            _samtools(arguments)
+        else:
+            cli.entry()
+    except SystemExit as end:
+        code = end.code
+    except BrokenPipeError:
+        code = 141
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+    # What Python does at its end takes longer than most commands.
+    os._exit(int(code or 0))
 
 
 def main() -> None:
@@ -86,8 +98,8 @@ def main() -> None:
 
     for name in _COMMANDS:
         import_module(f"wfacli.cli.{name}")
-    for module in ("pysam", "wfacli.run_mapped", "wfacli.dotplot.figure"):
-        import_module(module)
+    import_module("wfacli.run_mapped")
+    gc.freeze()
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a process with threads cannot be copied"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listening = socket.socket(socket.AF_UNIX)
