@@ -360,7 +360,7 @@ def section(kind: Kind, files: list[Path]) -> str:
 def _said_plainly(rows: list[tuple[str, str, float]]) -> Iterator[str]:
     lost = [row for row in rows if row[2] < 1]
     if not lost:
-        yield f"In none of the {len(rows)} rows with an exact peer is the peer faster."
+        yield f"No peer is faster in any row ({len(rows)} row{'s' * (len(rows) > 1)} with an exact peer)."
         return
     verb = "is the peer" if len(lost) == 1 else "are peers"
     yield f"**In {len(lost)} of {len(rows)} rows with an exact peer {verb} faster:**"

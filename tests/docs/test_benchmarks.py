@@ -48,7 +48,7 @@ def test_rows_that_a_peer_wins_are_named(tmp_path):
     assert "- short, local, score: parasail (sw) takes 0.500 of wfacli's time." in text
     assert "- long" not in text
     result(tmp_path, "2026-01-03", "extend-table", [extend_row(1.5)])
-    assert "In none of the 1 rows with an exact peer is the peer faster." in page.page(tmp_path)
+    assert "No peer is faster in any row (1 row with an exact peer)." in page.page(tmp_path)
 
 
 def test_the_newest_whole_result_is_taken(tmp_path):

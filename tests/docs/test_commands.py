@@ -124,7 +124,7 @@ def test_options_exist(page):
     """Also those of blocks that are not run, and in sentences."""
     known = {name: options(name) for name in COMMANDS}
     anywhere = set().union(*known.values()) | FOREIGN | {"--version"}
-    for command, rest in re.findall(r"wfacli (\w+)((?:[^|&;`\n]|\\\n)*)", WRITTEN[page]):
+    for command, rest in re.findall(r"wfacli (\w+)((?:\\\n|[^|&;`\n])*)", WRITTEN[page]):
         if command in known:
             asked = set(re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", rest))
             assert asked <= known[command], f"docs/{page}: wfacli {command}"
