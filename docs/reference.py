@@ -43,7 +43,7 @@ def _command(name: str) -> Iterator[str]:
     panels: dict[str, list[Any]] = {}
     for param in command.params:
         if not getattr(param, "hidden", False) and param.name != "help":
-            panels.setdefault(param.rich_help_panel or "Options", []).append(param)
+            panels.setdefault(param.rich_help_panel or f"{param.param_type_name}s", []).append(param)
     for panel, params in panels.items():
         yield from (f"### {name}: {panel[:1].lower()}{panel[1:]}", "", "| | |", "|---|---|")
         for param in params:
@@ -69,7 +69,7 @@ def _names(param: Any) -> str:
     choices = getattr(param.type, "choices", None)
     # Many choices make a column that leaves no room for what they do.
     shown = param.metavar or ("|".join(choices) if choices and len(choices) <= 6 else "NAME" if choices else "N")
-    return f"{names} `{_cell(shown)}`"
+    return f"{names} " + ", ".join(f"`{one}`" for one in shown.split("|"))
 
 
 def _what(param: Any) -> str:

@@ -24,12 +24,10 @@ from .served import install
 
 RUN = ("sh", "console", "python")
 OTHERS = ("text", "groovy", "docker", "snakemake")
-REASONS = re.compile(r"needs (a card|minimap2|Snakemake|Nextflow|a network|a container engine|[\w ]+ of your own)")
+REASONS = re.compile(r"needs (a card|minimap2|Snakemake|Nextflow|a network|a container engine)")
 PAGES = names()
 WRITTEN = {name: (DOCS / name).read_text() for name in PAGES}
 ELLIPSIS = doctest.ELLIPSIS
-# Options of other programs that pages speak of.
-FOREIGN = {"--nv", "--gpus", "--rm", "--editable", "--strict"}
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +121,7 @@ def options(command: str) -> set[str]:
 def test_options_exist(page):
     """Also those of blocks that are not run, and in sentences."""
     known = {name: options(name) for name in COMMANDS}
-    anywhere = set().union(*known.values()) | FOREIGN | {"--version"}
+    anywhere = set().union(*known.values()) | {"--version"}
     for command, rest in re.findall(r"wfacli (\w+)((?:\\\n|[^|&;`\n])*)", WRITTEN[page]):
         if command in known:
             asked = set(re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", rest))
