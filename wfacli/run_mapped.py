@@ -36,7 +36,7 @@ class MappedRun(AlignRun):
 
     def _write_header(self) -> None:
         with self.stats.timed("reference"):
-            self._reference: Reference = read_reference(self._sources[2])
+            self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
         super()._write_header()
 
     def _sam_header(self) -> Iterator[bytes | U8]:
@@ -46,7 +46,7 @@ class MappedRun(AlignRun):
     def _batches(self, most: int) -> Iterator[PairBatch]:
         self._reader = mapped_reader(self._reference, self._mapping, self.config.output.format is Format.SAM)
         lend = self.engine.letters_memory if self.on_gpu else None
-        yield from batches_of(self._reader, self._sources[:2], self.batch_bases, lend)
+        yield from batches_of(self._reader, self._sources[:2], self.batch_bases, lend, threads=self.settings.threads)
         self._mapped_files.finished()
 
     def run(self) -> None:

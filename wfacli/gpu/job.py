@@ -224,7 +224,7 @@ class AlignJob:
         """Pieces of workspace: for all pairs or groups, or as many as fit."""
         plan = self._plan
         wanted = -(-self._shape.count // plan.unit)
-        if plan.resident:
+        if plan.resident and not plan.spread:
             groups = plan.blocks[0] * kernels[0].resident(plan.shared) * driver.card.multiprocessors
             wanted = min(wanted, groups)
         if not plan.stride:
@@ -286,7 +286,8 @@ class AlignJob:
             todo["seq"]["packed"] = self._packed
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
-        todo["next"], todo["workspace"], todo["stride"] = arena.take(4), arena.take(units * plan.stride), plan.stride
+        todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
+        todo["stride"] = plan.stride * (units if plan.spread else 1)
         costs = todo["costs"]
         costs["mismatch"], costs["pieces"] = shape.mismatch, len(shape.gaps)
         for piece, (open_, extend) in enumerate(shape.gaps):
@@ -309,6 +310,8 @@ class AlignJob:
                 driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
+                if plan.spread:
+                    grid = kernel.resident(plan.shared) * driver.card.multiprocessors
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
                 self._events.append((kernel.name, driver.record(slot.stream)))
 

@@ -47,10 +47,10 @@ class MappedFiles:
         """Ends what open() began, beside the sources."""
 
 
-def read_reference(source: Source) -> Reference:
-    """All sequences of a file, a byte a letter. Raises InputError."""
+def read_reference(source: Source, threads: int = 1) -> Reference:
+    """All sequences of a file, a byte a letter; threads: see read_batches. Raises InputError."""
     reference = Reference()
-    for batch in read_batches((source,), "targets", _READ_WEIGHT):
+    for batch in read_batches((source,), "targets", _READ_WEIGHT, threads=threads):
         try:
             reference.add(batch)
         except ValueError as error:

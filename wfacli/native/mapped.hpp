@@ -56,10 +56,24 @@ class MappedReader : public StreamReader {
   const MappedCounts& counts() const { return counts_; }
 
  private:
+  // A row whose letters are to be filled in: those of the target, and of the read the other strand.
+  struct Unfilled {
+    std::size_t row;
+    const char* target;
+    std::int64_t text, quality;  // where the whole read and its qualities are in the text, as it came; or -1
+    std::int64_t read_len;
+    bool reverse;
+  };
+  class FillTask;
+
   Next fill_from_lines(std::int64_t weight) override;
+  void complete() override;
+  void fill_in(const Unfilled& row);
   Lines& lines(int stream) override { return stream == 0 ? reads_.lines() : mappings_.lines(); }
+  const RecordStream* records(int stream) const override { return stream == 0 ? &reads_ : nullptr; }
   Next step();
   Got next_group();
+  void foresee(const Mapping& mapping, std::string_view read);
   Got find_read(ReadView& read);
   Got next_read(ReadView& read);
   bool drop_faulty(const ReadView& read);
@@ -67,17 +81,12 @@ class MappedReader : public StreamReader {
   void add_row(const ReadView& read, const Mapping& mapping, std::int32_t first, bool with_letters);
   void add_unmapped(const ReadView& read);
   std::int64_t begin_row(const ReadView& read, bool with_letters);
-  ReadView turned(const ReadView& read);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
 
   const Reference& reference_;
   MappedOptions options_;
-  RecordReader reads_;
-  BatchBuilder inbox_{true};  // reads that were taken from their lines, until they are a chunk
-  BatchColumns chunk_;
-  std::size_t chunk_at_ = 0;
-  std::unique_ptr<InputFault> reads_fault_;  // behind the chunk
+  RecordStream reads_;
   NameSet seen_;                             // all reads so far
   Shelf shelf_;                              // those of them that no mapping has named yet
 
@@ -87,8 +96,8 @@ class MappedReader : public StreamReader {
   bool looked_ahead_ = false, mappings_end_ = false, group_whole_ = false;
   std::vector<Mapping> group_;  // mappings of one read
 
-  Buffer<char> turned_letters_, turned_quality_;  // the reverse complement of the group's read
   MappedColumns columns_;
+  std::vector<Unfilled> unfilled_;
   MappedCounts counts_;
 };
 

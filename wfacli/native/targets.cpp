@@ -43,13 +43,13 @@ TargetTable::Added TargetTable::add(const BatchView& batch) {
     }
     Text& lines = spill ? added.spilled_lines : added.lines;
     constexpr std::size_t kFixed = 16;
-    lines.room(kFixed + static_cast<std::size_t>(len) + Text::kDigits);
-    lines.add("@SQ\tSN:");
-    lines.add(name, len);
-    lines.add("\tLN:");
-    lines.number(target.length);
-    lines.add('\n');
-    lines.done();
+    Pen pen = lines.room(kFixed + static_cast<std::size_t>(len) + Pen::kDigits);
+    pen.add("@SQ\tSN:");
+    pen.add(name, len);
+    pen.add("\tLN:");
+    pen.number(target.length);
+    pen.add('\n');
+    lines.done(pen);
   }
   return added;
 }
