@@ -229,6 +229,17 @@ def _api_wins(report: Report) -> Iterator[tuple[str, str, float]]:
             yield f"{r['metric']}, {100 * r['error']:.0f}%, {how}", names.get(r["metric"], "it"), r["times_the_peer"]
 
 
+def _bench(report: Report) -> Rows:
+    rows = [["pairs", "task", "engine", "s", "pairs a second", "GCUPS", "of limit", "share of the exact scores"]]
+    for r in report["rows"]:
+        engine = ", ".join(filter(None, [r["engine"], f"{r['threads']} threads", r["heuristic"]]))
+        limit = f"{100 * r['limit_share']:.0f}% ({r['limit']})" if r["limit_share"] is not None else "–"
+        recall = "–" if r["recall"] is None else f"{100 * r['recall']:.0f}%"
+        shown = [number(r["best_seconds"]), f"{r['pairs_per_second']:,.0f}", number(r["gcups"]), limit, recall]
+        rows.append([r["row"], r["task"], engine, *shown])
+    return rows
+
+
 def _mapped(report: Report) -> Rows:
     rows = [["reads", "preset", "mappings", "better score", "the same", "worse"]]
     for r in report["rows"]:
@@ -271,6 +282,7 @@ def _long(report: Report) -> Rows:
 
 
 KINDS = {
+    "bench": Kind("What wfacli bench measured", "wfacli bench", _bench),
     "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", _cells, _cell_wins, "cpu-table.png"),
     "gpu-table": Kind("Pairs on a card", "make bench-gpu", _cells, _cell_wins),
     "band-table": Kind("A band on a card", "make bench-band", _bands),
@@ -370,7 +382,7 @@ def _said_plainly(rows: list[tuple[str, str, float]]) -> Iterator[str]:
 
 
 def _machine(report: Report) -> str:
-    card, machine = report.get("card") or _card_of(report.get("engine")), report["machine"]
+    card, machine = report.get("card") or _card_of(report.get("engine") or report.get("engines")), report["machine"]
     name = card["name"] if isinstance(card, dict) else card
     cores = f"{machine['cores']} cores" if "cores" in machine else ""
     cpu = machine.get("cpu", "")
