@@ -232,7 +232,9 @@ def _api_wins(report: Report) -> Iterator[tuple[str, str, float]]:
 def _bench(report: Report) -> Rows:
     rows = [["pairs", "task", "engine", "s", "pairs a second", "GCUPS", "of limit", "share of the exact scores"]]
     for r in report["rows"]:
-        engine = ", ".join(filter(None, [r["engine"], f"{r['threads']} threads", r["heuristic"]]))
+        engine = ", ".join(
+            filter(None, [r["engine"], f"{r['threads']} thread{'s' * (r['threads'] > 1)}", r["heuristic"]])
+        )
         limit = f"{100 * r['limit_share']:.0f}% ({r['limit']})" if r["limit_share"] is not None else "–"
         recall = "–" if r["recall"] is None else f"{100 * r['recall']:.0f}%"
         shown = [number(r["best_seconds"]), f"{r['pairs_per_second']:,.0f}", number(r["gcups"]), limit, recall]
