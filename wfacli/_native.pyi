@@ -49,6 +49,8 @@ class MappedReader(StreamReader):
         pad: int,
         whole_reads: bool,
         keep_unmapped: bool,
+        copy_tags: bool,
+        read_group: bool,
         skip: bool,
         folder: str,
         shelf: int,
@@ -163,6 +165,9 @@ class Extender:
     def align(self, batch: PairBatch, rows: I32, options: ExtendOptions, cancelled: CancelFlag) -> _Extended: ...
 
 def foreign_letter(batch: PairBatch, codes: U8) -> tuple[int, int] | None: ...
+def share_rows(
+    batch: PairBatch, rows: I32, step: U8, build: U8, width: I32, narrow: int, most: int
+) -> tuple[I32, list[tuple[int, int, int, int]], I32, int]: ...
 
 class FormatOptions:
     def __init__(

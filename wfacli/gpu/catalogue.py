@@ -211,6 +211,9 @@ def _sw() -> Iterator[Row]:
         resident = _RESIDENT.get(name, 3 if build.columns == 32 else 4)
         macros = (*build.macros(rule, path), ("WFACLI_RESIDENT", resident))
         yield Row(name, "sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
+    for build, rule in itertools.product(sw.WHOLE, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
+        macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # which wait for memory most of the time
+        yield Row(sw.walk_row_of(build, rule), "sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS)
 
 
 def _local() -> Iterator[Row]:
