@@ -17,20 +17,20 @@ the table has the best, the middle and the slowest of these. Exact engines must 
 
 [bold]Examples[/bold]
 
-  wfacli bench                                             # two minutes on two cores
+  wfacli bench                                      # two minutes on two cores
 
   wfacli bench --quick --json today.json --plot today.html
 
   wfacli bench -l 150,250 -e 0.01 --metric affine --task score -t 1,8,16
 
-  wfacli bench -l 10k --metric affine --band 100           # how much faster, and which share has the exact score
+  wfacli bench -l 10k --metric affine --band 100    # how much faster, and its recall
 
 [bold]GCUPS[/bold] are cells of the whole matrices (length times length) by the second, in thousands of millions, \
 computed or not. [bold]of limit[/bold]: the time that the letters alone take through memory (CPU), or over the bus to \
 the card (GPU), by the time taken; both rates are measured first.
 """
 
-_WORK, _TASK, _ENGINE, _OUTPUT = "Pairs", "Task", "Engines", "Output"
+_WORK, _ERRORS, _TASK, _ENGINE, _OUTPUT = "Pairs", "Errors", "Scoring", "Engine", "Output"
 
 
 class Wanted(enum.StrEnum):
@@ -53,7 +53,7 @@ ErrorsOption = Annotated[
         metavar="RATE,...",
         show_default="0.02,0.05,0.1; with another --model its own",
         help="Edits a letter of the target.",
-        rich_help_panel=_WORK,
+        rich_help_panel=_ERRORS,
     ),
 ]
 PairsOption = Annotated[
