@@ -19,7 +19,7 @@ from typing import Any
 import harness
 import numpy as np
 from peers import gpu_work
-from peers.gpu_ours import BATCH, EXACT, Engine
+from peers.gpu_ours import EXACT, Engine, batch_letters
 from peers.gpu_work import Pairs
 from peers.verdict import Costs
 from rich.console import Console
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
         for row in rows:
             try:
                 files = gpu_work.write(row, a.data, a.share, Path(folder), False)
-                done.append(row_of(row.name, gpu_work.read(files, BATCH[a.engine]), a))
+                done.append(row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a))
             except (FileNotFoundError, DeviceError) as problem:
                 sys.exit(f"{row.name}: {problem}")
             rules = {"repeats": a.repeats, "threads": a.threads, "share": a.share, "engine": a.engine.value}

@@ -25,7 +25,7 @@ from peers import gpu_contest, gpu_work
 from peers.contest import GIB, TASKS
 from peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from peers.gpu_contest import Entry, Rules
-from peers.gpu_ours import BATCH
+from peers.gpu_ours import batch_letters
 from peers.gpu_work import ROWS, Files, Pairs
 from peers.verdict import OURS, Cell, cell_text, summary
 from rich.box import SIMPLE_HEAD
@@ -210,8 +210,8 @@ def main() -> None:
         kept = a.cache or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         files, left_out = prepared(a, kept)
-        letters = a.batch_bases or BATCH[a.engine]
-        pairs = {name: gpu_work.read(found, letters) for name, found in files.items()}
+        letters = {name: a.batch_bases or batch_letters(a.engine, found) for name, found in files.items()}
+        pairs = {name: gpu_work.read(found, letters[name]) for name, found in files.items()}
         console.print(f"{len(files)} rows are ready, {deadline - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
         rules = Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB), a.threads, deadline)

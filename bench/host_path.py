@@ -28,8 +28,7 @@ from wfacli._native import keep_memory_flat
 from wfacli.batch import PairBatch, Records
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
+from wfacli.engines.rescue import align_in_turn, turns_of
 from wfacli.gpu import task
 from wfacli.gpu.catalogue import Row
 from wfacli.gpu.driver import Card, Memory
@@ -188,8 +187,10 @@ def cpu_seconds() -> dict[str, float]:
 def run(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[PairBatch], workers: int) -> dict[str, float]:
     """Aligns all batches; returns seconds in all, and of threads on a core."""
 
+    turns = turns_of(1)
+
     def one(batch: PairBatch) -> int:
-        done = align_batch(engine, with_estimates(batch, spec, gpu=True), spec, Limits(), stats)
+        done = align_in_turn(engine, batch, spec, Limits(), stats, turns)
         return int(done.score[-1])
 
     with ThreadPoolExecutor(workers, thread_name_prefix="work") as pool:
@@ -210,7 +211,7 @@ def profiled(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[Pai
 
     def one() -> None:
         for batch in batches:
-            align_batch(engine, with_estimates(batch, spec, gpu=True), spec, Limits(), stats)
+            align_in_turn(engine, batch, spec, Limits(), stats, turns_of(1))
 
     of("who has a batch", one)
     inside: list[cProfile.Profile] = []

@@ -36,11 +36,11 @@ def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> list[P
     return (pairs * -(-count // n))[:count]
 
 
-def seeded(folder: Path, name: str, work: float) -> list[Pair]:
+def seeded(folder: Path, name: str, work: float, letters: float) -> list[Pair]:
     """Of each read and its window: the letters before and those behind the longest run of matches.
 
     As a mapper would extend a seed: the target's part is longer by MARGIN; both are turned round where they lie before
-    it. All of them several times, until there are about so many cells.
+    it. All of them several times, until there are about so many cells, or letters.
     """
     reads = list(zip(*(records(folder / f"{name}.{side}.fa.gz") for side in ("query", "target")), strict=True))
     pairs: list[Pair] = []
@@ -48,7 +48,8 @@ def seeded(folder: Path, name: str, work: float) -> list[Pair]:
         found = aligner.align_batch([q for q, _ in reads], [t for _, t in reads])
     for (query, target), cigar, span in zip(reads, found.cigars(), found.span.tolist(), strict=True):
         pairs += around_seed(query, target, cigar, span[0], span[2])
-    return pairs * max(1, round(work / cells(pairs)))
+    times = min(work / cells(pairs), letters / sum(len(q) + len(t) for q, t in pairs))
+    return pairs * max(1, round(times))
 
 
 def around_seed(query: bytes, target: bytes, cigar: str, i: int, j: int) -> Iterator[Pair]:

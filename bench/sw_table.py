@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import harness
 from sw_pairs import Pair, batches, cells, equal, seeded
 
+from wfacli._native import keep_memory_flat
 from wfacli.batch import PairBatch, Status, every_row
 from wfacli.config import GPU_BATCH, Limits
 from wfacli.dispatch import Route
@@ -35,6 +36,7 @@ from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import DeviceError
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 from wfacli.stats import Stats
@@ -44,10 +46,13 @@ SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
 SCORES = "2,4,4,2"
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CHECKED = 300  # pairs of a row
+MOST_DIRECTIONS = 80 << 30  # bytes of the card that GASAL2 may have for its paths
+LEAST_BATCHES = 16  # of a run, so that the card has one while the host has the next
 MEMORY = Path("/dev/shm")  # where files are in memory
 TIMED = {
     "kernel": "all launches of the alignment kernels, by the card's events",
-    "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: copies, codes, kernels",
+    "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
+    "batches one after another as the command has them, the same ones again where they are few",
     "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs",
 }
 
@@ -73,8 +78,8 @@ class Ours:
             moved.append(batch)
         return moved
 
-    def run(self, some: list[PairBatch]) -> tuple[float, float, np.ndarray]:
-        """(seconds, the kernels' seconds, scores)."""
+    def run(self, some: list[PairBatch]) -> tuple[float, dict[str, float], np.ndarray]:
+        """(seconds, those of the card's and the host's stages, scores)."""
         before = dict(self.stats.seconds)
 
         def one(batch: PairBatch) -> np.ndarray:
@@ -82,25 +87,40 @@ class Ours:
             assert (found.status == np.uint8(Status.OK)).all()
             return found.score.copy()
 
-        with ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(MOST_BESIDE_A_CARD) as pool:
             begun = time.perf_counter()
             scores = list(pool.map(one, some))
             seconds = time.perf_counter() - begun
         taken = {name: s - before.get(name, 0) for name, s in self.stats.seconds.items()}
-        kernels = sum(s for name, s in taken.items() if name.startswith("gpu sw-"))
-        return seconds, kernels, np.concatenate(scores)
+        return seconds, {name: s for name, s in taken.items() if s > 0}, np.concatenate(scores)
 
     def measured(self, some: list[PairBatch], repeats: int, work: int) -> dict[str, Any]:
-        """TCUPS, the best of so many runs after one that warms up."""
-        *_, scores = self.run(some)
-        every = [self.run(some)[:2] for _ in range(repeats)]
-        best, kernels = (min(column) for column in zip(*every, strict=True))
+        """TCUPS, the best of so many runs after one that warms up; of stages those of the best run."""
+        rounds = -(-LEAST_BATCHES // len(some))
+        *_, scores = self.run(some * rounds)
+        every = [self.run(some * rounds)[:2] for _ in range(repeats)]
+        best, stages = min(every, key=lambda run: run[0])
+        kernels = self.kernels(some, repeats)
         return {
+            "batches": rounds * len(some),
             "seconds": round(best, 5),
-            "tcups": _tcups(work, best),
-            "kernel_tcups": _tcups(work, kernels),
-            "scores": scores,
+            "tcups": _tcups(work * rounds, best),
+            "kernel_tcups": _tcups(work, sum(kernels.values())),
+            "kernels": {name: round(s, 5) for name, s in kernels.items()},
+            "stages": {name: round(s, 5) for name, s in stages.items()},
+            "scores": scores[: sum(map(len, some))],
         }
+
+    def kernels(self, some: list[PairBatch], repeats: int) -> dict[str, float]:
+        """Seconds of each kernel when it has the card to itself: the best of so many runs."""
+        runs = []
+        for _ in range(repeats):
+            runs.append(dict[str, float]())
+            for batch in some:
+                for name, s in self.run([batch])[1].items():
+                    if name.startswith("gpu sw-"):
+                        runs[-1][name[4:]] = runs[-1].get(name[4:], 0) + s
+        return min(runs, key=lambda run: sum(run.values()))
 
     def check(self, batch: PairBatch, scores: np.ndarray) -> None:
         """The first pairs' scores are the CPU's."""
@@ -124,7 +144,7 @@ def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: i
         charged = dict(zip("abqr", SCORES.split(","), strict=True))
         options = [word for name, value in charged.items() for word in (f"-{name}", value)]
         command = [str(program), *options, "-y", "local", "-n", "8", *(["-t"] if paths else []), *map(str, files)]
-        for size in (20000, 50000) if len(pairs) >= 400_000 else (20000,) if len(pairs) >= 160_000 else (5000,):
+        for size in _batch_sizes(len(pairs), longest, paths):
             for _ in range(repeats):
                 try:
                     done = subprocess.run(
@@ -149,6 +169,13 @@ def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: i
     return {"seconds": round(best[0], 5), "tcups": _tcups(cells(pairs), best[0]), "batch": best[1]}
 
 
+def _batch_sizes(pairs: int, longest: int, paths: bool) -> tuple[int, ...]:
+    """Pairs of GASAL2's batches: of its 16 each has so many, and half a byte for each cell where there are paths."""
+    room = MOST_DIRECTIONS // (16 * longest**2 // 2) if paths else 1 << 30
+    sizes = (20000, 50000) if pairs >= 400_000 else (20000,) if pairs >= 160_000 else (5000,)
+    return tuple(dict.fromkeys(min(size, max(room, 1)) for size in sizes))
+
+
 def _tcups(work: int, seconds: float) -> float:
     return float(f"{work / seconds / 1e12:.4g}")
 
@@ -169,11 +196,8 @@ def row(name: str, pairs: list[Pair], engines: dict[str, Ours], options: argpars
                 if build.whole and (kind == "scores" or not build.keeps(*longest).all()):
                     continue
                 ours.engine.builds = (build,)
-                again = ours.measured(some, 1, work)
-                ours.check(made[0], again["scores"])
-                result["builds"][f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"] = again[
-                    "kernel_tcups"
-                ]
+                label = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"
+                result["builds"][label] = _tcups(work, sum(ours.kernels(some, 2).values()))
         found[kind] = {"wfacli": result}
         if options.gasal2:
             programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
@@ -208,6 +232,8 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(options: argparse.Namespace) -> None:
+    keep_memory_flat()
+    sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
     engines = {kind: Ours(kind == "scores", options.threads) for kind in ("scores", "cigars")}
     rows = []
 
@@ -220,7 +246,7 @@ def main(options: argparse.Namespace) -> None:
             add(str(length), equal(length, int(min(options.cells / length**2, options.letters / 2 / length))))
         for name in () if options.no_seeds else SEEDS:
             if (options.data / f"{name}.query.fa.gz").exists():
-                add(name, seeded(options.data, name, options.cells / 4))
+                add(name, seeded(options.data, name, options.cells, options.letters))
         card = engines["scores"].engine.stats()["card"]
     finally:
         for ours in engines.values():

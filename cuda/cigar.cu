@@ -99,10 +99,10 @@ WFACLI_KERNEL(gather_ops, wfacli::GatherTask) {
   const std::uint64_t threads = static_cast<std::uint64_t>(task.count) << task.lanes_log2;
   const std::int64_t lanes = std::int64_t{1} << task.lanes_log2;
   for (std::uint64_t t = static_cast<std::uint64_t>(blockIdx.x) * WFACLI_BLOCK + threadIdx.x; t < threads; t += step) {
-    const std::uint64_t s = t >> task.lanes_log2;
+    const std::uint64_t s = t >> task.lanes_log2, at = task.rows ? static_cast<std::uint32_t>(task.rows[s]) : s;
     const std::uint32_t* from = task.ops + s * static_cast<std::uint64_t>(task.op_capacity);
-    std::uint32_t* to = task.cigar + task.start[s];
-    const std::int32_t count = task.op_count[s];
+    std::uint32_t* to = task.cigar + task.start[at];
+    const std::int32_t count = task.op_count[at];
     for (std::int64_t k = static_cast<std::int64_t>(t) & (lanes - 1); k < count; k += lanes) to[k] = from[k];
   }
 }

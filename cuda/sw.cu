@@ -5,17 +5,19 @@
 // Sequences come reversed, so that H(i, j) belongs to suffixes and the way back from the best cell is the canonical
 // path, forward; but those of an extension, of which this finds only where it ends: its path is that of a launch with
 // these prefixes and SwRule::Global. The matrix is cut into stripes of columns, which a group sweeps one after
-// another; with the path the last column of each stripe and every kSteps steps the lanes' state go to the workspace.
+// another. With the path either the last column of each stripe and every kSteps steps the lanes' state go to the
+// workspace, or directions of all cells, where there are few; then the way back is sw_walk.cu's, which no lane of a
+// group has to wait for.
 //
 // 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/sw.py says which they
 // hold.
 //
-// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace, a warp Profile::of_warp bytes
-// of dynamic shared memory.
+// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (Room::of says which), a warp
+// Profile::of_warp bytes of dynamic shared memory.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
 // of a lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global.
-// WFACLI_PATH: 1 for paths; WFACLI_WHOLE: 1 where directions of all cells are kept for them, at once.
+// WFACLI_PATH: 1 for paths; WFACLI_WHOLE: 1 where directions of all cells are kept for them.
 // WFACLI_STEPS: else, between two states that are kept, no less than lanes.
 #include "sw_walk.cuh"
 
@@ -32,20 +34,13 @@ WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
 }
 
 // What a pair's lane says of it.
-WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best, Status status, const Track& track,
-                          std::int32_t count) {
-  if (status == Status::Ok && count > task.op_capacity) status = Status::MemoryLimit;
+WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best, Status status, Track& track) {
+  if constexpr (kTwice) status = track.answer(task, pair, best, status);
   const bool ok = status == Status::Ok;
-  task.status[pair.slot] = static_cast<std::uint8_t>(status);
-  task.score[pair.slot] = ok ? best.score : 0;
-  if constexpr (kExtends && kPath) {
-    task.ends[pair.slot] = int2{best.i, best.j};
-  } else if constexpr (kPath) {
-    task.op_count[pair.slot] = ok ? count : 0;
-    const std::int32_t n = pair.query_len, m = pair.target_len;
-    task.span[pair.slot] =
-        ok && count ? make_int4(n - best.i, n - track.i, m - best.j, m - track.j) : make_int4(0, 0, 0, 0);
-  }
+  task.status[pair.row] = static_cast<std::uint8_t>(status);
+  task.score[pair.row] = ok ? best.score : 0;
+  if constexpr (kLeavesWay) task.ends[pair.slot] = int2{best.i, best.j};
+  if constexpr (!kPath) task.span[pair.row] = ok ? make_int4(0, pair.query_len, 0, pair.target_len) : make_int4(0, 0, 0, 0);
 }
 
 WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& room, const Profile& profile,
@@ -66,32 +61,21 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
   Sweep(task, room, profile, lane).run(pairs, rows, stripes, best);
 #pragma unroll
   for (int x = 0; x < kPairs; ++x) best[x] = Best::of_group(best[x]);
-  // Lane x of the group has pair x from here on.
-  const Pair& own = pairs[lane < kPairs ? lane : 0];
-  Best end = lane == 1 ? best[kPairs - 1] : best[0];
-  const bool owns = lane < kPairs && own.slot < task.count;
+  // Each pair has as many lanes from here on; the first of them speaks for it.
+  constexpr int kOwnLanes = kLanes / kPairs;
+  const Pair& own = pairs[lane / kOwnLanes];
+  Best end = lane < kOwnLanes ? best[0] : best[kPairs - 1];
+  const bool owns = lane % kOwnLanes == 0 && own.slot < task.count;
   const Status status = status_of(task, end);
-  std::int32_t count = 0;
   Track track{0, 0, 0, 0, 0, 0, RunWriter(nullptr, 0)};
-  if constexpr (kWalks) {
-    if (owns && status == Status::Ok && end.i > 0) {
-      const auto at = static_cast<std::uint64_t>(own.slot) * static_cast<std::uint32_t>(task.op_capacity);
-      const std::int32_t j =
-          kLocal && kTwice ? (end.j + 1) * kColumns : end.j;  // the last of the lane's, as long as it is not known
-      track = {end.i, j, end.score, 0, 0, 0, RunWriter(task.ops + at, task.op_capacity)};
+  if constexpr (kTwice) {
+    if (own.slot < task.count && status == Status::Ok) {
+      track = Track::from(task, own, end, owns);
+      if (kLocal) track.j = (end.j + 1) * kColumns;  // the last of the lane's, as long as it is not known
     }
     Walk(task, room, profile, shared.scores, rows, lane).run(pairs, best, track, end.j);
-    if (!kLocal) {
-      track.out.add(kInsertion, track.i);
-      track.i = 0;
-      if (task.rule == SwRule::Global) {
-        track.out.add(kDeletion, track.j);
-        track.j = 0;
-      }
-    }
-    count = track.out.finish();
   }
-  if (owns) answer(task, own, end, status, track, count);
+  if (owns) answer(task, own, end, status, track);
 }
 
 WFACLI_DEVICE void align_all(const SwTask& task) {
@@ -101,7 +85,6 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     shared.scores[k] = task.scores[k];
   __syncthreads();
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
-  const Room room = Room::of(task, task.workspace + static_cast<std::uint64_t>(thread / kLanes) * task.stride);
   const Profile profile(shared.scores, profiles + threadIdx.x / 32 * Profile::of_warp(task.codes), task.codes);
   for (;;) {
     std::uint32_t drawn = 0;
@@ -109,7 +92,8 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     drawn = min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu);
     const auto first = static_cast<std::int32_t>(drawn);
     if (first >= task.count) return;
-    align(task, first, room, profile, shared, thread & (kLanes - 1));
+    const std::int32_t group = Room::kOfLaunch ? first / kPairs + (thread & 31) / kLanes : thread / kLanes;
+    align(task, first, Room::of(task, group), profile, shared, thread & (kLanes - 1));
     __syncwarp();  // the room is free again
   }
 }

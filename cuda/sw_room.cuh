@@ -20,6 +20,7 @@ constexpr bool kLocal = kRule == SwRule::Local, kExtends = kRule == SwRule::Exte
 constexpr bool kWalks = kPath && !kExtends;  // an extension only finds where it ends
 constexpr bool kWhole = kWalks && WFACLI_WHOLE != 0;  // directions of all cells are kept,
 constexpr bool kTwice = kWalks && !kWhole;  // or states, and what the path crosses is done again
+constexpr bool kLeavesWay = kPath && !kTwice;  // where paths begin is all that is found: another launch makes them
 #if WFACLI_BITS == 16
 using Word = Halves;
 #else
@@ -32,12 +33,12 @@ static_assert(kColumns % 4 == 0 && kSteps >= kLanes && kLanes >= kPairs);
 struct Pair {
   const std::uint8_t *query, *target;  // the first letters
   std::int32_t query_len, target_len;  // 0: no pair
-  std::int32_t slot;
+  std::int32_t slot, row;
 
   WFACLI_DEVICE static Pair of(const SwTask& task, std::int32_t slot) {
     const std::int32_t at = min(slot, task.count - 1), row = task.rows[at];
     const Coded query = Coded::query(task.seq, row), target = Coded::target(task.seq, row);
-    Pair pair{query.letters, target.letters, query.length, target.length, slot};
+    Pair pair{query.letters, target.letters, query.length, target.length, slot, row};
     if (task.prefixes) {
       pair.query_len = task.prefixes[at].x;
       pair.target_len = task.prefixes[at].y;
@@ -130,18 +131,22 @@ struct Room {
 
   std::uint8_t* at;
   std::uint64_t edge_bytes, kept_bytes;  // of a stripe; kept: states, or directions of all cells
-  std::int32_t stripes;
+  std::int32_t stripes, steps;  // steps: of a stripe of the longest query
 
-  WFACLI_DEVICE static Room of(const SwTask& task, std::uint8_t* at) {
+  // Of a group: where directions are kept until another launch reads them, all groups of the launch have one, and `group`
+  // counts these, else those that are resident.
+  WFACLI_DEVICE static Room of(const SwTask& task, std::int32_t group) {
     Room room;
-    room.at = at;
+    room.at = task.workspace + static_cast<std::uint64_t>(group) * task.stride;
     room.stripes = kTwice ? (task.longest_target - 1) / kWidth + 1 : 1;
     room.edge_bytes = static_cast<std::uint64_t>(task.longest_query) * sizeof(Edge);
     const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
     room.kept_bytes = kTwice ? states * kWords * 4 * kLanes : 0;
-    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(task.longest_query + kLanes - 1) * kWidth;
+    room.steps = task.longest_query + kLanes - 1;
+    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(room.steps) * kWidth;
     return room;
   }
+  static constexpr bool kOfLaunch = kWhole;
   // Rows of the edge behind a stripe, from row 1. Where nothing is done twice there is one edge: a stripe writes a row
   // when it has read what the stripe before left there, since what it writes depends on that.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
@@ -166,11 +171,13 @@ struct Room {
       for (int w = 0; w < kDirections; ++w) to[w] = words[w];
     }
   }
-  // Directions of a part of a stripe, or of all of it, of step t: a lane's words side by side.
+  // Directions of a part of a stripe, or of all of it, of step t: a lane's words side by side. Where they are all kept so
+  // are those of a lane's steps, as a way back goes from one to the next and reads them from far away.
   WFACLI_DEVICE std::uint32_t* directions(std::int32_t stripe, std::int32_t t, std::int32_t lane) const {
     std::uint64_t first = (edge_bytes + (kTwice ? kept_bytes : 0)) * static_cast<std::uint32_t>(stripes);
     if (kWhole) first += kept_bytes * static_cast<std::uint32_t>(stripe);
-    return reinterpret_cast<std::uint32_t*>(at + (first + 15) / 16 * 16) + (t * kLanes + lane) * kDirections;
+    const std::int32_t place = kWhole ? lane * steps + t : t * kLanes + lane;
+    return reinterpret_cast<std::uint32_t*>(at + (first + 31) / 32 * 32) + place * kDirections;
   }
 };
 

@@ -244,6 +244,8 @@ class Sweep {
 
  private:
   static constexpr bool kSeeks = kPath && kLocal;  // the row of the best cell
+  // Rows of a turn: values change their registers in a row, and two bring most of them back. Others have none to spare.
+  static constexpr int kTogether = kLocal && !kTwice ? 2 : 1;
 
   WFACLI_DEVICE void stripe(const Pair (&pairs)[kPairs], std::int32_t number, std::int32_t rows, bool more,
                             Best (&best)[kPairs]) {
@@ -264,7 +266,7 @@ class Sweep {
     most_ = gaps_.word(0);
     const std::int32_t steps = rows + kLanes - 1;
     const bool last = more && lane_ == kLanes - 1;
-#pragma unroll 1
+#pragma unroll kTogether
     for (std::int32_t t = 0; t < steps; ++t) {
       if (kTwice && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
       const Entry entry = state.entry(entering.at(t), lane_);

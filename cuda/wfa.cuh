@@ -8,10 +8,8 @@
 // decides it; so any trace leads to the canonical path.
 #pragma once
 
-#include "common/cigar.cuh"
 #include "wfa_band.cuh"
-#include "wfa_match.cuh"
-#include "wfa_trace.cuh"
+#include "wfa_replay.cuh"
 
 namespace wfacli {
 
@@ -20,6 +18,7 @@ namespace wfacli {
 template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, Outside Out>
 class Wavefront {
   static constexpr bool kBanded = Out == Outside::Wrapped;
+  static constexpr std::int32_t kSettled = 64;  // rows for which a trace is asked for room at once
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
@@ -69,10 +68,13 @@ class Wavefront {
     std::int32_t s = 0;
     Range at{0, 0};
     for (std::int32_t dead = 0;;) {
+      if (kBanded && dead > p_.depth()) return {Status::Dropped};
       if constexpr (Trace::kLinked)
         if (!trace_.fits(Group::shared_value(&memory_.state->blocks), s)) return {Status::MemoryLimit};
       if (at.lo <= last_ && last_ <= at.hi && ring_.template offset<true>(slots_.m(0), last_) == m_) break;
       if (s >= most_) return {s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit};
+      if constexpr (kBanded && Trace::kCodes)
+        if (band_.settled() && min(n_, m_) > 0 && settled_rows(s, dead)) continue;
       at = row_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};
       if (kBanded && band_.span().hi - band_.span().lo >= Width) return {Status::MemoryLimit};
@@ -84,12 +86,10 @@ class Wavefront {
         after_banded_row(s, at);
       else
         blank_up_to(at);
-      if constexpr (kBanded) {
+      if constexpr (kBanded)
         dead = Group::any(alive) ? 0 : dead + 1;
-        if (dead > p_.depth()) return {Status::Dropped};
-      } else {
+      else
         Group::sync();
-      }
     }
     Answer answer{Status::Ok, s, 0, kBanded && band_.cut()};
     if constexpr (Trace::kCarried || Trace::kCodes) write_path(slot, answer);
@@ -162,72 +162,143 @@ class Wavefront {
     return budget_.clip(reached);
   }
 
+  // Rows after s with the diagonals that all rows in the ring have, until the band moves or the pair ends: none of them
+  // is narrowed, or has anything to wipe. False if there is none. As align() has it, `dead` counts rows without a path.
+  WFACLI_DEVICE bool settled_rows(std::int32_t& s, std::int32_t& dead) {
+    const Range at = band_.diagonals();
+    const std::int32_t until = band_.stays(s, min(most_, s + kSettled));
+    if (until <= s || !trace_.fits(until - s, until, at)) return false;
+    const bool ends = at.lo <= last_ && last_ <= at.hi;
+    do {
+      reach_.next(++s);
+      trace_.next_row(s, at, Group::rank() == 0);
+      slots_.next();
+      dead = Group::any(settled_step(at)) ? 0 : dead + 1;
+    } while (s < until && dead <= p_.depth() && !(ends && ring_.template offset<false>(slots_.m(0), last_) == m_));
+    return true;
+  }
+  // The same as step(), two diagonals a thread at a time: while one waits for its letters, so does the other.
+  WFACLI_DEVICE bool settled_step(Range at) {
+    bool alive = false;
+    for (std::int32_t first = at.lo; first <= at.hi; first += 2 * Group::kThreads) {
+      const std::int32_t k = first + Group::rank(), l = k + Group::kThreads;
+      if (l - Group::lane() <= at.hi)  // for some lanes
+        alive = two(k, l, l <= at.hi) || alive;
+      else if (k - Group::lane() <= at.hi)
+        alive = one<false>(k, k <= at.hi) || alive;
+    }
+    return alive;
+  }
+
   // Computes the next row; whether this thread has seen a path.
   template <bool Spill>
   WFACLI_DEVICE bool step(Range at) {
     bool alive = false;
     for (std::int32_t first = at.lo; first <= at.hi; first += Group::kThreads) {
       const std::int32_t k = first + Group::rank();
-      const bool own = k <= at.hi;
-      std::int32_t off = R::kNone;
-      if (own) off = cell<Spill>(k);
-      off += match_.each(off - k, off, off >= 0);
-      if (own) ring_.template set_offset<Spill>(slots_.m(0), k, off);
-      alive = alive || off >= 0;
+      alive = one<Spill>(k, k <= at.hi) || alive;
     }
     return alive;
   }
-
-  // The offset with which diagonal k begins in the next row, before matches; its trace and gap components are stored.
+  // Diagonal k of it, if it is one.
   template <bool Spill>
-  WFACLI_DEVICE std::int32_t cell(std::int32_t k) {
+  WFACLI_DEVICE bool one(std::int32_t k, bool own) {
+    std::int32_t off = R::kNone;
+    if (own) off = cell<Spill>(k, true, InRing<Spill>{*this, k});
+    off += match_.each(off - k, off, off >= 0);
+    if (own) ring_.template set_offset<Spill>(slots_.m(0), k, off);
+    return off >= 0;
+  }
+  // Diagonal k, and l if it is one.
+  WFACLI_DEVICE bool two(std::int32_t k, std::int32_t l, bool own) {
+    const Gathered of_k(InRing<false>{*this, k}), of_l(InRing<false>{*this, l});
+    const std::int32_t off = cell<false>(k, true, of_k), other = cell<false>(l, own, of_l);
+    typename Matching<Pair, Group>::Place a{off - k, off, 0, off >= 0}, b{other - l, other, 0, own && other >= 0};
+    match_.both(a, b);
+    ring_.template set_offset<false>(slots_.m(0), k, off + a.run);
+    if (own) ring_.template set_offset<false>(slots_.m(0), l, other + b.run);
+    return off >= 0 || (own && other >= 0);
+  }
+
+  // What a cell is made of, read from the ring as it is asked for.
+  template <bool Spill>
+  struct InRing {
+    const Wavefront& w;
+    std::int32_t k;
+    WFACLI_DEVICE std::int32_t mismatch() const { return at(w.slots_.m(w.p_.costs.mismatch), k); }
+    WFACLI_DEVICE std::int32_t opened(int g, bool insertion) const { return at(w.slots_.m(w.p_.opened(g)), from(insertion)); }
+    WFACLI_DEVICE std::int32_t longer(int g, bool insertion) const {
+      return at(w.slots_.longer_insertion(g) + (insertion ? 0 : w.p_.rows_gap(g)), from(insertion));
+    }
+    WFACLI_DEVICE std::int32_t from(bool insertion) const { return insertion ? k + 1 : k - 1; }
+    WFACLI_DEVICE std::int32_t at(std::int32_t row, std::int32_t diagonal) const {
+      return w.ring_.template offset<Spill>(row, diagonal);
+    }
+  };
+  // The same, all of it read at once: what is stored for one cell would else keep the next one's reading waiting.
+  struct Gathered {
+    static constexpr int kGaps = Pieces ? 2 * Pieces : 2;
+    std::int32_t same, first[kGaps], further[kGaps];
+    WFACLI_DEVICE explicit Gathered(const InRing<false>& ring) : same(ring.mismatch()) {
+#pragma unroll
+      for (int i = 0; i < kGaps; ++i) {
+        first[i] = ring.opened(i / 2, i % 2 == 0);
+        further[i] = Pieces ? ring.longer(i / 2, i % 2 == 0) : 0;
+      }
+    }
+    WFACLI_DEVICE std::int32_t mismatch() const { return same; }
+    WFACLI_DEVICE std::int32_t opened(int g, bool insertion) const { return first[2 * g + !insertion]; }
+    WFACLI_DEVICE std::int32_t longer(int g, bool insertion) const { return further[2 * g + !insertion]; }
+  };
+
+  // The offset with which diagonal k begins in the next row, before matches; its trace and gap components are stored if
+  // it is the thread's own.
+  template <bool Spill, class Sources>
+  WFACLI_DEVICE std::int32_t cell(std::int32_t k, bool own, const Sources& from) {
     const std::int32_t limit = min(n_ + k, m_);
-    const std::int32_t mismatch_row = slots_.m(p_.costs.mismatch);
-    std::int32_t best = ranked(inside(ring_.template offset<Spill>(mismatch_row, k) + 1, limit), kFromMismatch);
+    std::int32_t best = ranked(inside(from.mismatch() + 1, limit), kFromMismatch);
     std::uint32_t code = 0;
     Cell path{};
     if constexpr (Pieces == 0) {
-      const std::int32_t row = slots_.m(p_.costs.extend[0]);
-      best = max(best, ranked(inside(ring_.template offset<Spill>(row, k + 1), limit), from_insertion(0)));
-      best = max(best, ranked(inside(ring_.template offset<Spill>(row, k - 1) + 1, limit), from_deletion(0)));
+      best = max(best, ranked(inside(from.opened(0, true), limit), from_insertion(0)));
+      best = max(best, ranked(inside(from.opened(0, false) + 1, limit), from_deletion(0)));
     } else {
 #pragma unroll
       for (int g = 0; g < Pieces; ++g) {
-        gap<Spill>(k, g, true, limit, best, code, path);
-        gap<Spill>(k, g, false, limit, best, code, path);
+        gap<Spill>(k, g, true, own, from, limit, best, code, path);
+        gap<Spill>(k, g, false, own, from, limit, best, code, path);
       }
     }
     const std::uint32_t source = static_cast<std::uint32_t>(best) & 7;
     const std::int32_t off = best >> 3;
-    if constexpr (Trace::kCodes) trace_.put(k, code | source);
+    if constexpr (Trace::kCodes)
+      if (own) trace_.put(k, code | source);
     if constexpr (Trace::kCarried)
       if (off >= 0) carry<Spill>(k, source, path);
     return off;
   }
 
   // One gap component at diagonal k. `best` takes what arrives in M, `path` the steps of what is taken.
-  template <bool Spill>
-  WFACLI_DEVICE void gap(std::int32_t k, int g, bool insertion, std::int32_t limit, std::int32_t& best,
-                         std::uint32_t& code, Cell& path) {
-    const std::int32_t from = insertion ? k + 1 : k - 1, more = insertion ? 0 : 1;
-    const std::int32_t down = insertion ? 0 : p_.rows_gap(g);
-    const std::int32_t opened_row = slots_.m(p_.opened(g)), longer_row = slots_.longer_insertion(g) + down;
-    const std::int32_t row = slots_.insertion(g) + down;
-    const std::int32_t opened = ring_.template offset<Spill>(opened_row, from);
-    const std::int32_t longer = ring_.template offset<Spill>(longer_row, from);
+  template <bool Spill, class Sources>
+  WFACLI_DEVICE void gap(std::int32_t k, int g, bool insertion, bool own, const Sources& from, std::int32_t limit,
+                         std::int32_t& best, std::uint32_t& code, Cell& path) {
+    const std::int32_t row = slots_.insertion(g) + (insertion ? 0 : p_.rows_gap(g));
+    const std::int32_t opened = from.opened(g, insertion), longer = from.longer(g, insertion);
     const bool opens = opened >= longer;
-    const std::int32_t off = inside(max(opened, longer) + more, limit);
-    ring_.template set_offset<Spill>(row, k, off);
+    const std::int32_t off = inside(max(opened, longer) + (insertion ? 0 : 1), limit);
+    if (own) ring_.template set_offset<Spill>(row, k, off);
     const std::int32_t arrives = ranked(off, insertion ? from_insertion(g) : from_deletion(g));
     const bool taken = arrives > best;
     best = max(best, arrives);
     if (Trace::kCodes && opens) code |= insertion ? CellCodes::insertion_opens(g) : CellCodes::deletion_opens(g);
     if constexpr (Trace::kCarried) {
       if (off >= 0) {
-        Cell own = Trace::template load<Spill>(ring_, opens ? opened_row : longer_row, from);
-        trace_.push(own, insertion ? kStepInsertion : kStepDeletion);
-        Trace::template store<Spill>(ring_, row, k, own);
-        if (taken) path = own;
+        const std::int32_t before = opens ? slots_.m(p_.opened(g))
+                                          : slots_.longer_insertion(g) + (insertion ? 0 : p_.rows_gap(g));
+        Cell steps = Trace::template load<Spill>(ring_, before, insertion ? k + 1 : k - 1);
+        trace_.push(steps, insertion ? kStepInsertion : kStepDeletion);
+        Trace::template store<Spill>(ring_, row, k, steps);
+        if (taken) path = steps;
       }
     }
   }
@@ -295,7 +366,8 @@ class Wavefront {
     Group::sync();
     const std::int32_t count = memory_.state->words;
     std::uint32_t* ops = task_.ops + static_cast<std::uint64_t>(slot) * task_.op_capacity;
-    answer.ops = replay(trace_.end(answer.cost) - count, count, ops);
+    const Replay<Pieces, Pair, Group> replay(p_, match_);
+    answer.ops = replay.operations(trace_.end(answer.cost) - count, count, ops, task_.op_capacity);
     if (answer.ops > task_.op_capacity) {
       answer = {Status::MemoryLimit};
       return;
@@ -308,51 +380,9 @@ class Wavefront {
     }
     if constexpr (kBanded) {
       Group::sync();
-      if (answer.cut && Group::rank() == 0) answer.cost = priced(ops, answer.ops);
+      if (answer.cut && Group::rank() == 0) answer.cost = replay.priced(ops, answer.ops);
     }
   }
-  // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper.
-  WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count) const {
-    std::int32_t cost = 0;
-    for (std::int32_t i = 0; i < count; ++i) {
-      const std::uint32_t op = ops[i] & 15;
-      const std::int32_t length = static_cast<std::int32_t>(ops[i] >> 4);
-      if (op == kDifferent) cost += length * p_.costs.mismatch;
-      if (op == kInsertion || op == kDeletion) cost += p_.gap_cost(length);
-    }
-    return cost;
-  }
-
-  // Goes along the steps, from the ends of the sequences, and fills in the matches; all threads do, together, and one
-  // writes. Returns how many operations there are.
-  WFACLI_DEVICE std::int32_t replay(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops) const {
-    RunWriter runs(ops, Group::rank() == 0 ? task_.op_capacity : 0);
-    std::int32_t k = 0, off = match_.together(0, 0);
-    bool in_gap = false;
-    runs.add(kEqual, off);
-    for (std::int32_t w = 0; w < count; ++w) {
-      const std::uint32_t word = words[w];
-      for (int shift = (31 - __clz(static_cast<int>(word))) & ~1; shift >= 0; shift -= 2) {
-        const std::uint32_t step = word >> shift & 3;
-        if (step == kStepMismatch) {
-          if (!in_gap) runs.add(kDifferent, 1);
-          off += !in_gap;
-          in_gap = false;
-        } else {
-          runs.add(step == kStepInsertion ? kInsertion : kDeletion, 1);
-          k += step == kStepInsertion ? -1 : 1;
-          off += step == kStepDeletion;
-          in_gap = Pieces > 0;
-        }
-        if (in_gap) continue;
-        const std::int32_t run = match_.together(off - k, off);
-        runs.add(kEqual, run);
-        off += run;
-      }
-    }
-    return runs.finish();
-  }
-
   const AlignTask& task_;
   const Penalties<Pieces> p_;
   const Memory memory_;

@@ -71,6 +71,16 @@ class Band {
       : p_(p), width_(task.band), step_(task.band_step), rows_(rows),
         pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
 
+  // Whether all rows of the ring have just the band's diagonals. So has the next one then, until the band moves: what is
+  // reached only grows, and nothing else is narrower. Nor is anything new cut off: in as many scores as the ring has rows
+  // gaps have become longer, so one of these rows had less than was reached already, if any ever will.
+  WFACLI_DEVICE bool settled() const { return alike_ >= p_.rows_m(); }
+  WFACLI_DEVICE Range diagonals() const { return band_; }
+  // The last score from s on before which the band stays where it is, up to `most`.
+  WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
+    return step_ > 0 ? min(s / step_ * step_ + step_ - 1, most) : most;
+  }
+
   // Makes the ranges of scores before 0, and of 0; threads `rank` of `count`.
   WFACLI_DEVICE void begin(int rank, int count) {
     for (std::int32_t r = rank; r < p_.rows_m(); r += count) rows_[r] = {0, 0};
@@ -102,9 +112,13 @@ class Band {
   WFACLI_DEVICE void next(Range at, bool tell) {
     slot_ = slot_ == p_.depth() ? 0 : slot_ + 1;
     if (tell) rows_[slot_] = at;
+    alike_ = at.lo == band_.lo && at.hi == band_.hi ? alike_ + 1 : 0;
   }
   WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
-  WFACLI_DEVICE void centre(std::int32_t k) { band_ = {k - width_, k + width_}; }
+  WFACLI_DEVICE void centre(std::int32_t k) {
+    if (band_.lo != k - width_ || band_.hi != k + width_) alike_ = 0;
+    band_ = {k - width_, k + width_};
+  }
   WFACLI_DEVICE bool cut() const { return cut_; }
 
  private:
@@ -113,7 +127,8 @@ class Band {
   Range* const rows_;
   const std::int32_t pad_;
   Range band_, span_{0, 0};
-  std::int32_t slot_ = 0;  // of the last row
+  std::int32_t slot_ = 0;   // of the last row
+  std::int32_t alike_ = 0;  // last rows that have just the band's diagonals
   bool cut_ = false;
 };
 

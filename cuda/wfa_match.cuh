@@ -62,6 +62,20 @@ struct Matching {
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t) const {
     return together(q, t, min(query_length() - q, target_length() - t));
   }
+  // Each thread's own runs from two places, as each() finds them; the letters of both are asked for at once. Neither
+  // sequence is empty.
+  struct Place {
+    std::int32_t q, t, run;
+    bool wanted;
+  };
+  WFACLI_DEVICE void both(Place& a, Place& b) const {
+    const std::int32_t most_a = begin(a), most_b = begin(b);
+    a.run = pair.equal(a.q, a.t, most_a);
+    b.run = pair.equal(b.q, b.t, most_b);
+    go_on(a, most_a);
+    go_on(b, most_b);
+  }
+
   // Each thread's own run from (q, t), none if not `wanted`. Short runs, which most are, are found by each thread
   // alone; long ones one after the other by all together, since the others would wait anyway.
   WFACLI_DEVICE std::int32_t each(std::int32_t q, std::int32_t t, bool wanted) const {
@@ -83,6 +97,19 @@ struct Matching {
   }
 
  private:
+  // Letters from a place on at most, 0 if it is not wanted; where there is none, the place becomes one that has some.
+  WFACLI_DEVICE std::int32_t begin(Place& at) const {
+    const std::int32_t most = at.wanted ? min(query_length() - at.q, target_length() - at.t) : 0;
+    if (!most) at.q = at.t = 0;
+    return most;
+  }
+  // After the first window, which hardly any run fills.
+  WFACLI_DEVICE void go_on(Place& at, std::int32_t most) const {
+    if (!Group::ballot(at.run == Pair::kWindow && at.run < most)) return;
+    const bool more = at.run == Pair::kWindow && at.run < most;
+    at.run += each(at.q + at.run, at.t + at.run, more);
+  }
+
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t, std::int32_t most) const {
     const std::int32_t own = Group::lane() * Pair::kWindow;
     for (std::int32_t done = 0; done < most; done += Group::kWarp * Pair::kWindow) {

@@ -174,12 +174,20 @@ class CellCodes {
 
   // Takes the bytes of score s, if there are so many; all threads of the group call it. begin_row(0) is not needed.
   WFACLI_DEVICE bool begin_row(std::int32_t s, Range at) {
-    const std::uint64_t width = static_cast<std::uint64_t>(at.hi - at.lo + 1);
-    if (used_ + width + 4 * (static_cast<std::uint64_t>(s) + 1 + StepsBack::most_words(s)) > memory_.size) return false;
-    row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
-    used_ += width;
-    *row_of(s) = row_;
+    if (!fits(1, s, at)) return false;
+    next_row(s, at, true);
     return true;
+  }
+  // Whether so many further rows with these diagonals, of which score s has the last, have room.
+  WFACLI_DEVICE bool fits(std::int32_t rows, std::int32_t s, Range at) const {
+    const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
+    return used_ + cells + 4 * (static_cast<std::uint64_t>(s) + 1 + StepsBack::most_words(s)) <= memory_.size;
+  }
+  // Takes the bytes of score s, which fit; at least one thread tells where they are.
+  WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
+    row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
+    used_ += static_cast<std::uint64_t>(at.hi - at.lo + 1);
+    if (tell) *row_of(s) = row_;
   }
   WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code) {
     memory_.bytes[row_ + static_cast<std::uint32_t>(k)] = static_cast<std::uint8_t>(code);

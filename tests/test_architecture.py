@@ -50,7 +50,7 @@ STAGES = [
         "distance.gpu_wavefront",
     },
     {"engines.base", "engines.parts", "engines.threads", "engines.long"},
-    {"engines.cpu", "engines.gpu", "engines.both", "engines.extend", "engines.extend_gpu"},
+    {"engines.cpu", "engines.gpu", "engines.both", "engines.extend", "engines.extend_auto", "engines.extend_gpu"},
     {"engines.several"},
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},

@@ -85,6 +85,8 @@ class Mapped:
         first: i32[n], the same number for all rows of a read, another one than its neighbours'.
         sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048.
         mapq: u8[n], mapping qualities; 255 where unknown.
+        tags, tags_len: i64[n], i32[n], where the read's own tags are in Records.text, with tabs between them, and how
+            many bytes; 0 where there are none.
     """
 
     t_offset: I64
@@ -95,10 +97,29 @@ class Mapped:
     first: I32
     sam_flags: I32
     mapq: U8
+    tags: I64
+    tags_len: I32
 
     def rows(self, rows: Any) -> Mapped:
         """Some rows, chosen as numpy chooses."""
         return Mapped(**{c.name: getattr(self, c.name)[rows] for c in dataclasses.fields(self)})
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What pairs take, all of them together.
+
+    Attributes:
+        nbytes: of their letters, each sequence padded to a multiple of 16.
+        longest: letters of the longest sequence.
+        apart: the most by which a pair's lengths differ.
+        others: how many pairs have letters other than A C G T.
+    """
+
+    nbytes: int
+    longest: int
+    apart: int
+    others: int
 
 
 @dataclass(frozen=True)
@@ -114,6 +135,8 @@ class PairBatch:
         est_edits: i32[n], estimated edit distance, -1 where unknown; beside a card its cost, in average edits.
         records: names and qualities.
         mapped: where rows lie in reads and on a reference; None for pairs that are no more than that.
+        known: i32[k], the only rows that have an estimate, in order; None where that is to be looked up.
+        extent: of all pairs; None where nobody has looked.
     """
 
     ordinal: int
@@ -126,6 +149,8 @@ class PairBatch:
     est_edits: I32
     records: Records
     mapped: Mapped | None = None
+    known: I32 | None = None
+    extent: Extent | None = None
 
     def __len__(self) -> int:
         return len(self.q_len)
@@ -147,11 +172,35 @@ class PairBatch:
         names = {c: getattr(self.records, c)[rows] for c in _NAME_COLUMNS}
         pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
         mapped = None if self.mapped is None else self.mapped.rows(rows)
-        return dataclasses.replace(self, records=dataclasses.replace(self.records, **names), mapped=mapped, **pairs)
+        records = dataclasses.replace(self.records, **names)
+        return dataclasses.replace(self, records=records, mapped=mapped, known=None, extent=None, **pairs)
+
+    def shapes(self, rows: Any) -> PairBatch:
+        """Some rows without their letters and names: what kernels are chosen by, in memory of its own."""
+        columns = (self.q_len[rows], self.t_len[rows], self.flags[rows], self.est_edits[rows])
+        n, none = len(columns[0]), np.zeros(0, np.uint8)
+        places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
+        records = Records(none, places, places, lengths, lengths, places)
+        return PairBatch(0, none, places, places, *columns, records)
 
     def with_edits(self, edits: I32) -> PairBatch:
         """The same pairs with other estimates (i32[n])."""
-        return dataclasses.replace(self, est_edits=edits)
+        return dataclasses.replace(self, est_edits=edits, known=None)
+
+    def with_some_edits(self, rows: I32, edits: I32) -> PairBatch:
+        """The same pairs with estimates (i32[k]) of some rows (i32[k], in order) and no others."""
+        column: I32 = np.full(len(self), -1, np.int32)
+        column[rows] = edits
+        return dataclasses.replace(self, est_edits=column, known=rows)
+
+    def rows_with_edits(self) -> I32:
+        """Rows (i32[k]) that have an estimate."""
+        return np.flatnonzero(self.est_edits >= 0).astype(np.int32) if self.known is None else self.known
+
+    @property
+    def most_edits(self) -> int:
+        """The most that is estimated; -1 where nothing is."""
+        return int((self.est_edits if self.known is None else self.est_edits[self.known]).max(initial=-1))
 
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:

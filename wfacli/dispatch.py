@@ -37,8 +37,9 @@ from .gpu import rungs
 from .offers import ALIKE, reached
 
 SAMPLE = 64  # pairs that speak for a batch
-_MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
-_ALL, _MANY = 10_000, 400  # edits of 10,000 letters
+MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
+ALL_EDITS, _MANY = 10_000, 400  # edits of 10,000 letters
+_TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a card ends
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def route(
         return _on_card(pairs, spec, limits)
     only = only or _one_for_all(pairs, spec, limits)
     if only:
-        return [Route(every_row(len(pairs)), only)]
+        rows = every_row(len(pairs))
+        return [Route(_costliest_first(rows, pairs) if on_gpu(only) else rows, only)]
     names = candidates(spec)
     return [Route(rows, names[kernel]) for kernel, rows in forecaster(spec, limits, names).fastest(pairs)]
 
@@ -113,7 +115,8 @@ def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -
 
 def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     """First routes beside a card; pairs with letters other than A C G T are jobs of their own."""
-    other = (pairs.flags & Flag.NON_ACGT) != 0 if pairs.flags.any() else np.zeros(0, bool)
+    some = pairs.flags.any() if pairs.extent is None else pairs.extent.others
+    other = (pairs.flags & Flag.NON_ACGT) != 0 if some else np.zeros(0, bool)
     if not other.any():
         return _for_card(pairs, every_row(len(pairs)), spec, limits)
     return [
@@ -140,12 +143,11 @@ def _for_card(
     cpu, again = candidates(spec), failed is not None
     if few_on_cpu and (own := _soon_done(pairs, rows, spec, limits)):
         return own
-    known = np.flatnonzero(pairs.est_edits[rows] >= 0)
+    every = is_every_row(rows, len(pairs))
+    known = pairs.rows_with_edits() if every else np.flatnonzero(pairs.est_edits[rows] >= 0)
     if len(known) <= len(rows) / 2:
         speak = known if len(known) else np.arange(0, len(rows), -(-len(rows) // SAMPLE))
-        sample = pairs.part(rows[speak])
-        if not len(known):
-            sample = with_many_estimates(sample, spec)
+        sample = pairs.shapes(rows[speak]) if len(known) else with_many_estimates(pairs.part(rows[speak]), spec)
         if failed is not None:
             sample = _raised(sample, failed[speak], spec)
         job = jobs.one_for_all(
@@ -153,7 +155,7 @@ def _for_card(
         )
         any_band = on_gpu(job.kernel) and rungs.RUNGS[job.kernel].any_band
         return [Route(_longest_first(rows, pairs) if any_band else rows, job.kernel, job.cut, again)]
-    some = pairs if is_every_row(rows, len(pairs)) else pairs.part(rows)
+    some = pairs if every else pairs.part(rows)
     if failed is not None:
         some = _raised(some, failed, spec)
     found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, failed)
@@ -164,6 +166,13 @@ def _longest_first(rows: I32, pairs: PairBatch) -> I32:
     """Rows in the order in which a kernel whose work grows with the length had best have them; see slowest_first."""
     longest = np.maximum(pairs.q_len[rows], pairs.t_len[rows])
     return rows if longest.max() <= ALIKE * longest.min() else rows[np.argsort(-longest, kind="stable")]
+
+
+def _costliest_first(rows: I32, pairs: PairBatch) -> I32:
+    """Rows in the order in which a wavefront had best have them, if each has an estimate and it makes a difference."""
+    edits = pairs.est_edits[rows]
+    unlike = edits.min() >= 0 and edits.max() > ALIKE * edits.min()
+    return rows[np.argsort(-edits, kind="stable")] if unlike and edits.sum() < _TURNS * edits.max() else rows
 
 
 def _rows_of(rows: I32, some: I32) -> I32:
@@ -200,13 +209,13 @@ def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     if not len(pairs):
         return pairs
     longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    estimates = estimate_edits(pairs, most=_ALL if longest <= _MEDIUM else _MANY, costs=weights(spec))
+    estimates = estimate_edits(pairs, most=ALL_EDITS if longest <= MEDIUM else _MANY, costs=weights(spec))
     return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
     """best_for_all of a batch of which most pairs have no estimate."""
-    known = np.flatnonzero(pairs.est_edits >= 0).astype(np.int32)
+    known = pairs.rows_with_edits()
     if len(known) > len(pairs) / 2:
         return None
     rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import tuning
-from .batch import I32, PairBatch, Records
+from .batch import I32, PairBatch, every_row
 from .config import AlignSpec, Limits
 from .forecast import F64, Forecast, Units, is_edit
 from .gpu import dp, rungs, tiles, wfa
@@ -35,20 +35,15 @@ class Sample:
 
     def __init__(self, pairs: PairBatch, count: int, failed: F64 | None = None) -> None:
         """`failed`: costs (f64[m]) that they are known to exceed."""
-        self.pairs, self.count, self.failed = _without_letters(pairs), count, failed
+        self.pairs, self.count, self.failed = pairs.shapes(every_row(len(pairs))), count, failed
         longest, shortest = np.maximum(pairs.q_len, pairs.t_len), np.minimum(pairs.q_len, pairs.t_len)
-        found = [
-            _round(len(pairs) / 4, _STEPS),
-            _round(count, _STEPS),
-            int(np.bitwise_or.reduce(pairs.flags, initial=0)),
-        ]
-        for column in (longest, longest - shortest, pairs.est_edits + 1):
-            ordered = np.sort(column)
-            found += [_round(int(ordered[int(share * (len(ordered) - 1))]), _STEPS) for share in _QUANTILES]
-            found.append(_round(int(ordered[-1]), 2))
+        ordered = np.sort([longest, longest - shortest, pairs.est_edits + 1], axis=1)
+        places = [int(share * (len(pairs) - 1)) for share in _QUANTILES]
+        found = [_in_steps(np.array([len(pairs) / 4, count]), _STEPS), _in_steps(ordered[:, places], _STEPS)]
+        found.append(_in_steps(ordered[:, -1], 2))
         if failed is not None:
-            found += [_round(float(value), _STEPS) for value in np.quantile(failed, (0, *_QUANTILES, 1))]
-        self._key = tuple(found)
+            found.append(_in_steps(np.quantile(failed, (0, *_QUANTILES, 1)), _STEPS))
+        self._key = (int(np.bitwise_or.reduce(pairs.flags, initial=0)), *(steps.tobytes() for steps in found))
 
     @property
     def weight(self) -> float:
@@ -62,18 +57,10 @@ class Sample:
         return isinstance(other, Sample) and self._key == other._key
 
 
-def _without_letters(pairs: PairBatch) -> PairBatch:
-    """The columns that kernels are chosen by, in memory of their own."""
-    n, none = len(pairs), np.zeros(0, np.uint8)
-    places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
-    records = Records(none, places, places, lengths, lengths, places)
-    columns = (pairs.q_len.copy(), pairs.t_len.copy(), pairs.flags.copy(), pairs.est_edits.copy())
-    return PairBatch(0, none, places, places, *columns, records)
-
-
-def _round(value: float, steps: int) -> int:
+def _in_steps(values: npt.NDArray[Any], steps: int) -> I32:
     """In so many steps up to twice as much."""
-    return round(steps * math.log2(value + 1))
+    rounded: I32 = np.rint(steps * np.log2(values + 1.0)).astype(np.int32)
+    return rounded
 
 
 class Offers:

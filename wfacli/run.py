@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,8 @@ from .batch import U8, AlignmentBatch, PairBatch
 from .config import CPU_BATCH, GPU_BATCH, Config, Container, EngineName, Format, RunConfig
 from .engines.base import Engine
 from .engines.cpu import CpuEngine, native_options
-from .engines.rescue import align_batch
+from .engines.rescue import align_in_turn, turns_of
 from .errors import InternalError, UsageError
-from .estimate import with_estimates
 from .forecast import TABLE
 from .gpu.presence import may_have_card
 from .io.format import Formatter
@@ -32,6 +31,26 @@ from .stats import Stats
 # that a thread may keep the interpreter from the one that has the card, by default more than a job takes.
 MOST_BESIDE_A_CARD = 8
 SWITCH_BESIDE_A_CARD = 2e-4
+
+
+_LEAST_BESIDE_A_CARD = 24_000_000  # letters of a batch, which fill a card
+_SPARE = 17 / 16
+
+
+def shared_out(sizes: Sequence[int | None], cards: int = 1) -> int:
+    """Letters of a batch of files of so many bytes (None: unknown), beside so many cards.
+
+    Batches are alike, so that no one is left in the end, and of a small input as many as there may be at a time: then
+    the card has its first one soon, and the last one is soon written.
+    """
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return GPU_BATCH
+    total = sum(known)
+    few = min(max(round(total / _LEAST_BESIDE_A_CARD), 1), MOST_BESIDE_A_CARD * cards)
+    # A pair weighs more than its letters, and one batch more would be worse than a last one that is smaller.
+    even = int(total / max(few, -(-total // GPU_BATCH)) * _SPARE)
+    return min(max(even, _LEAST_BESIDE_A_CARD), GPU_BATCH)
 
 
 @dataclass(frozen=True)
@@ -103,7 +122,8 @@ class BatchRun(ABC):
             for opened in filter(None, (self.output, self.report)):
                 opened.abandon()
             raise
-        self.batch_bases = config.batch_bases or (GPU_BATCH if self.on_gpu else CPU_BATCH)
+        sizes = [source.size for source in self._sources]
+        self.batch_bases = config.batch_bases or (shared_out(sizes, self._cards) if self.on_gpu else CPU_BATCH)
 
     def _output(self, path: str | None) -> Output:
         out = self.settings.output
@@ -146,7 +166,15 @@ class BatchRun(ABC):
     def _batches(self, most: int) -> Iterator[PairBatch]:
         """The input; `most` batches are alive at a time."""
         layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
-        return read_batches(self._sources, layout, self.batch_bases, lend=lend)
+        sam = self.settings.output.format is Format.SAM
+        return read_batches(
+            self._sources,
+            layout,
+            self.batch_bases,
+            lend=lend,
+            keep_quality=sam,
+            threads=self.settings.threads,
+        )
 
     @property
     def on_gpu(self) -> bool:
@@ -253,6 +281,7 @@ class AlignRun(BatchRun):
         self.config = config
         self._check_options = native_options(config.spec, config.limits, TABLE)
         super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
+        self._turns = turns_of(self._cards)
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
@@ -269,8 +298,7 @@ class AlignRun(BatchRun):
 
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
         config = self.config
-        pairs = with_estimates(pairs, config.spec, self.on_gpu)
-        return align_batch(self.engine, pairs, config.spec, config.limits, self.stats, config.kernel)
+        return align_in_turn(self.engine, pairs, config.spec, config.limits, self.stats, self._turns, config.kernel)
 
     def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
         return check_batch(pairs, alignments, self._check_options)

@@ -8,10 +8,12 @@ from typing import Any
 
 from ._native import check_batch
 from .batch import AlignmentBatch, PairBatch
-from .config import EngineName, Limits, OutputSpec
+from .config import GPU_BATCH, EngineName, Limits, OutputSpec
 from .engines.base import Engine
 from .engines.extend import ExtendEngine, extend_batch, native_options
+from .engines.extend_auto import ExtendWhereSooner
 from .errors import UsageError
+from .gpu.presence import may_have_card
 from .io.chosen import Sequences
 from .io.format import Formatter
 from .io.reader import PairFiles, layout_of
@@ -54,6 +56,12 @@ class Choice:
             raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
 
 
+def _any_card() -> bool:
+    from .engines.choice import any_card
+
+    return any_card()
+
+
 class ExtendRun(BatchRun):
     """One `extend` command."""
 
@@ -86,12 +94,29 @@ class ExtendRun(BatchRun):
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
-        if config.engine is not EngineName.GPU:
+        auto = config.engine is EngineName.AUTO
+        if config.engine is EngineName.CPU or (auto and not (config.spec.plain and may_have_card())):
             return cpu, 0
-        from .engines.choice import extending  # what drives a card takes a while to import
 
-        engine = extending(config.spec, config.engine, config.gpu_memory, cpu, self.stats, tell)
-        return engine, int(engine is not cpu)
+        def opened() -> Engine:
+            from .engines.choice import extending  # what drives a card takes a while to import
+
+            return extending(config.spec, cpu, config.gpu_memory, self.stats, tell)
+
+        if auto:
+            cards = int(self._large and _any_card())  # whose batches it has from the beginning
+            return ExtendWhereSooner(cpu, opened, config.threads, config.spec.score_only), cards
+        try:
+            return opened(), 1
+        except BaseException:
+            cpu.close()
+            raise
+
+    @property
+    def _large(self) -> bool:
+        """Whether files may hold more than one batch for a card, as far as their sizes tell."""
+        sizes = [source.size for source in self._sources]
+        return self._choice.every or self._listed is not None or None in sizes or sum(filter(None, sizes)) > GPU_BATCH
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         if not self._choice.every and self._listed is None:

@@ -63,7 +63,7 @@ GPU_JOB = 300.0  # microseconds that a route takes however few and short its pai
 GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card
 GPU_CLOCK = 1700.0  # cycles a microsecond
 GPU_LETTER_CYCLES, GPU_CELL_CYCLES = 100.0, 3.0  # of a letter, and of a lane's diagonals for it
-GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 430.0, 600.0  # of a row of a tile, for a team; of one on the way back
+GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 430.0, 1000.0  # of a row of a tile; of one on the way back
 GPU_WFA_ROW_CYCLES, GPU_WFA_PASS_CYCLES = 800.0, 600.0  # of a row, and of a group's pass over it
 GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
 # How far true costs are from estimated ones: the spread of their ratio's logarithm, where many edits were seen, and
@@ -127,6 +127,11 @@ GPU_LOCAL_COLUMN = {True: 1.75e-7, False: 3.5e-7}
 GPU_LOCAL_BEHIND = 300  # columns that a strip is behind the one before at least (guess)
 GPU_LOCAL_START = 5e-3  # seconds, of memory and letters
 CPU_LOCAL_CELLS = 1.2e10  # a second, of a thread: one alone 1.6e10 to 2.2e10 on small pairs, AVX-512
+# Batches of `extend` (engines/extend_auto.py), with CIGARs and scores alone: cells a second of a thread, AVX-512, and
+# of a card; one H200 took 1.2 ms for 64 million letters that lay page-locked, and a job some milliseconds with the
+# host's part of it. bench/extend_table.py, bench/sw_table.py, 2026-11-22.
+CPU_EXTEND_CELLS, GPU_EXTEND_CELLS = (5e9, 6.5e9), (1e12, 2.5e12)
+GPU_EXTEND_JOB, GPU_EXTEND_LETTER = 4e-3, 4e-11  # seconds
 # The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
 GPU_PATH_START = 4e-3  # seconds, of memory and of operations' way home
 GPU_PATH_SWEEP = 1.3  # times as long as stripes take for the distance alone, by their model

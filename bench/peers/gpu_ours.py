@@ -11,21 +11,24 @@ from typing import Any
 import numpy as np
 
 from wfacli._native import check_batch
-from wfacli.batch import PairBatch, Status
-from wfacli.config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Penalties
+from wfacli.batch import I32, U8, PairBatch, Status
+from wfacli.config import CPU_BATCH, AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Penalties
 from wfacli.engines.choice import with_gpu
 from wfacli.engines.cpu import CpuEngine, native_options
-from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
+from wfacli.engines.rescue import align_in_turn, turns_of
 from wfacli.forecast import TABLE
-from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
+from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD, shared_out
 from wfacli.stats import Stats
 
-from .gpu_work import Pairs
+from .gpu_work import Files, Pairs
 from .verdict import Costs
 
 EXACT = Heuristics()
-BATCH = {EngineName.GPU: GPU_BATCH, EngineName.CPU: CPU_BATCH}  # letters
+
+
+def batch_letters(where: str, files: Files) -> int:
+    """Letters of a batch, as the command makes them on "gpu" or "cpu" of a row's file."""
+    return shared_out([files.seq.stat().st_size]) if EngineName(where) is EngineName.GPU else CPU_BATCH
 
 
 class Engine:
@@ -60,6 +63,7 @@ class Engine:
         self._engine = with_gpu(config, cpu, self._stats)
         self._on_gpu = self._engine is not cpu
         self._workers = min(threads + 2, MOST_BESIDE_A_CARD) if self._on_gpu else threads + 2
+        self._turns = turns_of(1 if self._on_gpu else 0)
         if self._on_gpu:
             sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
 
@@ -82,19 +86,20 @@ class Engine:
             check: go along every path and compare its cost; it counts in the seconds. Raises RuntimeError.
         """
 
-        def one(batch: PairBatch) -> Costs:
-            batch = with_estimates(batch, self._spec, self._on_gpu)
-            done = align_batch(self._engine, batch, self._spec, self._limits, self._stats)
+        def one(batch: PairBatch) -> tuple[U8, I32]:
+            done = align_in_turn(self._engine, batch, self._spec, self._limits, self._stats, self._turns)
             if check and not self._spec.score_only:
                 found = check_batch(batch, done, self._checks)
                 if found:
                     raise RuntimeError(f"pair {found[0]} of batch {batch.ordinal}: {found[1]}")
-            return np.where(done.status == Status.OK, -done.score, -1).astype(np.int32)
+            # What is read later is no view of memory that the next batch's answers are waiting for.
+            return done.status.copy(), done.score
 
         with ThreadPoolExecutor(self._workers) as pool:
             begun = time.perf_counter()
-            costs = list(pool.map(one, pairs.batches))
+            found = list(pool.map(one, pairs.batches))
             seconds = time.perf_counter() - begun
+        costs = [np.where(status == Status.OK, -score, -1).astype(np.int32) for status, score in found]
         return seconds, np.concatenate(costs) if costs else np.zeros(0, np.int32)
 
     def counts(self) -> dict[str, dict[str, float]]:

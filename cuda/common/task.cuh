@@ -54,7 +54,7 @@ struct AlignTask {
   // The kernel's own memory: `stride` bytes for each of its units of work (see the kernel), 256-byte aligned.
   std::uint8_t* workspace;
   std::uint64_t stride;
-  std::uint32_t* next;  // 0 before the launch: where resident groups draw slots from
+  std::uint32_t* next;  // 0 before the launch: where resident groups draw from what there is to do
 
   Costs costs;
   std::int32_t count;
@@ -86,17 +86,18 @@ constexpr int kSwCodes = 32;  // of letters and of what lies beyond a sequence
 // A launch of sw.cu. Slot s (0 <= s < count) is row rows[s] of the batch; neither of its sequences is empty.
 struct SwTask {
   Sequences seq;  // only codes, less than `codes`
-  const std::int32_t* rows;  // [count]
+  const std::int32_t* rows;  // [count], of each slot
 
-  // Answers, [count] each; ops as in AlignTask. span: query_begin, query_end, target_begin, target_end; zeros where
-  // nothing is aligned, or without the path.
+  // Answers, of each row, and ops as in AlignTask, of each slot. span: query_begin, query_end, target_begin, target_end;
+  // zeros where nothing is aligned. Without the path it is all letters.
   std::uint8_t* status;
   std::int32_t* score;
   std::int32_t* op_count;
   std::uint32_t* ops;
   int4* span;
 
-  // The kernel's own memory: `stride` bytes for each group of lanes that is resident, 256-byte aligned.
+  // The kernel's own memory: `stride` bytes for each group of lanes that is resident, or of the launch where directions of
+  // all cells are kept; 256-byte aligned.
   std::uint8_t* workspace;
   std::uint64_t stride;
   std::uint32_t* next;  // 0 before the launch: where resident warps draw slots from
@@ -104,7 +105,7 @@ struct SwTask {
   // [count], of each slot: how many letters of the query (x) and of the target (y) there are, from the beginnings;
   // null: all of them.
   const int2* prefixes;
-  int2* ends;  // [count], what Extension found: the best prefixes; null: nobody asks
+  int2* ends;  // [count], of each slot: the best prefixes that Extension found, or where ways back begin; else unused
 
   std::int32_t codes;  // 1 to 30
   std::int32_t open;   // a gap of l letters costs open + l * extend
@@ -146,6 +147,7 @@ struct EncodeTask {
 struct GatherTask {
   const std::int32_t* op_count;  // [count], of the AlignTask; 16-byte aligned
   const std::uint32_t* ops;      // of the AlignTask
+  const std::int32_t* rows;      // [count], of gather_ops: each slot's place in op_count and start; null: its own
   std::int64_t* start;           // [count + 1], where each slot's operations start in cigar, and their total
   std::int64_t* sums;            // [chunks], memory of the kernels' own
   std::uint32_t* cigar;          // [start[count]]

@@ -62,7 +62,7 @@ class Answers:
         task["count"], task["op_capacity"] = count, capacity
         return answers
 
-    def cigar(self, slot: int) -> str:
-        """As in SAM; "*" if there is none."""
-        runs = self.ops[slot, : self.op_count[slot]].tolist()
+    def cigar(self, row: int, slot: int | None = None) -> str:
+        """As in SAM; "*" if there is none; `slot`: that had the row, where it is another number."""
+        runs = self.ops[row if slot is None else slot, : self.op_count[row]].tolist()
         return "".join(f"{run >> 4}{OPERATIONS[run & 15]}" for run in runs) or "*"

@@ -62,20 +62,31 @@ def launch_sw(
         task["prefixes"] = address(ends)
         _launch(batch, task, sw.Rule.GLOBAL, build, path, order, grid, ends, span)
     found: list[Optimum | Status] = []
-    for slot, status in enumerate(answers.status.tolist()):
-        cigar = answers.cigar(slot) if path else "*"
-        where = tuple(span[4 * slot : 4 * slot + 4].tolist()) if path else (0, 0, 0, 0)
-        found.append(Optimum(int(answers.cost[slot]), cigar, where) if status == Status.OK else Status(status))
+    slots = np.argsort(rows_of_slots(batch.count)).tolist()
+    for row, status in enumerate(answers.status.tolist()):
+        cigar = answers.cigar(row, slots[row]) if path else "*"
+        where = tuple(span[4 * row : 4 * row + 4].tolist()) if path else (0, 0, 0, 0)
+        found.append(Optimum(int(answers.cost[row]), cigar, where) if status == Status.OK else Status(status))
     return found
 
 
+def rows_of_slots(count: int) -> np.ndarray:
+    """The order in which pairs go, which is not theirs."""
+    return np.roll(np.arange(count, dtype=np.int32), -1)
+
+
 def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
-    stride = build.stride(rule, path, *batch.lengths.max(axis=0).tolist())
-    workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
+    stride, keeps_all = build.stride(rule, path, *batch.lengths.max(axis=0).tolist()), path and build.whole
+    blocks = max(grid, -(-batch.count // (build.groups * build.pairs)) if keeps_all else 0)
+    workspace, drawn = aligned(blocks * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
-    rows = np.arange(batch.count, dtype=np.int32)
+    rows = rows_of_slots(batch.count)
     task["rule"], task["rows"], task["next"] = rule, address(rows), address(drawn)
     task["workspace"], task["stride"] = address(workspace), stride
-    task["ends"], task["span"] = address(ends), address(span)
+    found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
+    task["ends"], task["span"] = address(found), address(span)
     kernels = Kernels("sw.cu", build.threads, dict(build.macros(rule, path)))
     kernels.launch("sw_align", task, grid, order, build.shared(batch.scores.codes))
+    if keeps_all and rule is not sw.Rule.EXTENSION:
+        walk = Kernels("sw_walk.cu", 32, dict(build.macros(rule, path)))
+        walk.launch("sw_walk", task, -(-batch.count // 32), order)

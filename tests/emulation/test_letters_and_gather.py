@@ -96,6 +96,27 @@ def test_operations_end_to_end(slots, lanes_log2, order):
     gathered(counts, 40, lanes_log2, 1 + slots % 3, order, chunk=100 if slots % 2 else None)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_operations_of_slots_that_are_other_rows(order):
+    """In two pieces, whose slots have room for more operations or fewer."""
+    rng = np.random.default_rng(5)
+    counts, rows = aligned(300, np.int32), rng.permutation(300).astype(np.int32)
+    counts[:] = rng.integers(0, 6, 300)
+    start, cigar = aligned(301, np.int64), aligned(counts.sum(), np.uint32)
+    start[:] = np.concatenate([[0], np.cumsum(counts)])
+    expected = np.empty(len(cigar), np.uint32)
+    for some, capacity in ((rows[:100], 9), (rows[100:], 5)):
+        ops = rng.integers(0, 2**32, (len(some), capacity), dtype=np.uint32)
+        for slot, row in enumerate(some):
+            expected[start[row] : start[row + 1]] = ops[slot, : counts[row]]
+        task = np.zeros(1, GATHER_TASK)
+        for name, array in (("op_count", counts), ("ops", ops), ("rows", some), ("start", start), ("cigar", cigar)):
+            task[name] = address(array)
+        task["count"], task["op_capacity"], task["lanes_log2"] = len(some), capacity, 1
+        Kernels("cigar.cu", 64).launch("gather_ops", task, 2, order)
+    np.testing.assert_array_equal(cigar, expected)
+
+
 def test_many_chunks():
     """More chunks than the one block has threads."""
     gathered(np.random.default_rng(1).integers(0, 3, 5001), 3, 1, 2, 0, chunk=4)

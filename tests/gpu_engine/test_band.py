@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 
 import pytest
 
+from tests.pairgen import mutated, sequence
+from wfacli.batch import AlignmentBatch, PairBatch
 from wfacli.config import AlignSpec, Heuristics, Limits, Metric, Mode, Penalties
 from wfacli.dispatch import route
 from wfacli.engines import choice
@@ -30,22 +33,68 @@ BATCH = batch_of(
 )
 
 
-def banded(metric: Metric, **rest) -> AlignSpec:
-    return AlignSpec(metric, Penalties.of(metric), heuristics=Heuristics(band=9, band_step=6), **rest)
+# Beyond the threads of a pair on both sides; runs of matches of some windows, also far from the path, where repeats
+# are; a gap after which the band has moved; a path that drifts along the band's edge.
+RUN, REPEAT = (sequence(random.Random(SEED + i), length, b"ACGT") for i, length in enumerate((170, 128)))
+(NOISY, TWICE), (DRIFTING, STRAIGHT) = (
+    (mutated(random.Random(SEED), 4 * REPEAT, b"ACGT", 0.12), 4 * REPEAT),
+    (b"".join(RUN[i : i + 7] for i in range(0, 160, 8)) * 2, 2 * RUN),
+)
+WIDE = batch_of(
+    [
+        *((q + RUN + q, t + RUN + RUN[:60] + t) for q, t in some_pairs(2, 230, 0.5, SEED + 4)),
+        *some_pairs(1, 420, 0.5, SEED + 5),
+        (NOISY, TWICE),
+        (TWICE, NOISY),
+        (DRIFTING, STRAIGHT),
+        (STRAIGHT, DRIFTING),
+        (RUN[:40] + b"T" * 40 + RUN, RUN[:40] + b"G" * 40 + RUN),
+        (b"ACNNT" * 60, b"AGTTC" * 55),
+        (b"", RUN + RUN + RUN),
+        # Rows are full before the gap is behind it (sequences are read backwards): matches on the outermost diagonals.
+        *((RUN + q, RUN + REPEAT + t) for q, t in [(mutated(random.Random(3), 2 * RUN, b"ACGT", 0.5), 2 * RUN)]),
+    ]
+)
+
+
+def banded(metric: Metric, band: tuple[int, int] = (9, 6), **rest) -> AlignSpec:
+    return AlignSpec(metric, Penalties.of(metric), heuristics=Heuristics(band=band[0], band_step=band[1]), **rest)
+
+
+def same_on_a_card(batch: PairBatch, spec: AlignSpec) -> tuple[AlignmentBatch, Stats]:
+    stats, cpu = Stats(), CpuEngine(spec, Limits(), 1)
+    wanted = align_batch(cpu, batch, spec, Limits(), Stats())
+    with on_card(spec, stats=stats) as (card, _):
+        found = align_batch(BothEngines(card, cpu), batch, spec, Limits(), stats)
+    cpu.close()
+    assert_equal(found, wanted)
+    return wanted, stats
 
 
 @pytest.mark.parametrize("score_only", [False, True])
 @pytest.mark.parametrize("metric", [Metric.EDIT, Metric.AFFINE, Metric.AFFINE2P])
 def test_the_cpu_s_answers(metric: Metric, score_only: bool) -> None:
-    spec, stats = banded(metric, score_only=score_only), Stats()
-    cpu = CpuEngine(spec, Limits(), 1)
-    wanted = align_batch(cpu, BATCH, spec, Limits(), Stats())
+    wanted, stats = same_on_a_card(BATCH, banded(metric, score_only=score_only))
     assert wanted.cut.any() and not wanted.cut.all()
-    with on_card(spec, stats=stats) as (card, _):
-        found = align_batch(BothEngines(card, cpu), BATCH, spec, Limits(), stats)
-    cpu.close()
-    assert_equal(found, wanted)
     assert sum(n for name, n in stats.kernels.items() if name.startswith("gpu-wfa-")) > len(BATCH) - 10, stats.kernels
+
+
+@pytest.mark.parametrize(
+    ("metric", "band"),
+    [
+        (Metric.EDIT, (140, 25)),
+        (Metric.AFFINE, (140, 25)),
+        (Metric.AFFINE, (150, 0)),
+        (Metric.AFFINE, (60, 11)),
+        (Metric.AFFINE, (5, 25)),
+        (Metric.EDIT, (8, 12)),
+        (Metric.AFFINE2P, (75, 30)),
+    ],
+)
+def test_rows_that_are_all_alike(metric: Metric, band: tuple[int, int]) -> None:
+    wanted, stats = same_on_a_card(WIDE, banded(metric, band))
+    assert wanted.cut.any(), "the band is full"
+    assert sum(n for name, n in stats.kernels.items() if name.startswith("gpu-wfa-")) > len(WIDE) / 2, stats.kernels
 
 
 def test_only_a_band_is_for_the_card() -> None:

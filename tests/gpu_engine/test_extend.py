@@ -18,15 +18,16 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.engines.extending import SCHEMES, extended, spec_of
 from tests.oracle_local import MODES
 from tests.pairgen import mutated, sequence
-from wfacli import cli
-from wfacli.batch import PartialResult
+from wfacli import cli, run_extend, tuning
+from wfacli.batch import PairBatch, PartialResult
 from wfacli.config import Limits
 from wfacli.dispatch import Route
 from wfacli.engines import choice, extend_gpu
 from wfacli.engines.extend import KERNEL, ExtendEngine
+from wfacli.engines.extend_auto import ExtendWhereSooner
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_job
 from wfacli.io.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendSpec
@@ -118,7 +119,17 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
             batch = replace(batch, bases=memory)
         route = Route(np.arange(len(pairs), dtype=np.int32), KERNEL)
         assert_equal(engine.collect(engine.submit(batch, route)), extended(pairs, spec))
-    assert launched(stats) == {"sw-local-2x32-bits-16-path", "sw-local-2x32-bits-16-whole"}
+    assert launched(stats) == {f"sw-local-2x32-bits-16-{kind}" for kind in ("path", "whole", "walk")}
+
+
+@pytest.mark.parametrize("mode", ["local", "extension"])
+def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """Where there is no room for those of all."""
+    monkeypatch.setattr(sw_job, "_MOST_KEPT", 1)
+    pairs, spec, stats = uneven_pairs(200, 30, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], mode), Stats()
+    with on_card(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
+        assert_equal(found(engine, pairs), extended(pairs, spec))
+    assert f"sw-{'local' if mode == 'local' else 'ends'}-2x32-bits-16-walk" in launched(stats)
 
 
 def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,6 +194,17 @@ def test_cancelled() -> None:
             found(engine, [(b"A", b"A")])
 
 
+def _submit_and_wait(engine: ExtendWhereSooner, pairs: PairBatch, route: Route) -> object:
+    """As the engine does, but the card is open before the next batch comes."""
+    ticket = SUBMIT(engine, pairs, route)
+    if engine._opening:
+        engine._opening.join()
+    return ticket
+
+
+SUBMIT = ExtendWhereSooner.submit
+
+
 @pytest.mark.parametrize("suffix", [".sam", ".paf"])
 def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -> None:
     """--engine gpu writes what --engine cpu does."""
@@ -197,6 +219,10 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
 
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, NARROWEST))
+    # What auto goes by: the CPU takes long.
+    monkeypatch.setattr(run_extend, "may_have_card", lambda: True)
+    monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (1.0, 1.0))
+    monkeypatch.setattr(ExtendWhereSooner, "submit", _submit_and_wait)
     monkeypatch.chdir(tmp_path)
     written = []
     for engine in ("auto", "cpu", "gpu"):
@@ -210,7 +236,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
             "-o",
             f"{engine}{suffix}",
             "--batch-bases",
-            "3000",
+            "300",
         ]
         monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as end:
@@ -218,6 +244,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
         assert not end.value.code
         written.append(re.sub(rb"\tCL:.*", b"", (tmp_path / f"{engine}{suffix}").read_bytes()))
     assert written[0] == written[1] == written[2]
-    assert len(drivers) == 1
-    assert drivers[0].calls["launch"] > 0
-    assert leaks(drivers[0]) == {}
+    assert len(drivers) == 2
+    for driver in drivers:
+        assert driver.calls["launch"] > 0
+        assert leaks(driver) == {}

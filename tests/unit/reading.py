@@ -54,14 +54,14 @@ def pairs_in(batch: PairBatch) -> list[Pair]:
     return found
 
 
-def read_files(*paths: Path | str, weight: int = AT_ONCE) -> tuple[list[Pair], InputError | None]:
+def read_files(*paths: Path | str, weight: int = AT_ONCE, threads: int = 1) -> tuple[list[Pair], InputError | None]:
     """All pairs of one file or two, and the fault that ended them."""
     pairs: list[Pair] = []
     files = PairFiles(str(paths[0]), str(paths[1]) if len(paths) == 2 else None)
     opened = files.open()
     try:
         with within(30):
-            for ordinal, batch in enumerate(read_batches(opened, layout_of(opened), weight)):
+            for ordinal, batch in enumerate(read_batches(opened, layout_of(opened), weight, threads=threads)):
                 assert batch.ordinal == ordinal
                 pairs += pairs_in(batch)
     except InputError as error:

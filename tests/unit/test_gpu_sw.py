@@ -16,8 +16,8 @@ def scores_of(text: str) -> sw.Scores:
 
 def chosen(length: int, count: int, path: bool = False, codes: int = 5) -> sw.Build:
     builds = (*sw.BUILDS, *sw.WHOLE) if path else sw.BUILDS
-    lengths = np.full(count, length, np.int32)
-    return builds[sw.best_build(lengths, lengths, builds, path, codes)[0]]
+    steps, step = sw.STEP[-1] + 1, sw.STEP[length]
+    return builds[sw.best_builds(builds, count, path, codes).reshape(steps, steps)[step, step]]
 
 
 def test_many_pairs_get_what_wastes_least() -> None:
@@ -28,53 +28,41 @@ def test_many_pairs_get_what_wastes_least() -> None:
     assert chosen(256, 1_000_000, codes=25).columns == 16
 
 
-def test_each_length_has_the_build_of_its_step() -> None:
-    """That of the greatest length of the step, whatever else is in the batch."""
-    rng = np.random.default_rng(1)
-    lengths = [rng.integers(1, 20_000, 3000) for _ in range(2)]
-    found = sw.best_build(*lengths)
-    for at in range(0, 3000, 100):
-        alone = np.full(3000, lengths[0][at]), np.full(3000, lengths[1][at])
-        assert sw.best_build(*alone)[at] == found[at]
+def test_steps_of_lengths() -> None:
+    """None lies across the end of a stripe; the longest have one."""
+    ends = np.flatnonzero(np.diff(sw.STEP))
+    assert (np.diff(sw.STEP) <= 1).all()
+    assert (ends % 16 == 0).all()
+    assert len(sw.best_builds(sw.BUILDS, 5)) == (len(ends) + 1) ** 2
 
 
 def test_few_pairs_get_more_lanes() -> None:
     assert [chosen(64, count).lanes for count in (1_000_000, 8000, 3)] == [2, 8, 8]
     assert [chosen(700, count).lanes for count in (1_000_000, 8000, 3)] == [8, 32, 32]
-    assert len(sw.best_build(np.zeros(0, np.int32), np.zeros(0, np.int32))) == 0
+    assert chosen(64, 0).lanes == 8
 
 
 def test_directions_are_kept_where_they_are_few() -> None:
     assert [chosen(length, 1_000_000, True).whole for length in (30, 100, 1000, 4096)] == [True, True, False, False]
     for build in sw.WHOLE:
         kept = [n for n in range(1, 4000) if build.keeps(np.array([n]), np.array([n]))[0]]
-        groups = 32 // build.lanes
-        assert build.stride(sw.Rule.LOCAL, True, kept[-1], kept[-1]) * groups < 3 << 20
-        assert build.stride(sw.Rule.LOCAL, True, kept[-1] + 64, kept[-1] + 64) * groups > 2 << 20
+        assert build.stride(sw.Rule.LOCAL, True, kept[-1], kept[-1]) < 600 << 10
+        assert build.stride(sw.Rule.LOCAL, True, kept[-1] + 64, kept[-1] + 64) > 512 << 10
         assert build.stride(sw.Rule.LOCAL, False, 100, 100) < build.stride(sw.Rule.LOCAL, True, 100, 100)
 
 
-def test_the_longest_first() -> None:
-    """Neighbours need as many stripes, and rows as near as there are."""
-    build, rng = sw.BUILDS[0], np.random.default_rng(2)
-    query_len, target_len = (rng.integers(1, longest, 1000, dtype=np.int32) for longest in (100_000, 300))
-    order = sw.longest_first(query_len, target_len, build)
-    stripes = [-(-int(n) // build.width) for n in target_len]
-    key = [(stripes[at], min(int(query_len[at]), 0xFFFF), -at) for at in order]
-    assert sorted(order.tolist()) == list(range(1000))
-    assert key == sorted(key, reverse=True)
-
-
-def test_bits_that_hold() -> None:
-    lengths = np.array([10, 1000, 10_000, 20_000])
-    assert scores_of("2,4,4,2").holds(16, sw.Rule.LOCAL, lengths, lengths).all()
-    assert scores_of("2,4,4,2").holds(16, sw.Rule.GLOBAL, lengths, lengths).tolist() == [True, True, False, False]
-    assert scores_of("1,4,4,0").holds(16, sw.Rule.GLOBAL, lengths, lengths).tolist() == [True, True, True, True]
-    assert scores_of("2,4,4,100").holds(16, sw.Rule.GLOBAL, lengths, lengths).tolist() == [False] * 4
-    long = np.array([1_000, 8_000_000])
-    assert scores_of("2,4,4,2").holds(32, sw.Rule.GLOBAL, long, long[::-1]).all()
-    assert scores_of("127,4,4,2").holds(32, sw.Rule.LOCAL, long, long).tolist() == [True, True]
-    assert scores_of("127,4,4,100").holds(32, sw.Rule.GLOBAL, long, long).tolist() == [True, False]
+def test_lengths_that_bits_hold() -> None:
+    """By the least that a cell of such a pair can have: gaps along both edges, and what lies beyond."""
+    assert scores_of("2,4,4,2").longest(16, sw.Rule.LOCAL) > 1 << 30
+    assert 5000 < scores_of("2,4,4,2").longest(16, sw.Rule.GLOBAL) < 7000
+    assert scores_of("1,4,4,0").longest(16, sw.Rule.GLOBAL) == 27_999
+    assert scores_of("2,4,4,100").longest(16, sw.Rule.GLOBAL) == 0
+    assert scores_of("2,4,4,2").longest(32, sw.Rule.GLOBAL) > 8_000_000
+    assert scores_of("127,4,4,2").longest(32, sw.Rule.LOCAL) > 8_000_000
+    assert 1000 < scores_of("127,4,4,100").longest(32, sw.Rule.GLOBAL) < 8_000_000
+    n = scores_of("2,4,4,2").longest(16, sw.Rule.EXTENSION)
+    least = [-(3 * 4 + (2 * longest + 2 * sw.WIDE.width + 64) * 2 + 2 * 4) for longest in (n, n + 1)]
+    assert least[0] > -28_000 >= least[1]
 
 
 def test_scores_of_letters() -> None:
@@ -91,5 +79,6 @@ def test_scores_of_letters() -> None:
 def test_every_build_has_its_rows() -> None:
     every = (*sw.BUILDS, *sw.WHOLE, sw.WIDE)
     names = {sw.row_of(b, r, p) for b in every for r in sw.Rule for p in (False, True)}
+    names |= {sw.walk_row_of(b, r) for b in sw.WHOLE for r in sw.Rule if r is not sw.Rule.EXTENSION}
     assert names == {name for name in ROWS if name.startswith("sw-")}
     assert sw.row_of(sw.BUILDS[0], sw.Rule.SEMIGLOBAL, True) == sw.row_of(sw.BUILDS[0], sw.Rule.GLOBAL, True)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.unit.reading import read
 from wfacli.errors import InputError
+from wfacli.io import inflate, sources
 from wfacli.io.sources import Source
 
 if sys.version_info >= (3, 14):
@@ -53,9 +54,10 @@ def stored(folder, style, text=TEXT):
     return path
 
 
-def content(path, room=10_000):
+def content(path, room=10_000, threads=0):
     source, found = Source(str(path)), b""
     try:
+        source.inflate_ahead(threads)
         buffer = np.zeros(room, np.uint8)
         while got := source.readinto(buffer):
             found += buffer[:got].tobytes()
@@ -79,6 +81,71 @@ def test_formats_are_known_by_their_bytes(tmp_path, style):
     assert buffer[:got].tobytes() == TEXT
     assert source.bytes_read == source.size
     source.close()
+
+
+@pytest.fixture
+def any_size(monkeypatch):
+    """Threads inflate files of any size, a few blocks at a time."""
+    monkeypatch.setattr(sources, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(inflate, "_MOST_BLOCKS", 1)
+    monkeypatch.setattr(inflate, "BLOCK", 5000)
+    monkeypatch.setattr(inflate, "_STEP", 7000)
+
+
+def what_came(path, threads):
+    """All bytes up to the end or a fault, and the fault."""
+    source, found = Source(str(path)), b""
+    source.inflate_ahead(threads)
+    buffer = np.zeros(10_000, np.uint8)
+    try:
+        while got := source.readinto(buffer):
+            found += buffer[:got].tobytes()
+    except InputError as error:
+        return found, str(error)
+    finally:
+        source.close()
+    return found, None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("style", COMPRESSED)
+def test_threads_inflate_the_same(tmp_path, any_size, style, threads):
+    path = stored(tmp_path, style)
+    whole = path.read_bytes()
+    assert content(path, threads=threads) == TEXT
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 0x55
+    for broken in (whole[: len(whole) // 2], whole[:-3], whole + b"\0" * 100, whole + b"x", b""):
+        path.write_bytes(broken)
+        assert what_came(path, threads) == what_came(path, 0)
+    path.write_bytes(damaged)
+    # How much of what is wrong comes before the fault is seen depends on the steps.
+    (ahead, fault), (found, expected) = what_came(path, threads), what_came(path, 0)
+    assert fault and expected and (ahead.startswith(found) or found.startswith(ahead))
+
+
+@pytest.mark.parametrize("threads", [0, 3])
+def test_members_of_other_kinds_may_follow_blocks(tmp_path, any_size, threads):
+    path = tmp_path / "input"
+    path.write_bytes(bgzip(TEXT, tmp_path) + gzip.compress(TEXT) + bgzip(TEXT, tmp_path) + gzip.compress(b""))
+    found, error = what_came(path, threads)
+    assert found == TEXT * 3 and "every BGZF file" in error
+    path.write_bytes(path.read_bytes() + bgzip(b"", tmp_path))
+    assert what_came(path, threads) == (TEXT * 3, None)
+
+
+@pytest.mark.parametrize("threads", [0, 3])
+def test_what_was_looked_at_before_threads_began_is_read(tmp_path, any_size, threads):
+    for style in COMPRESSED:
+        source = Source(str(stored(tmp_path, style)))
+        assert source.peek(100) == TEXT[:100]
+        source.inflate_ahead(threads)
+        buffer = np.zeros(len(TEXT) + 1, np.uint8)
+        got = 0
+        while more := source.readinto(buffer[got:]):
+            got += more
+        assert buffer[:got].tobytes() == TEXT
+        source.close()
 
 
 @pytest.mark.parametrize("style", FORMATS)

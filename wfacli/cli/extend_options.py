@@ -14,7 +14,7 @@ EXTEND_HELP = """Align pairs under any scores: local, semiglobal, global, or ext
 
 Record i of QUERY is aligned to record i of TARGET, or every query to every target (--all), or the pairs that a \
 file lists by name (--pairs). All cells of the matrix count, so alignments are exact whatever the pairs look like; of \
-equally good ones always the same is written. Runs on the CPU; --engine gpu is new, and best used with --check.
+equally good ones always the same is written. Long runs use an NVIDIA GPU where there is one, with the same result.
 
 [bold]Scores[/bold]
 
@@ -154,7 +154,8 @@ ExtendEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="Where to align; auto is the CPU. gpu is new: add --check, which replays every alignment.",
+        help="Where to align. auto begins on the CPU and opens a GPU, where there is one, once a run has taken longer "
+        "than that takes; bands, drops and the second best score are the CPU's alone. The result is the same.",
         rich_help_panel="Engine",
     ),
 ]

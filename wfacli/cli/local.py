@@ -122,8 +122,7 @@ def local(
         bar=progress,
     )
     order.refuse_overwriting()
-    # A card only where one is asked for, as long as its kernels' present form has run under emulation alone.
-    with card_for(EngineName.CPU if engine is EngineName.AUTO else engine, quiet) as card:
+    with card_for(engine, quiet) as card:
         searches: Searches = OnCpu()
         if card is not None:
             asked = engine is EngineName.GPU

@@ -87,9 +87,9 @@ LocalEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="Where to search; auto is the CPU, as the present kernels for GPUs have run under emulation alone. A GPU "
-        "finds the score, and the CPU's threads make the alignment from what it has kept. The result is the same, and "
-        "a checkpoint of one goes on with the other.",
+        help="Where to search; auto takes a GPU where there is one that has the pair sooner. It finds the score, and "
+        "the CPU's threads make the alignment from what it has kept. The result is the same, and a checkpoint of one "
+        "goes on with the other.",
         rich_help_panel=_ENGINE,
     ),
 ]

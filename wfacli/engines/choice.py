@@ -11,9 +11,9 @@ from ..gpu.compiler import Compiler
 from ..gpu.cuda_driver import CudaDriver, count_devices
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
-from . import extend_gpu
 from .base import Engine
 from .both import BothEngines
+from .extend_gpu import ExtendGpuEngine
 from .gpu import GpuEngine
 from .several import SeveralGpus
 
@@ -61,32 +61,29 @@ def _on_cards(config: Config, stats: Stats, tell: Callable[[str], None] | None) 
     return engines[0] if len(engines) == 1 else SeveralGpus(list(zip(devices, engines, strict=True)), tell)
 
 
+def any_card() -> bool:
+    """Whether the driver counts a card; none is opened."""
+    try:
+        return count_devices() > 0
+    except DeviceError:
+        return False
+
+
 def extending(
-    spec: ExtendSpec,
-    name: EngineName,
-    gpu_memory: float | None,
-    cpu: Engine,
-    stats: Stats,
-    tell: Callable[[str], None] | None = None,
+    spec: ExtendSpec, cpu: Engine, gpu_memory: float | None, stats: Stats, tell: Callable[[str], None] | None = None
 ) -> Engine:
-    """The same for scored alignment. AUTO is the CPU, as long as nothing has been measured on a card.
+    """A card for scored alignment, with the CPU's engine for what it leaves.
 
     Raises:
-        UsageError: the card is asked for what its kernels do not compute.
-        DeviceError: a GPU is asked for, and there is none that works.
+        UsageError: the card's kernels do not compute that.
+        DeviceError: there is none that works.
     """
-    if name is not EngineName.GPU:
-        return cpu
-    try:
-        if not extend_gpu.serves(spec):
-            raise UsageError(
-                "bands, drops and the second best score are the CPU's alone: leave --engine gpu out, or --bandwidth, "
-                "--xdrop, --zdrop and --second-best"
-            )
-        return extend_gpu.ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
-    except BaseException:
-        cpu.close()
-        raise
+    if not spec.plain:
+        raise UsageError(
+            "bands, drops and the second best score are the CPU's alone: leave --engine gpu out, or --bandwidth, "
+            "--xdrop, --zdrop and --second-best"
+        )
+    return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
 
 
 def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[], CudaDriver]:

@@ -93,12 +93,12 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
         InputError: a letter that the scheme has no scores for.
         Cancelled: after the engine's cancel().
     """
-    if spec.scheme.lacks_letters and (found := foreign_letter(pairs, spec.scheme.codes)):
+    part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
+    aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
+    if aligned < len(pairs) and spec.scheme.lacks_letters and (found := foreign_letter(pairs, spec.scheme.codes)):
         row, letter = found
         names = pairs.records.query_name(row), pairs.records.target_name(row)
         raise InputError(path, foreign_message(spec, chr(letter)), " and ".join(dict.fromkeys(filter(None, names))))
-    part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
-    aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
     stats.add("routed", {KERNEL: len(pairs)})
     stats.add("kernels", {KERNEL: aligned})
     if aligned < len(pairs):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._native import foreign_letter, gather_parts, rows_summary, stage_columns, stage_rows
-from ..batch import I32, U8, PairBatch, PartialResult, Status, is_every_row
+from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows
+from ..batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
 from ..gpu import sw
@@ -21,7 +20,7 @@ from ..gpu.driver import Driver
 from ..gpu.job import Answers, Staged
 from ..gpu.lending import Lender
 from ..gpu.staging import Outbox, Staging
-from ..gpu.sw_job import SwJob, needs, plan_of
+from ..gpu.sw_job import SwJob, least_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
 from .base import Engine
@@ -32,17 +31,11 @@ _LEAST = 16 << 20  # bytes a job below which the CPU takes over
 _WORTH_ALL = 0.5  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
-def serves(spec: ExtendSpec) -> bool:
-    """Whether the kernels compute what is asked for: all cells, and no second best."""
-    return not (spec.heuristic or spec.second_best)
-
-
 @dataclass(frozen=True)
 class _Part:
     """Places in a route that are on their way."""
 
     places: I32
-    work: sw.Work
     future: Future[Answers]
 
 
@@ -53,6 +46,21 @@ class _Ticket:
     parts: list[_Part]
     others: I32  # places in the route
     cpu: Any  # the CPU's ticket for them, or None
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Rows of a batch for one job, none of which is the CPU's, and in which order each build takes them.
+
+    `letters`: bytes of letters that go to the card; `lent`: from where they are, all of the batch.
+    """
+
+    pairs: PairBatch
+    rows: I32
+    order: I32
+    works: list[sw.Work]
+    letters: int
+    lent: bool
 
 
 class ExtendGpuEngine:
@@ -75,11 +83,12 @@ class ExtendGpuEngine:
         Raises:
             DeviceError: as open_driver does.
         """
-        assert serves(spec)
+        assert spec.plain
         scheme = spec.scheme
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
-        self._rule = sw.Rule[spec.mode.name]
+        self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.lacks_letters
+        self._longest = [self._scores.longest(bits, self._rule) for bits in (16, 32)]
         self._device = Device(open_driver)
         try:
             free = self._device.call(lambda driver: driver.free_memory())
@@ -111,39 +120,29 @@ class ExtendGpuEngine:
         if self._closed:
             raise RuntimeError("the engine is closed")
         parts: list[_Part] = []
-        able, groups = self._shared_out(pairs, route)
-        refused = np.zeros(len(able), np.bool_)
-        for build, some in groups:
-            for part in self._pieces(pairs, route, some, build):
-                if isinstance(part, _Part):
-                    parts.append(part)
-                else:
-                    refused[part] = True
-        others = np.flatnonzero(~able | refused).astype(np.int32)
+        others = every_row(len(route.rows))
+        if not (self._foreign and foreign_letter(pairs, self._spec.scheme.codes)):
+            parts, others = self._parts(pairs, route, others, False)
         return _Ticket(pairs, route, parts, others, self._on_cpu(pairs, route, others))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
         pairs, route = ticket.pairs, ticket.route
-        found: list[PartialResult] = []
-        wide: list[I32] = []
-        for part in ticket.parts:
-            result = self._result(pairs, route, part)
-            found.append(result)
-            if part.work.build.bits == 16:
-                wide.append(result.rows[result.status == np.uint8(Status.SCORE_LIMIT)])
-        again = np.concatenate([*wide, np.zeros(0, np.int32)])
+        found = [self._result(part) for part in ticket.parts]
+        if len(found) == 1 and len(found[0].rows) == len(route.rows) and not found[0].status.any():
+            return replace(found[0], rows=route.rows)
         # Scores that 16 bits do not hold.
-        retried = [part for part in self._pieces(pairs, route, again, sw.WIDE) if isinstance(part, _Part)]
-        found += [self._result(pairs, route, part) for part in retried]
+        wide = [result.rows[result.status == np.uint8(Status.SCORE_LIMIT)] for result in found]
+        if any(map(len, wide)):
+            again, _ = self._parts(pairs, route, np.concatenate(wide), True)
+            found += [self._result(part) for part in again]
         if ticket.cpu is not None:
             found.append(self._of_cpu(ticket.cpu, ticket.others))
-        if len(found) == 1 and not found[0].status.any() and np.array_equal(found[0].rows, np.arange(len(route.rows))):
-            return replace(found[0], rows=route.rows)
         left = np.full(len(route.rows), Status.UNSUPPORTED, np.uint8)
         for result in found:
             left[result.rows] = result.status
-        failed = np.setdiff1d(np.flatnonzero(left), ticket.others).astype(np.int32)
+        left[ticket.others] = Status.OK
+        failed = np.flatnonzero(left).astype(np.int32)
         if len(failed):
             found.append(self._of_cpu(self._on_cpu(pairs, route, failed), failed))
         columns = gather_parts(found, [0] * len(found), len(route.rows))
@@ -174,89 +173,81 @@ class ExtendGpuEngine:
         finally:
             self._cpu.close()
 
-    def _shared_out(self, pairs: PairBatch, route: Route) -> tuple[npt.NDArray[np.bool_], list[tuple[sw.Build, I32]]]:
-        """Which rows of a route the card takes, and their places by build."""
-        every = is_every_row(route.rows, len(pairs))
-        lengths = (pairs.q_len, pairs.t_len) if every else (pairs.q_len[route.rows], pairs.t_len[route.rows])
-        able = np.minimum(*lengths) > 0
-        if self._spec.scheme.lacks_letters and foreign_letter(pairs, self._spec.scheme.codes):
-            able[:] = False
-        able &= self._scores.holds(32, self._rule, *lengths)
-        narrow = able & self._scores.holds(16, self._rule, *lengths)
-        places = np.flatnonzero(narrow).astype(np.int32)
-        if len(places) < len(able):
-            lengths = lengths[0][places], lengths[1][places]
-        shared, codes = self._device.driver.card.shared_per_block, self._scores.codes
-        path = not self._spec.score_only
-        builds = tuple(build for build in self.builds if build.shared(codes) <= shared and (path or not build.whole))
-        builds = builds or self.builds[:1]
-        chosen = sw.best_build(*lengths, builds, path, codes)
-        counts = np.bincount(chosen, minlength=len(builds))
-        groups = [
-            (builds[k], places if counts[k] == len(places) else places[chosen == k]) for k in np.flatnonzero(counts)
-        ]
-        return able, [*groups, (sw.WIDE, np.flatnonzero(able & ~narrow).astype(np.int32))]
+    def _parts(self, pairs: PairBatch, route: Route, places: I32, wide: bool) -> tuple[list[_Part], I32]:
+        """Places of a route, in their order, on their way in parts that fit a job's memory, and those left to the CPU.
 
-    def _pieces(self, pairs: PairBatch, route: Route, places: I32, build: sw.Build) -> Iterator[_Part | I32]:
-        """Places of a route on their way, in parts that fit a job's memory, longest first; or those that fit none."""
-        rows = route.rows[places]
-        q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
+        `wide`: with 32 bits.
+        """
+        found: list[_Part] = []
+        refused = [np.zeros(0, np.int32)]
         left = [places] if len(places) else []
-        if len(places) and (q_len.min() < q_len.max() or t_len.min() < t_len.max()):
-            left = [places[sw.longest_first(q_len, t_len, build)]]
         while left:
-            some = left.pop()
-            rows = route.rows[some]
-            todo = sw.Work(
-                build,
-                self._rule,
-                self._scores,
-                not self._spec.score_only,
-                int(pairs.q_len[rows].max()),
-                int(pairs.t_len[rows].max()),
-            )
-            plan = plan_of(todo)
-            every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
-            letters = every if is_every_row(rows, len(pairs)) else rows_summary(pairs, rows)[0]
-            lent = lent and letters > _WORTH_ALL * every
-            letters = every if lent else letters
-            spare = self._job_bytes - needs(len(some), letters, plan)
-            fits = plan.shared <= self._device.driver.card.shared_per_block and self._failure is None
-            if fits and spare >= 0:
-                yield self._start(pairs, some, rows, letters, lent, todo, spare + plan.least_workspace(len(some)))
-            elif fits and len(some) > 1:
-                half = len(some) // 2
-                left += [some[half:], some[:half]]
+            places = left.pop()
+            chosen, others = self._chosen(pairs, _rows(route, places), wide)
+            if len(others):
+                refused.append(places[others])
+                left += [np.delete(places, others)] if len(others) < len(places) else []
+                continue
+            spare = self._job_bytes - needs(chosen.works, chosen.letters)
+            if self._failure is None and spare >= 0:
+                found.append(_Part(places, self._start(chosen, spare + least_workspace(chosen.works))))
+            elif self._failure is None and len(places) > 1:
+                left += [places[len(places) // 2 :], places[: len(places) // 2]]
             else:
-                yield some
+                refused.append(places)
+        return found, np.concatenate(refused)
 
-    def _start(
-        self, pairs: PairBatch, places: I32, rows: I32, letters: int, lent: bool, work: sw.Work, workspace: int
-    ) -> _Part:
+    def _chosen(self, pairs: PairBatch, rows: I32, wide: bool) -> tuple[_Chosen, I32]:
+        """Rows shared out among builds, and places of those that no build takes: then nothing else counts."""
+        shared, codes, path = self._device.driver.card.shared_per_block, self._scores.codes, not self._spec.score_only
+        builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
+        builds = builds or self.builds[:1]
+        narrow, most = self._longest
+        order, groups, others, letters = share_rows(
+            pairs,
+            rows,
+            sw.STEP,
+            sw.best_builds(builds, len(rows), path, codes),
+            np.array([build.width for build in (*builds, sw.WIDE)], np.int32),
+            0 if wide else narrow,
+            most,
+        )
+        works = [
+            sw.Work((*builds, sw.WIDE)[build], self._rule, self._scores, path, *sizes) for build, *sizes in groups
+        ]
+        every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
+        lent = lent and letters > _WORTH_ALL * every
+        letters = every if lent or is_every_row(rows, len(pairs)) else letters
+        return _Chosen(pairs, rows, order, works, letters, lent), others
+
+    def _start(self, chosen: _Chosen, workspace: int) -> Future[Answers]:
+        pairs, rows, letters = chosen.pairs, chosen.rows, chosen.letters
         count, codes = len(rows), self._spec.scheme.codes
-        plan = plan_of(work)
-        buffers = self._columns if lent else self._staging
+        buffers = self._columns if chosen.lent else self._staging
         try:
-            answers = self._outbox.take(plan.rows[-1].name, count, count * plan.op_capacity, SwJob.spans)
+            first = sw.row_of(chosen.works[0].build, self._rule, chosen.works[0].path)
+            answers = self._outbox.take(first, count, operations(chosen.works), SwJob.spans)
             with self._stats.timed("stage"):
-                buffer = buffers.take(Staged.needs(0 if lent else letters, count, True))
+                buffer = buffers.take(Staged.needs(0 if chosen.lent else letters, count, True))
                 try:
-                    if lent:
+                    if chosen.lent:
                         stage_columns(pairs, rows, buffer)
                     else:
                         stage_rows(pairs, rows, buffer, letters)
-                    staged = Staged(buffer, letters, count, coded=True, lent=pairs.bases if lent else None)
-                    staged.tables[:] = np.tile(codes, 2)
+                    lent = pairs.bases if chosen.lent else None
+                    staged = Staged(buffer, letters, count, coded=True, lent=lent)
+                    staged.order[:] = chosen.order
+                    staged.tables[:256] = staged.tables[256:] = codes
                 except BaseException:
                     buffers.give_back(buffer)
                     raise
         except DeviceError as error:  # of memory that cannot be page-locked
             failed: Future[Answers] = Future()
             failed.set_exception(error)
-            return _Part(places, work, failed)
+            return failed
         cancelled = self._cancelled.is_set
-        job = SwJob(staged, work, workspace, buffers.give_back, answers, self._outbox, cancelled)
-        return _Part(places, work, self._device.submit(job))
+        job = SwJob(staged, chosen.works, workspace, buffers.give_back, answers, self._outbox, cancelled)
+        return self._device.submit(job)
 
     def _on_cpu(self, pairs: PairBatch, route: Route, places: I32) -> Any:
         return self._cpu.submit(pairs, Route(route.rows[places], route.kernel)) if len(places) else None
@@ -265,31 +256,28 @@ class ExtendGpuEngine:
         found = self._cpu.collect(ticket)
         return PartialResult(places, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)
 
-    def _result(self, pairs: PairBatch, route: Route, part: _Part) -> PartialResult:
+    def _result(self, part: _Part) -> PartialResult:
         """What came back, by places of the route."""
+        places = part.places
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
             self._job_bytes = max(self._job_bytes // 2, _LEAST)
-            return _unaligned(part.places, Status.MEMORY_LIMIT)
+            return _unaligned(places, Status.MEMORY_LIMIT)
         except DeviceError as error:
             self._failure = error
-            return _unaligned(part.places, Status.UNSUPPORTED)
+            return _unaligned(places, Status.UNSUPPORTED)
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
-        status, score, cigar, start = answers.status, answers.cost, answers.cigar, answers.start
+        status, score, span, cigar, start = answers.status, answers.cost, answers.span, answers.cigar, answers.start
         if not self._outbox.plenty:
-            status, score, cigar, start = status.copy(), score.copy(), cigar.copy(), start.copy()
-        ok = status == np.uint8(Status.OK)
-        if part.work.path:
-            span = answers.span if ok.all() else answers.span * ok[:, None]
-            span = span if self._outbox.plenty else span.copy()
-        else:
-            span = np.zeros((len(ok), 4), np.int32)
-            rows = route.rows[part.places]
-            span[:, 1], span[:, 3] = pairs.q_len[rows] * ok, pairs.t_len[rows] * ok
-        cut = np.zeros(len(ok), np.uint8)
-        return PartialResult(part.places, status, cut, score, span, cigar, start)
+            status, score, span, cigar, start = status.copy(), score.copy(), span.copy(), cigar.copy(), start.copy()
+        return PartialResult(places, status, np.zeros(len(places), np.uint8), score, span, cigar, start)
+
+
+def _rows(route: Route, places: I32) -> I32:
+    """Of places in their order."""
+    return route.rows if len(places) == len(route.rows) else route.rows[places]
 
 
 def _unaligned(places: I32, status: Status) -> PartialResult:

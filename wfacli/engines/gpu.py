@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._native import letter_codes, rows_summary, stage_columns, stage_rows, unstage_rows
-from ..batch import I32, U8, U32, Flag, PairBatch, PartialResult, Status, is_every_row, join
+from ..batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
@@ -58,8 +58,12 @@ class _Chosen:
         """Rows of a batch, whose letters may be lent; those with letters other than A C G T by themselves."""
         if not len(rows):
             return []
-        letters, longest, apart, least, most, others = rows_summary(pairs, rows)
-        if 0 < others < len(rows):
+        whole_batch = is_every_row(rows, len(pairs))
+        if whole_batch and pairs.extent is not None:
+            extent, edits = pairs.extent, pairs.most_edits
+        else:
+            extent, edits = _looked_up(pairs, rows)
+        if 0 < extent.others < len(rows):
             other = (pairs.flags[rows] & Flag.NON_ACGT) != 0
             own = [np.flatnonzero(other == coded) for coded in (False, True)]
             return [
@@ -68,15 +72,20 @@ class _Chosen:
                 for chosen in cls.by_letters(pairs, rows[some], None if bands is None else bands[some], lent)
             ]
         every = -(-len(pairs.bases) // 16) * 16
-        whole = is_every_row(rows, len(pairs)) or (lent and letters > _WORTH_ALL * every)
-        edits = most if least >= 0 else int(pairs.est_edits.max())  # where some have none, what the batch has
-        size = every if whole else letters
-        return [cls(pairs, rows, size, longest, apart, edits, others > 0, whole, lent and whole, bands)]
+        whole = whole_batch or (lent and extent.nbytes > _WORTH_ALL * every)
+        size, coded = every if whole else extent.nbytes, extent.others > 0
+        return [cls(pairs, rows, size, extent.longest, extent.apart, edits, coded, whole, lent and whole, bands)]
 
     def part(self, some: slice) -> _Chosen:
         """Some of the rows."""
         bands = None if self.bands is None else self.bands[some]
         return self.by_letters(self.pairs, self.rows[some], bands, self.lent)[0]
+
+
+def _looked_up(pairs: PairBatch, rows: I32) -> tuple[Extent, int]:
+    """What rows take, and the most edits that are estimated of them; where some have none, of the batch."""
+    nbytes, longest, apart, least, most, others = rows_summary(pairs, rows)
+    return Extent(nbytes, longest, apart, others), most if least >= 0 else pairs.most_edits
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
-from ..dispatch import after, reasons, route
+from ..dispatch import Route, after, reasons, route
+from ..estimate import with_estimates
 from ..forecast import KERNELS
 from ..stats import Stats
 from .base import Engine
 from .parts import gather
+
+_GETTING_READY = 2  # batches for each card that get their estimates and routes at a time
+
+
+def turns_of(cards: int) -> AbstractContextManager[Any]:
+    """What batches of a run get ready in, so many cards being beside the CPU: few at a time.
+
+    All at once would be ready at once, and late: until then the cards would have nothing to do.
+    """
+    return threading.BoundedSemaphore(_GETTING_READY * cards) if cards else nullcontext()
+
+
+def align_in_turn(
+    engine: Engine,
+    pairs: PairBatch,
+    spec: AlignSpec,
+    limits: Limits,
+    stats: Stats,
+    turns: AbstractContextManager[Any],
+    forced: str | None = None,
+) -> AlignmentBatch:
+    """align_batch() after with_estimates(); `turns`: those of the run. Raises Cancelled."""
+    gpu = engine.name == "gpu"
+    with turns:
+        pairs = with_estimates(pairs, spec, gpu)
+        routes = route(pairs, spec, limits, forced, gpu)
+    return _through(engine, pairs, routes, spec, limits, stats)
 
 
 def align_batch(
     engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats, forced: str | None = None
 ) -> AlignmentBatch:
     """Aligns every pair of a batch, or gives it the status of its last rung; see dispatch.route. Raises Cancelled."""
-    gpu = engine.name == "gpu"
-    routes = route(pairs, spec, limits, forced, gpu)
+    return _through(engine, pairs, route(pairs, spec, limits, forced, engine.name == "gpu"), spec, limits, stats)
+
+
+def _through(
+    engine: Engine, pairs: PairBatch, routes: list[Route], spec: AlignSpec, limits: Limits, stats: Stats
+) -> AlignmentBatch:
     if stats.promises is not None:
-        for pair, promise in reasons(pairs, spec, limits, routes, gpu).items():
+        for pair, promise in reasons(pairs, spec, limits, routes, engine.name == "gpu").items():
             stats.add_promise(pair, promise)
     waiting = [(r, engine.submit(pairs, r)) for r in routes]
     for r in routes:

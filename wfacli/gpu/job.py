@@ -71,6 +71,12 @@ class Staged:
         return self.buffer[begin : begin + 4 * self.count].view(np.int32)
 
     @property
+    def order(self) -> I32:
+        """Places of pairs in the order in which they go, i32[m]."""
+        begin = (self.letters if self.lent is None else 0) + len(LAID_OUT) * 4 * self.count
+        return self.buffer[begin : begin + 4 * self.count].view(np.int32)
+
+    @property
     def tables(self) -> U8:
         """Codes, u8[512]."""
         end = self.nbytes - (0 if self.lent is None else self.letters)
@@ -221,19 +227,8 @@ class AlignJob:
         return dict(found)
 
     def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
-        """Pieces of workspace: for all pairs or groups, or as many as fit."""
-        plan = self._plan
-        wanted = -(-self._shape.count // plan.unit)
-        if plan.resident:
-            groups = plan.blocks[0] * kernels[0].resident(plan.shared) * driver.card.multiprocessors
-            wanted = min(wanted, groups)
-        if not plan.stride:
-            return wanted
-        whole = plan.blocks[0] // plan.unit  # of one block
-        if plan.resident:
-            wanted = -(-wanted // whole) * whole  # each group of a block has a piece, as any of them may draw a pair
-        fit = self._workspace // plan.stride
-        return max(min(wanted, fit // whole * whole), min(wanted, whole))
+        """Pieces of workspace."""
+        return units_of(self._plan, self._shape.count, self._workspace, kernels[0], driver)
 
     def _bytes(self, units: int) -> int:
         m, cap = self._shape.count, self._plan.op_capacity
@@ -286,7 +281,8 @@ class AlignJob:
             todo["seq"]["packed"] = self._packed
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
-        todo["next"], todo["workspace"], todo["stride"] = arena.take(4), arena.take(units * plan.stride), plan.stride
+        todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
+        todo["stride"] = plan.stride * (units if plan.spread else 1)
         costs = todo["costs"]
         costs["mismatch"], costs["pieces"] = shape.mismatch, len(shape.gaps)
         for piece, (open_, extend) in enumerate(shape.gaps):
@@ -309,26 +305,48 @@ class AlignJob:
                 driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
+                if plan.spread:
+                    grid = kernel.resident(plan.shared) * driver.card.multiprocessors
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
+    def _operations(self) -> list[tuple[int, int, int, int]]:
+        """Slots whose operations lie together: their rows (0: as they lie), how many, operations, room of each."""
+        return [(0, self._shape.count, self._ops, self._plan.op_capacity)]
+
     def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> None:
-        m, cap = self._shape.count, self._plan.op_capacity
+        m = self._shape.count
         if self._shape.path:
             gather = np.zeros(1, task.GATHER_TASK)
-            gather["op_count"], gather["ops"], gather["start"] = self._op_count, self._ops, self._out
+            gather["op_count"], gather["start"] = self._op_count, self._out
             chunk, chunks = gather_chunks(m)
             gather["sums"], gather["cigar"] = arena.take(8 * chunks), self._out + self._answer_bytes(0)
             gather["chunk"], gather["chunks"], gather["count"] = chunk, chunks, m
-            gather["op_capacity"], gather["lanes_log2"] = cap, min(max((cap // 16).bit_length(), 1), 5)
             _launch(driver, "sum-chunks", m // 4, gather, slot)
             driver.launch(driver.kernel(catalogue.ROWS["sum-before"]), 1, gather, slot.stream)
             _launch(driver, "sum-slots", m // 4, gather, slot)
-            _launch(driver, "gather-ops", m << int(gather["lanes_log2"][0]), gather, slot)
+            for gather["rows"], count, gather["ops"], cap in self._operations():
+                lanes = min(max((cap // 16).bit_length(), 1), 5)
+                gather["count"], gather["op_capacity"], gather["lanes_log2"] = count, cap, lanes
+                _launch(driver, "gather-ops", count << lanes, gather, slot)
         else:
             driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
         driver.download(self._answers, self._out, slot.stream)
         self._done = driver.record(slot.stream)
+
+
+def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Driver) -> int:
+    """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
+    wanted = -(-count // plan.unit)
+    if plan.resident and not plan.spread:
+        wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared) * driver.card.multiprocessors)
+    if not plan.stride:
+        return wanted
+    whole = plan.blocks[0] // plan.unit  # of one block
+    if plan.resident:
+        wanted = -(-wanted // whole) * whole  # each group of a block has a piece, as any of them may draw a pair
+    fit = workspace // plan.stride
+    return max(min(wanted, fit // whole * whole), min(wanted, whole))
 
 
 def _launch(driver: Driver, name: str, items: int, arguments: npt.NDArray[np.void], slot: Slot) -> None:

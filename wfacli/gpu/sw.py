@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..batch import U8
 from ..scoring.scheme import I8
 
 CODES = 32  # in the table of scores
@@ -27,13 +28,18 @@ _FULL = 1600  # warps that hide what they wait for: as measured on an H200 for t
 # on an H200, 2026-11-22, scores of pairs of 64 to 4,096 letters.
 _SWEEP, _TRACE, _STRIPES, _BEGIN = (5.5, 16.0), (11.0, 20.0), (2.0, 25.0), 16
 _CACHE, _SLOWER = 75e6, 0.35
+# With CIGARs: by what factor steps take longer whose directions go to memory, and those that are done again less, with
+# what comes in and out of each part; what a step of the way back takes, of a pair's lanes together, or of a thread.
+_KEPT, _AGAIN, _WALK, _ALONE = 1.1, 0.75, 850.0, 112.0
 _RESIDENT = 1584  # warps of such a card
-_WARP_DIRECTIONS = 2 << 20  # bytes of directions that a resident warp may have
+_DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
+WALK_THREADS = 128  # of a block of sw_walk.cu
 _ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
 
-I64 = npt.NDArray[np.int64]
+_ANY_LENGTH = (1 << 31) - 1
+
 F64 = npt.NDArray[np.float64]
 Lengths = npt.NDArray[np.integer[Any]]  # of sequences, by pair
 
@@ -109,10 +115,10 @@ class Build:
             return _padded(edge)
         stripes = (longest_target - 1) // self.width + 1
         if self.whole:
-            return _padded(edge + 16 + stripes * (longest_query + self.lanes - 1) * self.width)
+            return _padded(edge + 32 + stripes * (longest_query + self.lanes - 1) * self.width)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
-        return _padded(stripes * (edge + kept) + 16 + self.steps * self.width)
+        return _padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
@@ -129,12 +135,15 @@ class Build:
         """
         rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _TRACE))
-        # A path goes through each row and stripe once, from wherever between two states.
-        through = np.minimum(query_len, target_len) + stripes * (self.steps + self.lanes)
         several = np.where(stripes > 1, _STRIPES[0] + _STRIPES[1] / min(self.lanes, 16), 0)
-        each = stripes * (rows + _BEGIN) * ((trace if path and self.whole else sweep) + several)
-        if path and not self.whole:
-            each = each + np.minimum(stripes * rows, through) * trace
+        each = stripes * (rows + _BEGIN) * ((_KEPT * trace if path and self.whole else sweep) + several)
+        steps = np.minimum(query_len, target_len)  # of a path, about
+        if path and self.whole:
+            each = each + steps * _ALONE * self.pairs / self.lanes
+        elif path:
+            parts = steps / self.steps + steps / self.width + 1
+            again = _AGAIN * (self.steps + self.lanes) * trace + _WALK * self.steps * self.pairs / self.lanes
+            each = each + parts * again
         held = _RESIDENT * 32 // self.lanes * _EDGE * query_len * np.where(stripes > 1, 1, 0)
         slower = 1 + _SLOWER * np.log2(np.maximum(held / _CACHE, 1))
         warps = _SHARED // (self.shared(codes) + 6_000) * self.threads // 32
@@ -144,7 +153,7 @@ class Build:
     def keeps(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
         """Whether directions of all cells of such pairs may be kept."""
         stripes = -(-target_len // self.width)
-        return stripes * (query_len + self.lanes) * self.width * (32 // self.lanes) <= _WARP_DIRECTIONS
+        return stripes * (query_len + self.lanes) * self.width <= self.pairs * _DIRECTIONS
 
 
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
@@ -156,6 +165,15 @@ def row_of(build: Build, rule: Rule, path: bool) -> str:
     """The catalogue's row."""
     rule = rule.build
     kind = "" if not path else "-whole" if build.whole and rule is not Rule.EXTENSION else "-path"
+    return _named(build, rule, kind)
+
+
+def walk_row_of(build: Build, rule: Rule) -> str:
+    """That of the way back by directions that were kept."""
+    return _named(build, rule.build, "-walk")
+
+
+def _named(build: Build, rule: Rule, kind: str) -> str:
     what = {Rule.LOCAL: "local", Rule.GLOBAL: "ends", Rule.EXTENSION: "extension"}[rule]
     return f"sw-{what}-{build.lanes}x{build.columns}-bits-{build.bits}{kind}"
 
@@ -195,43 +213,25 @@ class Scores:
             task[name] = getattr(self, name)
         task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
-    def holds(self, bits: int, rule: Rule, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
-        """Whether so many bits hold all scores of pairs, and of what their group's other pair has beyond them.
+    def longest(self, bits: int, rule: Rule) -> int:
+        """Letters of the longest sequence such that so many bits hold all scores of a pair, and those beyond it.
 
         Local scores are held by any bits, as long as they are no more than the kernel says; others begin with gaps
         along the edges, so no cell has less than two gaps and the gap that it opens.
         """
-        longest = np.maximum(query_len, target_len)
-        if len(longest) > 1:  # mostly the longest tells of all
-            longest_of_all = longest.max(keepdims=True)
-            if self.holds(bits, rule, longest_of_all, longest_of_all).all():
-                return np.ones(len(longest), np.bool_)
-        longest = longest.astype(np.int64)
-        room = _ROOM_16 if bits == 16 else _ROOM_32
-        most = longest * max(self.most, 0) < room
-        if rule is Rule.LOCAL:
-            return most if bits == 32 else np.ones(len(longest), np.bool_)
-        slack = 2 * WIDE.width + 64  # columns and rows beyond
-        found: npt.NDArray[np.bool_] = most & (
-            3 * self.open + (2 * longest + slack) * self.extend - 2 * self.least < room
-        )
-        return found
+        room = (_ROOM_16 if bits == 16 else _ROOM_32) - 1
+        if rule is Rule.LOCAL and bits == 16:
+            return _ANY_LENGTH
+        found = room // self.most if self.most > 0 else _ANY_LENGTH
+        if rule is not Rule.LOCAL:
+            slack = 2 * WIDE.width + 64  # columns and rows beyond
+            room -= 3 * self.open + slack * self.extend - 2 * self.least
+            found = min(found, room // (2 * self.extend) if self.extend else _ANY_LENGTH if room >= 0 else 0)
+        return max(min(found, _ANY_LENGTH), 0)
 
 
 def _padded(nbytes: int) -> int:
     return -(-nbytes // 512) * 512
-
-
-def best_build(
-    query_len: Lengths, target_len: Lengths, builds: tuple[Build, ...] = BUILDS, path: bool = False, codes: int = 0
-) -> I64:
-    """For each pair (lengths, [n]) the place of the build that has the least work with it.
-
-    Of few pairs each gets more lanes than that, as they are more than the card has warps to keep it busy.
-    """
-    lanes = 1 << (max(32 * _FULL * builds[0].pairs // max(len(query_len), 1), 1) - 1).bit_length()
-    best: I64 = _choices(builds, min(lanes, 32), path, codes)[_step_of(query_len), _step_of(target_len)]
-    return best
 
 
 # Lengths in steps, each of which has one build: multiples of 16, so that none lies across the end of a stripe.
@@ -239,47 +239,41 @@ _LONGEST = 16_384  # beyond it all have one
 _STEPS = np.unique(
     np.concatenate([np.arange(16, 1024, 16), np.arange(1024, 4096, 64), np.arange(4096, _LONGEST + 1, 512)])
 )
-_STEP = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)
+STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # of each length
 
 
-def _step_of(length: Lengths) -> npt.NDArray[np.uint8]:
-    step: npt.NDArray[np.uint8] = _STEP[np.minimum(length, _LONGEST)]
-    return step
+def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes: int = 0) -> U8:
+    """For pairs of each two steps of lengths (query's, target's) the place of the build that has the least work.
+
+    Of few pairs each gets more lanes than that, as they are more than the card has warps to keep it busy.
+    """
+    lanes = 1 << (max(32 * _FULL * builds[0].pairs // max(count, 1), 1) - 1).bit_length()
+    return _best_builds(builds, min(lanes, 32), path, codes)
 
 
 @functools.lru_cache(64)
-def _choices(builds: tuple[Build, ...], lanes: int, path: bool, codes: int) -> I64:
-    """The best builds by steps of both lengths, where so many lanes a group would keep a card busy."""
+def _best_builds(builds: tuple[Build, ...], lanes: int, path: bool, codes: int) -> U8:
+    """The best builds where so many lanes a group would keep a card busy."""
     query_len, target_len = (side.reshape(-1) for side in np.meshgrid(_STEPS, _STEPS, indexing="ij"))
     work = np.full((len(builds), len(query_len)), np.inf)
     for place, build in enumerate(builds):
         kept = build.keeps(query_len, target_len) if build.whole else True
         taken = build.work(query_len, target_len, path, codes) * max(lanes / build.lanes, 1)
         work[place] = np.where(kept, taken, np.inf)
-    best: I64 = work.argmin(axis=0).reshape(len(_STEPS), len(_STEPS))
+    best: U8 = work.argmin(axis=0).astype(np.uint8)
     return best
-
-
-def longest_first(query_len: Lengths, target_len: Lengths, build: Build) -> I64:
-    """Places of pairs by stripes and then rows, the most first; those that are alike in both stay in their order.
-
-    Neighbours share a warp, which does what the longest of them needs.
-    """
-    stripes = -(-target_len // build.width)
-    # Two sorts by 16 bits are sooner done than one by more.
-    order: I64 = np.argsort(~np.minimum(query_len, 0xFFFF).astype(np.uint16), kind="stable")
-    return order[np.argsort(~np.minimum(stripes, 0xFFFF).astype(np.uint16)[order], kind="stable")]
 
 
 @dataclass(frozen=True)
 class Work:
-    """Pairs that go to a card together.
+    """Pairs of a job that have one build.
 
     Attributes:
         build: of the kernel.
         rule: what is aligned.
         scores: the scheme.
         path: whether CIGARs are wanted.
+        count: pairs.
         longest_query, longest_target: letters.
     """
 
@@ -287,13 +281,21 @@ class Work:
     rule: Rule
     scores: Scores
     path: bool
+    count: int
     longest_query: int
     longest_target: int
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """Of the launches: the path of an extension is the global one of the prefixes that it found."""
-        return (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
+    def launches(self) -> tuple[tuple[str, Rule], ...]:
+        """Rows of the catalogue, rules: the path of an extension is the global one of the prefixes that it found."""
+        rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
+        found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
+        return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether directions of all cells are kept, of all pairs of a launch."""
+        return self.path and self.build.whole
 
     @property
     def op_capacity(self) -> int:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..batch import U8
 from . import catalogue, sw, task
 from .arena import Arena
 from .device import Slot
 from .driver import Driver, Kernel
-from .job import LAID_OUT, AlignJob, Staged
+from .job import LAID_OUT, AlignJob, Staged, units_of
 from .layout import padded
 from .plans import NO_BOUND, Plan, Shape
 from .staging import Outbox
 
+_MOST_KEPT = 4 << 30  # bytes of directions at a time: of many more pairs than a card has at work
+
 
 def plan_of(work: sw.Work) -> Plan:
-    """How pairs go through their kernels."""
-    rules = work.rules
-    rows = tuple(catalogue.ROWS[sw.row_of(work.build, rule, work.path)] for rule in rules)
-    strides = [work.build.stride(rule, work.path, work.longest_query, work.longest_target) for rule in rules]
+    """How pairs of one build go through their kernels."""
+    launches = work.launches
+    strides = [work.build.stride(rule, work.path, work.longest_query, work.longest_target) for _, rule in launches]
     return Plan(
-        rows,
-        blocks=(work.build.groups * work.build.pairs,) * len(rows),
+        tuple(catalogue.ROWS[row] for row, _ in launches),
+        blocks=(work.build.groups * work.build.pairs,) * len(launches),
         unit=1,
         stride=max(strides) // work.build.pairs,
         op_capacity=work.op_capacity,
@@ -33,13 +36,39 @@ def plan_of(work: sw.Work) -> Plan:
     )
 
 
-def needs(count: int, letters: int, plan: Plan) -> int:
+def operations(works: Sequence[sw.Work]) -> int:
+    """For which all pairs' CIGARs have room."""
+    return sum(work.count * work.op_capacity for work in works)
+
+
+def least_workspace(works: Sequence[sw.Work]) -> int:
+    """Bytes without which no launch is possible: builds take turns."""
+    return max(plan_of(work).least_workspace(work.count) for work in works)
+
+
+def needs(works: Sequence[sw.Work], letters: int) -> int:
     """Bytes of the card without which pairs cannot be aligned at once."""
-    return 2 * letters + count * (8 * plan.op_capacity + 80) + plan.least_workspace(count)
+    count = sum(work.count for work in works)
+    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + least_workspace(works)
+
+
+@dataclass(frozen=True)
+class _Launched:
+    """A build's share of a job: kernels, for how many pairs there is workspace, and blocks of a launch that draws."""
+
+    work: sw.Work
+    plan: Plan
+    kernels: list[Kernel]
+    pairs: int
+    blocks: int
 
 
 class SwJob(AlignJob):
-    """Pairs of one build; see device.Job. Their letters become codes; none lacks one, and no sequence is empty."""
+    """Pairs of some builds, which take turns; see device.Job.
+
+    The staged order has the pairs of each build side by side. Letters become codes; none lacks one, and no sequence is
+    empty.
+    """
 
     _SPANS = 16
     spans = _SPANS
@@ -47,44 +76,87 @@ class SwJob(AlignJob):
     def __init__(
         self,
         staged: Staged,
-        work: sw.Work,
+        works: Sequence[sw.Work],
         workspace: int,
         given_back: Callable[[U8], None],
         answers: U8,
         outbox: Outbox,
         cancelled: Callable[[], bool],
     ) -> None:
-        """See AlignJob."""
-        longest = max(work.longest_query, work.longest_target)
-        shape = Shape(staged.count, longest, 0, (), NO_BOUND, work.path, coded=True)
-        super().__init__(staged, plan_of(work), shape, workspace, given_back, answers, outbox, cancelled)
-        self._work = work
+        """See AlignJob; `workspace`: least_workspace at least."""
+        self._works, self._plans = works, [plan_of(work) for work in works]
+        longest = max(max(work.longest_query, work.longest_target) for work in works)
+        shape = Shape(staged.count, longest, 0, (), NO_BOUND, works[0].path, coded=True)
+        rows = tuple(row for plan in self._plans for row in plan.rows)
+        room = -(-operations(works) // staged.count)  # of a pair, on average
+        plan = Plan(rows, (), 1, 1, room, resident=True)  # units are bytes
+        super().__init__(staged, plan, shape, workspace, given_back, answers, outbox, cancelled)
 
     def _bytes(self, units: int) -> int:
-        return super()._bytes(units) + padded(8 * self._shape.count)
+        return super()._bytes(units) + 2 * padded(8 * self._shape.count)
+
+    def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
+        """Bytes of workspace, for the build that wants most."""
+        rest = iter(kernels)
+        self._launched = []
+        for plan, work in zip(self._plans, self._works, strict=True):
+            own = [next(rest) for _ in plan.rows]
+            if work.keeps_all:
+                block, room = plan.blocks[0], min(self._workspace, _MOST_KEPT)
+                pairs = max(min(-(-work.count // block), room // plan.stride // block), 1) * block
+            else:
+                pairs = units_of(plan, work.count, self._workspace, own[0], driver)
+            resident = own[0].resident(plan.shared) * driver.card.multiprocessors
+            self._launched.append(_Launched(work, plan, own, pairs, min(-(-pairs // plan.blocks[0]), resident)))
+        return max(one.pairs * one.plan.stride for one in self._launched)
 
     def _align(
         self, driver: Driver, arena: Arena, letters: int, kernels: list[Kernel], units: int, slot: Slot
     ) -> None:
-        m, plan, work = self._shape.count, self._plan, self._work
+        m = self._shape.count
         first = letters + self._staged.letters
-        capacity = m * plan.op_capacity
+        capacity = m * self._plan.op_capacity
         self._ops, self._out = arena.take(4 * capacity), arena.take(self._answer_bytes(capacity))
-        self._op_count, ends = arena.take(4 * m), arena.take(8 * m)
+        self._op_count = arena.take(4 * m)
         todo = np.zeros(1, task.SW_TASK)
         todo["seq"]["codes"] = self._codes
-        for number, name in enumerate((*LAID_OUT, "rows")):
-            (todo if name == "rows" else todo["seq"])[name] = first + 4 * m * number
-        todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
-        todo["stride"] = plan.stride * work.build.pairs
+        for number, name in enumerate(LAID_OUT):
+            todo["seq"][name] = first + 4 * m * number
+        self._rows = first + 4 * m * len(LAID_OUT)
+        todo["next"], todo["workspace"] = arena.take(4), arena.take(units)
         todo["score"], todo["status"] = self._out + 8 * (m + 1), self._out + 12 * m + 8
-        todo["op_count"], todo["ops"], todo["op_capacity"] = self._op_count, self._ops, plan.op_capacity
-        todo["span"], todo["ends"], todo["count"] = self._out + self._answer_bytes(0) - 16 * m, ends, m
+        todo["op_count"], todo["span"] = self._op_count, self._out + self._answer_bytes(0) - 16 * m
+        self._works[0].scores.into(todo)
+        ends, prefixes = arena.take(8 * m), arena.take(8 * m)
+        for one, (rows, count, ops, capacity) in zip(self._launched, self._operations(), strict=True):
+            at_once = one.pairs if one.work.keeps_all else count
+            for begin in range(0, count, at_once):
+                todo["rows"], todo["ops"] = rows + 4 * begin, ops + 4 * begin * capacity
+                todo["count"], todo["op_capacity"] = min(at_once, count - begin), capacity
+                self._launch_build(driver, todo, one, (ends, prefixes), slot)
+
+    def _launch_build(
+        self, driver: Driver, todo: npt.NDArray[np.void], one: _Launched, places: tuple[int, int], slot: Slot
+    ) -> None:
+        """All launches of a build over the task's pairs; `places`: memory for a place of each pair, twice."""
+        work, plan, count = one.work, one.plan, int(todo["count"][0])
+        todo["stride"], todo["prefixes"] = plan.stride * work.build.pairs, 0
         todo["longest_query"], todo["longest_target"] = work.longest_query, work.longest_target
-        work.scores.into(todo)
-        for kernel, rule, block in zip(kernels, work.rules, plan.blocks, strict=True):
+        for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
-            driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
-            driver.launch(kernel, -(-units // block), todo, slot.stream, plan.shared)
+            if work.keeps_all and row == sw.walk_row_of(work.build, rule):
+                driver.launch(kernel, -(-count // kernel.threads), todo, slot.stream)
+            else:
+                todo["ends"] = places[rule is sw.Rule.EXTENSION]
+                driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
+                driver.launch(kernel, one.blocks, todo, slot.stream, plan.shared)
+            if rule is sw.Rule.EXTENSION:  # whose path comes next
+                todo["prefixes"] = todo["ends"]
             self._events.append((kernel.name, driver.record(slot.stream)))
-            todo["prefixes"] = ends  # of what comes after an extension
+
+    def _operations(self) -> list[tuple[int, int, int, int]]:
+        found, rows, ops = [], self._rows, self._ops
+        for work in self._works:
+            found.append((rows, work.count, ops, work.op_capacity))
+            rows, ops = rows + 4 * work.count, ops + 4 * work.count * work.op_capacity
+        return found

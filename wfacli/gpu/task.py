@@ -48,7 +48,7 @@ ENCODE_TASK = np.dtype(
 )
 GATHER_TASK = np.dtype(
     [
-        *((name, _ADDRESS) for name in ("op_count", "ops", "start", "sums", "cigar")),
+        *((name, _ADDRESS) for name in ("op_count", "ops", "rows", "start", "sums", "cigar")),
         ("chunk", np.int64),
         *((name, np.int32) for name in ("chunks", "count", "op_capacity", "lanes_log2")),
     ],

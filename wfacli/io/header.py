@@ -30,7 +30,8 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
     layout = layout_of(sources)
     source = Source(path)
     try:
-        scan = read_batches((source,), "targets" if layout == "two" else layout, _SCAN_WEIGHT, keep_letters=False)
+        lies = "targets" if layout == "two" else layout
+        scan = read_batches((source,), lies, _SCAN_WEIGHT, keep_letters=False, threads=config.threads)
         yield from header_around(sq_lines(path, _until_fault(scan)), config, version)
     finally:
         source.close()

@@ -13,7 +13,8 @@ from ..batch import U8, PairBatch
 from ..errors import InputError, UsageError
 from .sources import Source
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
+_MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
 _INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
 _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
@@ -81,6 +82,9 @@ def read_batches(
     weight: int,
     keep_letters: bool = True,
     lend: Callable[[int], U8 | None] | None = None,
+    *,
+    keep_quality: bool = True,
+    threads: int = 1,
 ) -> Iterator[PairBatch]:
     """Yields batches of about `weight` bases, in input order.
 
@@ -93,13 +97,14 @@ def read_batches(
         keep_letters: False keeps names and lengths only.
         lend: asked for memory (u8[so many], or None) for each batch's letters, which nobody else uses as long as the
             array or a view of it lives.
+        keep_quality: False leaves qualities out.
+        threads: that parse; several only where streams are records in regular files that are not compressed.
 
     Raises:
         InputError: at the first fault.
     """
-    yield from batches_of(
-        PairReader(layout, keep_letters), sources, weight, lend, _SEQ_HINT if layout == "seq" else ""
-    )
+    reader = PairReader(layout, keep_letters, keep_letters and keep_quality)
+    yield from batches_of(reader, sources, weight, lend, _SEQ_HINT if layout == "seq" else "", threads)
 
 
 def batches_of(
@@ -108,6 +113,7 @@ def batches_of(
     weight: int,
     lend: Callable[[int], U8 | None] | None = None,
     hint: str = "",
+    threads: int = 1,
 ) -> Iterator[PairBatch]:
     """Yields what a reader makes of its streams; see read_batches.
 
@@ -117,11 +123,14 @@ def batches_of(
         weight: as in read_batches.
         lend: likewise.
         hint: what a fault in the first lines may be due to.
+        threads: as in read_batches.
 
     Raises:
         InputError: at the first fault.
     """
+    reader.help(min(threads - 1, _MOST_HELPERS))
     for stream, source in enumerate(sources):
+        source.inflate_ahead(threads - 1)
         _hand_over(reader, stream, source)
     ordinal, begun = 0, False
     room = _room(sources, weight)

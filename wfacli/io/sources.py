@@ -17,8 +17,9 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from isal import isal_zlib
 from isal.igzip_lib import IsalError
+
+from .inflate import BLOCK, Ahead, Bgunzip, Gunzip
 
 T = TypeVar("T")
 
@@ -28,7 +29,8 @@ _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
 _BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 _HEAD = 1 << 16
 _MAGIC = 18
-_BLOCK = 1 << 18
+_WORTH_THREADS = 1 << 18  # bytes as stored
+_MOST_THREADS = 8
 
 
 class _Raw(io.RawIOBase):
@@ -76,45 +78,6 @@ class _Raw(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
-
-
-class _Gunzip(io.RawIOBase):
-    """Members of a gzip file, inflated. What could be inflated before a fault is read before the fault is raised."""
-
-    def __init__(self, stored: io.BufferedReader[Any]) -> None:
-        self._stored = stored
-        self._member: Any = None
-        self._waiting = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)
-        while True:
-            if self._member is None and not self._next_member():
-                return 0
-            data = self._member.decompress(self._waiting, len(view))
-            if self._member.eof:
-                self._waiting, self._member = self._member.unused_data, None
-            else:
-                self._waiting = self._member.unconsumed_tail
-            if data:
-                view[: len(data)] = data
-                return len(data)
-            if self._member is not None and not self._waiting:
-                self._waiting = self._stored.read1(_BLOCK)
-                if not self._waiting:
-                    raise EOFError
-
-    def _next_member(self) -> bool:
-        # Zero bytes may pad the end of a file.
-        while not (waiting := self._waiting.lstrip(b"\0")):
-            self._waiting = self._stored.read1(_BLOCK)
-            if not self._waiting:
-                return False
-        self._waiting, self._member = waiting, isal_zlib.decompressobj(wbits=31)
-        return True
 
 
 class Source:
@@ -168,6 +131,19 @@ class Source:
             self._head += block
         return self._head
 
+    def inflate_ahead(self, threads: int) -> None:
+        """Lets threads beside the caller's inflate what it reads next, where there is enough of it.
+
+        Those of a file of BGZF's blocks share it; of other compressed files one reads ahead. A pipe is left to who
+        reads it: nobody could end a thread that waits for it.
+        """
+        if threads < 1 or not self.regular or self._plain or (self.size or 0) < _WORTH_THREADS:
+            return
+        if self._bgzf:
+            self._blocks.use(min(threads, _MOST_THREADS))
+        else:
+            self._stream = io.BufferedReader(Ahead(self._stream), BLOCK)
+
     def readinto(self, buffer: U8) -> int:
         """Reads decompressed bytes into an array; 0 at the end. Raises InputError."""
         if self._head:
@@ -210,11 +186,14 @@ class Source:
         self._plain = not magic.startswith((_GZIP, _ZSTD))
         if self._plain:
             return self._raw
-        stored = io.BufferedReader(self._raw, _BLOCK)
-        if magic.startswith(_GZIP):
-            self._bgzf = len(magic) >= 14 and magic[3] & 4 != 0 and magic[12:14] == b"BC"
-            return io.BufferedReader(_Gunzip(stored), _BLOCK)
-        return zstd.ZstdFile(stored, "rb")
+        stored = io.BufferedReader(self._raw, BLOCK)
+        if not magic.startswith(_GZIP):
+            return zstd.ZstdFile(stored, "rb")
+        self._bgzf = len(magic) >= 14 and magic[3] & 4 != 0 and magic[12:14] == b"BC"
+        if not self._bgzf:
+            return io.BufferedReader(Gunzip(stored), BLOCK)
+        self._blocks = Bgunzip(stored)
+        return io.BufferedReader(self._blocks, BLOCK)
 
     def _read(self, count: int) -> bytes:
         block: bytes = self._stream.read(count) if self._plain else self._stream.read1(count)

@@ -1,9 +1,15 @@
 // What the binding units share: numpy arrays to and from the native columns. No logic beyond that.
 #pragma once
 
+// Its headers hide names in thousands of lines of warnings, among which our own would be lost.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#pragma GCC diagnostic pop
 
 #include "builder.hpp"
 #include "engine.hpp"

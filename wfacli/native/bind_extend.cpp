@@ -1,6 +1,10 @@
 // Alignment under any scores of letters.
+#include <algorithm>
+
 #include "bind.hpp"
 #include "job.hpp"
+#include "sharing.hpp"
+#include "staging.hpp"
 
 namespace wfacli {
 namespace {
@@ -100,6 +104,31 @@ nb::object foreign_letter(nb::handle batch, InColumn<std::uint8_t> codes) {
   return row < 0 ? nb::none() : nb::object(nb::make_tuple(row, static_cast<int>(letter)));
 }
 
+nb::tuple share_rows_of(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::uint8_t> step,
+                        InColumn<std::uint8_t> build, InColumn<std::int32_t> width, std::int32_t narrow,
+                        std::int32_t most) {
+  const BatchView view = batch_view(batch);
+  const std::int64_t steps = step.shape(0) ? step.data()[step.shape(0) - 1] + 1 : 0;
+  const std::int32_t builds = static_cast<std::int32_t>(width.shape(0));
+  if (steps == 0 || static_cast<std::int64_t>(build.shape(0)) != steps * steps) throw nb::value_error("a build for each two steps");
+  const bool known = std::all_of(build.data(), build.data() + build.shape(0), [&](std::uint8_t b) { return b < builds; });
+  if (!known || builds > 255) throw nb::index_error("a build that there is not");
+  const BuildTable table{step.data(), static_cast<std::int64_t>(step.shape(0)), build.data(), steps, width.data(), builds, narrow, most};
+  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
+  bool inside = false;
+  SharedRows shared;
+  {
+    nb::gil_scoped_release release;
+    inside = rows_inside(rows.data(), count, view.n);
+    if (inside) shared = share_rows(view, rows.data(), count, table);
+  }
+  if (!inside) throw nb::index_error("a row lies outside the batch");
+  nb::list found;
+  for (const BuildRows& of : shared.builds)
+    found.append(nb::make_tuple(of.build, of.count, of.longest_query, of.longest_target));
+  return nb::make_tuple(to_numpy(shared.order), found, to_numpy(shared.others), shared.bytes);
+}
+
 }  // namespace
 
 void bind_extend(nb::module_& m) {
@@ -122,6 +151,12 @@ void bind_extend(nb::module_& m) {
       .def("joined", &joined, "Waits for parts that others have taken; as Extender.align");
   m.def("foreign_letter", &foreign_letter, nb::arg("batch"), nb::arg("codes"),
         "(row, letter) of the first pair with a letter whose code is 255, or None");
+  m.def("share_rows", &share_rows_of, nb::arg("batch"), nb::arg("rows"), nb::arg("step"), nb::arg("build"),
+        nb::arg("width"), nb::arg("narrow"), nb::arg("most"),
+        "(order i32, [(build, count, longest query, longest target)], others i32, bytes of letters) of rows i32[m]: places "
+        "in them by build, of each those with most stripes of `width` columns, then most rows first. step u8[L]: of each "
+        "length; build u8[S * S]: of a query's and a target's step. The last build has sequences longer than narrow; "
+        "others: pairs with an empty sequence or one longer than most");
 }
 
 }  // namespace wfacli

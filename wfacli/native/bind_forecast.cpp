@@ -1,6 +1,4 @@
 // What kernels are chosen by: estimates of edits, and the models of kernels' times.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,37 +7,83 @@
 #include "bind.hpp"
 #include "estimate.hpp"
 #include "forecast.hpp"
+#include "staging.hpp"
 
 namespace wfacli {
 namespace {
 
 using Rows = InColumn<std::int32_t>;
 
-constexpr std::int64_t kShare = 64;  // pairs that a thread takes at a time
+constexpr std::int64_t kShare = 16;  // pairs that a thread takes at a time
+constexpr std::int64_t kLeast = 32;  // for which another thread is worth its start
+
+using Weights = std::optional<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;  // mismatch, open, extend
+
+// How estimates are made.
+struct Effort {
+  Effort(std::int32_t most, const Weights& weights, int threads)
+      : most(most), threads(threads), weighed(weights.has_value()), costs{} {
+    if (weights) costs = {std::get<0>(*weights), std::get<1>(*weights), std::get<2>(*weights)};
+  }
+  std::int32_t most;
+  int threads;
+  bool weighed;
+  EditCosts costs;
+};
+
+// Edits of pair row(i) for each i below `count`, told to found(i).
+template <class Row, class Found>
+void estimate_all(const BatchView& batch, std::int64_t count, const Effort& effort, const Row& row, const Found& found) {
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&] {
+    for (std::int64_t first; (first = next.fetch_add(kShare)) < count;)
+      for (std::int64_t i = first; i < std::min(first + kShare, count); ++i)
+        found(i) = estimate_edits(batch.pair(row(i)), effort.most, effort.weighed ? &effort.costs : nullptr);
+  };
+  std::vector<std::jthread> others;
+  for (std::int64_t other = 1; other < std::min<std::int64_t>(effort.threads, count / kLeast); ++other)
+    others.emplace_back(work);
+  work();
+}
 
 // Edits of some rows, i32[m], or of all pairs of a batch, found by so many threads.
-OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most,
-                                  std::optional<std::tuple<std::int32_t, std::int32_t, std::int32_t>> costs, int threads) {
+OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most, Weights costs, int threads) {
   const BatchView view = batch_view(batch);
   if (rows) check_rows(*rows, view.n);
   const std::int64_t count = rows ? static_cast<std::int64_t>(rows->shape(0)) : view.n;
-  EditCosts each{};
-  if (costs) each = {std::get<0>(*costs), std::get<1>(*costs), std::get<2>(*costs)};
   Buffer<std::int32_t> edits;
   {
     nb::gil_scoped_release release;
     std::int32_t* found = edits.extend(static_cast<std::size_t>(count));
-    std::atomic<std::int64_t> next{0};
-    const auto work = [&] {
-      for (std::int64_t first; (first = next.fetch_add(kShare)) < count;)
-        for (std::int64_t r = first; r < std::min(first + kShare, count); ++r)
-          found[r] = estimate_edits(view.pair(rows ? rows->data()[r] : r), most, costs ? &each : nullptr);
-    };
-    std::vector<std::jthread> others;
-    for (std::int64_t other = 1; other < std::min<std::int64_t>(threads, count / kShare); ++other) others.emplace_back(work);
-    work();
+    estimate_all(
+        view, count, {most, costs, threads}, [&](std::int64_t i) { return rows ? rows->data()[i] : i; },
+        [&](std::int64_t i) -> std::int32_t& { return found[i]; });
   }
   return to_numpy(edits);
+}
+
+// What all pairs take, and where none is too long the edits of every so many, in a column that has -1 elsewhere.
+nb::tuple survey(nb::handle batch, std::int64_t every, std::int32_t longest, std::int32_t most, Weights costs, int threads) {
+  if (every < 1) throw nb::value_error("every how many pairs?");
+  const BatchView view = batch_view(batch);
+  const std::size_t n = static_cast<std::size_t>(view.n);
+  RowsSummary s;
+  Buffer<std::int32_t> edits;
+  bool looked = false;
+  {
+    nb::gil_scoped_release release;
+    s = summary_of(view, nullptr, view.n);
+    looked = s.longest <= longest;
+    if (looked) {
+      std::int32_t* found = edits.extend(n);
+      std::fill_n(found, n, -1);
+      estimate_all(
+          view, (view.n + every - 1) / every, {most, costs, threads}, [&](std::int64_t i) { return i * every; },
+          [&](std::int64_t i) -> std::int32_t& { return found[i * every]; });
+    }
+  }
+  const nb::object column = looked ? nb::cast(to_numpy(edits)) : nb::none();
+  return nb::make_tuple(s.bytes, s.longest, s.apart, s.other, column);
 }
 
 std::int64_t shapes_of(nb::handle batch, ShapeColumns& columns) {
@@ -99,6 +143,10 @@ void bind_forecast(nb::module_& m) {
         nb::arg("most") = kUsualEffort, nb::arg("costs") = nb::none(), nb::arg("threads") = 1,
         "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from about so many of a long one; with costs "
         "(mismatch, open, extend): what these cost, in average edits");
+  m.def("survey", &survey, nb::arg("batch"), nb::arg("every"), nb::arg("longest"), nb::arg("most"), nb::arg("costs").none(),
+        nb::arg("threads"),
+        "Of all pairs, as rows_summary: (bytes, letters of the longest sequence, most by which lengths differ, pairs with "
+        "other letters), and estimates (i32[n], -1 where there is none) of every so many; None where one is longer");
   nb::class_<Forecaster>(m, "Forecaster", "Models of kernels' times, in the order of the kernels")
       .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("usual_error"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")

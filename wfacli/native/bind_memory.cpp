@@ -152,12 +152,12 @@ struct CigarRows {
 
 nb::object cigar_text(const Written& row, bool cigar_m, Text& scratch) {
   scratch.buffer().clear();
-  scratch.room(static_cast<std::size_t>(row.operations) * (Text::kDigits + 1) + 1);
+  Pen pen = scratch.room(static_cast<std::size_t>(row.operations) * (Pen::kDigits + 1) + 1);
   if (row.operations)
-    add_cigar(scratch, row, cigar_m);
+    pen = add_cigar(pen, row, cigar_m);
   else
-    scratch.add('*');
-  scratch.done();
+    pen.add('*');
+  scratch.done(pen);
   PyObject* text =
       PyUnicode_FromStringAndSize(scratch.buffer().data(), static_cast<Py_ssize_t>(scratch.buffer().size()));
   if (!text) throw nb::python_error();

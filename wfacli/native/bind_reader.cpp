@@ -72,6 +72,8 @@ void bind_reader(nb::module_& m) {
            "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
            "do not fit they go into memory of their own")
       .def("commit", &StreamReader::commit, nb::arg("stream"), nb::arg("bytes"))
+      .def("help", &StreamReader::help, nb::arg("threads"),
+           "Starts threads that help fill() with regular files of records, which are attached later")
       .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
            "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")
       .def("bytes_read", &StreamReader::bytes_read, nb::arg("stream"))
@@ -86,10 +88,10 @@ void bind_reader(nb::module_& m) {
   nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
       .def(
           "__init__",
-          [](PairReader* self, const std::string& layout, bool keep_letters) {
-            new (self) PairReader(layout_of(layout), keep_letters);
+          [](PairReader* self, const std::string& layout, bool keep_letters, bool keep_quality) {
+            new (self) PairReader(layout_of(layout), {keep_letters, keep_quality});
           },
-          nb::arg("layout"), nb::arg("keep_letters") = true)
+          nb::arg("layout"), nb::arg("keep_letters") = true, nb::arg("keep_quality") = true)
       .def("take", [](PairReader& self) { return columns_dict(self.take()); });
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")

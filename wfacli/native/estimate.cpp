@@ -65,14 +65,20 @@ class Walk {
  public:
   Walk(const Side<Step>& q, const Side<Step>& t, const EditCosts* costs) : q_(q), t_(t), costs_(costs) {}
 
-  // Goes on for so many edits, so many letters, or to the end. Exact up to kEdits.
+  // Goes on up to so many edits, so many letters, or to the end; what is asked for later, from there. Exact up to
+  // kEdits.
   Sample until(std::int32_t edits, std::int32_t letters) {
     const std::int32_t last = t_.length - q_.length;
-    for (std::int32_t s = 0;; ++s) {
-      if (next(s, last)) return {s, std::max(q_.length, t_.length), true, static_cast<double>(s), paid_[s & 1][last - origin_]};
-      if (s == edits) return {s, std::max(reached_, 1), false, s + kNext, paid()};
-      if (reached_ >= letters) return {s, reached_, false, static_cast<double>(s), paid()};
-      if (s >= kEdits) narrow();
+    for (;; ++s_) {
+      if (begun_ <= s_) {
+        begun_ = s_ + 1;
+        whole_ = next(s_, last);
+      }
+      if (whole_)
+        return {s_, std::max(q_.length, t_.length), true, static_cast<double>(s_), paid_[s_ & 1][last - origin_]};
+      if (s_ == edits) return {s_, std::max(reached_, 1), false, s_ + kNext, paid()};
+      if (reached_ >= letters) return {s_, reached_, false, static_cast<double>(s_), paid()};
+      if (s_ >= kEdits) narrow();
     }
   }
 
@@ -184,6 +190,8 @@ class Walk {
   Last last_[2][kRoom];
   std::int32_t* now_ = nullptr;
   std::int32_t origin_ = -kRoom / 2, low_ = 0, high_ = 0, reached_ = 0;
+  std::int32_t s_ = 0, begun_ = 0;  // edits so far; how many scores have rows
+  bool whole_ = false;              // whether both sequences end within the last one
 };
 
 template <int Step>
@@ -253,15 +261,19 @@ std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditC
   };
   const Side<1> q{pair.query, pair.query_len}, t{pair.target, pair.target_len};
   const Side<-1> q_end{pair.query, pair.query_len}, t_end{pair.target, pair.target_len};
-  Sample sum = sample<1>(q, t, kEdits, kEnough, costs);
+  Walk<1> begin(q, t, costs);
+  Walk<-1> end(q_end, t_end, costs);
+  Sample sum = begin.until(kEdits, kEnough);
   if (sum.whole) return of(sum, sum.edits);
-  sum.add(sample<-1>(q_end, t_end, kEdits, kEnough, costs));
+  // So many edits in so few letters are no clean pair's, whatever its end says.
+  const bool noisy = longest <= kEnough;
+  if (!noisy || effort <= 2 * kEdits) sum.add(end.until(kEdits, kEnough));
   const bool from_inside = std::min(pair.query_len, pair.target_len) >= kLong;
-  if (effort > 2 * kEdits && sum.rate() > kClean) {
+  if (effort > 2 * kEdits && (noisy || sum.rate() > kClean)) {
     const std::int32_t each = std::max(effort / (from_inside ? 2 * kPlaces + 2 : 2), kEdits);
-    Sample ends = sample<1>(q, t, each, longest, costs);
+    Sample ends = begin.until(each, longest);
     if (ends.whole) return of(ends, std::max(ends.edits, least));
-    ends.add(sample<-1>(q_end, t_end, each, longest, costs));
+    ends.add(end.until(each, longest));
     sum = ends;
     for (int place = 1; from_inside && place <= kPlaces; ++place) {
       const auto at = [&](std::int32_t length) {

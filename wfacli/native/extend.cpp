@@ -71,13 +71,13 @@ SwScheme sw_scheme(const std::int8_t* matrix, std::int32_t letters, const std::u
 }
 
 std::int64_t first_foreign(const BatchView& batch, const std::uint8_t* codes, std::uint8_t* letter) {
+  std::uint8_t none[256];  // 1 of a letter without a code
+  for (int c = 0; c < 256; ++c) none[c] = codes[c] == kNoCode;
   const auto lacks = [&](const std::uint8_t* letters, std::int32_t len) {
-    for (std::int32_t i = 0; i < len; ++i)
-      if (codes[letters[i]] == kNoCode) {
-        *letter = letters[i];
-        return true;
-      }
-    return false;
+    std::uint8_t any = 0;  // no branch a letter, as there is hardly ever one
+    for (std::int32_t i = 0; i < len; ++i) any |= none[letters[i]];
+    if (any) *letter = *std::find_if(letters, letters + len, [&](std::uint8_t c) { return none[c] != 0; });
+    return any != 0;
   };
   for (std::int64_t p = 0; p < batch.n; ++p) {
     const PairView pair = batch.pair(p);

@@ -15,6 +15,7 @@ struct Place {
   std::int32_t flags = 0, mapq = kUnknownQuality;
   const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
   const std::string* other_parts = nullptr;
+  std::string_view tags;  // of the read's own
 };
 
 Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
@@ -32,6 +33,7 @@ Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
   p.flags = fate->flags, p.mapq = m.mapq[i];
   if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
   p.other_parts = &fate->other_parts;
+  p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
   return p;
 }
 
@@ -45,8 +47,8 @@ struct Record {
   const Written& w;
   const Place& place;
 
-  void query_name(Text& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
-  void target_name(Text& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
+  WFACLI_INLINE void query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
+  WFACLI_INLINE void target_name(Pen& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
   std::int32_t query_len() const { return batch.q_len[i]; }
   std::int32_t target_len() const { return batch.t_len[i]; }
   // Of the whole read, and its letters before and after what is aligned, on the strand that is.
@@ -63,7 +65,7 @@ struct Record {
   bool holds_letters() const { return aligned && w.operations > 0; }
 
  private:
-  void name(Text& out, std::int64_t start, std::int32_t len) const {
+  WFACLI_INLINE void name(Pen& out, std::int64_t start, std::int32_t len) const {
     if (len == 0)
       out.add('*');
     else
@@ -71,7 +73,7 @@ struct Record {
   }
 };
 
-void add_tags(Text& out, const Record& r, const FormatOptions& o) {
+WFACLI_INLINE void add_tags(Pen& out, const Record& r, const FormatOptions& o) {
   out.add("\tNM:i:");
   out.number(r.w.edits());
   out.add("\tAS:i:");
@@ -83,24 +85,24 @@ void add_tags(Text& out, const Record& r, const FormatOptions& o) {
   if (r.cut) out.add("\txh:i:1");
   if (o.md && r.aligned) {
     out.add("\tMD:Z:");
-    add_md(out, r.w);
+    out = add_md(out, r.w);
   }
 }
 
-void add_cs_tag(Text& out, const Record& r, const FormatOptions& o) {
+WFACLI_INLINE void add_cs_tag(Pen& out, const Record& r, const FormatOptions& o) {
   if (!o.cs || !r.aligned) return;
   out.add("\tcs:Z:");
-  add_cs(out, r.w);
+  out = add_cs(out, r.w);
 }
 
-void add_clip(Text& out, std::int64_t letters, char operation) {
+WFACLI_INLINE void add_clip(Pen& out, std::int64_t letters, char operation) {
   if (letters == 0) return;
   out.number(letters);
   out.add(operation);
 }
 
 // SEQ and QUAL, without so many letters at either end.
-void add_letters(Text& out, const Record& r, std::int64_t from, std::int64_t to) {
+WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
   if (!r.place.letters) {
     out.add("*\t*");
     return;
@@ -113,7 +115,7 @@ void add_letters(Text& out, const Record& r, std::int64_t from, std::int64_t to)
     out.add('*');
 }
 
-void add_sam(Text& out, const Record& r, const FormatOptions& o) {
+WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
   // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
   const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
   const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
@@ -132,7 +134,7 @@ void add_sam(Text& out, const Record& r, const FormatOptions& o) {
   out.add('\t');
   if (placed) {
     add_clip(out, r.before(), hard ? 'H' : 'S');
-    add_cigar(out, r.w, o.cigar_m);
+    out = add_cigar(out, r.w, o.cigar_m);
     add_clip(out, r.after(), hard ? 'H' : 'S');
   } else {
     out.add('*');
@@ -151,17 +153,21 @@ void add_sam(Text& out, const Record& r, const FormatOptions& o) {
     out.add("\tRG:Z:");
     out.add(o.read_group);
   }
+  if (!r.place.tags.empty()) {
+    out.add('\t');
+    out.add(r.place.tags);
+  }
   out.add('\n');
 }
 
-void add_bounds(Text& out, std::int64_t begin, std::int64_t end) {
+WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
   out.add('\t');
   out.number(begin);
   out.add('\t');
   out.number(end);
 }
 
-void add_paf(Text& out, const Record& r, const FormatOptions& o) {
+WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
   r.query_name(out);
   out.add('\t');
   out.number(r.read_len());
@@ -186,12 +192,12 @@ void add_paf(Text& out, const Record& r, const FormatOptions& o) {
   out.add("\tde:f:");
   out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
   out.add(std::string_view(r.place.flags & kSecondary ? "\ttp:A:S\tcg:Z:" : "\ttp:A:P\tcg:Z:"));
-  add_cigar(out, r.w, o.cigar_m);
+  out = add_cigar(out, r.w, o.cigar_m);
   add_cs_tag(out, r, o);
   out.add('\n');
 }
 
-void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
+WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
   r.query_name(out);
   out.add('\t');
   r.target_name(out);
@@ -216,7 +222,7 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
     add_bounds(out, r.target_beg(), r.target_end());
     out.add('\t');
     if (r.w.operations)
-      add_cigar(out, r.w, o.cigar_m);
+      out = add_cigar(out, r.w, o.cigar_m);
     else
       out.add('*');
   }
@@ -234,7 +240,7 @@ void add_tsv(Text& out, const Record& r, const FormatOptions& o) {
 
 // The twelve columns of BLAST's -outfmt 6, positions counted from 1. There are no statistics: nan stands for the e-value,
 // and the score is that of the scheme, in no bits.
-void add_blast6(Text& out, const Record& r) {
+WFACLI_INLINE void add_blast6(Pen& out, const Record& r) {
   if (!r.holds_letters()) return;
   r.query_name(out);
   out.add('\t');
@@ -267,9 +273,9 @@ void count(Tally& tally, const Record& r, std::uint8_t flags) {
 // The most bytes that a record can take.
 std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
-  constexpr std::int64_t kRun = Text::kDigits + 1;        // a number and a letter
+  constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and a letter
   std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
-                       r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size());
+                       r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
   // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
   if (r.place.other_parts) bytes += static_cast<std::int64_t>(r.place.other_parts->size());
@@ -316,14 +322,14 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
     const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
     count(out.tally, record, batch.flags[i]);
     if (own && !own->written && !all_rows) continue;
-    out.text.room(most_bytes(record, options));
+    Pen pen = out.text.room(most_bytes(record, options));
     switch (options.format) {
-      case Format::Sam: add_sam(out.text, record, options); break;
-      case Format::Paf: add_paf(out.text, record, options); break;
-      case Format::Tsv: add_tsv(out.text, record, options); break;
-      case Format::Blast6: add_blast6(out.text, record); break;
+      case Format::Sam: add_sam(pen, record, options); break;
+      case Format::Paf: add_paf(pen, record, options); break;
+      case Format::Tsv: add_tsv(pen, record, options); break;
+      case Format::Blast6: add_blast6(pen, record); break;
     }
-    out.text.done();
+    out.text.done(pen);
   }
   return out;
 }

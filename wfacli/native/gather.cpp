@@ -1,6 +1,8 @@
 #include "gather.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 namespace wfacli {
 namespace {
@@ -11,56 +13,136 @@ using Place = std::int64_t;
 constexpr int kPlaceBits = 40;
 constexpr Place kNowhere = -1;
 
-Buffer<Place> places_of(const std::vector<PartView>& parts, std::size_t rows) {
+// Rows that follow each other in a part as they do in the batch, or of which no part has an answer.
+struct Run {
+  std::size_t row, count;
+  Place place;
+  std::int64_t operations = 0;  // of all rows before it
+
+  std::int64_t at() const { return place & ((Place{1} << kPlaceBits) - 1); }
+  const PartView& part(const std::vector<PartView>& parts) const {
+    return parts[static_cast<std::size_t>(place >> kPlaceBits)];
+  }
+};
+
+constexpr std::size_t kLongestRun = 1 << 14;       // so that threads have their share
+constexpr std::int64_t kWorthThreads = 1 << 18;    // operations
+constexpr int kThreads = 4;
+constexpr std::size_t kRunsAtATime = 16;
+
+class Runs {
+ public:
+  void add(std::size_t row, std::size_t count, Place place) {
+    for (std::size_t more; count; row += more, count -= more, place += place == kNowhere ? 0 : static_cast<Place>(more)) {
+      more = std::min(count, kLongestRun);
+      runs_.push_back({row, more, place});
+    }
+  }
+  std::vector<Run> take() { return std::move(runs_); }
+
+ private:
+  std::vector<Run> runs_;
+};
+
+Place place_of(std::size_t part, std::int64_t at) { return (static_cast<Place>(part) << kPlaceBits) + at; }
+
+// Of parts that may have any rows.
+std::vector<Run> runs_by_row(const std::vector<PartView>& parts, std::size_t rows) {
   Buffer<Place> places;
   std::fill_n(places.extend(rows), rows, kNowhere);
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    const Place first = static_cast<Place>(p) << kPlaceBits;
-    for (std::int64_t at = 0; at < parts[p].rows; ++at) places[static_cast<std::size_t>(parts[p].row[at])] = first + at;
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (std::int64_t at = 0; at < parts[p].rows; ++at) places[static_cast<std::size_t>(parts[p].row[at])] = place_of(p, at);
+  Runs runs;
+  for (std::size_t r = 0, end; r < rows; r = end) {
+    for (end = r + 1; end < rows && places[end] == places[end - 1] + (places[r] != kNowhere);) ++end;
+    runs.add(r, end - r, places[r]);
   }
-  return places;
+  return runs.take();
 }
 
-// Copies rows that follow each other in a part; returns how many operations they have.
-std::int64_t copy_rows(const PartView& part, std::int64_t at, std::size_t r, std::size_t count, std::int64_t runs,
-                       GatheredRows& out) {
+// Of a part that has every row, and others that have few of them again.
+std::vector<Run> runs_between(const std::vector<PartView>& parts, std::size_t rows) {
+  std::vector<std::pair<std::size_t, Place>> again;
+  for (std::size_t p = 1; p < parts.size(); ++p)
+    for (std::int64_t at = 0; at < parts[p].rows; ++at)
+      again.emplace_back(static_cast<std::size_t>(parts[p].row[at]), place_of(p, at));
+  std::ranges::sort(again);  // of one row's the last part's is the last
+  Runs runs;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    if (i + 1 < again.size() && again[i + 1].first == again[i].first) continue;
+    runs.add(row, again[i].first - row, place_of(0, static_cast<std::int64_t>(row)));
+    runs.add(again[i].first, 1, again[i].second);
+    row = again[i].first + 1;
+  }
+  runs.add(row, rows - row, place_of(0, static_cast<std::int64_t>(row)));
+  return runs.take();
+}
+
+bool every_row(const PartView& part, std::size_t rows) {
+  if (part.rows != static_cast<std::int64_t>(rows)) return false;
+  std::int32_t differ = 0;
+  for (std::size_t r = 0; r < rows; ++r) differ |= part.row[r] ^ static_cast<std::int32_t>(r);
+  return differ == 0;
+}
+
+std::vector<Run> runs_of(const std::vector<PartView>& parts, std::size_t rows) {
+  std::int64_t others = 0;
+  for (std::size_t p = 1; p < parts.size(); ++p) others += parts[p].rows;
+  const bool few = others <= static_cast<std::int64_t>(rows / 8);
+  return !parts.empty() && few && every_row(parts[0], rows) ? runs_between(parts, rows) : runs_by_row(parts, rows);
+}
+
+void copy(const Run& run, const std::vector<PartView>& parts, GatheredRows& out) {
+  const std::size_t r = run.row, count = run.count;
+  std::int64_t* start = out.cigar_start.data() + r;
+  if (run.place == kNowhere) {
+    std::fill_n(out.status.data() + r, count, 0);
+    std::fill_n(out.cut.data() + r, count, 0);
+    std::fill_n(out.origin.data() + r, count, 0);
+    std::fill_n(out.score.data() + r, count, 0);
+    std::fill_n(out.span.data() + 4 * r, 4 * count, 0);
+    std::fill_n(start, count, run.operations);
+    return;
+  }
+  const PartView& part = run.part(parts);
+  const std::int64_t at = run.at();
   std::copy_n(part.status + at, count, out.status.data() + r);
   std::copy_n(part.cut + at, count, out.cut.data() + r);
   std::fill_n(out.origin.data() + r, count, part.origin);
   std::copy_n(part.score + at, count, out.score.data() + r);
   std::copy_n(part.span + 4 * at, 4 * count, out.span.data() + 4 * r);
   const std::int64_t* from = part.cigar_start + at;
-  std::int64_t* start = out.cigar_start.data() + r;
-  for (std::size_t i = 0; i < count; ++i) start[i] = runs + (from[i] - from[0]);
-  out.cigar.append(part.cigar + from[0], static_cast<std::size_t>(from[count] - from[0]));
-  return from[count] - from[0];
+  for (std::size_t i = 0; i < count; ++i) start[i] = run.operations + (from[i] - from[0]);
+  std::copy_n(part.cigar + from[0], from[count] - from[0], out.cigar.data() + run.operations);
 }
 
 }  // namespace
 
 GatheredRows gather(const std::vector<PartView>& parts, std::int64_t n) {
   const std::size_t rows = static_cast<std::size_t>(n);
-  const Buffer<Place> places = places_of(parts, rows);
+  std::vector<Run> runs = runs_of(parts, rows);
+  std::int64_t operations = 0;
+  for (Run& run : runs) {
+    run.operations = operations;
+    if (run.place == kNowhere) continue;
+    const std::int64_t* start = run.part(parts).cigar_start + run.at();
+    operations += start[run.count] - start[0];
+  }
   GatheredRows out;
   out.status.extend(rows), out.cut.extend(rows), out.origin.extend(rows), out.score.extend(rows);
-  out.span.extend(4 * rows), out.cigar_start.extend(rows + 1);
-  std::int64_t most = 0, runs = 0;
-  for (const PartView& part : parts) most += part.cigar_start[part.rows];
-  out.cigar.reserve(static_cast<std::size_t>(most));
-  for (std::size_t r = 0, end; r < rows; r = end) {
-    end = r + 1;
-    if (places[r] == kNowhere) {
-      out.status[r] = out.cut[r] = out.origin[r] = 0;
-      out.score[r] = 0;
-      std::fill_n(out.span.data() + 4 * r, 4, 0);
-      out.cigar_start[r] = runs;
-      continue;
-    }
-    while (end < rows && places[end] == places[end - 1] + 1) ++end;
-    const std::size_t p = static_cast<std::size_t>(places[r] >> kPlaceBits);
-    runs += copy_rows(parts[p], places[r] - (static_cast<Place>(p) << kPlaceBits), r, end - r, runs, out);
-  }
-  out.cigar_start[rows] = runs;
+  out.span.extend(4 * rows), out.cigar_start.extend(rows + 1), out.cigar.extend(static_cast<std::size_t>(operations));
+  out.cigar_start[rows] = operations;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t first; (first = next.fetch_add(kRunsAtATime)) < runs.size();)
+      for (std::size_t i = first; i < std::min(first + kRunsAtATime, runs.size()); ++i) copy(runs[i], parts, out);
+  };
+  std::vector<std::jthread> others;
+  if (operations >= kWorthThreads)
+    for (int other = 1; other < kThreads; ++other) others.emplace_back(work);
+  work();
+  others.clear();
   return out;
 }
 

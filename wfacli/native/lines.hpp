@@ -38,7 +38,16 @@ class Lines {
 
   // What has come and was not taken yet, from the start of a line on; skip() takes whole lines of it.
   std::string_view unread() const { return {reinterpret_cast<const char*>(data_.data() + pos_), end_ - pos_}; }
-  void skip(std::size_t bytes, int lines) {
+  // Everything that prepare() and commit() brought since prepare() was called last, and where in it the next line begins.
+  std::string_view held() const { return {reinterpret_cast<const char*>(data_.data()), end_}; }
+  std::size_t position() const { return pos_; }
+  // Forgets all lines, and the stream's end; the next one counts as the first.
+  void clear() {
+    pos_ = searched_ = end_ = 0;
+    number_ = 0;
+    closed_ = false;
+  }
+  void skip(std::size_t bytes, std::int64_t lines) {
     pos_ = searched_ = pos_ + bytes;
     number_ += lines;
   }

@@ -1,18 +1,20 @@
 #include "mapped.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 
-#include "letters.hpp"
+#include "tags.hpp"
+#include "turned.hpp"
 
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 18;  // letters of reads that are taken from their lines at once
+constexpr std::int64_t kTaskLetters = 200'000;  // of reads whose rows one thread fills in
 constexpr std::uint8_t kNoQuality = 0;
 
-std::string_view text_at(const Buffer<std::uint8_t>& text, std::int64_t at, std::int32_t count) {
-  return {reinterpret_cast<const char*>(text.data()) + at, static_cast<std::size_t>(count)};
+std::string_view view(const std::uint8_t* text, std::int32_t count) {
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
 }
 
 // Half open, on the read's strand that is aligned and on the target's forward one.
@@ -39,7 +41,7 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
 }  // namespace
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
-    : StreamReader(true), reference_(reference), options_(std::move(options)),
+    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads, options_.copy_tags}),
       shelf_(options_.folder, options_.shelf), mappings_(reference) {}
 
 MappedBatch MappedReader::take() {
@@ -92,6 +94,15 @@ Next MappedReader::step() {
   return Next::Full;
 }
 
+// Has the memory fetch what will be asked for when the read before is done.
+void MappedReader::foresee(const Mapping& mapping, std::string_view read) {
+  constexpr std::int64_t kLine = 64, kMost = 1024;  // more the processor foresees by itself
+  const std::string_view letters = reference_.letters(mapping.target, mapping.t_beg, mapping.t_end);
+  const auto count = std::min(static_cast<std::int64_t>(letters.size()), kMost);
+  for (std::int64_t at = 0; at < count; at += kLine) __builtin_prefetch(letters.data() + at);
+  seen_.prefetch(read);
+}
+
 // Takes the mappings of the next read; Item when no more of it follow.
 Got MappedReader::next_group() {
   for (;;) {
@@ -118,6 +129,7 @@ Got MappedReader::next_group() {
     if (ahead_.kind == MappingKind::Unmapped) continue;
     ahead_name_ = name;
     looked_ahead_ = true;
+    foresee(ahead_, ahead_name_);
   }
 }
 
@@ -140,30 +152,20 @@ Got MappedReader::find_read(ReadView& read) {
 
 // The next read of the file, whoever asks for it.
 Got MappedReader::next_read(ReadView& read) {
-  while (chunk_at_ == chunk_.t_len.size()) {
-    if (reads_fault_) throw *reads_fault_;
-    Got got = Got::Item;
-    try {
-      while (got == Got::Item && inbox_.weight() < kChunk) {
-        got = reads_.next(inbox_);
-        if (got != Got::Item) break;
-        inbox_.end_query();
-        inbox_.end_target();
-      }
-    } catch (const InputFault& fault) {
-      reads_fault_ = std::make_unique<InputFault>(fault);
-    }
-    if (got == Got::NeedInput) return got;
-    if (got == Got::End && inbox_.pairs() == 0) return got;
-    chunk_ = inbox_.take();
-    chunk_at_ = 0;
+  if (const Got got = reads_.more(); got != Got::Item) return got;
+  const RecordColumns& records = reads_.records();
+  const RecordPlace& place = records.places[reads_.at()];
+  reads_.taken(1);
+  read.name = view(records.text_at(place.name), place.name_len);
+  read.letters = view(records.letters_at(place.letters), place.len);
+  read.has_quality = place.quality != RecordPlace::kNone;
+  read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
+  if (options_.copy_tags && place.header_len > place.name_len + 1) {
+    const std::int32_t comment = place.header_len - place.name_len - 1;
+    read.comment = view(records.text_at(place.name) + place.name_len + 1, comment);
+  } else {
+    read.comment = {};
   }
-  const std::size_t i = chunk_at_++;
-  const auto letters = static_cast<std::size_t>(chunk_.q_len[i]);
-  read.name = text_at(chunk_.text, chunk_.q_name[i], chunk_.q_name_len[i]);
-  read.letters = {reinterpret_cast<const char*>(chunk_.bases.data()) + chunk_.q_start[i], letters};
-  read.has_quality = chunk_.qual[i] >= 0;
-  read.quality = read.has_quality ? text_at(chunk_.text, chunk_.qual[i], chunk_.q_len[i]) : std::string_view();
   ++counts_.reads;
   if (!seen_.add(read.name))
     throw InputFault("two reads have this name, so that mappings do not say which they mean", 0, read.name);
@@ -196,25 +198,23 @@ void MappedReader::add_group(const ReadView& read) {
   const bool primary = std::any_of(group_.begin(), group_.end(),
                                    [](const Mapping& m) { return m.kind == MappingKind::Primary; });
   const auto first = static_cast<std::int32_t>(builder_.pairs());
-  turned_letters_.clear();
-  turned_quality_.clear();
+  begin_group(read);
   // A secondary record has no letters where another has them.
   for (const Mapping& m : group_) add_row(read, m, first, !(primary && m.kind == MappingKind::Secondary));
   ++counts_.mapped_reads;
   counts_.mappings += static_cast<std::int64_t>(group_.size());
 }
 
-// The reverse complement of the group's read.
-ReadView MappedReader::turned(const ReadView& read) {
-  if (turned_letters_.size() != read.letters.size()) {
-    char* letters = turned_letters_.extend(read.letters.size());
-    std::transform(read.letters.rbegin(), read.letters.rend(), letters, [](char c) {
-      return static_cast<char>(kLetters.complement[static_cast<std::uint8_t>(c)]);
-    });
-    std::copy(read.quality.rbegin(), read.quality.rend(), turned_quality_.extend(read.quality.size()));
-  }
-  return {read.name, {turned_letters_.data(), turned_letters_.size()}, {turned_quality_.data(), turned_quality_.size()},
-          read.has_quality};
+// Adds the read's tags, for all its rows.
+void MappedReader::begin_group(const ReadView& read) {
+  tags_.clear();
+  if (options_.copy_tags) add_tags(read.comment, options_.read_group, tags_);
+  tags_at_ = builder_.extra(tags_);
+}
+
+void MappedReader::push_tags() {
+  columns_.tags.push(tags_at_);
+  columns_.tags_len.push(static_cast<std::int32_t>(tags_.size()));
 }
 
 // Adds a row's name and, where they are wanted, the whole read's letters (whose place it returns, or -1) and quality.
@@ -228,15 +228,21 @@ std::int64_t MappedReader::begin_row(const ReadView& read, bool with_letters) {
 void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t first, bool with_letters) {
   const std::int64_t target = reference_.length(m.target);
   const Window w = window_of(m, target, options_);
-  const ReadView strand = m.reverse ? turned(read) : read;
-  std::uint8_t bad;
-  columns_.letters.push(begin_row(strand, with_letters));
-  builder_.letters(strand.letters.substr(static_cast<std::size_t>(w.q_beg), static_cast<std::size_t>(w.q_end - w.q_beg)),
-                   bad);
+  const auto letters = static_cast<std::int64_t>(read.letters.size());
+  const auto row = static_cast<std::size_t>(builder_.pairs());
+  const std::int64_t text = begin_row(read, with_letters);
+  columns_.letters.push(text);
+  builder_.copy_letters(read.letters.data() + (m.reverse ? letters - w.q_end : w.q_beg), w.q_end - w.q_beg);
   builder_.end_query();
   builder_.name(reference_.name(m.target));
-  builder_.letters(reference_.letters(m.target, w.t_beg, w.t_end), bad);
+  builder_.copy_letters(nullptr, w.t_end - w.t_beg);
   builder_.end_target();
+  const Unfilled unfilled{row, reference_.letters(m.target, w.t_beg, w.t_end).data(), text,
+                          text < 0 || !read.has_quality ? -1 : text - letters, letters, m.reverse};
+  if (helpers_)
+    unfilled_.push_back(unfilled);
+  else
+    fill_in(unfilled);
   columns_.t_offset.push(w.t_beg);
   columns_.t_total.push(target);
   columns_.clip_begin.push(static_cast<std::int32_t>(w.q_beg));
@@ -247,11 +253,59 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t 
   if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
   columns_.sam_flags.push(flags);
   columns_.mapq.push(m.mapq);
+  push_tags();
+}
+
+// Fills in what add_row() has left out. Rows may be filled in side by side.
+void MappedReader::fill_in(const Unfilled& u) {
+  const BatchBuilder::Filled pair = builder_.pair(u.row);
+  const auto letters = static_cast<std::size_t>(u.read_len);
+  if (u.reverse) {
+    reverse_complement(pair.query, pair.query_len);
+    if (u.text >= 0) reverse_complement(builder_.text(u.text), letters);
+    if (u.quality >= 0) reverse(builder_.text(u.quality), letters);
+  }
+  if (pair.target_len) std::memcpy(pair.target, u.target, pair.target_len);
+  const auto text = [](const std::uint8_t* from, std::size_t n) {
+    return std::string_view(reinterpret_cast<const char*>(from), n);
+  };
+  *pair.flags = classes_of(text(pair.query, pair.query_len)) | classes_of(text(pair.target, pair.target_len));
+}
+
+class MappedReader::FillTask : public Helpers::Task {
+ public:
+  FillTask(MappedReader& reader, const Unfilled* rows, std::size_t count) : reader_(reader), rows_(rows), count_(count) {}
+
+ private:
+  void work() override {
+    for (std::size_t i = 0; i < count_; ++i) reader_.fill_in(rows_[i]);
+  }
+  MappedReader& reader_;
+  const Unfilled* rows_;
+  std::size_t count_;
+};
+
+void MappedReader::complete() {
+  std::vector<std::shared_ptr<FillTask>> tasks;
+  const std::size_t count = unfilled_.size();
+  std::size_t first = 0;
+  std::int64_t held = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    held += unfilled_[i].read_len;
+    if (held < kTaskLetters && i + 1 < count) continue;
+    tasks.push_back(std::make_shared<FillTask>(*this, unfilled_.data() + first, i + 1 - first));
+    tasks.back()->prepare();
+    if (helpers_ && i + 1 < count) helpers_->add(tasks.back());
+    first = i + 1, held = 0;
+  }
+  for (const auto& task : tasks) task->finish();
+  unfilled_.clear();
 }
 
 // A row that aligns nothing.
 void MappedReader::add_unmapped(const ReadView& read) {
   const auto first = static_cast<std::int32_t>(builder_.pairs());
+  begin_group(read);
   columns_.letters.push(begin_row(read, true));
   builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
   builder_.end_query();
@@ -264,6 +318,7 @@ void MappedReader::add_unmapped(const ReadView& read) {
   columns_.first.push(first);
   columns_.sam_flags.push(kUnmapped);
   columns_.mapq.push(kNoQuality);
+  push_tags();
 }
 
 // There are no more mappings: what is left are reads that have none.

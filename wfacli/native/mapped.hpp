@@ -23,6 +23,8 @@ struct MappedOptions {
   std::int64_t pad = 0;        // letters on either side
   bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
   bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
+  bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
+  bool read_group = false;     // which get a read group of their own
   bool skip = false;           // leave mappings out that are faulty, and count them
   std::string folder;          // for temporary files
   std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
@@ -30,8 +32,8 @@ struct MappedOptions {
 
 // What there is of a row beside its pair; wfacli.batch.Mapped.
 struct MappedColumns {
-  Buffer<std::int64_t> t_offset, t_total, letters;
-  Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags;
+  Buffer<std::int64_t> t_offset, t_total, letters, tags;
+  Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
   Buffer<std::uint8_t> mapq;
 };
 
@@ -56,28 +58,39 @@ class MappedReader : public StreamReader {
   const MappedCounts& counts() const { return counts_; }
 
  private:
+  // A row whose letters are to be filled in: those of the target, and of the read the other strand.
+  struct Unfilled {
+    std::size_t row;
+    const char* target;
+    std::int64_t text, quality;  // where the whole read and its qualities are in the text, as it came; or -1
+    std::int64_t read_len;
+    bool reverse;
+  };
+  class FillTask;
+
   Next fill_from_lines(std::int64_t weight) override;
+  void complete() override;
+  void fill_in(const Unfilled& row);
   Lines& lines(int stream) override { return stream == 0 ? reads_.lines() : mappings_.lines(); }
+  const RecordStream* records(int stream) const override { return stream == 0 ? &reads_ : nullptr; }
   Next step();
   Got next_group();
+  void foresee(const Mapping& mapping, std::string_view read);
   Got find_read(ReadView& read);
   Got next_read(ReadView& read);
   bool drop_faulty(const ReadView& read);
   void add_group(const ReadView& read);
   void add_row(const ReadView& read, const Mapping& mapping, std::int32_t first, bool with_letters);
   void add_unmapped(const ReadView& read);
+  void begin_group(const ReadView& read);
+  void push_tags();
   std::int64_t begin_row(const ReadView& read, bool with_letters);
-  ReadView turned(const ReadView& read);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
 
   const Reference& reference_;
   MappedOptions options_;
-  RecordReader reads_;
-  BatchBuilder inbox_{true};  // reads that were taken from their lines, until they are a chunk
-  BatchColumns chunk_;
-  std::size_t chunk_at_ = 0;
-  std::unique_ptr<InputFault> reads_fault_;  // behind the chunk
+  RecordStream reads_;
   NameSet seen_;                             // all reads so far
   Shelf shelf_;                              // those of them that no mapping has named yet
 
@@ -87,8 +100,10 @@ class MappedReader : public StreamReader {
   bool looked_ahead_ = false, mappings_end_ = false, group_whole_ = false;
   std::vector<Mapping> group_;  // mappings of one read
 
-  Buffer<char> turned_letters_, turned_quality_;  // the reverse complement of the group's read
   MappedColumns columns_;
+  std::vector<Unfilled> unfilled_;
+  std::string tags_;           // of the group's read
+  std::int64_t tags_at_ = 0;   // in the batch's text
   MappedCounts counts_;
 };
 

@@ -28,9 +28,23 @@ bool is_column_titles(const std::string_view* columns, int count) {
 
 }  // namespace
 
-PairReader::PairReader(Layout layout, bool keep_letters) : StreamReader(keep_letters), layout_(layout) {}
+PairReader::PairReader(Layout layout, RecordParts::Keep keep)
+    : StreamReader(keep.letters), layout_(layout), first_({keep.letters, keep.quality && layout == Layout::TwoFiles}),
+      second_({keep.letters, false}) {}
+
+Lines& PairReader::lines(int stream) {
+  if (!records(stream)) return lines_;
+  return stream == 0 ? first_.lines() : second_.lines();
+}
+
+const RecordStream* PairReader::records(int stream) const {
+  if (layout_ != Layout::TwoFiles && layout_ != Layout::Targets) return nullptr;
+  return stream == 0 ? &first_ : &second_;
+}
 
 Next PairReader::fill_from_lines(std::int64_t weight) {
+  if (layout_ == Layout::TwoFiles) return add_pairs(weight);
+  if (layout_ == Layout::Targets) return add_targets(weight);
   // A query that waits for its target belongs to this batch, however much it weighs.
   while (have_query_ || builder_.weight() < weight)
     if (const Next next = step(); next != Next::Full) return next;
@@ -38,61 +52,50 @@ Next PairReader::fill_from_lines(std::int64_t weight) {
 }
 
 // Reads one pair; Full when it is there.
-Next PairReader::step() {
-  switch (layout_) {
-    case Layout::TwoFiles: return step_two_files();
-    case Layout::Targets: return step_targets();
-    case Layout::Seq: return step_seq();
-    case Layout::Tsv: return step_tsv();
-  }
-  return Next::End;
-}
+Next PairReader::step() { return layout_ == Layout::Seq ? step_seq() : step_tsv(); }
 
-Next PairReader::step_two_files() {
+Next PairReader::add_pairs(std::int64_t weight) {
   if (rest_ >= 0) return count_rest();
-  if (!have_query_) {
-    const Got got = first_.next(builder_);
-    if (got == Got::NeedInput) return Next::NeedQuery;
-    if (got == Got::End) {
-      rest_ = 1;
+  while (builder_.weight() < weight) {
+    const Got query = first_.more();
+    if (query == Got::NeedInput) return Next::NeedQuery;
+    Got target = Got::End;
+    if (query == Got::Item) try {
+        target = second_.more();
+      } catch (InputFault& fault) {
+        fault.stream = 1;
+        throw;
+      }
+    if (target == Got::NeedInput) return Next::NeedTarget;
+    if (target == Got::End) {
+      rest_ = query == Got::End;
       return count_rest();
     }
-    builder_.end_query();
-    have_query_ = true;
+    const std::size_t most = std::min(first_.left(), second_.left());
+    const std::size_t added =
+        builder_.add_pairs(first_.records(), first_.at(), second_.records(), second_.at(), most, weight);
+    first_.taken(added);
+    second_.taken(added);
+    done_ += static_cast<std::int64_t>(added);
   }
-  Got got;
-  try {
-    got = second_.next(builder_);
-  } catch (InputFault& fault) {
-    fault.stream = 1;
-    throw;
-  }
-  if (got == Got::NeedInput) return Next::NeedTarget;
-  if (got == Got::End) {
-    rest_ = 0;
-    extra_ = 1;  // the query that waits
-    return count_rest();
-  }
-  builder_.end_target();
-  have_query_ = false;
-  ++done_;
   return Next::Full;
 }
 
 // One stream has ended: the other should hold nothing more.
 Next PairReader::count_rest() {
-  RecordReader& longer = rest_ == 0 ? first_ : second_;
+  RecordStream& longer = rest_ == 0 ? first_ : second_;
   for (;;) {
     Got got;
     try {
-      got = longer.skip();
+      got = longer.more();
     } catch (InputFault& fault) {
       fault.stream = rest_;
       throw;
     }
     if (got == Got::NeedInput) return rest_ == 0 ? Next::NeedQuery : Next::NeedTarget;
     if (got == Got::End) break;
-    ++extra_;
+    extra_ += static_cast<std::int64_t>(longer.left());
+    longer.taken(longer.left());
   }
   if (extra_ == 0) return Next::End;
   const std::int64_t queries = done_ + (rest_ == 0 ? extra_ : 0), targets = done_ + (rest_ == 1 ? extra_ : 0);
@@ -101,18 +104,14 @@ Next PairReader::count_rest() {
                    0, {});
 }
 
-Next PairReader::step_targets() {
-  if (!have_query_) {
-    builder_.name({});
-    builder_.end_query();
-    have_query_ = true;
+Next PairReader::add_targets(std::int64_t weight) {
+  while (builder_.weight() < weight) {
+    const Got got = first_.more();
+    if (got != Got::Item) return got == Got::End ? Next::End : Next::NeedQuery;
+    const std::size_t added = builder_.add_targets(first_.records(), first_.at(), first_.left(), weight);
+    first_.taken(added);
+    done_ += static_cast<std::int64_t>(added);
   }
-  const Got got = first_.next(builder_);
-  if (got == Got::NeedInput) return Next::NeedQuery;
-  if (got == Got::End) return Next::End;
-  builder_.end_target();
-  have_query_ = false;
-  ++done_;
   return Next::Full;
 }
 
@@ -121,8 +120,8 @@ void PairReader::add_sequence(std::string_view letters, std::int64_t line) { add
 Next PairReader::step_seq() {
   std::string_view line;
   for (;;) {
-    const Got got = first_.lines().take(line);
-    const std::int64_t number = first_.lines().number();
+    const Got got = lines_.take(line);
+    const std::int64_t number = lines_.number();
     if (got == Got::NeedInput) return Next::NeedQuery;
     if (got == Got::End) {
       if (have_query_) fail("the file ends after a query; its '<target' line is missing", number);
@@ -154,8 +153,8 @@ Next PairReader::step_seq() {
 Next PairReader::step_tsv() {
   std::string_view line, columns[3];
   for (;;) {
-    const Got got = first_.lines().take_row(line);
-    const std::int64_t number = first_.lines().number();
+    const Got got = lines_.take_row(line);
+    const std::int64_t number = lines_.number();
     if (got == Got::NeedInput) return Next::NeedQuery;
     if (got == Got::End) return Next::End;
     if (line.empty() || line[0] == '#') continue;

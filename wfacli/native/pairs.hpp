@@ -17,15 +17,16 @@ enum class Layout {
 
 class PairReader : public StreamReader {
  public:
-  PairReader(Layout layout, bool keep_letters);
+  PairReader(Layout layout, RecordParts::Keep keep);
   BatchColumns take() { return builder_.take(); }
 
  private:
   Next fill_from_lines(std::int64_t weight) override;
-  Lines& lines(int stream) override { return stream == 0 ? first_.lines() : second_.lines(); }
+  Lines& lines(int stream) override;
+  const RecordStream* records(int stream) const override;
   Next step();
-  Next step_two_files();
-  Next step_targets();
+  Next add_pairs(std::int64_t weight);
+  Next add_targets(std::int64_t weight);
   Next step_seq();
   Next step_tsv();
   Next count_rest();
@@ -34,7 +35,8 @@ class PairReader : public StreamReader {
   std::string ordinal_name() const { return "pair" + std::to_string(done_ + 1); }
 
   Layout layout_;
-  RecordReader first_, second_;
+  Lines lines_;  // of layouts that are lines
+  RecordStream first_, second_;
   std::int64_t done_ = 0;   // complete pairs so far
   bool have_query_ = false;
   int rest_ = -1;           // the stream that holds records beyond the other's end

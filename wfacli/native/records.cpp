@@ -1,6 +1,9 @@
 #include "records.hpp"
 
 #include <cstdio>
+#include <cstring>
+
+#include "bytes.hpp"
 
 namespace wfacli {
 namespace {
@@ -14,11 +17,23 @@ std::string shown(std::uint8_t byte) {
   return text;
 }
 
+// Whether eight bytes are all more than a blank.
+bool all_above_blank(const char* text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ull;
+  std::uint64_t word;
+  std::memcpy(&word, text, sizeof word);
+  return ((word - kOnes * ('!')) & ~word & (kOnes << 7)) == 0;
+}
+
 }  // namespace
 
 std::string_view name_of(std::string_view header, std::int64_t line) {
   std::size_t name = header.size();
   for (std::size_t i = 0; i < header.size(); ++i) {
+    if (i + 8 <= header.size() && all_above_blank(header.data() + i)) {
+      i += 7;
+      continue;
+    }
     const char c = header[i];
     if (static_cast<std::uint8_t>(c) > ' ') continue;
     if (c == ' ' || c == '\t') {
@@ -32,18 +47,18 @@ std::string_view name_of(std::string_view header, std::int64_t line) {
   return header.substr(0, name);
 }
 
-void add_letters(BatchBuilder& out, std::string_view letters, std::int64_t line) {
+void add_letters(RecordParts& out, std::string_view letters, std::int64_t line) {
   std::uint8_t bad = 0;
   if (!out.letters(letters, bad)) throw InputFault(shown(bad) + " in the sequence", line, out.current_name());
   if (out.letters_so_far() > INT32_MAX)
     throw InputFault("the sequence is longer than 2,147,483,647 letters", line, out.current_name());
 }
 
-void RecordReader::fail(const std::string& message, const BatchBuilder& out) const {
+void RecordReader::fail(const std::string& message, const RecordBuilder& out) const {
   throw InputFault(message, lines_.number(), out.current_name());
 }
 
-void RecordReader::fail_truncated(const BatchBuilder& out) const {
+void RecordReader::fail_truncated(const RecordBuilder& out) const {
   fail("the file ends inside a FASTQ record", out);
 }
 
@@ -68,10 +83,12 @@ Got RecordReader::start() {
 }
 
 // Takes the header line of the next record; done is false where the file ends or input is missing.
-Got RecordReader::header(BatchBuilder& out, bool& done) {
+Got RecordReader::header(RecordBuilder& out, bool& done) {
   done = false;
   std::string_view line;
   for (;;) {
+    header_at_ = lines_.position();
+    header_line_ = lines_.number();
     if (const Got got = lines_.take(line); got != Got::Item) return got;
     if (!line.empty()) break;
   }
@@ -80,34 +97,54 @@ Got RecordReader::header(BatchBuilder& out, bool& done) {
                          shown(static_cast<std::uint8_t>(line[0])) +
                          (mark_ == '@' ? " (a FASTQ record has four lines)" : ""),
                      lines_.number(), out.current_name());
-  out.name(name_of(line.substr(1), lines_.number()));
+  out.name(name_of(line.substr(1), lines_.number()), line.size() - 1);
   length_ = 0;
   state_ = mark_ == '>' ? State::FastaLetters : State::FastqLetters;
   done = true;
   return Got::Item;
 }
 
-// Takes a FASTA record of two lines that lies before us whole, as most do in files of reads; false, and nothing
-// is taken, for any other.
-bool RecordReader::short_record(BatchBuilder& out) {
+// Takes a record that lies before us whole, one line of letters, as most do in files of reads; false, and nothing is
+// taken, for any other.
+bool RecordReader::whole_record(RecordBuilder& out) {
   const std::string_view text = lines_.unread();
-  if (text.empty() || text[0] != '>') return false;
+  if (!out.refers() || text.empty() || text[0] != mark_) return false;
+  return mark_ == '>' ? whole_fasta(out, text) : whole_fastq(out, text);
+}
+
+bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text) {
   const std::size_t first = text.find('\n');
   if (first == text.npos) return false;
-  if (first + 1 < text.size() && text[first + 1] == '>') return false;  // a record without letters
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || second + 1 == text.size() || text[second + 1] != '>') return false;
-  if (text[first - 1] <= ' ' || text[second - 1] <= ' ') return false;  // ends to be trimmed, or no letters
-  out.name(name_of(text.substr(1, first - 1), lines_.number() + 1));
-  add_letters(out, text.substr(first + 1, second - first - 1), lines_.number() + 2);
+  // Ends to be trimmed, no letters, or too many.
+  if (text[first - 1] <= ' ' || text[second - 1] <= ' ' || text[first + 1] == '>' || second > INT32_MAX) return false;
+  const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
+  if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, second - first - 1), nullptr)) return false;
   lines_.skip(second + 1, 2);
   return true;
 }
 
+bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text) {
+  const std::size_t first = text.find('\n');
+  if (first == text.npos || text[first - 1] <= ' ') return false;
+  const std::size_t second = text.find('\n', first + 1);
+  if (second == text.npos || text[second - 1] <= ' ' || second + 1 == text.size() || text[second + 1] != '+') return false;
+  const std::size_t third = text.find('\n', second + 1), letters = second - first - 1;
+  if (third == text.npos || text.size() - third - 1 <= letters || text[third + 1 + letters] != '\n') return false;
+  const char* quality = text.data() + third + 1;
+  if (second > INT32_MAX || !only_visible(quality, letters)) return false;  // whatever it is, line by line shows it
+  const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
+  if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, letters), quality)) return false;
+  lines_.skip(third + letters + 2, 4);
+  return true;
+}
+
 // Takes one line of a FASTA sequence; true when the record is complete or input is missing (`got`).
-bool RecordReader::fasta_letters(BatchBuilder& out, Got& got) {
+bool RecordReader::fasta_letters(RecordBuilder& out, Got& got) {
   const int c = lines_.peek();
   if (c == '>' || c == Lines::kEnd) {
+    out.end_record();
     state_ = State::Header;
     got = Got::Item;
     return true;
@@ -119,16 +156,19 @@ bool RecordReader::fasta_letters(BatchBuilder& out, Got& got) {
   return false;
 }
 
-void RecordReader::take_quality(BatchBuilder& out, std::string_view line) {
+void RecordReader::take_quality(RecordBuilder& out, std::string_view line) {
   if (static_cast<std::int64_t>(line.size()) != length_)
     fail("the quality has " + std::to_string(line.size()) + " letters, the sequence " + std::to_string(length_), out);
+  if (only_visible(line.data(), line.size())) {
+    out.quality(line);
+    state_ = State::Header;
+    return;
+  }
   for (const char c : line)
     if (c < '!' || c > '~') fail(shown(static_cast<std::uint8_t>(c)) + " in the quality", out);
-  out.quality(line);
-  state_ = State::Header;
 }
 
-Got RecordReader::next(BatchBuilder& out) {
+Got RecordReader::next(RecordBuilder& out) {
   std::string_view line;
   Got got;
   for (;;) {
@@ -137,7 +177,7 @@ Got RecordReader::next(BatchBuilder& out) {
         if (got = start(); got != Got::Item) return got;
         break;
       case State::Header: {
-        if (short_record(out)) return Got::Item;
+        if (whole_record(out)) return Got::Item;
         bool done;
         got = header(out, done);
         if (!done) return got;
@@ -167,14 +207,22 @@ Got RecordReader::next(BatchBuilder& out) {
           line = {};
         }
         take_quality(out, line);
+        out.end_record();
         return Got::Item;
     }
   }
 }
 
-Got RecordReader::skip() {
-  BatchBuilder nothing(false);
-  return next(nothing);
+void RecordReader::continue_at(std::size_t bytes, char mark) {
+  lines_.skip(bytes, 0);
+  mark_ = mark;
+  state_ = State::Header;
+}
+
+bool RecordReader::end_before_record() {
+  if (!lines_.unread().empty()) return false;
+  if (state_ == State::FastaLetters) state_ = State::Header;
+  return state_ == State::Header;
 }
 
 }  // namespace wfacli

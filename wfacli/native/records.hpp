@@ -22,30 +22,44 @@ struct InputFault : std::runtime_error {
 std::string_view name_of(std::string_view header, std::int64_t line);
 
 // Adds letters, or throws the fault of a byte that cannot stand in a sequence.
-void add_letters(BatchBuilder& out, std::string_view letters, std::int64_t line);
+void add_letters(RecordParts& out, std::string_view letters, std::int64_t line);
 
 class RecordReader {
  public:
   Lines& lines() { return lines_; }
-  // Adds one record's name, letters and quality to `out` (not its end). Throws InputFault.
-  Got next(BatchBuilder& out);
-  // Takes one record and keeps nothing.
-  Got skip();
+  // Adds one record to `out`. Throws InputFault. Where input is missing, a part of a record may be there; the next call
+  // goes on with it.
+  Got next(RecordBuilder& out);
+
+  // '>' or '@', what records begin with; 0 as long as none has come.
+  char mark() const { return mark_; }
+  // Goes on where a record begins, so many bytes behind the lines taken; they are counted from there.
+  void continue_at(std::size_t bytes, char mark);
+  // Where input is missing: whether all that came are whole records, if what follows begins a record. The last one then
+  // counts as such.
+  bool end_before_record();
+  // Where input is missing: where in lines().held() the record that is not whole begins, and how many lines come before.
+  std::size_t rest_at() const { return state_ == State::Header ? lines_.position() : header_at_; }
+  std::int64_t lines_before_rest() const { return state_ == State::Header ? lines_.number() : header_line_; }
 
  private:
   enum class State { Start, Header, FastaLetters, FastqLetters, Plus, Quality };
   Got start();
-  Got header(BatchBuilder& out, bool& done);
-  bool short_record(BatchBuilder& out);
-  bool fasta_letters(BatchBuilder& out, Got& got);
-  void take_quality(BatchBuilder& out, std::string_view line);
-  [[noreturn]] void fail(const std::string& message, const BatchBuilder& out) const;
-  [[noreturn]] void fail_truncated(const BatchBuilder& out) const;
+  Got header(RecordBuilder& out, bool& done);
+  bool whole_record(RecordBuilder& out);
+  bool whole_fasta(RecordBuilder& out, std::string_view text);
+  bool whole_fastq(RecordBuilder& out, std::string_view text);
+  bool fasta_letters(RecordBuilder& out, Got& got);
+  void take_quality(RecordBuilder& out, std::string_view line);
+  [[noreturn]] void fail(const std::string& message, const RecordBuilder& out) const;
+  [[noreturn]] void fail_truncated(const RecordBuilder& out) const;
 
   Lines lines_;
   State state_ = State::Start;
-  char mark_ = 0;  // '>' or '@'
+  char mark_ = 0;
   std::int64_t length_ = 0;
+  std::size_t header_at_ = 0;
+  std::int64_t header_line_ = 0;
 };
 
 }  // namespace wfacli

@@ -10,6 +10,7 @@ namespace {
 constexpr std::int64_t kPatience = 32;  // letters that a gap waits for a repeat
 constexpr int kDraws = 1000;            // windows that are tried until one has no other letters
 constexpr int kWorstPhred = 2;
+constexpr std::size_t kNameRoom = Pen::kDigits + 32;  // for a name and what stands around it
 constexpr char kNucleotides[] = "ACGT";
 
 std::uint8_t folded(std::uint8_t letter) { return letter & 0xdf; }
@@ -175,90 +176,95 @@ void Simulator::read_target(Draws& draws) {
   }
 }
 
-void Simulator::write_name(Text& to, char mark, std::int64_t number, bool place) const {
-  if (mark) to.add(mark);
-  to.add("sim");
-  to.number(number + 1);
-  if (place && reference_) {  // as samtools writes regions: from 1, both ends included
-    to.add(' ');
-    to.add(reference_->name(sequence_));
-    to.add(':');
-    to.number(start_ + 1);
-    to.add('-');
-    to.number(start_ + static_cast<std::int64_t>(target_.size()));
-  }
+Pen Simulator::name(Pen pen, std::int64_t number) const {
+  pen.add(options_.format == PairFormat::Seq ? "pair" : "sim");
+  pen.number(number + 1);
+  return pen;
+}
+
+// Where the target lies, as samtools writes regions: from 1, both ends included.
+Pen Simulator::place(Pen pen) const {
+  pen.add(' ');
+  pen.add(reference_->name(sequence_));
+  pen.add(':');
+  pen.number(start_ + 1);
+  pen.add('-');
+  pen.number(start_ + static_cast<std::int64_t>(target_.size()));
+  return pen;
 }
 
 void Simulator::write(std::int64_t number, SimulatedText& out) {
-  const auto letters = [](Text& to, Buffer<std::uint8_t>& b) { to.add(b.data(), static_cast<std::int64_t>(b.size())); };
-  const std::size_t names = 4 * Text::kDigits + 16 + (reference_ ? reference_->name(sequence_).size() : 0);
+  const auto letters = [](const Buffer<std::uint8_t>& b) {
+    return std::string_view(reinterpret_cast<const char*>(b.data()), b.size());
+  };
+  const std::string_view query = letters(query_), target = letters(target_);
   const bool two_files = options_.format == PairFormat::Fasta || options_.format == PairFormat::Fastq;
-  out.letters += static_cast<std::int64_t>(query_.size() + target_.size());
-  out.query.room(names + 2 * query_.size() + target_.size() + 8);
-  switch (options_.format) {
-    case PairFormat::Fasta:
-    case PairFormat::Fastq:
-      write_name(out.query, options_.format == PairFormat::Fasta ? '>' : '@', number, false);
-      out.query.add('\n');
-      letters(out.query, query_);
-      if (options_.format == PairFormat::Fastq) {
-        out.query.add("\n+\n");
-        letters(out.query, phred_);
-      }
-      break;
-    case PairFormat::Seq:
-      out.query.add('>');
-      letters(out.query, query_);
-      out.query.add("\n<");
-      letters(out.query, target_);
-      break;
-    case PairFormat::Table:
-      write_name(out.query, 0, number, false);
-      out.query.add('\t');
-      letters(out.query, query_);
-      out.query.add('\t');
-      letters(out.query, target_);
-      break;
-  }
-  out.query.add('\n');
-  out.query.done();
+  out.letters += static_cast<std::int64_t>(query.size() + target.size());
+  Pen pen = out.query.room(kNameRoom + 2 * query.size() + target.size());
   if (two_files) {
-    out.target.room(names + target_.size() + 8);
-    write_name(out.target, '>', number, true);
-    out.target.add('\n');
-    letters(out.target, target_);
-    out.target.add('\n');
-    out.target.done();
+    pen.add(options_.format == PairFormat::Fasta ? '>' : '@');
+    pen = name(pen, number);
+    pen.add('\n');
+    pen.add(query);
+    if (options_.format == PairFormat::Fastq) {
+      pen.add("\n+\n");
+      pen.add(letters(phred_));
+    }
+  } else if (options_.format == PairFormat::Seq) {
+    pen.add('>');
+    pen.add(query);
+    pen.add("\n<");
+    pen.add(target);
+  } else {
+    pen = name(pen, number);
+    pen.add('\t');
+    pen.add(query);
+    pen.add('\t');
+    pen.add(target);
   }
+  pen.add('\n');
+  out.query.done(pen);
+  if (two_files) write_target(number, target, out.target);
   const Written w = as_written({}, cigar_.runs().data(), static_cast<std::int64_t>(cigar_.runs().size()), false, cigar_);
   out.edits += w.edits();
-  if (options_.truth) write_truth(number, out.truth, w);
+  if (options_.truth) write_truth(number, w, out.truth);
 }
 
-// As PAF; .seq has no names, and readers number its pairs.
-void Simulator::write_truth(std::int64_t number, Text& to, const Written& w) {
-  to.room(12 * Text::kDigits + 64 + static_cast<std::size_t>(w.operations) * (Text::kDigits + 1));
-  const auto side = [&](std::size_t length) {
-    to.add(options_.format == PairFormat::Seq ? "pair" : "sim");
-    to.number(number + 1);
-    to.add('\t');
-    to.number(static_cast<std::int64_t>(length));
-    to.add("\t0\t");
-    to.number(static_cast<std::int64_t>(length));
-    to.add('\t');
+void Simulator::write_target(std::int64_t number, std::string_view target, Text& to) const {
+  Pen pen = to.room(kNameRoom + 2 * Pen::kDigits + (reference_ ? reference_->name(sequence_).size() : 0) + target.size());
+  pen.add('>');
+  pen = name(pen, number);
+  if (reference_) pen = place(pen);
+  pen.add('\n');
+  pen.add(target);
+  pen.add('\n');
+  to.done(pen);
+}
+
+// As PAF. Pairs in .seq have no names: readers number them.
+void Simulator::write_truth(std::int64_t number, const Written& w, Text& to) const {
+  Pen pen = to.room(12 * Pen::kDigits + 2 * kNameRoom + static_cast<std::size_t>(w.operations) * (Pen::kDigits + 1));
+  const auto side = [&](std::size_t size) {
+    const auto length = static_cast<std::int64_t>(size);
+    pen = name(pen, number);
+    pen.add('\t');
+    pen.number(length);
+    pen.add("\t0\t");
+    pen.number(length);
+    pen.add('\t');
   };
   side(query_.size());
-  to.add("+\t");
+  pen.add("+\t");
   side(target_.size());
-  to.number(w.matches);
-  to.add('\t');
-  to.number(w.columns());
-  to.add("\t255\tNM:i:");
-  to.number(w.edits());
-  to.add("\tcg:Z:");
-  add_cigar(to, w, false);
-  to.add('\n');
-  to.done();
+  pen.number(w.matches);
+  pen.add('\t');
+  pen.number(w.columns());
+  pen.add("\t255\tNM:i:");
+  pen.number(w.edits());
+  pen.add("\tcg:Z:");
+  pen = add_cigar(pen, w, false);
+  pen.add('\n');
+  to.done(pen);
 }
 
 }  // namespace wfacli

@@ -96,9 +96,11 @@ class Simulator {
   std::int64_t open_gap(Draws& draws, Op op, std::int64_t at, bool same);
   std::int64_t add_error(Draws& draws, Gap& waiting, std::int64_t at);
   bool repeats(std::int64_t at) const;
+  Pen name(Pen pen, std::int64_t number) const;
+  Pen place(Pen pen) const;
   void write(std::int64_t number, SimulatedText& out);
-  void write_name(Text& to, char mark, std::int64_t number, bool place) const;
-  void write_truth(std::int64_t number, Text& to, const Written& w);
+  void write_target(std::int64_t number, std::string_view target, Text& to) const;
+  void write_truth(std::int64_t number, const Written& w, Text& to) const;
 
   const ErrorModel& model_;
   const SimulationOptions options_;

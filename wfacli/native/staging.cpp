@@ -7,11 +7,27 @@
 namespace wfacli {
 namespace {
 
+// Rows as they are named; or all of a batch in its order, of whose columns vectors can be made.
+struct Named {
+  const std::int32_t* rows;
+  std::int64_t operator[](std::int64_t r) const { return rows[r]; }
+};
+struct Every {
+  std::int64_t operator[](std::int64_t r) const { return r; }
+};
+
 bool every_row(const BatchView& batch, const std::int32_t* rows, std::int64_t count) {
+  if (!rows) return true;
   if (count != batch.n) return false;
-  for (std::int64_t r = 0; r < count; ++r)
-    if (rows[r] != r) return false;
-  return true;
+  std::int32_t differ = 0;
+  for (std::int64_t r = 0; r < count; ++r) differ |= rows[r] ^ static_cast<std::int32_t>(r);
+  return differ == 0;
+}
+
+template <class Work>
+void with_rows(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const Work& work) {
+  if (every_row(batch, rows, count)) work(Every{});
+  else work(Named{rows});
 }
 
 class Packer {
@@ -42,28 +58,33 @@ bool rows_inside(const std::int32_t* rows, std::int64_t count, std::int64_t n) {
 
 RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::int64_t count) {
   RowsSummary s;
-  if (count) s.least_edits = s.most_edits = batch.est_edits[rows[0]];
-  for (std::int64_t r = 0; r < count; ++r) {
-    const std::int32_t row = rows[r], q = batch.q_len[row], t = batch.t_len[row], edits = batch.est_edits[row];
-    s.bytes += static_cast<std::int64_t>(staged_bytes(q) + staged_bytes(t));
-    s.other += (batch.flags[row] & kNonAcgt) != 0;
-    s.longest = std::max({s.longest, q, t});
-    s.apart = std::max(s.apart, std::abs(q - t));
-    s.least_edits = std::min(s.least_edits, edits);
-    s.most_edits = std::max(s.most_edits, edits);
-  }
+  if (!count) return s;
+  with_rows(batch, rows, count, [&](auto row) {
+    std::int32_t longest = 0, apart = 0, least = batch.est_edits[row[0]], most = least;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int32_t q = batch.q_len[row[r]], t = batch.t_len[row[r]], edits = batch.est_edits[row[r]];
+      longest = std::max(longest, std::max(q, t));
+      apart = std::max(apart, std::max(q, t) - std::min(q, t));
+      least = std::min(least, edits);
+      most = std::max(most, edits);
+    }
+    std::int64_t units = 0, other = 0;
+    for (std::int64_t r = 0; r < count; ++r) units += staged_units(batch.q_len[row[r]]) + staged_units(batch.t_len[row[r]]);
+    for (std::int64_t r = 0; r < count; ++r) other += batch.flags[row[r]] & kNonAcgt;
+    s = {16 * units, other / kNonAcgt, longest, apart, least, most};
+  });
   return s;
 }
 
 void stage_columns(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const StagedColumns& columns) {
-  for (std::int64_t r = 0; r < count; ++r) {
-    const std::int32_t row = rows[r];
-    columns.query_start[r] = static_cast<std::uint32_t>(batch.q_start[row] / 16);
-    columns.target_start[r] = static_cast<std::uint32_t>(batch.t_start[row] / 16);
-    columns.query_len[r] = batch.q_len[row];
-    columns.target_len[r] = batch.t_len[row];
-    columns.order[r] = static_cast<std::int32_t>(r);
-  }
+  with_rows(batch, rows, count, [&](auto row) {
+    const auto units = [](std::int64_t start) { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(start) / 16); };
+    for (std::int64_t r = 0; r < count; ++r) columns.query_start[r] = units(batch.q_start[row[r]]);
+    for (std::int64_t r = 0; r < count; ++r) columns.target_start[r] = units(batch.t_start[row[r]]);
+    for (std::int64_t r = 0; r < count; ++r) columns.query_len[r] = batch.q_len[row[r]];
+    for (std::int64_t r = 0; r < count; ++r) columns.target_len[r] = batch.t_len[row[r]];
+    for (std::int64_t r = 0; r < count; ++r) columns.order[r] = static_cast<std::int32_t>(r);
+  });
 }
 
 bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, std::int64_t count, std::uint8_t* out,
@@ -93,15 +114,25 @@ void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t coun
   std::memset(out.cut.extend(n), 0, n);
   std::int32_t* score = out.score.extend(n);
   std::int32_t* span = out.span.extend(4 * n);
-  for (std::int64_t r = 0; r < count; ++r, span += 4) {
-    const bool ok = answers.status[r] == static_cast<std::uint8_t>(Status::Ok);
-    const std::int64_t query = ok ? batch.q_len[rows[r]] : 0, target = ok ? batch.t_len[rows[r]] : 0;
-    const std::int64_t cost = ok ? static_cast<std::int64_t>(answers.cost[r]) * unit : 0;
-    score[r] = static_cast<std::int32_t>(bonus ? (bonus * (query + target) - cost) / 2 : -cost);
-    span[0] = span[2] = 0;
-    span[1] = static_cast<std::int32_t>(query);
-    span[3] = static_cast<std::int32_t>(target);
-  }
+  // All bits where there is an alignment, none elsewhere.
+  const auto kept = [&](std::int64_t r) {
+    return -static_cast<std::int32_t>(answers.status[r] == static_cast<std::uint8_t>(Status::Ok));
+  };
+  with_rows(batch, rows, count, [&](auto row) {
+    for (std::int64_t r = 0; r < count; ++r, span += 4) {
+      span[0] = span[2] = 0;
+      span[1] = batch.q_len[row[r]] & kept(r);
+      span[3] = batch.t_len[row[r]] & kept(r);
+    }
+    if (!bonus) {
+      for (std::int64_t r = 0; r < count; ++r) score[r] = -(answers.cost[r] & kept(r)) * unit;
+      return;
+    }
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t letters = std::int64_t{batch.q_len[row[r]]} + batch.t_len[row[r]];
+      score[r] = static_cast<std::int32_t>((bonus * letters - std::int64_t{answers.cost[r]} * unit) / 2) & kept(r);
+    }
+  });
 }
 
 }  // namespace wfacli

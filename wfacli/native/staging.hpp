@@ -11,6 +11,8 @@ namespace wfacli {
 constexpr std::size_t staged_bytes(std::int32_t letters) {
   return (static_cast<std::size_t>(letters) + 15) / 16 * 16;
 }
+// The same, in sixteens.
+constexpr std::int32_t staged_units(std::int32_t letters) { return letters / 16 + (letters % 16 != 0); }
 
 // Five columns of `count` values after the letters, in this order; `start` in units of 16 letters.
 struct StagedColumns {
@@ -24,6 +26,7 @@ struct RowsSummary {
   std::int32_t longest = 0, apart = 0;           // letters of the longest sequence; most by which a pair's lengths differ
   std::int32_t least_edits = 0, most_edits = 0;  // of the estimates
 };
+// Of rows[0..count), or of all pairs where `rows` is null.
 RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::int64_t count);
 
 // What a card has answered for some rows: costs in units of `unit`, and statuses.

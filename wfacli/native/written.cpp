@@ -37,19 +37,21 @@ Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_
     w.cigar = scratch.runs().data();
     w.operations = static_cast<std::int64_t>(scratch.runs().size());
   }
+  // Nothing is decided run by run: which operation comes next nobody can foretell.
+  const auto chosen = [](bool is, std::int64_t length) { return length & -static_cast<std::int64_t>(is); };
   for (std::int64_t i = 0; i < w.operations; ++i) {
     const std::int64_t len = w.cigar[i] >> 4;
-    switch (w.cigar[i] & 15) {
-      case kEqual: w.matches += len; break;
-      case kDifferent: w.mismatches += len; break;
-      case kInsertion: w.inserted += len; ++w.gaps; break;
-      default: w.deleted += len; ++w.gaps; break;
-    }
+    const std::uint32_t op = w.cigar[i] & 15;
+    w.matches += chosen(op == kEqual, len);
+    w.mismatches += chosen(op == kDifferent, len);
+    w.inserted += chosen(op == kInsertion, len);
+    w.deleted += chosen(op < kEqual && op != kInsertion, len);
+    w.gaps += op < kEqual;
   }
   return w;
 }
 
-void add_cigar(Text& out, const Written& w, bool cigar_m) {
+Pen add_cigar(Pen out, const Written& w, bool cigar_m) {
   for (std::int64_t i = 0; i < w.operations; ++i) {
     std::uint32_t len = w.cigar[i] >> 4, op = w.cigar[i] & 15;
     if (cigar_m && (op == kEqual || op == kDifferent)) {
@@ -60,11 +62,12 @@ void add_cigar(Text& out, const Written& w, bool cigar_m) {
     out.number(len);
     out.add(kOpLetters[op]);
   }
+  return out;
 }
 
 // SAM optional fields, MD: runs of matches as numbers, the target's letter at a mismatch, '^' and the
 // target's letters at a deletion.
-void add_md(Text& out, const Written& w) {
+Pen add_md(Pen out, const Written& w) {
   const std::uint8_t* t = w.pair.target;
   std::int64_t run = 0;
   for (std::int64_t i = 0; i < w.operations; ++i) {
@@ -86,10 +89,11 @@ void add_md(Text& out, const Written& w) {
     if (op != kInsertion) t += len;
   }
   out.number(run);
+  return out;
 }
 
 // minimap2's difference string, short form.
-void add_cs(Text& out, const Written& w) {
+Pen add_cs(Pen out, const Written& w) {
   const std::uint8_t *q = w.pair.query, *t = w.pair.target;
   for (std::int64_t i = 0; i < w.operations; ++i) {
     const std::int64_t len = w.cigar[i] >> 4;
@@ -110,6 +114,7 @@ void add_cs(Text& out, const Written& w) {
     if (op != kDeletion) q += len;
     if (op != kInsertion) t += len;
   }
+  return out;
 }
 
 }  // namespace wfacli

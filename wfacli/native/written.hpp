@@ -20,8 +20,8 @@ struct Written {
 Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations, bool split_wildcards,
                    Cigar& scratch);
 
-void add_cigar(Text& out, const Written& w, bool cigar_m);
-void add_md(Text& out, const Written& w);
-void add_cs(Text& out, const Written& w);
+Pen add_cigar(Pen out, const Written& w, bool cigar_m);
+Pen add_md(Pen out, const Written& w);
+Pen add_cs(Pen out, const Written& w);
 
 }  // namespace wfacli

@@ -64,6 +64,11 @@ class ExtendSpec:
             )
 
     @property
+    def plain(self) -> bool:
+        """Whether all cells count, and one alignment of them: what cards' kernels compute."""
+        return not (self.heuristic or self.second_best)
+
+    @property
     def heuristic(self) -> bool:
         """Whether alignments may be worse than the best."""
         return bool(self.band or self.xdrop or self.zdrop)

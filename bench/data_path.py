@@ -1,0 +1,190 @@
+"""How fast files are read and records are written, beside dnaio and beside the engine, on files in TMPDIR.
+
+    python bench/data_path.py [--megabytes 300 --threads 1 2 --repeats 5]
+
+What is compared takes turns in the same run. dnaio is no part of wfacli: pip install dnaio, or its columns stay empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import harness
+import numpy as np
+from pairs import mutated
+
+from wfacli._native import keep_memory_flat
+from wfacli.config import CPU_BATCH, AlignSpec, Format, Limits, OutputSpec
+from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.rescue import align_batch
+from wfacli.estimate import with_estimates
+from wfacli.io.format import Formatter
+from wfacli.io.reader import PairFiles, read_batches
+from wfacli.stats import Stats
+
+TIMED = {
+    "wfacli": "opening two files to the last batch of pairs in memory: checked, names, letters, qualities",
+    "dnaio": "opening two files to the last record of both, as Python objects",
+    "engine": "batches in memory to alignments in memory, one thread",
+    "paf, sam": "the same alignments to text in memory, one thread",
+}
+_BASES = np.frombuffer(b"ACGT", np.uint8)
+_CHUNK = 20_000_000
+_NAME = 9  # digits
+
+
+def write_reads(path: Path, sequences: np.ndarray, lengths: np.ndarray, first: int, fastq: bool) -> None:
+    """Appends records r000000001 …; sequences u8[n, width], of which lengths[n] count."""
+    n, width = sequences.shape
+    rng = np.random.default_rng(first)
+    digits = (np.arange(first, first + n)[:, None] // 10 ** np.arange(_NAME - 1, -1, -1)) % 10 + ord("0")
+    line = np.full((n, 1), ord("\n"))
+    parts = [np.full((n, 1), ord("@" if fastq else ">")), np.full((n, 1), ord("r")), digits, line, sequences, line]
+    if fastq:
+        parts += [np.full((n, 1), ord("+")), line, rng.integers(33, 75, (n, width)), line]
+    rows = np.concatenate([part.astype(np.uint8) for part in parts], axis=1)
+    inside = np.arange(width)[None, :] < lengths[:, None]
+    every = np.ones((n, 1), bool)
+    kept = [np.repeat(every, part.shape[1], axis=1) if part.shape[1] != width else inside for part in parts]
+    with path.open("ab") as file:
+        file.write(rows[np.concatenate(kept, axis=1)].tobytes())
+
+
+def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float, fastq: bool) -> None:
+    """Queries with so many random edits of random targets."""
+    rng = np.random.default_rng(length)
+    chunk = max(1, _CHUNK // length)
+    for first in range(0, pairs, chunk):
+        n = min(chunk, pairs - first)
+        targets = _BASES[rng.integers(0, 4, (n, length), dtype=np.uint8)]
+        # Long ones are only read.
+        queries, lengths = mutated(targets, round(length * error), rng) if length < 1000 else (targets, None)
+        write_reads(query, queries, np.full(n, length) if lengths is None else lengths, first, fastq)
+        write_reads(target, targets, np.full(n, length), first, fastq)
+
+
+def compressed(path: Path, how: str) -> Path:
+    """A copy in another format."""
+    packed = path.with_name(f"{path.name}.{how}")
+    if how == "gz":
+        packed.write_bytes(gzip.compress(path.read_bytes(), 4))
+    elif how == "bgz":
+        import pysam
+
+        pysam.tabix_compress(str(path), str(packed), force=True)
+    else:
+        from wfacli.io.sources import zstd
+
+        packed.write_bytes(zstd.compress(path.read_bytes()))
+    return packed
+
+
+def read_all(query: Path, target: Path, threads: int, quality: bool) -> int:
+    sources = PairFiles(str(query), str(target)).open()
+    batches = read_batches(sources, "two", CPU_BATCH, threads=threads, keep_quality=quality)
+    count = sum(len(batch) for batch in batches)
+    for source in sources:
+        source.close()
+    return count
+
+
+# In a process of its own, as a user has it.
+_DNAIO = """
+import sys, time, dnaio
+begun = time.perf_counter()
+with dnaio.open(sys.argv[1]) as query, dnaio.open(sys.argv[2]) as target:
+    for pair in zip(query, target):
+        pass
+print(time.perf_counter() - begun)
+"""
+
+
+def dnaio_seconds(query: Path, target: Path) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", _DNAIO, str(query), str(target)], check=True, capture_output=True, text=True
+    )
+    return float(done.stdout)
+
+
+def timed(what: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    what()
+    return time.perf_counter() - begun
+
+
+def readers(folder: Path, megabytes: int, threads: list[int], repeats: int) -> dict[str, dict]:
+    sets = {"FASTA 150": (150, False), "FASTQ 150": (150, True), "FASTQ 15000": (15_000, True)}
+    peer = importlib.util.find_spec("dnaio") is not None
+    rows: dict[str, dict] = {}
+    for name, (length, fastq) in sets.items():
+        plain = folder / "query", folder / "target"
+        count = megabytes * 500_000 // (length * (2 if fastq else 1) + _NAME + 5)
+        write_pairs(*plain, count, length, 0.02, fastq)
+        size = sum(path.stat().st_size for path in plain)
+        kinds = ["", "gz", "bgz", "zst"] if name == "FASTQ 150" else [""]
+        for kind in kinds:
+            files = tuple(compressed(path, kind) for path in plain) if kind else plain
+            seconds: dict[str, list[float]] = {}
+            for _ in range(repeats):
+                for t in threads:
+                    seconds.setdefault(f"wfacli, {t} threads", []).append(
+                        timed(lambda t=t, files=files: read_all(*files, t, True))
+                    )
+                if peer and kind != "zst":
+                    seconds.setdefault("dnaio", []).append(dnaio_seconds(*files))
+            row = {who: round(size / min(values) / 1e9, 3) for who, values in seconds.items()}
+            rows[f"{name} {kind}".strip()] = {"bytes_of_text": size, "gigabytes_per_second": row}
+            print(f"{name} {kind}", *(f"{who} {rate:.2f} GB/s" for who, rate in row.items()), sep="  ", flush=True)
+        for path in folder.iterdir():
+            path.unlink()
+    return rows
+
+
+def formatter(folder: Path, repeats: int) -> dict[str, float]:
+    files = folder / "query", folder / "target"
+    write_pairs(*files, 200_000, 150, 0.02, False)
+    spec, limits = AlignSpec(), Limits()
+    sources = PairFiles(*map(str, files)).open()
+    batches = [with_estimates(b, spec) for b in read_batches(sources, "two", CPU_BATCH)]
+    engine = CpuEngine(spec, limits, 1)
+    seconds: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        aligned = []
+        seconds.setdefault("engine", []).append(
+            timed(lambda: aligned.extend(align_batch(engine, b, spec, limits, Stats()) for b in batches))  # noqa: B023
+        )
+        for format in (Format.PAF, Format.SAM):
+            writer = Formatter(OutputSpec(format=format), scores_only=False, heuristic=False)
+            seconds.setdefault(format.value, []).append(
+                timed(lambda: [writer.format(b, a) for b, a in zip(batches, aligned, strict=True)])  # noqa: B023
+            )
+    engine.close()
+    best = {what: min(values) for what, values in seconds.items()}
+    shares = {what: round(value / best["engine"], 3) for what, value in best.items()}
+    print("of the engine's time:", shares)
+    return {what: round(value, 4) for what, value in best.items()} | {f"{w}_share": s for w, s in shares.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=300, help="of each pair of files")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--repeats", type=int, default=5)
+    a = parser.parse_args()
+    keep_memory_flat()  # as the command does
+    with tempfile.TemporaryDirectory() as name:
+        rows = readers(Path(name), a.megabytes, a.threads, a.repeats)
+        written = formatter(Path(name), a.repeats)
+    print(harness.save("data-path", TIMED, {"reader": rows, "formatter_seconds": written}))
+
+
+if __name__ == "__main__":
+    main()

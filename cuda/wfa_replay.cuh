@@ -1,0 +1,63 @@
+// A path's operations, out of its steps.
+#pragma once
+
+#include "common/cigar.cuh"
+#include "wfa_match.cuh"
+#include "wfa_trace.cuh"
+
+namespace wfacli {
+
+// Of one pair, by the threads of its group.
+template <int Pieces, class Pair, class Group>
+class Replay {
+ public:
+  WFACLI_DEVICE Replay(const Penalties<Pieces>& p, const Matching<Pair, Group>& match) : p_(p), match_(match) {}
+
+  // Goes along the steps, from the ends of the sequences, and fills in the matches; all threads do, together, and one
+  // writes as many as there is room for. Returns how many operations there are.
+  WFACLI_DEVICE std::int32_t operations(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops,
+                                        std::int32_t capacity) const {
+    RunWriter runs(ops, Group::rank() == 0 ? capacity : 0);
+    std::int32_t k = 0, off = match_.together(0, 0);
+    bool in_gap = false;
+    runs.add(kEqual, off);
+    for (std::int32_t w = 0; w < count; ++w) {
+      const std::uint32_t word = words[w];
+      for (int shift = (31 - __clz(static_cast<int>(word))) & ~1; shift >= 0; shift -= 2) {
+        const std::uint32_t step = word >> shift & 3;
+        if (step == kStepMismatch) {
+          if (!in_gap) runs.add(kDifferent, 1);
+          off += !in_gap;
+          in_gap = false;
+        } else {
+          runs.add(step == kStepInsertion ? kInsertion : kDeletion, 1);
+          k += step == kStepInsertion ? -1 : 1;
+          off += step == kStepDeletion;
+          in_gap = Pieces > 0;
+        }
+        if (in_gap) continue;
+        const std::int32_t run = match_.together(off - k, off);
+        runs.add(kEqual, run);
+        off += run;
+      }
+    }
+    return runs.finish();
+  }
+  // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper.
+  WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count) const {
+    std::int32_t cost = 0;
+    for (std::int32_t i = 0; i < count; ++i) {
+      const std::uint32_t op = ops[i] & 15;
+      const std::int32_t length = static_cast<std::int32_t>(ops[i] >> 4);
+      if (op == kDifferent) cost += length * p_.costs.mismatch;
+      if (op == kInsertion || op == kDeletion) cost += p_.gap_cost(length);
+    }
+    return cost;
+  }
+
+ private:
+  const Penalties<Pieces>& p_;
+  const Matching<Pair, Group>& match_;
+};
+
+}  // namespace wfacli

@@ -1,0 +1,135 @@
+"""Scored alignment where it is sooner: a card is opened once a run has turned out to be long enough."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfacli import tuning
+from wfacli.batch import PairBatch, every_row
+from wfacli.dispatch import Route
+from wfacli.engines.extend_auto import ExtendWhereSooner
+from wfacli.errors import DeviceError
+from wfacli.io.memory import pairs_of
+
+
+@dataclass
+class Recorded:
+    """An engine that only says what it was asked for."""
+
+    name: str
+    behind: Recorded | None = None  # closed with it
+    seen: list[Any] = field(default_factory=list)
+
+    def letters_memory(self, nbytes: int) -> np.ndarray:
+        return np.zeros(nbytes, np.uint8)
+
+    def submit(self, pairs: PairBatch, route: Route) -> str:
+        self.seen.append(len(route.rows))
+        return self.name
+
+    def collect(self, ticket: str) -> str:
+        return ticket
+
+    def stats(self) -> dict[str, Any]:
+        return {"engine": self.name}
+
+    def cancel(self) -> None:
+        self.seen.append("cancel")
+
+    def close(self) -> None:
+        self.seen.append("close")
+        if self.behind:
+            self.behind.close()
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell is a second of the CPU's, or a tenth of one on a card, whose job takes ten."""
+    monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (0.5, 0.5))
+    monkeypatch.setattr(tuning, "GPU_EXTEND_CELLS", (10.0, 10.0))
+    monkeypatch.setattr(tuning, "GPU_EXTEND_JOB", 10.0)
+    monkeypatch.setattr(tuning, "GPU_EXTEND_LETTER", 0.0)
+    monkeypatch.setattr(tuning, "OPENING_A_CARD", 150.0)
+
+
+def answered(engine: ExtendWhereSooner, length: int) -> str:
+    """By whom a pair of such sequences is."""
+    batch = pairs_of([b"A" * length], [b"A" * length])
+    return str(engine.collect(engine.submit(batch, Route(every_row(1), "sw"))))
+
+
+def test_a_card_once_it_pays(models: None) -> None:
+    cpu, opened = Recorded("cpu"), threading.Event()
+    card = Recorded("card", cpu)
+
+    def open_card() -> Recorded:
+        opened.wait()
+        return card
+
+    engine = ExtendWhereSooner(cpu, open_card, 2, True)
+    assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a card, each
+    assert engine.letters_memory(3) is None
+    assert engine.stats() == {"engine": "cpu"}
+    opened.set()
+    assert engine._opening is not None
+    engine._opening.join()
+    assert [answered(engine, n) for n in (10, 3, 4)] == ["card", "cpu", "card"]
+    assert engine.letters_memory(3) is not None
+    assert engine.stats() == {"engine": "card"}
+    engine.cancel()
+    engine.close()
+    assert card.seen == [1, 1, "cancel", "close"]
+    assert cpu.seen == [1, 1, 1, 1, "close"]
+
+
+def test_small_runs_open_none(models: None) -> None:
+    def open_card() -> Recorded:
+        raise AssertionError("opened")
+
+    cpu = Recorded("cpu")
+    engine = ExtendWhereSooner(cpu, open_card, 2, False)
+    assert [answered(engine, 3) for _ in range(100)] == ["cpu"] * 100
+    assert answered(engine, 10) == "cpu"
+    assert engine._opening is None
+    engine.close()
+    assert cpu.seen[-1] == "close"
+
+
+def test_no_card(models: None) -> None:
+    """The CPU goes on, and the report says why."""
+
+    def open_card() -> Recorded:
+        raise DeviceError("none here")
+
+    cpu = Recorded("cpu")
+    engine = ExtendWhereSooner(cpu, open_card, 2, False)
+    assert answered(engine, 20) == "cpu"
+    assert engine._opening is not None
+    engine._opening.join()
+    assert answered(engine, 20) == "cpu"
+    assert engine.stats() == {"engine": "cpu", "card_not_used": "none here"}
+    engine.close()
+    assert cpu.seen == [1, 1, "close"]
+
+
+def test_stopped_while_it_opens(models: None) -> None:
+    """What is opened then aligns nothing, and is closed."""
+    cpu, opened = Recorded("cpu"), threading.Event()
+    card = Recorded("card", cpu)
+
+    def open_card() -> Recorded:
+        opened.wait()
+        return card
+
+    engine = ExtendWhereSooner(cpu, open_card, 2, False)
+    answered(engine, 20)
+    engine.cancel()
+    opened.set()
+    engine.close()
+    assert card.seen == ["cancel", "close"]
+    assert cpu.seen == [1, "cancel", "close"]

@@ -1,0 +1,115 @@
+"""Files that several threads parse give what one thread makes of them, faults included."""
+
+import random
+
+import pytest
+
+from tests.unit.reading import read, read_files
+from tests.unit.test_reader_faults import FAULTS
+from tests.unit.test_readers import FASTQ, QUERIES, TARGETS
+from wfacli.io import reader
+
+THREADS = 4
+# What may stand in a quality, and looks like the beginning of something else.
+TRAPS = [b"@", b"+", b"@x", b"+\n", b">", b"@@@@", b"++++"]
+
+
+def told(result):
+    pairs, error = result
+    return pairs, error and (error.path, error.line, error.record, str(error))
+
+
+def quality(rng, length):
+    trap = rng.choice(TRAPS).strip()
+    return (trap + bytes(rng.choices(b"!+@>IJ~", k=length)))[:length]
+
+
+def fastq(rng, records, end):
+    out = []
+    for i in range(records):
+        length = rng.choice([0, 1, 2, 3, 20, 60])
+        letters = bytes(rng.choices(b"ACGTNacgt+@", k=length))
+        comment = rng.choice([b"", b" x y", b"\tz"])
+        plus = rng.choice([b"+", b"+q%d" % i, b"+@"])
+        out.append(end.join([b"@q%d%s" % (i, comment), letters, plus, quality(rng, length)]) + end)
+    return b"".join(out)
+
+
+def fasta(rng, records, end):
+    out = []
+    for i in range(records):
+        letters = bytes(rng.choices(b"ACGTNacgt", k=rng.choice([0, 1, 5, 40, 200])))
+        width = rng.choice([7, 60, 1000])
+        lines = [letters[j : j + width] for j in range(0, len(letters), width)]
+        out.append(end.join([b">q%d%s" % (i, rng.choice([b"", b" > x"])), *lines]) + end)
+        out.append(rng.choice([b"", b"", end]))
+    return b"".join(out)
+
+
+def damaged(rng, text):
+    """The text, or the text with a byte or a line too many, too few or another one."""
+    kind, at = rng.randrange(6), rng.randrange(len(text))
+    if kind < 2:
+        return text
+    if kind == 2:
+        return text[:at]
+    if kind == 3:
+        return text[:at] + rng.choice([b"\n", b" ", b"\0", b"@", b">", b"A"]) + text[at + 1 :]
+    line = text.find(b"\n", at) + 1
+    return text[:line] + (rng.choice([b"@q\nAC\n", b"\n", b">x\n"]) + text[line:] if kind == 4 else text[line + 3 :])
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_files(tmp_path, monkeypatch, seed):
+    rng = random.Random(seed)
+    queries, targets = (
+        damaged(rng, rng.choice([fastq, fasta])(rng, rng.randrange(1, 60), rng.choice([b"\n", b"\n", b"\r\n"])))
+        for _ in range(2)
+    )
+    weight = rng.choice([50, 1000, 1 << 30])
+    expected = told(read(tmp_path, queries, targets, weight=weight))
+    for block in (rng.randrange(1, 40), rng.randrange(40, 600)):
+        monkeypatch.setattr(reader, "_BLOCK", block)
+        assert told(read_files(tmp_path / "query", tmp_path / "target", weight=weight, threads=THREADS)) == expected, (
+            block
+        )
+
+
+@pytest.mark.parametrize("case", [c for c in FAULTS if len(FAULTS[c][0]) == 2])
+def test_faults_behind_many_records(tmp_path, monkeypatch, case):
+    """A fault's line counts from the file's beginning, whoever finds it."""
+    texts = FAULTS[case][0]
+    kinds = [b"@r\nACGT\n+\n@@@@\n" if text.lstrip()[:1] == b"@" else b">r\nACGT\n" for text in texts]
+    contents = [kind * 40 + text for kind, text in zip(kinds, texts, strict=True)]
+    expected = told(read(tmp_path, *contents))
+    for block in (5, 37, 128):
+        monkeypatch.setattr(reader, "_BLOCK", block)
+        assert told(read_files(tmp_path / "query", tmp_path / "target", threads=THREADS)) == expected
+
+
+@pytest.mark.parametrize("block", range(1, 40, 3))
+def test_all_ways_to_write_records(tmp_path, monkeypatch, block):
+    for queries in [*QUERIES.values(), FASTQ]:
+        expected = told(read(tmp_path, queries, TARGETS))
+        monkeypatch.setattr(reader, "_BLOCK", block)
+        assert told(read_files(tmp_path / "query", tmp_path / "target", threads=THREADS)) == expected
+        monkeypatch.undo()
+
+
+def test_a_record_of_many_blocks_between_short_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "_BLOCK", 1000)
+    queries = b">a\nAC\n" * 700 + b">long\n" + b"ACGTTGCA\n" * 20_000 + b">a\nAC\n" * 700
+    targets = b">t\nACGT\n" * 1401
+    pairs, error = read(tmp_path, queries, targets)
+    assert error is None and len(pairs[700].query) == 160_000
+    assert read_files(tmp_path / "query", tmp_path / "target", threads=THREADS) == (pairs, None)
+
+
+def test_a_reader_may_be_left_in_the_middle(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "_BLOCK", 100)
+    (tmp_path / "query").write_bytes(b">q\nACGT\n" * 5000)
+    source = reader.Source(str(tmp_path / "query"))
+    batches = reader.read_batches((source,), "targets", 100, threads=THREADS)
+    assert len(next(batches)) > 0
+    batches.close()
+    source.close()

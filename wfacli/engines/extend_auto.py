@@ -1,0 +1,100 @@
+"""Scored alignment on the CPU, and on a card as soon as that pays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import tuning
+from ..batch import U8, PairBatch, PartialResult
+from ..dispatch import Route
+from ..errors import DeviceError
+from .base import Engine
+
+
+@dataclass(frozen=True)
+class _Ticket:
+    engine: Engine
+    inner: Any
+
+
+class ExtendWhereSooner:
+    """The CPU's engine, until a run has taken it as long as opening a card takes; see engines.base.Engine.
+
+    Then the card is opened beside it, and gets the routes that it has sooner. So a run never takes much more than
+    twice what the better choice would have taken, however long it turns out to be.
+    """
+
+    name = "auto"
+
+    def __init__(self, cpu: Engine, open_card: Callable[[], Engine], threads: int, score_only: bool) -> None:
+        """`open_card` raises DeviceError; its engine closes the CPU's. `threads`: of that."""
+        self._cpu, self._open_card = cpu, open_card
+        self._cpu_cells = tuning.CPU_EXTEND_CELLS[score_only] * threads
+        self._gpu_cells = tuning.GPU_EXTEND_CELLS[score_only]
+        self._lock = threading.Lock()
+        self._spent = 0.0  # seconds of the CPU, by its model
+        self._opening: threading.Thread | None = None
+        self._card: Engine | None = None
+        self._failure: str | None = None
+        self._cancelled = False
+
+    def letters_memory(self, nbytes: int) -> U8 | None:
+        """The card's, once there is one."""
+        return self._card.letters_memory(nbytes) if self._card else None
+
+    def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
+        """Starts a route where it is sooner done. Raises Cancelled after cancel()."""
+        engine = self._sooner(pairs, route)
+        return _Ticket(engine, engine.submit(pairs, route))
+
+    def collect(self, ticket: _Ticket) -> PartialResult:
+        """Waits for a route's results. Raises Cancelled after cancel()."""
+        return ticket.engine.collect(ticket.inner)
+
+    def stats(self) -> dict[str, Any]:
+        """The card's, where there is one, else the CPU's."""
+        stats = (self._card or self._cpu).stats()
+        return stats | {"card_not_used": self._failure} if self._failure else stats
+
+    def cancel(self) -> None:
+        """Stops both."""
+        with self._lock:
+            self._cancelled = True
+        (self._card or self._cpu).cancel()
+
+    def close(self) -> None:
+        """Waits for both."""
+        if self._opening:
+            self._opening.join()
+        (self._card or self._cpu).close()
+
+    def _sooner(self, pairs: PairBatch, route: Route) -> Engine:
+        query_len, target_len = (side[route.rows].astype(np.float64) for side in (pairs.q_len, pairs.t_len))
+        cells, letters = float(query_len @ target_len), float(query_len.sum() + target_len.sum())
+        on_cpu = cells / self._cpu_cells
+        on_gpu = tuning.GPU_EXTEND_JOB + letters * tuning.GPU_EXTEND_LETTER + cells / self._gpu_cells
+        with self._lock:
+            if self._card is not None and on_gpu < on_cpu:
+                return self._card
+            if on_gpu < on_cpu:
+                self._spent += on_cpu - on_gpu
+            if self._spent > tuning.OPENING_A_CARD and self._opening is None and not self._cancelled:
+                self._opening = threading.Thread(target=self._open, name="wfacli-open", daemon=True)
+                self._opening.start()
+        return self._cpu
+
+    def _open(self) -> None:
+        try:
+            card = self._open_card()
+        except DeviceError as problem:
+            self._failure = str(problem)
+            return
+        with self._lock:
+            self._card = card
+            if self._cancelled:
+                card.cancel()

@@ -1,0 +1,218 @@
+"""Compressed streams inflated, by threads ahead of who reads them where there are some."""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from isal import isal_zlib
+
+BLOCK = 1 << 18
+_STEP = 1 << 20  # bytes that a thread inflates at a time, about
+_GROUP = 1 << 18  # bytes of BGZF blocks, as stored, that it does
+_MOST_BLOCKS = 32
+_BLOCK_HEADER = 18
+_MOST_IN_BLOCK = 1 << 16
+
+_Part = tuple[bytes, BaseException | None]
+
+
+class _Steps(io.RawIOBase):
+    """Bytes that come in steps. What could be inflated before a fault is read before the fault is raised."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._ahead = 0
+        self._begun: deque[Future[_Part]] = deque()
+        self._waiting = memoryview(b"")
+        self._fault: BaseException | None = None
+
+    def use(self, threads: int) -> None:
+        """Lets threads take steps ahead."""
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wfacli-inflate")
+        self._ahead = threads + 2
+
+    def _step(self) -> Callable[[], _Part] | None:
+        """The next one, for any thread; None after the last."""
+        raise NotImplementedError
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._waiting:
+            if self._fault:
+                raise self._fault
+            part = self._next()
+            if part is None:
+                return 0
+            self._waiting, self._fault = memoryview(part[0]), part[1]
+        view = memoryview(buffer)
+        got = min(len(view), len(self._waiting))
+        view[:got], self._waiting = self._waiting[:got], self._waiting[got:]
+        return got
+
+    def _next(self) -> _Part | None:
+        if self._pool is None:
+            step = self._step()
+            return step() if step else None
+        while len(self._begun) < self._ahead and (step := self._step()):
+            self._begun.append(self._pool.submit(step))
+        return self._begun.popleft().result() if self._begun else None
+
+    def close(self) -> None:
+        if self._pool:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        super().close()
+
+
+class Ahead(_Steps):
+    """Another stream, read by a thread of its own."""
+
+    def __init__(self, stream: Any) -> None:
+        """Takes what nobody else reads any more."""
+        super().__init__()
+        self._stream = stream
+        self._later: BaseException | None = None
+        self._ended = False
+        self.use(1)
+
+    def _step(self) -> Callable[[], _Part] | None:
+        return None if self._ended else self._read
+
+    def _read(self) -> _Part:
+        parts: list[bytes] = []
+        held = 0
+        try:
+            while held < _STEP and (part := self._stream.read1(BLOCK)):
+                parts.append(part)
+                held += len(part)
+        except Exception as fault:  # the reader's
+            return b"".join(parts), fault
+        self._ended = held < _STEP
+        return b"".join(parts), None
+
+    def close(self) -> None:
+        """Closes the other stream too."""
+        super().close()
+        self._stream.close()
+
+
+class Gunzip(io.RawIOBase):
+    """Members of a gzip file, inflated. What could be inflated before a fault is read before the fault is raised."""
+
+    def __init__(self, stored: io.BufferedReader[Any], begun: bytes = b"") -> None:
+        """Takes a stream, and what was read of it already."""
+        self._stored = stored
+        self._member: Any = None
+        self._waiting = begun
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Inflates into a buffer. Raises IsalError or EOFError."""
+        view = memoryview(buffer)
+        while True:
+            if self._member is None and not self._next_member():
+                return 0
+            data = self._member.decompress(self._waiting, len(view))
+            if self._member.eof:
+                self._waiting, self._member = self._member.unused_data, None
+            else:
+                self._waiting = self._member.unconsumed_tail
+            if data:
+                view[: len(data)] = data
+                return len(data)
+            if self._member is not None and not self._waiting:
+                self._waiting = self._stored.read1(BLOCK)
+                if not self._waiting:
+                    raise EOFError
+
+    def _next_member(self) -> bool:
+        # Zero bytes may pad the end of a file.
+        while not (waiting := self._waiting.lstrip(b"\0")):
+            self._waiting = self._stored.read1(BLOCK)
+            if not self._waiting:
+                return False
+        self._waiting, self._member = waiting, isal_zlib.decompressobj(wbits=31)
+        return True
+
+
+class Bgunzip(_Steps):
+    """Blocks of a BGZF file (SAM specification, 4.1), which say how long they are, so that threads share them."""
+
+    def __init__(self, stored: io.BufferedReader[Any]) -> None:
+        """Takes the stream from its beginning."""
+        super().__init__()
+        self._stored = stored
+        self._held = b""
+        self._ended = False
+        self._failed = False
+        self._other: Gunzip | None = None  # from where there are members that are no such blocks
+
+    def _step(self) -> Callable[[], _Part] | None:
+        while not self._ended and self._other is None:
+            more = self._stored.read1(BLOCK) if len(self._held) < _GROUP else b""
+            held = self._held + more
+            self._ended = not more and len(self._held) < _GROUP
+            ends = _block_ends(held)
+            if ends:
+                self._held = held[ends[-1] :]
+                return lambda: _inflated(held, ends)
+            self._held = held
+            if len(held) >= _BLOCK_HEADER and not _block_size(held, 0):
+                self._other = Gunzip(self._stored, held)
+        if self._other is not None:
+            part = self._rest(self._other)
+            return (lambda: part) if any(part) else None
+        if self._held:
+            self._held = b""
+            return lambda: (b"", EOFError())
+        return None
+
+    def _rest(self, other: Gunzip) -> _Part:
+        if self._failed:
+            return b"", None
+        room = bytearray(BLOCK)
+        try:
+            return bytes(room[: other.readinto(room)]), None
+        except Exception as fault:  # the reader's
+            self._failed = True
+            return b"", fault
+
+
+def _block_size(held: bytes, at: int) -> int:
+    """Bytes of the BGZF block that begins there; 0 where none does."""
+    if held[at : at + 4] != b"\x1f\x8b\x08\x04" or held[at + 12 : at + 16] != b"BC\x02\x00":
+        return 0
+    return int.from_bytes(held[at + 16 : at + _BLOCK_HEADER], "little") + 1
+
+
+def _block_ends(held: bytes) -> list[int]:
+    """Where the blocks end that are there whole, of a group."""
+    ends: list[int] = []
+    at = 0
+    while at < _GROUP and len(ends) < _MOST_BLOCKS and at + _BLOCK_HEADER <= len(held):
+        size = _block_size(held, at)
+        if size <= _BLOCK_HEADER or at + size > len(held):
+            break
+        at += size
+        ends.append(at)
+    return ends
+
+
+def _inflated(held: bytes, ends: list[int]) -> _Part:
+    view, parts, begin = memoryview(held), [], 0
+    try:
+        for end in ends:
+            parts.append(isal_zlib.decompress(view[begin:end], 31, _MOST_IN_BLOCK))
+            begin = end
+    except Exception as fault:  # the reader's
+        return b"".join(parts), fault
+    return b"".join(parts), None

@@ -1,0 +1,36 @@
+// Questions about many bytes at once.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace wfacli {
+
+using Bytes16 = std::uint8_t __attribute__((vector_size(16)));
+
+// Whether `odd` (of 16 bytes, a vector of them that is not 0 where it holds) holds of none of at least 16; the last 16
+// may be looked at twice.
+template <class Odd>
+inline bool none_of_bytes(const std::uint8_t* p, std::size_t n, const Odd& odd) {
+  const auto at = [&](const std::uint8_t* from) {
+    Bytes16 c;
+    std::memcpy(&c, from, sizeof c);
+    return odd(c);
+  };
+  auto found = at(p + n - 16);
+  for (std::size_t i = 0; i + 16 <= n; i += 16) found |= at(p + i);
+  std::uint64_t halves[2];
+  std::memcpy(halves, &found, sizeof halves);
+  return (halves[0] | halves[1]) == 0;
+}
+
+// Whether all are visible ASCII, which '!' to '~' are.
+inline bool only_visible(const char* text, std::size_t n) {
+  const auto* p = reinterpret_cast<const std::uint8_t*>(text);
+  if (n >= 16) return none_of_bytes(p, n, [](Bytes16 c) { return (c < '!') | (c > '~'); });
+  bool visible = true;
+  for (std::size_t i = 0; i < n; ++i) visible &= p[i] >= '!' && p[i] <= '~';
+  return visible;
+}
+
+}  // namespace wfacli
