@@ -9,6 +9,8 @@ or a deletion with equal chance. The same arguments give the same bytes.
 from __future__ import annotations
 
 import argparse
+import shutil
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -45,18 +47,38 @@ def _fasta(ordinal: int, sequences: np.ndarray, lengths: np.ndarray) -> bytes:
     return b"".join(b">r%d\n%s\n" % (ordinal + i, row) for i, row in enumerate(rows))
 
 
-def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float, seed: int) -> None:
-    """Writes a FASTA file of queries and one of targets."""
+def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float, seed: int, first: int = 0) -> None:
+    """Writes a FASTA file of queries and one of targets, named from r<first> on."""
     rng = np.random.default_rng(seed)
     edits = round(length * error)
     chunk = max(1, _CHUNK_BASES // length)
     with query.open("wb") as q, target.open("wb") as t:
-        for first in range(0, pairs, chunk):
-            n = min(chunk, pairs - first)
+        for done in range(0, pairs, chunk):
+            n = min(chunk, pairs - done)
             targets = _BASES[rng.integers(0, 4, (n, length))]
             queries, lengths = mutated(targets, edits, rng)
-            q.write(_fasta(first, queries, lengths))
-            t.write(_fasta(first, targets, np.full(n, length)))
+            q.write(_fasta(first + done, queries, lengths))
+            t.write(_fasta(first + done, targets, np.full(n, length)))
+
+
+def write_many(query: Path, target: Path, pairs: int, length: int, error: float, processes: int) -> None:
+    """The same by several processes, of which each has a seed of its own."""
+    share = -(-pairs // processes)
+    starts = range(0, pairs, share)
+    parts = [(query.with_name(f"{query.name}.{s}"), target.with_name(f"{target.name}.{s}")) for s in starts]
+    with ProcessPoolExecutor(processes) as pool:
+        written = [
+            pool.submit(write_pairs, *files, min(share, pairs - s), length, error, s + 1, s)
+            for files, s in zip(parts, starts, strict=True)
+        ]
+        for done in written:
+            done.result()
+    for whole, pieces in zip((query, target), zip(*parts, strict=True), strict=True):
+        with whole.open("wb") as file:
+            for piece in pieces:
+                with piece.open("rb") as some:
+                    shutil.copyfileobj(some, file, 1 << 24)
+                piece.unlink()
 
 
 def main() -> None:

@@ -15,11 +15,10 @@ constexpr int kTileLanes = WFACLI_LANES;
 constexpr int kTileColumns = 16;  // of a lane
 constexpr int kTileWidth = kTileLanes * kTileColumns;
 constexpr int kTilePieces = WFACLI_PIECES;
-// Warps that take the stripes of two pairs in turn, each some rows behind the one before: a whole block then has two
-// pairs, or else this is 1.
-constexpr int kTileTeam = WFACLI_TEAM;
-constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp, or of a team
-static_assert(kTileTeam == 1 || (kTileLanes == 32 && WFACLI_BLOCK == 32 * kTileTeam));
+// Whether any warp of the card takes a stripe of any two pairs (dp_tile_spread.cuh), or each all those of its own.
+constexpr bool kTileSpread = WFACLI_SPREAD;
+constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp
+static_assert(!kTileSpread || kTileLanes == 32);
 constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two states that are kept
 
 #if WFACLI_CODES
@@ -120,6 +119,7 @@ struct TileStripe {
   std::int32_t base[2];
   std::int32_t top[2], rows[2];  // the first row, and how many there are
   std::int32_t low[2], high[2];  // row - column of the cells behind it that a path which is proved may cross
+  std::int32_t chunks;           // of its steps whose edge others may read, where they wait for it
 };
 
 // A row where one stripe ends and the next begins: of each pair the value of the stripe's last column (lower half of
@@ -146,21 +146,22 @@ struct TileRoom {
   std::int32_t stripes;  // that there is room for
   bool path;
 
-  WFACLI_DEVICE static TileRoom of(const AlignTask& task, std::uint8_t* at) {
+  // For sequences of so many letters at most, in bands of so many diagonals.
+  WFACLI_DEVICE static TileRoom of(const AlignTask& task, std::uint8_t* at, std::int32_t longest, std::int32_t band) {
     TileRoom room;
     room.at = at;
     room.path = task.path != 0;
-    room.stripes = room.path ? (task.longest - 1) / kTileWidth + 1 : kTileTeam + 1;
-    const auto rows = static_cast<std::uint64_t>(min(static_cast<std::int64_t>(task.band) + kTileWidth,
-                                                     static_cast<std::int64_t>(task.longest)));
+    room.stripes = room.path || kTileSpread ? (longest - 1) / kTileWidth + 1 : 2;
+    const auto rows = static_cast<std::uint64_t>(
+        min(static_cast<std::int64_t>(band) + kTileWidth, static_cast<std::int64_t>(longest)));
     room.edge_bytes = rows * sizeof(Edge);
     const std::uint64_t states = (rows + kTileLanes - 2) / kTileSteps + 1;
     room.kept_bytes = room.path ? states * kWords * 4 * kTileLanes : 0;
     return room;
   }
-  // Without the path only those stripes are kept that are under way, and the one before.
+  // Without the path a warp that has all stripes keeps only the last one and the one before.
   WFACLI_DEVICE std::uint32_t place(std::int32_t stripe) const {
-    return static_cast<std::uint32_t>(path ? stripe : stripe % (kTileTeam + 1));
+    return static_cast<std::uint32_t>(path || kTileSpread ? stripe : stripe % 2);
   }
   // Rows of the edge behind a stripe.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
@@ -178,11 +179,18 @@ struct TileRoom {
     return reinterpret_cast<TileStripe*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
            place(stripe);
   }
-  // Directions of parts of a stripe that are walked through, of each warp of a team one; a step's vectors are
-  // kTileLanes * kVectors apart.
-  WFACLI_DEVICE uint4* directions(std::int32_t part) const {
-    const std::uint64_t first = (edge_bytes + kept_bytes + sizeof(TileStripe)) * static_cast<std::uint32_t>(stripes);
-    return reinterpret_cast<uint4*>(at + (first + 15) / 16 * 16) + part * (kTileSteps * kTileLanes * kVectors);
+  // Directions of the part of a stripe that is walked through; a step's vectors are kTileLanes * kVectors apart.
+  WFACLI_DEVICE uint4* directions() const { return reinterpret_cast<uint4*>(at + before_directions()); }
+  // All of it, a multiple of 256.
+  WFACLI_DEVICE std::uint64_t bytes() const {
+    constexpr std::uint64_t kDirections = kTileSteps * kTileLanes * kVectors * sizeof(uint4);
+    return (before_directions() + (path ? kDirections : 0) + 255) / 256 * 256;
+  }
+
+ private:
+  WFACLI_DEVICE std::uint64_t before_directions() const {
+    const std::uint64_t each = edge_bytes + kept_bytes + sizeof(TileStripe);
+    return (each * static_cast<std::uint32_t>(stripes) + 15) / 16 * 16;
   }
 };
 

@@ -112,24 +112,27 @@ class TileSweep {
   WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane)
       : task_(task), costs_(costs), room_(room), lane_(lane) {}
 
-  // Says which rows a stripe has, as those before have left them.
-  WFACLI_DEVICE void place(const TilePair (&pairs)[2], std::int32_t number) {
+  // Says which rows a stripe has, as the stripes up to `known` have left them; -1: none has.
+  WFACLI_DEVICE void place(const TilePair (&pairs)[2], std::int32_t number, std::int32_t known) {
     TileStripe& stripe = *room_.about(number);
-    std::int32_t top[2], rows[2];
+    TileStripe own{};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      top[x] = max(1, number * kTileWidth + 1 + before_low(pairs[x], number, x));
-      if (number > 0) top[x] = max(top[x], room_.about(number - 1)->top[x]);
-      const std::int32_t high = before_high(pairs[x], number, x);
-      const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + high);
-      rows[x] = number < pairs[x].stripes ? max(0, last - top[x] + 1) : 0;
+      own.low[x] = known < 0 ? pairs[x].lowest : room_.about(known)->low[x];
+      own.high[x] = known < 0 ? -pairs[x].band.low : room_.about(known)->high[x];
+      own.top[x] = max(1, number * kTileWidth + 1 + own.low[x]);
+      if (number > 0) own.top[x] = max(own.top[x], room_.about(number - 1)->top[x]);
+      const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + own.high[x]);
+      own.rows[x] = number < pairs[x].stripes ? max(0, last - own.top[x] + 1) : 0;
     }
     __syncwarp();  // what was there is read
     if (lane_ == 0) {
 #pragma unroll
       for (int x = 0; x < 2; ++x) {
-        stripe.top[x] = top[x];
-        stripe.rows[x] = rows[x];
+        stripe.top[x] = own.top[x];
+        stripe.rows[x] = own.rows[x];
+        stripe.low[x] = own.low[x];
+        stripe.high[x] = own.high[x];
       }
     }
     __syncwarp();
@@ -197,13 +200,9 @@ class TileSweep {
         last[x] = max(last[x], __shfl_xor_sync(kAllLanes, last[x], by, kTileLanes));
         rise[x] = min(rise[x], __shfl_xor_sync(kAllLanes, rise[x], by, kTileLanes));
       }
-      std::int32_t low = before_low(pairs[x], number_, x);
-      if (drift > 0 && last[x] > -kNowhere) low = max(low, (rise[x] / drift + end[x]) / 2 - 2);
-      const std::int32_t high = min(before_high(pairs[x], number_, x), last[x]);
-      if (lane_ == 0) {
-        stripe.low[x] = low;
-        stripe.high[x] = high;
-      }
+      if (lane_ != 0) continue;
+      if (drift > 0 && last[x] > -kNowhere) stripe.low[x] = max(stripe.low[x], (rise[x] / drift + end[x]) / 2 - 2);
+      stripe.high[x] = min(stripe.high[x], last[x]);
     }
     __syncwarp();
   }
@@ -238,13 +237,6 @@ class TileSweep {
   }
 
  private:
-  // Of the stripe that this warp had before: row - column of the cells behind it that still count.
-  WFACLI_DEVICE std::int32_t before_low(const TilePair& pair, std::int32_t stripe, int x) const {
-    return stripe < kTileTeam ? pair.lowest : room_.about(stripe - kTileTeam)->low[x];
-  }
-  WFACLI_DEVICE std::int32_t before_high(const TilePair& pair, std::int32_t stripe, int x) const {
-    return stripe < kTileTeam ? -pair.band.low : room_.about(stripe - kTileTeam)->high[x];
-  }
   // The most that a path may cost.
   WFACLI_DEVICE std::int32_t proved(const TilePair& pair) const {
     return min(min(pair.band.unproven - 1, task_.max_cost), kNever / 4);
@@ -307,79 +299,12 @@ class TileSweep {
 WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
   const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
   for (std::int32_t s = 0; s < stripes; ++s) {
-    sweep.place(pairs, s);
+    sweep.place(pairs, s, s - 1);
     const std::int32_t rows = sweep.rows(s);
     sweep.begin(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
     for (std::int32_t c = 0; c < sweep.chunks(); ++c) sweep.steps(pairs, c);
     __syncwarp();  // the stripe's edge is written
     sweep.narrow(pairs);
-  }
-}
-
-// How far a team's warps have come: the stripe that each has, or will have next, and how many chunks of it are done; -1:
-// it has no place yet. In shared memory, which spares registers.
-struct TileProgress {
-  std::int32_t stripe[kTileTeam], chunk[kTileTeam];
-};
-
-constexpr std::int32_t kTurn = kTilePieces == 1 ? 4 : 1;  // chunks between two barriers, as registers allow
-
-// Whether a warp need not wait: what it reads of the stripe before is written.
-WFACLI_DEVICE bool team_ready(const TileSweep& sweep, const TileProgress& progress, std::int32_t warp) {
-  const std::int32_t stripe = progress.stripe[warp], chunk = progress.chunk[warp];
-  const std::int32_t before = (warp + kTileTeam - 1) % kTileTeam, other = progress.stripe[before];
-  if (stripe == 0 || other >= stripe) return true;  // there is none, or it has ended
-  const std::int32_t done = other == stripe - 1 ? progress.chunk[before] : -1;
-  if (chunk < 0) return done >= 0;
-  const std::int32_t behind = (sweep.lower(stripe) + kTileLanes + Entering::kAhead) / TileSweep::kChunk + 1;
-  return done >= chunk + kTurn + behind;
-}
-
-// Some chunks of a stripe, or what comes before the first one; the next chunk, or -1 if there is none.
-WFACLI_DEVICE std::int32_t team_work(TileSweep& sweep, TilePair (&pairs)[2], std::int32_t stripe, std::int32_t chunk) {
-  if (chunk < 0) {
-    sweep.place(pairs, stripe);
-    return 0;
-  }
-  if (chunk == 0) {
-    const std::int32_t rows = sweep.rows(stripe);
-    sweep.begin(pairs, stripe, rows, rows);
-  }
-  if constexpr (kTurn == 1) {  // no loop: it would take registers
-    if (chunk < sweep.chunks()) sweep.steps(pairs, chunk);
-  } else {
-    for (std::int32_t c = chunk; c < min(chunk + kTurn, sweep.chunks()); ++c) sweep.steps(pairs, c);
-  }
-  __syncwarp();
-  if (chunk + kTurn < sweep.chunks()) return chunk + kTurn;
-  sweep.narrow(pairs);
-  return -1;
-}
-
-// The team's warps through all stripes of its two pairs: warp w has stripes w, w + kTileTeam, ... In each turn every warp
-// that need not wait does some chunks of its own.
-WFACLI_DEVICE void sweep_as_team(TileSweep& sweep, TilePair (&pairs)[2]) {
-  __shared__ TileProgress progress;
-  const std::int32_t stripes = max(pairs[0].stripes, pairs[1].stripes);
-  if (threadIdx.x < kTileTeam) {
-    progress.stripe[threadIdx.x] = static_cast<std::int32_t>(threadIdx.x);
-    progress.chunk[threadIdx.x] = -1;
-  }
-  for (;;) {
-    __syncthreads();  // told
-    std::int32_t least = progress.stripe[0];
-#pragma unroll
-    for (int w = 1; w < kTileTeam; ++w) least = min(least, progress.stripe[w]);
-    if (least >= stripes) return;
-    const auto warp = static_cast<std::int32_t>(threadIdx.x) / 32;
-    const std::int32_t stripe = progress.stripe[warp], chunk = progress.chunk[warp];
-    const bool works = stripe < stripes && team_ready(sweep, progress, warp);
-    __syncthreads();  // read
-    if (!works) continue;
-    const std::int32_t next = team_work(sweep, pairs, stripe, chunk);
-    if (threadIdx.x % 32 != 0) continue;
-    progress.chunk[warp] = next;
-    if (chunk >= 0 && next < 0) progress.stripe[warp] = stripe + kTileTeam;
   }
 }
 

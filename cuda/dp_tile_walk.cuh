@@ -38,13 +38,12 @@ struct TileTrack {
   std::int32_t i, j;    // from (query_len, target_len) to an edge of the matrix
   std::int32_t gap;     // the kind of gap that (i, j) is inside of, perhaps at its end; -1: none
   std::int32_t stripe, top, state;  // of the part
-  std::int32_t least;               // state of the first part that is there, too
   RunWriter out;
 
   // From a pair's last cell; nowhere to go where no cost is found.
   WFACLI_DEVICE static TileTrack of(const AlignTask& task, const TileEnd& end, bool found) {
     const auto at = static_cast<std::uint64_t>(found ? end.slot : 0) * static_cast<std::uint32_t>(task.op_capacity);
-    return {found ? end.query_len : 0, found ? end.target_len : 0, -1, 0, 0, 0, 0,
+    return {found ? end.query_len : 0, found ? end.target_len : 0, -1, 0, 0, 0,
             RunWriter(task.ops + at, found ? task.op_capacity : 0)};
   }
   WFACLI_DEVICE bool goes_on() const { return i > 0 && j > 0; }
@@ -56,11 +55,10 @@ struct TileTrack {
     stripe = goes_on() ? (j - 1) / kTileWidth : 0;
     top = goes_on() ? room.about(stripe)->top[x] : 1;
     state = goes_on() ? step(i, j) / kTileSteps : 0;
-    least = max(0, state - (kTileTeam - 1));
   }
   WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kTileSteps + 1 : 0; }
   WFACLI_DEVICE bool has(std::int32_t row, std::int32_t column) const {
-    return row > 0 && column > stripe * kTileWidth && step(row, column) >= least * kTileSteps;
+    return row > 0 && column > stripe * kTileWidth && step(row, column) >= state * kTileSteps;
   }
 };
 
@@ -84,36 +82,10 @@ struct TileWalk {
         parts[x].stripe = __shfl_sync(kAllLanes, track.stripe, x, kTileLanes);
         parts[x].state = __shfl_sync(kAllLanes, track.state, x, kTileLanes);
       }
-      compute(steps, pairs, parts, most, 0);
+      compute(steps, pairs, parts, most);
       __syncwarp();  // directions are written
       walk(track, lane);
       __syncwarp();  // and read
-    }
-  }
-  // The same by a team, whose first warp has the tracks: the others compute the parts above its own, through which most
-  // paths go next.
-  WFACLI_DEVICE void run_as_team(const TilePair (&pairs)[2], TileTrack& track) const {
-    __shared__ TilePart of_team[2];
-    __shared__ std::int32_t steps_of_first;
-    const TileSteps steps = TileSteps::of(task.costs);
-    const auto warp = static_cast<std::int32_t>(threadIdx.x) / 32;
-    for (;;) {
-      if (warp == 0) {
-        track.enter(room, lane == 1);
-        const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
-        if (lane < 2) of_team[lane] = {track.stripe, track.state};
-        if (lane == 0) steps_of_first = most;
-      }
-      __syncthreads();  // the parts are told
-      const std::int32_t most = steps_of_first;
-      if (most == 0) return;
-      const TilePart parts[2] = {{of_team[0].stripe, max(of_team[0].state - warp, 0)},
-                                 {of_team[1].stripe, max(of_team[1].state - warp, 0)}};
-      if (max(of_team[0].state, of_team[1].state) >= warp)
-        compute(steps, pairs, parts, warp == 0 ? most : kTileSteps, warp);
-      __syncthreads();  // directions are written
-      if (warp == 0) walk(track, lane);
-      __syncwarp();
     }
   }
 
@@ -193,9 +165,9 @@ struct TileWalk {
     return frame;
   }
 
-  // `most` steps of both parts: their directions, to where the walk looks for those of so many states before its own.
+  // `most` steps of both parts: their directions.
   WFACLI_DEVICE void compute(const TileSteps& steps, const TilePair (&pairs)[2], const TilePart (&parts)[2],
-                             std::int32_t most, std::int32_t before) const {
+                             std::int32_t most) const {
     State state;
     const Frame frame = restore(steps, parts, state);
     std::int32_t lift[2], columns[2], query[2], begin[2], stripes[2];
@@ -214,7 +186,7 @@ struct TileWalk {
     std::uint32_t targets[kTileColumns];
     letters.columns({pairs[0].target, pairs[1].target}, columns, targets);
     const std::uint32_t mismatch = steps.mismatch[0] * Halves::kOnes;
-    uint4* out = room.directions(before) + lane * TileRoom::kVectors;
+    uint4* out = room.directions() + lane * TileRoom::kVectors;
     const std::int32_t behind[2] = {begin[0] > 0 ? 0 : lane, begin[1] > 0 ? 0 : lane};  // steps until its first row
     const bool begins = __any_sync(kAllLanes, min(begin[0], begin[1]) == 0);
     for (std::int32_t t = 0; t < most; ++t, out += kTileLanes * TileRoom::kVectors) {
@@ -298,10 +270,9 @@ struct TileWalk {
   WFACLI_DEVICE std::uint32_t direction(const TileTrack& track, int x, std::int32_t row, std::int32_t column) const {
     const std::int32_t of_stripe = column - 1 - track.stripe * kTileWidth;
     const std::int32_t of_lane = of_stripe % kTileColumns;
-    const std::int32_t step = track.step(row, column), state = step / kTileSteps;
+    const std::int32_t step = track.step(row, column) % kTileSteps;
     const auto* words = reinterpret_cast<const std::uint32_t*>(
-        room.directions(track.state - state) +
-        (step % kTileSteps * kTileLanes + of_stripe / kTileColumns) * TileRoom::kVectors);
+        room.directions() + (step * kTileLanes + of_stripe / kTileColumns) * TileRoom::kVectors);
     const int shift = 16 * x + of_lane % TileLayout::kRoom * TileLayout::kBits;
     return words[of_lane / TileLayout::kRoom] >> shift & ((1u << TileLayout::kBits) - 1);
   }

@@ -49,6 +49,8 @@ class MappedReader(StreamReader):
         pad: int,
         whole_reads: bool,
         keep_unmapped: bool,
+        copy_tags: bool,
+        read_group: bool,
         skip: bool,
         folder: str,
         shelf: int,

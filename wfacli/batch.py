@@ -85,6 +85,8 @@ class Mapped:
         first: i32[n], the same number for all rows of a read, another one than its neighbours'.
         sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048.
         mapq: u8[n], mapping qualities; 255 where unknown.
+        tags, tags_len: i64[n], i32[n], where the read's own tags are in Records.text, with tabs between them, and how
+            many bytes; 0 where there are none.
     """
 
     t_offset: I64
@@ -95,6 +97,8 @@ class Mapped:
     first: I32
     sam_flags: I32
     mapq: U8
+    tags: I64
+    tags_len: I32
 
     def rows(self, rows: Any) -> Mapped:
         """Some rows, chosen as numpy chooses."""

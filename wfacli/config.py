@@ -285,6 +285,7 @@ class MappingSpec:
         keep_unmapped: reads without a mapping are written, behind all others.
         skip: mappings that are faulty are left out and counted; else the first one ends the run.
         shelf: bytes of reads that wait in memory for their mappings; more wait in a file.
+        copy_tags: what SAM has as tags in the reads' comments goes to their records.
     """
 
     span: Span = Span.MAPPED
@@ -292,6 +293,7 @@ class MappingSpec:
     keep_unmapped: bool = False
     skip: bool = False
     shelf: int = 256 * MIB
+    copy_tags: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from ._native import MappedReader, Reference
 from .batch import U8, PairBatch
 from .config import Config, Format, MappingSpec
+from .errors import InputError
 from .io.format import Formatter
 from .io.header import header_around
 from .io.mapped import MappedFiles, mapped_reader, read_reference, reference_lines
@@ -44,9 +45,17 @@ class MappedRun(AlignRun):
         return header_around(reference_lines(self._reference, out.checksums), self.config, self._version)
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
-        self._reader = mapped_reader(self._reference, self._mapping, self.config.output.format is Format.SAM)
+        out = self.config.output
+        sam = out.format is Format.SAM
+        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
         lend = self.engine.letters_memory if self.on_gpu else None
-        yield from batches_of(self._reader, self._sources[:2], self.batch_bases, lend, threads=self.settings.threads)
+        try:
+            yield from batches_of(
+                self._reader, self._sources[:2], self.batch_bases, lend, threads=self.settings.threads
+            )
+        except InputError:
+            self._mapped_files.blame()
+            raise
         self._mapped_files.finished()
 
     def run(self) -> None:

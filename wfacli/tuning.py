@@ -63,7 +63,7 @@ GPU_JOB = 300.0  # microseconds that a route takes however few and short its pai
 GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card
 GPU_CLOCK = 1700.0  # cycles a microsecond
 GPU_LETTER_CYCLES, GPU_CELL_CYCLES = 100.0, 3.0  # of a letter, and of a lane's diagonals for it
-GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 430.0, 600.0  # of a row of a tile, for a team; of one on the way back
+GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 430.0, 1000.0  # of a row of a tile; of one on the way back
 GPU_WFA_ROW_CYCLES, GPU_WFA_PASS_CYCLES = 800.0, 600.0  # of a row, and of a group's pass over it
 GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
 # How far true costs are from estimated ones: the spread of their ratio's logarithm, where many edits were seen, and

@@ -54,7 +54,7 @@ struct AlignTask {
   // The kernel's own memory: `stride` bytes for each of its units of work (see the kernel), 256-byte aligned.
   std::uint8_t* workspace;
   std::uint64_t stride;
-  std::uint32_t* next;  // 0 before the launch: where resident groups draw slots from
+  std::uint32_t* next;  // 0 before the launch: where resident groups draw from what there is to do
 
   Costs costs;
   std::int32_t count;

@@ -139,13 +139,16 @@ def launch_tiles(
     capacity: int = 1500,
     rule: str = "",
     grid: int = 2,
+    rooms: int = 0,
     longest: int = 0,
 ) -> Answers:
-    """dp_tiles_align of cuda/dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
+    """dp_tiles_align of cuda/dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest.
+
+    `rooms`: pairs that a build that is spread has room for at a time; 0: all.
+    """
     pieces = len(scheme.gaps)
-    team = tiles.team(lanes)
-    macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_TEAM": team, "WFACLI_PIECES": pieces}
-    block = 32 * team if team > 1 else BLOCK
+    macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_SPREAD": int(tiles.spread(lanes)), "WFACLI_PIECES": pieces}
+    block = tiles.THREADS if tiles.spread(lanes) else BLOCK
     kernels = Kernels("dp_tiles.cu", block, {**macros, "WFACLI_CODES": int(bool(rule))})
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
@@ -153,11 +156,15 @@ def launch_tiles(
     task["longest"] = max(longest or int(task["longest"][0]), 1)
     task["band"] = band
     answers = Answers.room(task, len(pairs), capacity)
-    stride = tiles.stride(lanes, pieces, band, int(task["longest"][0]), path)
-    workspace = aligned(grid * tiles.pairs(lanes, block) * stride, np.uint8)
+    stride = tiles.stride(lanes, pieces, band, int(task["longest"][0]), path, len(pairs))
+    units = grid * tiles.pairs(lanes, block)
+    if tiles.spread(lanes):
+        units = rooms or len(pairs) + len(pairs) % 2
+    workspace = aligned(units * stride, np.uint8)
     drawn = aligned(1, np.uint32)
     drawn[:] = 0
-    task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), stride
+    task["rows"], task["workspace"] = address(rows), address(workspace)
+    task["stride"] = units * stride if tiles.spread(lanes) else stride
     task["next"] = address(drawn)
     kernels.launch("dp_tiles_align", task, grid, order)
     return answers

@@ -336,6 +336,6 @@ def test_retries_that_are_alike_are_decided_once() -> None:
 
 
 @pytest.mark.parametrize("path", [True, False])
-def test_long_pairs_have_the_largest_team_where_smaller_ones_fill_the_card_as_well(path):
+def test_few_long_pairs_are_shared_by_all_warps(path):
     assert tiles.lanes(47_104, 2, ((3, 1),), path, 1024, 59_756) == tiles.LANES[-1]
     assert tiles.lanes(128, 2, ((3, 1),), path, 300_000, 1000) == tiles.LANES[0]

@@ -24,6 +24,7 @@ from .console import note
 from .mapping_options import (
     Clip,
     ClipOption,
+    CopyTagsOption,
     KeepUnmappedOption,
     MappingsOption,
     OnError,
@@ -32,6 +33,7 @@ from .mapping_options import (
     SpanOption,
     check_with_mappings,
     mapping_spec,
+    refuse_tags,
     refuse_without_mappings,
 )
 from .options import (
@@ -84,6 +86,7 @@ def align(
     span: SpanOption = Span.MAPPED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
+    copy_tags: CopyTagsOption = False,
     clip: ClipOption = Clip.SOFT,
     on_error: OnErrorOption = OnError.FAIL,
     metric: MetricOption = Metric.AFFINE,
@@ -124,7 +127,7 @@ def align(
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
     mapping = None
     if mappings is not None:
-        mapping = mapping_spec(span, pad, keep_unmapped, on_error)
+        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags)
         check_with_mappings(target, mode, free, score_only)
     config = Config(
         spec=spec_of(
@@ -159,6 +162,7 @@ def align(
         explain=explain,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
+    refuse_tags(copy_tags, config.output.format)
     tell = None if quiet else note
     if mapping is None:
         refuse_without_mappings(
@@ -166,6 +170,7 @@ def align(
                 "--span": span is not Span.MAPPED,
                 "--pad": pad is not None,
                 "--keep-unmapped": keep_unmapped,
+                "--copy-tags": copy_tags,
                 "--clip": clip is not Clip.SOFT,
                 "--on-error": on_error is not OnError.FAIL,
                 "--checksums": checksums,

@@ -14,7 +14,18 @@ from ..cores import usable_cores
 from ..io.mapper import MapperFiles
 from ..run_mapped import MappedRun
 from .console import note
-from .mapping_options import PANEL, Clip, ClipOption, KeepUnmappedOption, OnError, PadOption, SpanOption, mapping_spec
+from .mapping_options import (
+    PANEL,
+    Clip,
+    ClipOption,
+    CopyTagsOption,
+    KeepUnmappedOption,
+    OnError,
+    PadOption,
+    SpanOption,
+    mapping_spec,
+    refuse_tags,
+)
 from .options import (
     AmbiguousOption,
     BatchBasesOption,
@@ -83,6 +94,7 @@ def map_(
     span: SpanOption = Span.MAPPED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
+    copy_tags: CopyTagsOption = False,
     clip: ClipOption = Clip.SOFT,
     metric: MetricOption = Metric.AFFINE,
     penalties: PenaltiesOption = None,
@@ -111,7 +123,7 @@ def map_(
     debug: DebugOption = False,
 ) -> None:
     """Maps and aligns; the help is MAP_HELP."""
-    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL)
+    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags)
     config = Config(
         spec=spec_of(
             metric=metric,
@@ -143,6 +155,7 @@ def map_(
         check=check,
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
+    refuse_tags(copy_tags, config.output.format)
     files = MapperFiles(reads, reference, preset, config.threads)
     tell = None if quiet else note
     run_to_its_end(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..config import MappingSpec, Mode, Span
+from ..config import Format, MappingSpec, Mode, Span
 from ..errors import UsageError
 
 PANEL = "Reads against a reference"
@@ -69,6 +69,15 @@ KeepUnmappedOption = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+CopyTagsOption = Annotated[
+    bool,
+    typer.Option(
+        "--copy-tags",
+        help="Keep the reads' own tags, as BAM has them, or FASTQ in its headers, with tabs between them (samtools "
+        "fastq -T '*' writes them so). For SAM, BAM and CRAM.",
+        rich_help_panel=PANEL,
+    ),
+]
 ClipOption = Annotated[
     Clip,
     typer.Option(
@@ -88,12 +97,12 @@ OnErrorOption = Annotated[
 ]
 
 
-def mapping_spec(span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError) -> MappingSpec:
+def mapping_spec(span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError, copy_tags: bool) -> MappingSpec:
     """What the options ask for. Raises UsageError where they do not go together."""
     if pad is not None and span is Span.MAPPED:
         raise UsageError("--pad belongs to --span padded and read; --span mapped aligns what is mapped alone")
     letters = 0 if span is Span.MAPPED else _USUAL_PAD if pad is None else pad
-    return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP)
+    return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags)
 
 
 def refuse_without_mappings(given: dict[str, bool]) -> None:
@@ -101,6 +110,12 @@ def refuse_without_mappings(given: dict[str, bool]) -> None:
     for option, used in given.items():
         if used:
             raise UsageError(f"{option} is for reads against a reference: give --mappings FILE")
+
+
+def refuse_tags(copy_tags: bool, format_: Format) -> None:
+    """Raises UsageError where reads' tags shall go where there are none."""
+    if copy_tags and format_ is not Format.SAM:
+        raise UsageError(f"--copy-tags is for SAM, BAM and CRAM, and the output is {format_.upper()}")
 
 
 def check_with_mappings(target: str | None, mode: Mode, free: str | None, score_only: bool) -> None:

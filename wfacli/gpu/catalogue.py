@@ -74,6 +74,7 @@ _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
     "dp-128-pieces-1-bits-16-coded": 5,
     "dp-1024-pieces-1-bits-32-coded": 3,
+    "tiles-256-pieces-2-coded": 2,
     **{f"sw-ends-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
 }
 _SIXTEEN = [f"{rule}-{build}-bits-16" for rule in ("local", "ends") for build in ("8x16", "32x16")]
@@ -94,10 +95,6 @@ _TOO_LARGE = {
             f"extension-{lanes}x32-bits-16-path",
         )
     },
-    "tiles-128-pieces-2": ("sm_80", "sm_90"),
-    "tiles-128-pieces-2-coded": ("sm_80", "sm_90"),
-    "tiles-256-pieces-2": ("sm_80", "sm_90"),
-    "tiles-256-pieces-2-coded": ("sm_80", "sm_90"),
 }
 
 
@@ -146,10 +143,10 @@ def _dp() -> Iterator[Row]:
         yield _dp_row(name, "dp_warp.cu", "dp_warp_align", sizes, 0)
         yield _dp_row(coded_of(name), "dp_warp.cu", "dp_warp_align", sizes, 1)
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
-        name, team = dp_tiles(lanes, pieces), tiles.team(lanes)
-        groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_TEAM", team), ("WFACLI_PIECES", pieces))
-        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0, tiles.threads(lanes))
-        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1, tiles.threads(lanes))
+        name, spread = dp_tiles(lanes, pieces), int(tiles.spread(lanes))
+        groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_SPREAD", spread), ("WFACLI_PIECES", pieces))
+        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0)
+        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1)
 
 
 def dp_tiles(lanes: int, pieces: int) -> str:
@@ -157,12 +154,10 @@ def dp_tiles(lanes: int, pieces: int) -> str:
     return f"tiles-{lanes}-pieces-{pieces}"
 
 
-def _dp_row(
-    name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int, threads: int = 128
-) -> Row:
+def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:
     resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
     macros = (*macros, ("WFACLI_CODES", coded), *resident)
-    return Row(name, source, entry, macros, threads, spills_on=_TOO_LARGE.get(name, ()))
+    return Row(name, source, entry, macros, tiles.THREADS, spills_on=_TOO_LARGE.get(name, ()))
 
 
 def _wavefronts() -> Iterator[Row]:

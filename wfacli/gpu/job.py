@@ -281,7 +281,8 @@ class AlignJob:
             todo["seq"]["packed"] = self._packed
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
-        todo["next"], todo["workspace"], todo["stride"] = arena.take(4), arena.take(units * plan.stride), plan.stride
+        todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
+        todo["stride"] = plan.stride * (units if plan.spread else 1)
         costs = todo["costs"]
         costs["mismatch"], costs["pieces"] = shape.mismatch, len(shape.gaps)
         for piece, (open_, extend) in enumerate(shape.gaps):
@@ -304,6 +305,8 @@ class AlignJob:
                 driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
+                if plan.spread:
+                    grid = kernel.resident(plan.shared) * driver.card.multiprocessors
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
@@ -335,7 +338,7 @@ class AlignJob:
 def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Driver) -> int:
     """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
     wanted = -(-count // plan.unit)
-    if plan.resident:
+    if plan.resident and not plan.spread:
         wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared) * driver.card.multiprocessors)
     if not plan.stride:
         return wanted

@@ -118,9 +118,10 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
         rows=(row,),
         blocks=(tiles.pairs(lanes, row.threads),),
         unit=1,
-        stride=tiles.stride(lanes, pieces, band, max(shape.longest, 1), shape.path),
+        stride=tiles.stride(lanes, pieces, band, max(shape.longest, 1), shape.path, shape.count),
         op_capacity=_dp_ops(band, shape, odd=False),
         resident=True,
+        spread=tiles.spread(lanes),
         band=band,
     )
 

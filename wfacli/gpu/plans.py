@@ -55,6 +55,7 @@ class Plan:
         op_capacity: operations of a pair's CIGAR at most, 0 without the path.
         resident: whether as many groups as the card holds draw pairs until none is left; `unit` pieces of the
             workspace are then the groups' and not the pairs'.
+        spread: whether all blocks that the card holds work on any pairs, with a workspace that is theirs as a whole.
         shared: bytes of dynamic shared memory a block.
         max_cost: above which the kernel need not look; the shape's counts as well.
         band: diagonals, for kernels that take any number.
@@ -68,6 +69,7 @@ class Plan:
     stride: int
     op_capacity: int
     resident: bool = False
+    spread: bool = False
     shared: int = 0
     max_cost: int = NO_BOUND
     band: int = 0

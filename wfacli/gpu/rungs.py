@@ -160,13 +160,13 @@ def _tiles_rows(own: I64, pairs: Pairs) -> F64:
 
 
 def _tiles_cycles(bands: Bands, pairs: Pairs) -> F64:
-    """Stripes of a pair come one after the other, but for a team's; on the way back one warp does all of them."""
+    """Stripes of a pair come one after the other, or each some rows behind the one before; then one warp goes back."""
     own, rounded = bands(pairs), 1 << int(pairs.longest.max(initial=1)).bit_length()
     lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
-    across = tiles.width(lanes) + min(lanes, 32)
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
-    there = stripes / np.minimum(tiles.team(lanes), stripes) * (_tiles_rows(own, pairs) + across)
-    each: F64 = there * tuning.GPU_TILES_CYCLES + stripes * across * tuning.GPU_TILES_BACK_CYCLES
+    there = tiles.chain(lanes, _tiles_rows(own, pairs), stripes)
+    back = stripes * (tiles.width(lanes) + min(lanes, 32))
+    each: F64 = there * tuning.GPU_TILES_CYCLES + back * tuning.GPU_TILES_BACK_CYCLES
     return each * len(pairs.gaps)
 
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from . import dp
 
-LANES = (4, 8, 16, 32, 128, 256)  # that have two pairs, the builds that there are; the last ones are teams of warps
+# The builds that there are: lanes that have two pairs. In the last one all warps of the card share all pairs.
+LANES = (4, 8, 16, 32, 256)
 COLUMNS = 16  # of a lane
-THREADS = 128  # a block, at least
+THREADS = 128  # a block
 _TOP, _FAR = 23000, 30500  # values in the sweep, as in dp_tile_room.cuh
 _SCALE = 16  # of values with directions
 _ROWS = 16  # between two cuts of large values
@@ -20,21 +21,16 @@ BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768, 47104)  # a
 _GRAIN = 32  # of narrower ones
 _WITH_DIRECTIONS = 2  # times as long
 _FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps; as measured on an H200 with 500 to 1,600 of them
-_TEAM = 1.15  # times as long as if nobody waited for others
-_STRIPE = 40  # bytes of TileStripe
+_SHARED = 1.1  # times as long as if nobody waited for others (guess)
+_STRIPE, _GROUP = 44, 56  # bytes of TileStripe; of TileGroup and TileWave
 _ROOM = 16e9  # bytes of workspace
 
 F64 = npt.NDArray[np.float64]
 
 
-def team(lanes: int) -> int:
-    """Warps that share the stripes of two pairs."""
-    return max(lanes // 32, 1)
-
-
-def threads(lanes: int) -> int:
-    """Of a block."""
-    return max(THREADS, 32 * team(lanes))
+def spread(lanes: int) -> bool:
+    """Whether any warp of the card takes stripes of any two pairs."""
+    return lanes > 32
 
 
 def width(lanes: int) -> int:
@@ -48,22 +44,25 @@ def between(lanes: int) -> int:
 
 
 def pairs(lanes: int, threads: int) -> int:
-    """That a block of so many threads has at a time."""
-    return 2 * threads // lanes
+    """That a block of so many threads has at a time; of those that are spread, how many share a room."""
+    return 2 if spread(lanes) else 2 * threads // lanes
 
 
-def stride(lanes: int, pieces: int, band: int, longest: int, path: bool) -> int:
-    """Bytes of workspace for each pair that is resident; a group has the room of two."""
+def stride(lanes: int, pieces: int, band: int, longest: int, path: bool, count: int = 0) -> int:
+    """Bytes of workspace for each pair that is resident; a group has the room of two.
+
+    `count`: pairs of the launch, of which a build that is spread has a table.
+    """
     rows, of_warp = min(band + width(lanes), longest), min(lanes, 32)
-    edge = rows * 8 * pieces
-    if not path:
-        return -(-(team(lanes) + 1) * (edge + _STRIPE) // 512) * 256
-    stripes = (longest - 1) // width(lanes) + 1
-    words = COLUMNS * (1 + pieces) + pieces + 1
-    states = (rows + of_warp - 2) // between(lanes) + 1
-    kept = states * words * 4 * of_warp
-    directions = team(lanes) * between(lanes) * of_warp * 16 * pieces
-    return -(-(stripes * (edge + kept + _STRIPE) + 16 + directions) // 512) * 256
+    table = -(-count // 2) * _GROUP + 255 if spread(lanes) else 0
+    stripes = (longest - 1) // width(lanes) + 1 if path or spread(lanes) else 2
+    each, directions = rows * 8 * pieces + _STRIPE, 0
+    if path:
+        words = COLUMNS * (1 + pieces) + pieces + 1
+        states = (rows + of_warp - 2) // between(lanes) + 1
+        each += states * words * 4 * of_warp
+        directions = 16 + between(lanes) * of_warp * 16 * pieces
+    return -(-(stripes * each + directions + table) // 512) * 256
 
 
 def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
@@ -109,8 +108,14 @@ def widest(mismatch: int, gaps: dp.Gaps, band: int, longer: npt.NDArray[np.integ
 def steps(lanes: int, band: int, path: bool = True) -> int:
     """About how many rows each column takes, those with directions counted as more."""
     across = width(lanes) + min(lanes, 32)
-    # A team's other warps wait while one goes back.
     return band + across + (_WITH_DIRECTIONS * (across + between(lanes) // 2) if path else 0)
+
+
+def chain(lanes: int, rows: F64, stripes: F64) -> F64:
+    """Rows (f64[n]) that the sweep of a pair takes one after the other."""
+    behind = width(lanes) + min(lanes, 32)
+    one_by_one: F64 = stripes * behind + (rows if spread(lanes) else stripes * rows)
+    return one_by_one
 
 
 def lanes(
@@ -128,17 +133,19 @@ def lanes(
     """
 
     def time(lanes: int) -> float:
-        once = steps(lanes, band, path) * (1.0 if team(lanes) == 1 else _TEAM)
+        once = steps(lanes, band, path) * (_SHARED if spread(lanes) else 1.0)
         if count is None:
             return once
         room = _ROOM / stride(lanes, len(gaps), band, longest, path)
-        if room < pairs(lanes, threads(lanes)):
+        if room < pairs(lanes, THREADS):
             return 1e9 / room  # a block must have room
+        if spread(lanes):  # rooms are of the pairs' own sizes
+            stripes = min(band, longest) / (width(lanes) + between(lanes)) + 1  # of a pair at a time
+            return once * _waits(min(count / 2 * stripes, _FULL))
         return once * _waits(min(count, room) * lanes / 64)
 
-    # Of two that fill the card alike the larger team: the longest pair keeps it for a shorter time.
     able = [n for n in LANES if holds(n, mismatch, gaps, band)]
-    return min(able, key=lambda n: (time(n), -n), default=None)
+    return min(able, key=time, default=None)
 
 
 def _waits(warps: float) -> float:

@@ -10,11 +10,13 @@ from .._native import MappedReader, Reference
 from ..batch import U8
 from ..config import MappingSpec
 from ..errors import InputError, UsageError
+from .bam_reads import BamReads, is_bam
 from .grouping import grouped_mappings
 from .reader import read_batches
 from .sources import Source
 
 _READ_WEIGHT = 16_000_000
+_ENDS_WITHIN = 1.0  # seconds, a process that has written all
 _DIGESTED = 1 << 20  # letters at a time
 
 
@@ -26,6 +28,7 @@ class MappedFiles:
         if (reads, reference, mappings).count("-") > 1:
             raise UsageError("only one of READS, REFERENCE and --mappings can be standard input")
         self.query, self.reference, self.mappings = reads, reference, mappings
+        self._bam: BamReads | None = None
 
     def open(self) -> tuple[Source, ...]:
         """Opens reads, mappings and reference. Raises InputError."""
@@ -34,6 +37,10 @@ class MappedFiles:
             for path in (self.query, self.mappings, self.reference):
                 opened.append(Source(path))
             opened[1] = grouped_mappings(opened[1])
+            if is_bam(opened[0]):
+                opened[0].close()
+                self._bam = BamReads(self.query, opened[0].regular)
+                opened[0] = self._bam.source
         except InputError:
             for source in opened:
                 source.close()
@@ -41,10 +48,19 @@ class MappedFiles:
         return tuple(opened)
 
     def finished(self) -> None:
-        """Called when all mappings were read. Raises InputError where some may be missing."""
+        """Called when all reads and mappings were read. Raises InputError where some may be missing."""
+        if self._bam:
+            self._bam.finished()
+
+    def blame(self) -> None:
+        """Called for a fault in the reads or mappings. Raises InputError where something else is the reason for it."""
+        if self._bam:
+            self._bam.finished(_ENDS_WITHIN)
 
     def close(self) -> None:
         """Ends what open() began, beside the sources."""
+        if self._bam:
+            self._bam.close()
 
 
 def read_reference(source: Source, threads: int = 1) -> Reference:
@@ -80,13 +96,16 @@ def _md5(letters: U8) -> bytes:
     return digest.hexdigest().encode()
 
 
-def mapped_reader(reference: Reference, spec: MappingSpec, whole_reads: bool) -> MappedReader:
+def mapped_reader(
+    reference: Reference, spec: MappingSpec, whole_reads: bool, read_group: bool = False
+) -> MappedReader:
     """A reader of (reads, mappings), for reader.batches_of.
 
     Args:
         reference: what mappings speak of.
         spec: what becomes of them.
         whole_reads: whether records shall have whole reads and qualities.
+        read_group: whether they get a read group, whatever reads' own tags say.
     """
     return MappedReader(
         reference,
@@ -94,6 +113,8 @@ def mapped_reader(reference: Reference, spec: MappingSpec, whole_reads: bool) ->
         pad=spec.pad,
         whole_reads=whole_reads,
         keep_unmapped=spec.keep_unmapped,
+        copy_tags=spec.copy_tags,
+        read_group=read_group,
         skip=spec.skip,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 from ..errors import InputError, UsageError, WfacliError
+from .bam_reads import BY_HAND, is_bam
 from .mapped import MappedFiles
 from .sources import Source
 
@@ -67,6 +68,8 @@ class MapperFiles(MappedFiles):
     def open(self) -> tuple[Source, ...]:
         """Opens reads and reference, and starts the mapper. Raises InputError."""
         reads, reference = Source(self.query), Source(self.reference)
+        if is_bam(reads):
+            raise InputError(self.query, f"minimap2 does not read BAM: {BY_HAND} > reads.fq makes FASTQ of it")
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True

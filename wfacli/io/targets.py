@@ -52,6 +52,17 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int = _IN_MEMOR
             spill.close()
 
 
+def _of_equal_hash(hashes: U64) -> I64:
+    """The places of those that are there more than once: few, as a rule."""
+    order: I64 = np.argsort(hashes)
+    same = hashes[order][1:] == hashes[order][:-1]
+    chosen = np.zeros(len(hashes), bool)
+    chosen[1:] |= same
+    chosen[:-1] |= same
+    some: I64 = order[chosen]
+    return some
+
+
 class _Spill:
     """Targets on disk: their lines in order, and (hash, hash, length, ordinal) in parts by hash."""
 
@@ -65,7 +76,7 @@ class _Spill:
         """Adds targets (u64[k, 3]) and their lines."""
         ordinals = np.arange(self._count, self._count + len(targets), dtype=np.uint64)
         rows = np.column_stack([targets, ordinals])
-        part = targets[:, 0] % np.uint64(_PARTS)
+        part = (targets[:, 0] % np.uint64(_PARTS)).astype(np.uint8)
         order = np.argsort(part, kind="stable")
         cuts = np.searchsorted(part[order], np.arange(1, _PARTS))
         for file, some in zip(self._parts, np.split(rows[order], cuts), strict=True):
@@ -79,6 +90,7 @@ class _Spill:
         for file in self._parts:
             file.seek(0)
             rows = np.frombuffer(file.read(), np.uint64).reshape(-1, 4)
+            rows = rows[_of_equal_hash(rows[:, 0])]
             rows = rows[np.lexsort((rows[:, 3], rows[:, 1], rows[:, 0]))]
             again = np.zeros(len(rows), bool)
             again[1:] = (rows[1:, :2] == rows[:-1, :2]).all(axis=1)
@@ -90,6 +102,10 @@ class _Spill:
 
     def _kept(self, repeated: np.ndarray, clashing: np.ndarray) -> Iterator[U8]:
         self._lines.seek(0)
+        if not (repeated.any() or clashing.any()):
+            while block := self._lines.read(_CHUNK):
+                yield np.frombuffer(block, np.uint8)
+            return
         done, rest = 0, b""
         while block := self._lines.read(_CHUNK):
             text = np.frombuffer(rest + block, np.uint8)

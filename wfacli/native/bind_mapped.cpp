@@ -23,6 +23,8 @@ nb::dict mapped_dict(MappedBatch batch) {
   mapped["first"] = to_numpy(m.first);
   mapped["sam_flags"] = to_numpy(m.sam_flags);
   mapped["mapq"] = to_numpy(m.mapq);
+  mapped["tags"] = to_numpy(m.tags);
+  mapped["tags_len"] = to_numpy(m.tags_len);
   nb::dict d = columns_dict(std::move(batch.pairs));
   d["mapped"] = mapped;
   return d;
@@ -67,11 +69,12 @@ void bind_mapped(nb::module_& m) {
       .def(
           "__init__",
           [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
-             bool keep_unmapped, bool skip, const std::string& folder, std::size_t shelf) {
-            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, skip, folder, shelf});
+             bool keep_unmapped, bool copy_tags, bool read_group, bool skip, const std::string& folder, std::size_t shelf) {
+            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, copy_tags, read_group,
+                                                         skip, folder, shelf});
           },
           nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
-          nb::arg("keep_unmapped"), nb::arg("skip"), nb::arg("folder"), nb::arg("shelf"), nb::keep_alive<1, 2>())
+          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("read_group"), nb::arg("skip"), nb::arg("folder"), nb::arg("shelf"), nb::keep_alive<1, 2>())
       .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
       .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
       .def("first_skipped", [](const MappedReader& self) {

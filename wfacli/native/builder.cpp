@@ -68,9 +68,10 @@ void RecordParts::begin_record() {
   classes_ = 0;
 }
 
-void RecordParts::name(std::string_view name) {
+void RecordParts::name(std::string_view name, std::size_t header) {
   begin_record();
-  name_ = add_text(text_, name);
+  header_len_ = keep_.comments && header > name.size() ? header : name.size();
+  name_ = add_text(text_, {name.data(), header_len_});
   name_len_ = name.size();
 }
 
@@ -115,21 +116,22 @@ void RecordParts::drop_open() {
   text_.resize(static_cast<std::size_t>(name_));
 }
 
-bool RecordBuilder::add(const char* lines, std::string_view name, std::string_view letters, const char* quality) {
+bool RecordBuilder::add(const char* lines, std::string_view name, std::size_t header, std::string_view letters,
+                        const char* quality) {
   const std::uint8_t classes = keep_.letters ? classes_of(letters) : 0;
   if (classes & kIllegal) return false;
   const auto at = [&](const char* part) { return static_cast<std::int64_t>(part - lines); };
   const auto len = static_cast<std::int32_t>(letters.size());
   c_.lines = reinterpret_cast<const std::uint8_t*>(lines);
   c_.places.push({at(name.data()), at(letters.data()), quality && keep_.quality ? at(quality) : RecordPlace::kNone,
-                  static_cast<std::int32_t>(name.size()), len, classes});
+                  static_cast<std::int32_t>(name.size()), len, static_cast<std::int32_t>(header), classes});
   letters_ += len;
   return true;
 }
 
 void RecordBuilder::end_record() {
   c_.places.push({~name_, ~start_, quality_ < 0 ? RecordPlace::kNone : ~quality_, static_cast<std::int32_t>(name_len_),
-                  static_cast<std::int32_t>(len_), classes_});
+                  static_cast<std::int32_t>(len_), static_cast<std::int32_t>(header_len_), classes_});
   letters_ += len_;
   open_ = false;
 }

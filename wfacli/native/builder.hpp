@@ -66,11 +66,12 @@ class RecordParts {
  public:
   // What is kept of records; names and lengths always are.
   struct Keep {
-    bool letters = true, quality = true;
+    bool letters = true, quality = true, comments = false;
   };
   explicit RecordParts(Keep keep) : keep_(keep) {}
 
-  void name(std::string_view name);
+  // A name, which begins a header of so many bytes; what follows a blank in it is the comment.
+  void name(std::string_view name, std::size_t header = 0);
   // False, and nothing is added, when a byte cannot stand in a sequence; `bad` receives it.
   bool letters(std::string_view letters, std::uint8_t& bad);
   // Adds letters that are known to be some, whose classes somebody sets later; with no letters given, just room for them.
@@ -98,7 +99,7 @@ class RecordParts {
   Keep keep_;
   bool open_ = false;
   std::int64_t name_ = 0, start_ = 0, len_ = 0, quality_ = -1;
-  std::size_t name_len_ = 0;
+  std::size_t name_len_ = 0, header_len_ = 0;
   std::uint8_t classes_ = 0;
 
  private:
@@ -109,7 +110,7 @@ class RecordParts {
 struct RecordPlace {
   static constexpr std::int64_t kNone = INT64_MIN;  // a quality that is absent
   std::int64_t name, letters, quality;
-  std::int32_t name_len, len;
+  std::int32_t name_len, len, header_len;  // the header begins with the name
   std::uint8_t flags;
 };
 
@@ -133,7 +134,7 @@ class RecordBuilder : public RecordParts {
   bool refers() const { return refers_; }
   // Adds a whole record of some lines that begin at `lines`; false, and nothing is added, where a byte cannot stand in a
   // sequence.
-  bool add(const char* lines, std::string_view name, std::string_view letters, const char* quality);
+  bool add(const char* lines, std::string_view name, std::size_t header, std::string_view letters, const char* quality);
   void end_record();
   // Forgets the record that has begun and did not end.
   void drop_record() { drop_open(); }

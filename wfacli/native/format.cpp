@@ -15,6 +15,7 @@ struct Place {
   std::int32_t flags = 0, mapq = kUnknownQuality;
   const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
   const std::string* other_parts = nullptr;
+  std::string_view tags;  // of the read's own
 };
 
 Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
@@ -32,6 +33,7 @@ Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
   p.flags = fate->flags, p.mapq = m.mapq[i];
   if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
   p.other_parts = &fate->other_parts;
+  p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
   return p;
 }
 
@@ -151,6 +153,10 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
     out.add("\tRG:Z:");
     out.add(o.read_group);
   }
+  if (!r.place.tags.empty()) {
+    out.add('\t');
+    out.add(r.place.tags);
+  }
   out.add('\n');
 }
 
@@ -269,7 +275,7 @@ std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
   constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and a letter
   std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
-                       r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size());
+                       r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
   // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
   if (r.place.other_parts) bytes += static_cast<std::int64_t>(r.place.other_parts->size());

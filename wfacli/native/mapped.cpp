@@ -4,6 +4,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "tags.hpp"
 #include "turned.hpp"
 
 namespace wfacli {
@@ -40,7 +41,7 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
 }  // namespace
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
-    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads}),
+    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads, options_.copy_tags}),
       shelf_(options_.folder, options_.shelf), mappings_(reference) {}
 
 MappedBatch MappedReader::take() {
@@ -159,6 +160,12 @@ Got MappedReader::next_read(ReadView& read) {
   read.letters = view(records.letters_at(place.letters), place.len);
   read.has_quality = place.quality != RecordPlace::kNone;
   read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
+  if (options_.copy_tags && place.header_len > place.name_len + 1) {
+    const std::int32_t comment = place.header_len - place.name_len - 1;
+    read.comment = view(records.text_at(place.name) + place.name_len + 1, comment);
+  } else {
+    read.comment = {};
+  }
   ++counts_.reads;
   if (!seen_.add(read.name))
     throw InputFault("two reads have this name, so that mappings do not say which they mean", 0, read.name);
@@ -191,10 +198,23 @@ void MappedReader::add_group(const ReadView& read) {
   const bool primary = std::any_of(group_.begin(), group_.end(),
                                    [](const Mapping& m) { return m.kind == MappingKind::Primary; });
   const auto first = static_cast<std::int32_t>(builder_.pairs());
+  begin_group(read);
   // A secondary record has no letters where another has them.
   for (const Mapping& m : group_) add_row(read, m, first, !(primary && m.kind == MappingKind::Secondary));
   ++counts_.mapped_reads;
   counts_.mappings += static_cast<std::int64_t>(group_.size());
+}
+
+// Adds the read's tags, for all its rows.
+void MappedReader::begin_group(const ReadView& read) {
+  tags_.clear();
+  if (options_.copy_tags) add_tags(read.comment, options_.read_group, tags_);
+  tags_at_ = builder_.extra(tags_);
+}
+
+void MappedReader::push_tags() {
+  columns_.tags.push(tags_at_);
+  columns_.tags_len.push(static_cast<std::int32_t>(tags_.size()));
 }
 
 // Adds a row's name and, where they are wanted, the whole read's letters (whose place it returns, or -1) and quality.
@@ -233,6 +253,7 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t 
   if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
   columns_.sam_flags.push(flags);
   columns_.mapq.push(m.mapq);
+  push_tags();
 }
 
 // Fills in what add_row() has left out. Rows may be filled in side by side.
@@ -284,6 +305,7 @@ void MappedReader::complete() {
 // A row that aligns nothing.
 void MappedReader::add_unmapped(const ReadView& read) {
   const auto first = static_cast<std::int32_t>(builder_.pairs());
+  begin_group(read);
   columns_.letters.push(begin_row(read, true));
   builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
   builder_.end_query();
@@ -296,6 +318,7 @@ void MappedReader::add_unmapped(const ReadView& read) {
   columns_.first.push(first);
   columns_.sam_flags.push(kUnmapped);
   columns_.mapq.push(kNoQuality);
+  push_tags();
 }
 
 // There are no more mappings: what is left are reads that have none.

@@ -23,6 +23,8 @@ struct MappedOptions {
   std::int64_t pad = 0;        // letters on either side
   bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
   bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
+  bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
+  bool read_group = false;     // which get a read group of their own
   bool skip = false;           // leave mappings out that are faulty, and count them
   std::string folder;          // for temporary files
   std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
@@ -30,8 +32,8 @@ struct MappedOptions {
 
 // What there is of a row beside its pair; wfacli.batch.Mapped.
 struct MappedColumns {
-  Buffer<std::int64_t> t_offset, t_total, letters;
-  Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags;
+  Buffer<std::int64_t> t_offset, t_total, letters, tags;
+  Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
   Buffer<std::uint8_t> mapq;
 };
 
@@ -80,6 +82,8 @@ class MappedReader : public StreamReader {
   void add_group(const ReadView& read);
   void add_row(const ReadView& read, const Mapping& mapping, std::int32_t first, bool with_letters);
   void add_unmapped(const ReadView& read);
+  void begin_group(const ReadView& read);
+  void push_tags();
   std::int64_t begin_row(const ReadView& read, bool with_letters);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
@@ -98,6 +102,8 @@ class MappedReader : public StreamReader {
 
   MappedColumns columns_;
   std::vector<Unfilled> unfilled_;
+  std::string tags_;           // of the group's read
+  std::int64_t tags_at_ = 0;   // in the batch's text
   MappedCounts counts_;
 };
 

@@ -97,7 +97,7 @@ Got RecordReader::header(RecordBuilder& out, bool& done) {
                          shown(static_cast<std::uint8_t>(line[0])) +
                          (mark_ == '@' ? " (a FASTQ record has four lines)" : ""),
                      lines_.number(), out.current_name());
-  out.name(name_of(line.substr(1), lines_.number()));
+  out.name(name_of(line.substr(1), lines_.number()), line.size() - 1);
   length_ = 0;
   state_ = mark_ == '>' ? State::FastaLetters : State::FastqLetters;
   done = true;
@@ -120,7 +120,7 @@ bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text) {
   // Ends to be trimmed, no letters, or too many.
   if (text[first - 1] <= ' ' || text[second - 1] <= ' ' || text[first + 1] == '>' || second > INT32_MAX) return false;
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
-  if (!out.add(lines_.held().data(), name, text.substr(first + 1, second - first - 1), nullptr)) return false;
+  if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, second - first - 1), nullptr)) return false;
   lines_.skip(second + 1, 2);
   return true;
 }
@@ -135,7 +135,7 @@ bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text) {
   const char* quality = text.data() + third + 1;
   if (second > INT32_MAX || !only_visible(quality, letters)) return false;  // whatever it is, line by line shows it
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
-  if (!out.add(lines_.held().data(), name, text.substr(first + 1, letters), quality)) return false;
+  if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, letters), quality)) return false;
   lines_.skip(third + letters + 2, 4);
   return true;
 }

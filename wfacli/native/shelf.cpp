@@ -18,7 +18,8 @@ constexpr std::size_t kBlock = 1 << 20;
 }  // namespace
 
 std::size_t Shelf::Place::bytes() const {
-  return static_cast<std::size_t>(name) + static_cast<std::size_t>(letters) * (has_quality ? 2 : 1);
+  return static_cast<std::size_t>(name) + static_cast<std::size_t>(letters) * (has_quality ? 2 : 1) +
+         static_cast<std::size_t>(comment);
 }
 
 Shelf::~Shelf() {
@@ -27,7 +28,7 @@ Shelf::~Shelf() {
 
 void Shelf::put(const ReadView& read) {
   Place place{0, static_cast<std::int32_t>(read.name.size()), static_cast<std::int32_t>(read.letters.size()),
-              read.has_quality};
+              static_cast<std::int32_t>(read.comment.size()), read.has_quality};
   const bool on_disk = file_ >= 0 || memory_.size() + place.bytes() > room_;
   if (on_disk && file_ < 0) {
     std::string path = folder_ + "/wfacli-reads-XXXXXX";
@@ -41,6 +42,7 @@ void Shelf::put(const ReadView& read) {
   to.append(read.name.data(), read.name.size());
   to.append(read.letters.data(), read.letters.size());
   if (read.has_quality) to.append(read.quality.data(), read.quality.size());
+  to.append(read.comment.data(), read.comment.size());
   if (unwritten_.size() >= kBlock) flush();
   places_.emplace(read.name, order_.size());
   order_.push_back(place);
@@ -76,6 +78,8 @@ void Shelf::view(const Place& place, ReadView& read) {
   read.letters = {from + place.name, letters};
   read.has_quality = place.has_quality;
   read.quality = place.has_quality ? std::string_view(from + place.name + place.letters, letters) : std::string_view();
+  const auto comment = static_cast<std::size_t>(place.comment);
+  read.comment = {from + place.bytes() - comment, comment};
 }
 
 bool Shelf::take(const std::string& name, ReadView& read) {

@@ -10,7 +10,7 @@
 namespace wfacli {
 
 struct ReadView {
-  std::string_view name, letters, quality;
+  std::string_view name, letters, quality, comment;
   bool has_quality = false;
 };
 
@@ -33,7 +33,7 @@ class Shelf {
  private:
   struct Place {
     std::int64_t at;  // in memory; from kOnDisk on, in the file
-    std::int32_t name, letters;
+    std::int32_t name, letters, comment;
     bool has_quality, taken = false;
     std::size_t bytes() const;
   };

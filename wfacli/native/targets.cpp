@@ -20,14 +20,29 @@ void TargetTable::grow() {
     if (old[i].length >= 0) find(old[i].high, old[i].low) = old[i];
 }
 
+TargetTable::Entry TargetTable::entry_of(const BatchView& batch, std::int64_t i) {
+  const std::uint8_t* name = batch.text + batch.t_name[i];
+  return {hashed(name, batch.t_name_len[i], 1), hashed(name, batch.t_name_len[i], 2), batch.t_len[i]};
+}
+
 TargetTable::Added TargetTable::add(const BatchView& batch) {
+  // Places in the table are fetched some targets ahead: each is in another part of the memory.
+  constexpr std::int64_t kAhead = 16;
   Added added;
+  Entry foreseen[kAhead];
+  const auto foresee = [&](std::int64_t i) {
+    if (i >= batch.n) return;
+    foreseen[i % kAhead] = entry_of(batch, i);
+    if (!entries_.empty()) __builtin_prefetch(entries_.data() + (foreseen[i % kAhead].low & (entries_.size() - 1)));
+  };
+  for (std::int64_t i = 0; i < kAhead; ++i) foresee(i);
   for (std::int64_t i = 0; i < batch.n; ++i) {
+    const Entry target = foreseen[i % kAhead];
+    foresee(i + kAhead);
     if (batch.t_len[i] == 0) continue;
     if (static_cast<std::size_t>(count_) * 4 >= entries_.size() * 3) grow();
     const std::uint8_t* name = batch.text + batch.t_name[i];
     const std::int32_t len = batch.t_name_len[i];
-    const Entry target{hashed(name, len, 1), hashed(name, len, 2), batch.t_len[i]};
     Entry& known = find(target.high, target.low);
     if (known.length >= 0) {
       if (known.length == target.length) continue;

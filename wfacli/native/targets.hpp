@@ -28,6 +28,7 @@ class TargetTable {
   Added add(const BatchView& batch);
 
  private:
+  static Entry entry_of(const BatchView& batch, std::int64_t i);
   Entry& find(std::uint64_t high, std::uint64_t low);
   void grow();
 

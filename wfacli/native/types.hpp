@@ -79,6 +79,8 @@ struct MappedView {
   const std::int64_t *t_offset, *t_total, *letters;  // letters: of the whole read in the records' text, or -1
   const std::int32_t *clip_begin, *clip_end, *first, *sam_flags;
   const std::uint8_t* mapq;
+  const std::int64_t* tags;  // fields of the read's own, in the records' text
+  const std::int32_t* tags_len;
 };
 
 // Columns of a PairBatch: n pairs.

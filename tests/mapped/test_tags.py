@@ -1,0 +1,100 @@
+"""Reads' own tags on their way to records, out of FASTQ and BAM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pysam
+import pytest
+
+from tests.cli.support import Result, assert_failure, assert_success, run
+
+LETTERS = {"a": "ACGTTGCAACGTAGGCTA", "b": "GGATCCGATTACAGATTA", "c": "TTTTACGACGACGACGAC"}
+REFERENCE = LETTERS["a"] + "CC" + LETTERS["b"] + "GG"
+KEPT = {
+    "a": ["qs:i:-12", "ML:B:C,1,2,255", "st:Z:2024-01-01 10:00", "RG:Z:old", "xx:A:!", "fl:f:1.5e-3", "he:H:0AFF"],
+    "b": [],
+    "c": ["MM:Z:C+m,1;", "B0:B:f,1,-2.5"],
+}
+COMMENTS = {
+    "a": "1:N:0:ACGT\tNM:i:3\t" + "\t".join(KEPT["a"]) + "\tAS:i:1\tMD:Z:18\tSA:Z:x\tcs:Z::1",
+    "b": "bad:i:1\tb1:i:x\tb2:B:i,1,\tb3:A:ab\tb4:H:0AF\tb5:Q:1\tb6:f:\tb7:i:1.5\t2b:i:1\tb8:B:z,1\tb9:Z:\x7f",
+    "c": "\t".join(KEPT["c"]),
+}
+
+
+def row(read: str, first: int, end: int, strand: str, at: int, kind: str = "P") -> str:
+    size = len(LETTERS[read])
+    place = f"ref\t{len(REFERENCE)}\t{at}\t{at + end - first}"
+    return f"{read}\t{size}\t{first}\t{end}\t{strand}\t{place}\t9\t9\t50\ttp:A:{kind}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    records = (f"@{n} {COMMENTS[n]}\n{letters}\n+\n{'I' * len(letters)}\n" for n, letters in LETTERS.items())
+    (tmp_path / "reads.fq").write_text("".join(records))
+    (tmp_path / "ref.fa").write_text(f">ref\n{REFERENCE}\n")
+    # Not in the reads' order, so that one waits; a read in two parts, one without a place.
+    (tmp_path / "map.paf").write_text(row("b", 0, 18, "-", 20) + row("a", 0, 9, "+", 0) + row("a", 9, 18, "-", 9))
+    return tmp_path
+
+
+def align(folder: Path, *options: str, reads: str = "reads.fq") -> Result:
+    words = (reads, "ref.fa", "--mappings", "map.paf", "--keep-unmapped", "--no-header")
+    return run("align", *words, *options, cwd=folder)
+
+
+def tags(fields: list[str], *own: str) -> list[str]:
+    """Optional fields but those of alignments."""
+    return [f for f in fields[11:] if f[:2] not in ("NM", "AS", "SA", *own)]
+
+
+def test_tags_of_all_records(folder: Path) -> None:
+    result = align(folder, "--copy-tags")
+    assert_success(result)
+    found = [(f[0], int(f[1]) & 2052, tags(f)) for f in result.rows]
+    assert found == [("b", 0, []), ("a", 0, KEPT["a"]), ("a", 2048, KEPT["a"]), ("c", 4, KEPT["c"])]
+    assert [f[:2] for f in result.rows[1][11:]].count("NM") == 1
+    plain = align(folder)
+    assert [f[:11] for f in plain.rows] == [f[:11] for f in result.rows]
+    assert not any(tags(f) for f in plain.rows)
+
+
+def test_a_read_group_that_is_given_takes_the_place_of_the_reads_own(folder: Path) -> None:
+    result = align(folder, "--copy-tags", "--read-group", "@RG\\tID:new")
+    assert_success(result)
+    kept = [f for f in KEPT["a"] if not f.startswith("RG")]
+    assert [tags(f) for f in result.rows][1:] == [["RG:Z:new", *kept], ["RG:Z:new", *kept], ["RG:Z:new", *KEPT["c"]]]
+
+
+def test_reads_in_bam_keep_letters_strand_and_tags(folder: Path) -> None:
+    """A mapped read is taken as it was sequenced, and once."""
+    header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6"}, "SQ": [{"SN": "old", "LN": 100}]})
+    with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header=header) as file:
+        for name, letters in LETTERS.items():
+            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", letters, "I" * len(letters), *KEPT[name]]
+            if name == "c":
+                turned = letters.translate(str.maketrans("ACGT", "TGCA"))[::-1]
+                fields[1:6] = ["16", "old", "5", "60", "18M"]
+                fields[9] = turned
+                secondary = [name, "272", "old", "7", "0", "18M", "*", "0", "0", "*", "*"]
+                file.write(pysam.AlignedSegment.fromstring("\t".join(secondary), header))
+            file.write(pysam.AlignedSegment.fromstring("\t".join(fields), header))
+    expected = align(folder, "--copy-tags")
+    result = align(folder, "--copy-tags", reads="reads.bam")
+    assert_success(result)
+    assert [f[:11] for f in result.rows] == [f[:11] for f in expected.rows]
+    assert [sorted(f) for f in map(tags, result.rows)] == [
+        sorted(t.replace("1.5e-3", "0.0015") for t in f) for f in map(tags, expected.rows)
+    ]
+    whole = (folder / "reads.bam").read_bytes()
+    (folder / "cut.bam").write_bytes(whole[:-60])
+    assert_failure(align(folder, reads="cut.bam"), 1, "cut.bam: samtools bam2fq: Failed to read bam record\n")
+    piped = run("align", "-", "ref.fa", "--mappings", "map.paf", cwd=folder, stdin=whole)
+    assert_failure(piped, 1)
+    assert "samtools fastq" in piped.err
+
+
+def test_where_tags_do_not_go(folder: Path) -> None:
+    assert_failure(align(folder, "--copy-tags", "--format", "paf"), 2)
+    assert_failure(run("align", "ref.fa", "ref.fa", "--copy-tags", cwd=folder), 2)
