@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -42,7 +42,7 @@ sanitize: .venv/dev
 
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
-	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py
+	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py tests/unit/test_read_ahead.py tests/mapped/test_threads.py
 
 # What needs an NVIDIA card; on a machine that has one, being skipped for want of it is a failure.
 test-gpu: .venv/dev
@@ -63,6 +63,11 @@ fuzz: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
+
+# Instructions of the native core, and instructions and registers of the GPU's kernels: fails where one has risen by 5%
+# over bench/baseline.json; make bench-check BENCH=--update makes a new one. Needs valgrind, nvcc; skips what is missing.
+bench-check: .venv/built
+	$(BIN)/python bench/check.py $(BENCH)
 
 # Our CPU engine and its peers, one thread; options as in make bench-cpu BENCH="--quick --data DIR".
 bench-cpu: .venv/built
@@ -107,6 +112,11 @@ cross:
 
 golden: .venv/dev
 	$(BIN)/python -m tests.cli.golden_cases && $(BIN)/python -m tests.cli.golden_extend_cases && $(BIN)/python -m pytest tests/cli/test_golden.py tests/cli/test_golden_truth.py tests/cli/test_extend.py
+
+# The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
+docs: .venv/built
+	$(BIN)/pip install -q -r docs/requirements.txt && $(BIN)/python bench/page.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
