@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -63,6 +63,11 @@ fuzz: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
+
+# Instructions of the native core, and instructions and registers of the GPU's kernels: fails where one has risen by 5%
+# over bench/baseline.json; make bench-check BENCH=--update makes a new one. Needs valgrind, nvcc; skips what is missing.
+bench-check: .venv/built
+	$(BIN)/python bench/check.py $(BENCH)
 
 # Our CPU engine and its peers, one thread; options as in make bench-cpu BENCH="--quick --data DIR".
 bench-cpu: .venv/built

@@ -56,6 +56,7 @@ STAGES = [
     {"pipeline"},
     {"run"},
     {"dotplot", "run_extend", "run_mapped", "simulate"},
+    {"measure"},
     {"distance"},
     {"local"},
     {"results"},

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_COMMANDS = ("align", "map", "extend", "distance", "local", "dotplot", "simulate", "doctor")
+_COMMANDS = ("align", "map", "extend", "distance", "local", "dotplot", "simulate", "bench", "doctor")
 _STREAMS = 3
 _lock = threading.Lock()
 

@@ -81,6 +81,13 @@ def _simulate() -> tuple[_Body, str]:
     return simulate, SIMULATE_HELP
 
 
+def _bench() -> tuple[_Body, str]:
+    from .bench import bench
+    from .bench_options import BENCH_HELP
+
+    return bench, BENCH_HELP
+
+
 def _doctor() -> tuple[_Body, str]:
     from .doctor import DOCTOR_HELP, doctor
 
@@ -113,6 +120,11 @@ COMMANDS = {
     ),
     "simulate": _Entry(
         "Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.", _simulate
+    ),
+    "bench": _Entry(
+        "Measure how fast wfacli aligns on this machine, beside what memory and bus allow.",
+        _bench,
+        needs_arguments=False,
     ),
     "doctor": _Entry(
         "Show what wfacli finds on this machine, try it, and say what is missing and how to get it.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from ..io.output import Output
 from ..io.sources import Source
 from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
 from .console import note
+from .numbers import count_of
 from .options import DebugOption, ProgressOption, QuietOption
 from .progress import shown_long
 from .report import rate
@@ -34,7 +34,6 @@ from .simulate_options import (
 )
 from .standing import Standing
 
-_COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.IGNORECASE)
 _SUFFIXES = {
     **dict.fromkeys((".fa", ".fasta", ".fna"), PairsFormat.FASTA),
     **dict.fromkeys((".fq", ".fastq"), PairsFormat.FASTQ),
@@ -65,7 +64,7 @@ def simulate(
     keep_memory_flat()
     shortest, longest = _lengths(length)
     spec = PairsSpec(
-        _count("--pairs", pairs), shortest, longest, str(model), error, seed, _format(output, format_), bool(truth)
+        count_of("--pairs", pairs), shortest, longest, str(model), error, seed, _format(output, format_), bool(truth)
     )
     if error is not None and not 0 <= error <= MOST_ERROR:
         raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {error}")
@@ -122,19 +121,10 @@ def _conclude(made: Made, names: tuple[str | None, str | None], seconds: float) 
     )
 
 
-def _count(option: str, text: str) -> int:
-    """A number like 1000, 10k or 1.5M."""
-    found = _COUNT.fullmatch(text.strip())
-    number = float(found[1]) * 1000 ** " KMG".index(found[2].upper() or " ") if found else 0.5
-    if number != int(number):
-        raise UsageError(f"{option} takes a number like 1000, 10k or 1.5M, not {text!r}")
-    return int(number)
-
-
 def _lengths(text: str) -> tuple[int, int]:
     shortest, _, longest = text.partition("-")
-    first = _count("--length", shortest)
-    last = _count("--length", longest) if longest else first
+    first = count_of("--length", shortest)
+    last = count_of("--length", longest) if longest else first
     if not first <= last <= _LONGEST:
         raise UsageError(f"--length is one length, or the shortest and the longest like 100-20k, not {text!r}")
     return first, last

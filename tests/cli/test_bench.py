@@ -1,0 +1,96 @@
+"""`wfacli bench`: its table, its files, what it refuses; on the CPU, and on an emulated card."""
+
+import json
+import sys
+
+import pytest
+
+from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli import cli
+from wfacli.engines import choice
+from wfacli.measure import limits
+
+from .support import Result, run
+
+TITLES = "pairs task engine pairs/s GCUPS best median max of limit"
+SMALL = "bench -l 60,90 -e 0.05 -n 200 --repeats 1 --engine cpu"
+
+
+def ran(folder, options: str) -> Result:
+    return run(*options.split(), cwd=folder)
+
+
+def test_a_table_and_files(tmp_path):
+    result = ran(tmp_path, f"{SMALL} -t 1,2 --json b.json --plot b.html")
+    assert result.code == 0 and result.err == ""
+    title, head, *lines = result.text.splitlines()
+    assert "wfacli" in title and head.split() == TITLES.split()
+    assert len([line for line in lines if "cpu × " in line]) == 2 * 4 * 2
+    assert "\x1b" not in result.text
+    found = json.loads((tmp_path / "b.json").read_text())
+    assert len(found["rows"]) == 16 and found["machine"]["cores"] >= 1
+    assert (tmp_path / "b.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_pictures_by_matplotlib(tmp_path):
+    pytest.importorskip("matplotlib")
+    assert ran(tmp_path, f"{SMALL} --task score --metric edit --plot b.svg").code == 0
+    assert "edit score" in (tmp_path / "b.svg").read_text()
+
+
+def test_a_heuristic_has_its_recall_beside_it(tmp_path):
+    result = ran(tmp_path, f"{SMALL} --metric affine --task cigar --band 2 --json -")
+    assert result.code == 0
+    rows = json.loads(result.text)["rows"]
+    assert [row["heuristic"] for row in rows[:2]] == ["", "band 2"]
+    assert rows[0]["recall"] is None and 0 <= rows[1]["recall"] <= 1
+
+
+def test_an_emulated_card(tmp_path, monkeypatch, capsys):
+    drivers = []
+
+    def opened(index, compiler):
+        drivers.append(EmulatedDriver())
+        return drivers[-1]
+
+    monkeypatch.setattr(choice, "CudaDriver", opened)
+    monkeypatch.setattr(limits, "CudaDriver", opened)
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.chdir(tmp_path)
+    words = "bench -l 60 -e 0.05 -n 30 --repeats 1 --engine auto -t 1 --metric edit --task cigar"
+    monkeypatch.setattr("wfacli.cli.bench.may_have_card", lambda: True)
+    monkeypatch.setattr(sys, "argv", ["wfacli", *words.split(), "--json", "g.json"])
+    with pytest.raises(SystemExit) as end:
+        cli.entry()
+    assert not end.value.code
+    found = json.loads((tmp_path / "g.json").read_text())
+    assert [(row["engine"], row["heuristic"]) for row in found["rows"]] == [
+        ("cpu", ""),
+        ("gpu", ""),
+    ]
+    assert found["rows"][1]["limit"] == "bus" and found["limits"]["bus_bytes_per_second"] > 0
+    assert all(kernel.startswith("gpu-") for kernel in found["rows"][1]["pairs_by_kernel"])
+    assert "nvidia-ml-py" in found["left_out"]["joules"]
+    assert "nvidia-ml-py" in capsys.readouterr().out
+    assert all(driver._closed for driver in drivers) and [leaks(driver) for driver in drivers] == [{}] * len(drivers)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("-l 0", "--length is 1 to"),
+        ("-l many", "--length takes a number"),
+        ("-e 2", "--error is edits a letter, 0 to 0.9"),
+        ("-e x", "--error is edits a letter, 0 to 0.9"),
+        ("-n 0", "--pairs is 0"),
+        ("-t 0", "--threads takes numbers like 1,8"),
+        ("--penalties 4,6,2", "--penalties are those of one --metric"),
+        ("--xdrop 5", "needs a match bonus"),
+        ("--plot b.jpg", "a picture ends in"),
+        ("--engine gpu", ""),
+    ],
+)
+def test_what_makes_no_sense(tmp_path, options, said):
+    result = ran(tmp_path, f"bench {options} -q")
+    assert result.code in (1, 2) and said in result.err and result.out == b""
+    assert len(result.err.splitlines()) == 1 and not list(tmp_path.iterdir())

@@ -1,0 +1,230 @@
+"""wfacli bench: measures this machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from .._native import keep_memory_flat
+from ..config import AlignSpec, Ambiguous, EngineName, Metric, Mode
+from ..cores import usable_cores
+from ..dotplot.picture import PictureFormat, format_of
+from ..errors import DeviceError, UsageError
+from ..gpu.presence import may_have_card
+from ..io.output import Output
+from ..measure.energy import Meter, meter
+from ..measure.limits import bus_rate, memory_rate
+from ..measure.page import page
+from ..measure.report import Limits, report
+from ..measure.session import Plan, Row, Session, Setting
+from ..measure.work import Work, usual_error
+from ..simulate import MOST_ERROR
+from .bench_options import (
+    BenchEngineOption,
+    BenchPlotOption,
+    ErrorsOption,
+    JsonOption,
+    LengthsOption,
+    MetricsOption,
+    PairsOption,
+    QuickOption,
+    RepeatsOption,
+    ThreadCountsOption,
+    Wanted,
+    WantedOption,
+)
+from .bench_table import print_report
+from .console import note
+from .numbers import count_of
+from .options import (
+    BandOption,
+    DebugOption,
+    GpuMemoryOption,
+    MatchOption,
+    PenaltiesOption,
+    ProgressOption,
+    QuietOption,
+    XdropOption,
+)
+from .progress import shown_long
+from .scoring import gpu_memory_of, spec_of
+from .simulate_options import Model, ModelOption, SeedOption
+from .standing import Standing
+
+_METRICS = (Metric.AFFINE, Metric.EDIT)
+_ERRORS = (0.02, 0.05, 0.1)
+_UNIFORM = Model("uniform")
+_QUICK, _BESIDE_A_CARD = 0.25, 20.0  # times the usual pairs
+_MOST_LETTERS = 300_000_000  # of a row
+_LONGEST = 10_000_000  # letters; what is longer is no matter of batches
+_REPEATS, _QUICK_REPEATS = 5, 3
+
+
+def bench(
+    length: LengthsOption = "150,1k,10k",
+    error: ErrorsOption = None,
+    model: ModelOption = _UNIFORM,
+    pairs: PairsOption = None,
+    seed: SeedOption = 1,
+    repeats: RepeatsOption = None,
+    quick: QuickOption = False,
+    metric: MetricsOption = None,
+    task: WantedOption = Wanted.BOTH,
+    penalties: PenaltiesOption = None,
+    match: MatchOption = 0,
+    band: BandOption = None,
+    xdrop: XdropOption = 0,
+    engine: BenchEngineOption = EngineName.AUTO,
+    threads: ThreadCountsOption = None,
+    gpu_memory: GpuMemoryOption = None,
+    json_: JsonOption = None,
+    plot: BenchPlotOption = None,
+    progress: ProgressOption = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Measures, and prints a table; the help is BENCH_HELP."""
+    chosen = None if plot is None else format_of(plot)
+    specs = _specs(metric, task, penalties, match, band, xdrop)
+    counts = _threads(threads)
+    works = _works(length, error, str(model), seed)
+    share = _QUICK if quick else 1.0
+    fixed = None if pairs is None else count_of("--pairs", pairs)
+    if fixed == 0:
+        raise UsageError("--pairs is 0: there is nothing to measure")
+
+    def pairs_of(work: Work, where: EngineName) -> int:
+        times = share * (_BESIDE_A_CARD if where is EngineName.GPU else 1.0)
+        return fixed or work.usual_pairs(times, int(_MOST_LETTERS * share))
+
+    limit, memory = Limits(), gpu_memory_of(gpu_memory)
+    outputs = {name: Output(path) for name, path in (("json", json_), ("plot", plot)) if path is not None}
+    try:
+        keep_memory_flat()
+        settings, counter, left_out = _settings(engine, counts, limit)
+        tries = repeats or (_QUICK_REPEATS if quick else _REPEATS)
+        heuristics = specs[0].heuristics
+        exact = [_exact(spec) for spec in specs]
+        plan = Plan(works, pairs_of, exact, heuristics, settings, tries, usable_cores(), memory)
+        session = Session(plan, counter, None if quiet else note)
+        rows = _measured(session, progress, quiet)
+        options = {"quick": quick, "pairs": fixed, "seed": seed, "model": str(model), "task": str(task)}
+        found = report(session, rows, limit, left_out, options)
+        _write(outputs, found, chosen)
+    except BaseException:
+        for out in outputs.values():
+            out.abandon()
+        raise
+    if json_ != "-" and plot != "-":
+        print_report(found)
+
+
+def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]:
+    begun, plan = time.perf_counter(), session.plan
+    rows: list[Row] = []
+
+    def standing() -> Standing:
+        share, elapsed = len(rows) / plan.size, time.perf_counter() - begun
+        return Standing(
+            f"{len(rows)} of {plan.size} rows", share, elapsed / share - elapsed if len(rows) > 2 else None
+        )
+
+    with shown_long(standing, progress, quiet):
+        rows.extend(session.rows())
+    return rows
+
+
+def _settings(
+    engine: EngineName, threads: list[int], limits: Limits
+) -> tuple[list[Setting], Meter | None, dict[str, str]]:
+    """Who is measured, the card's joules if they are counted, and what is left out and why; fills in the limits."""
+    settings, left_out, counter = [], {}, None
+    if engine is not EngineName.GPU:
+        settings = [Setting(EngineName.CPU, count) for count in threads]
+        limits.memory = {count: memory_rate(count) for count in threads}
+    if engine is EngineName.GPU or (engine is EngineName.AUTO and may_have_card()):
+        try:
+            limits.bus = bus_rate()
+        except DeviceError as problem:
+            if engine is EngineName.GPU:
+                raise
+            left_out["gpu"] = str(problem)
+        else:
+            settings.append(Setting(EngineName.GPU, max(threads)))
+            counter, why = meter()
+            left_out |= {"joules": why} if why else {}
+    elif engine is EngineName.AUTO:
+        left_out["gpu"] = "PyCUDA is not installed (wfacli doctor says more)"
+    return settings, counter, left_out
+
+
+def _specs(
+    metrics: list[Metric] | None, wanted: Wanted, penalties: str | None, match: int, band: str | None, xdrop: int
+) -> list[AlignSpec]:
+    chosen = list(dict.fromkeys(metrics or _METRICS))
+    if penalties is not None and len(chosen) > 1:
+        raise UsageError("--penalties are those of one --metric: name it")
+    scores = {Wanted.CIGAR: (False,), Wanted.SCORE: (True,), Wanted.BOTH: (False, True)}[wanted]
+    return [
+        spec_of(
+            metric=metric,
+            penalties=penalties,
+            match=match,
+            ambiguous=Ambiguous.MISMATCH,
+            score_only=score_only,
+            max_score=None,
+            mode=Mode.GLOBAL,
+            free=None,
+            band=band,
+            xdrop=xdrop,
+            zdrop=0,
+        )
+        for metric in chosen
+        for score_only in scores
+    ]
+
+
+def _works(lengths: str, errors: str | None, model: str, seed: int) -> list[Work]:
+    usual = _ERRORS if model == "uniform" else (usual_error(model),)
+    shares = usual if errors is None else tuple(_error(text) for text in errors.split(","))
+    letters = [count_of("--length", text) for text in lengths.split(",")]
+    if not all(1 <= one <= _LONGEST for one in letters):
+        raise UsageError(f"--length is 1 to {_LONGEST:,} letters; wfacli distance and local have longer pairs")
+    return [Work(one, share, model, seed) for one in dict.fromkeys(letters) for share in dict.fromkeys(shares)]
+
+
+def _error(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= MOST_ERROR:
+        raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {text!r}")
+    return share
+
+
+def _threads(text: str | None) -> list[int]:
+    if text is None:
+        return sorted({1, usable_cores()})
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and int(part) for part in parts):
+        raise UsageError(f"--threads takes numbers like 1,8, not {text!r}")
+    return sorted({int(part) for part in parts})
+
+
+def _exact(spec: AlignSpec) -> AlignSpec:
+    return AlignSpec(spec.metric, spec.penalties, score_only=spec.score_only)
+
+
+def _write(outputs: dict[str, Output], found: dict[str, Any], chosen: PictureFormat | None) -> None:
+    if "json" in outputs:
+        outputs["json"].write(json.dumps(found, indent=2).encode() + b"\n")
+    if chosen is PictureFormat.HTML:
+        outputs["plot"].write(page(found))
+    elif chosen is not None:
+        from ..measure.figure import figure
+
+        outputs["plot"].write(figure(found, chosen))
+    for out in outputs.values():
+        out.finish()

@@ -1,0 +1,136 @@
+"""Options of `wfacli bench`, with their help."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import typer
+
+from ..config import EngineName, Metric
+
+BENCH_HELP = """Measure how fast wfacli aligns on this machine, beside what memory and bus allow.
+
+Simulated pairs of several lengths and errors are aligned by each engine, from sequences in memory to alignments in \
+memory. Each row is run once to warm up (every path is then checked against its sequences), and then several times: \
+the table has the best, the middle and the slowest of these. Exact engines must agree on every pair.
+
+[bold]Examples[/bold]
+
+  wfacli bench                                      # two minutes on two cores
+
+  wfacli bench --quick --json today.json --plot today.html
+
+  wfacli bench -l 150,250 -e 0.01 --metric affine --task score -t 1,8,16
+
+  wfacli bench -l 10k --metric affine --band 100    # how much faster, and its recall
+
+[bold]GCUPS[/bold] are cells of the whole matrices (length times length) by the second, in thousands of millions, \
+computed or not. [bold]of limit[/bold]: the time that the letters alone take through memory (CPU), or over the bus to \
+the card (GPU), by the time taken; both rates are measured first.
+"""
+
+_WORK, _ERRORS, _TASK, _ENGINE, _OUTPUT = "Pairs", "Errors", "Scoring", "Engine", "Output"
+
+
+class Wanted(enum.StrEnum):
+    """What is asked of each pair."""
+
+    CIGAR = "cigar"
+    SCORE = "score"
+    BOTH = "both"
+
+
+LengthsOption = Annotated[
+    str,
+    typer.Option("-l", "--length", metavar="N,...", help="Letters of targets: 150, 1k.", rich_help_panel=_WORK),
+]
+ErrorsOption = Annotated[
+    str | None,
+    typer.Option(
+        "-e",
+        "--error",
+        metavar="RATE,...",
+        show_default="0.02,0.05,0.1; with another --model its own",
+        help="Edits a letter of the target.",
+        rich_help_panel=_ERRORS,
+    ),
+]
+PairsOption = Annotated[
+    str | None,
+    typer.Option(
+        "-n",
+        "--pairs",
+        metavar="N",
+        show_default="as many as take some tenths of a second",
+        help="Pairs of each row: 1000, 10k, 1.5M.",
+        rich_help_panel=_WORK,
+    ),
+]
+MetricsOption = Annotated[
+    list[Metric] | None,
+    typer.Option(
+        "--metric",
+        show_default="affine and edit",
+        help="What an alignment costs, as for wfacli align; may be given again.",
+        rich_help_panel=_TASK,
+    ),
+]
+WantedOption = Annotated[
+    Wanted, typer.Option("--task", help="Alignments, scores alone, or one after the other.", rich_help_panel=_TASK)
+]
+ThreadCountsOption = Annotated[
+    str | None,
+    typer.Option(
+        "-t",
+        "--threads",
+        metavar="N,...",
+        show_default="1, and the cores this process may use",
+        help="Threads of the CPU engine, each count measured by itself. A GPU has the most of them behind it.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+BenchEngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="What is measured; auto: the CPU, and a GPU where there is one that works.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="A quarter of the pairs, fewer repeats: half a minute.", rich_help_panel=_WORK)
+]
+RepeatsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--repeats",
+        metavar="N",
+        min=1,
+        show_default="5; 3 with --quick",
+        help="Of each row, after the one that is not counted.",
+        rich_help_panel=_WORK,
+    ),
+]
+JsonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        show_default=False,
+        help="Also write every repeat, with machine, versions, commit and what is inside the times; two such files "
+        "are compared by bench/compare.py of the repository.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+BenchPlotOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        show_default=False,
+        help="Also draw it: .html (one page with the whole table, nothing else needed), .png, .svg or .pdf (by "
+        r"matplotlib: pip install 'wfacli\[plot]').",
+        rich_help_panel=_OUTPUT,
+    ),
+]

@@ -1,0 +1,1 @@
+"""Measurements of this machine: what `wfacli bench` and the scripts in bench/ share."""

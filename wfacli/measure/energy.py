@@ -1,0 +1,63 @@
+"""Joules that a card takes, as NVIDIA's management library counts them; optional (pip install nvidia-ml-py)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+GET_NVML = "pip install nvidia-ml-py"
+_LEAST_SECONDS = 1.0  # the counter moves in steps of some hundredths of a second
+_MOST_RUNS = 1000
+
+
+class Meter:
+    """A card's counter."""
+
+    def __init__(self, nvml: Any, handle: Any) -> None:
+        """`handle`: the card's, in the library `nvml`."""
+        self._nvml, self._handle = nvml, handle
+
+    def joules(self) -> float:
+        """Since the driver was loaded."""
+        return float(self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._handle)) / 1000
+
+    def of(self, run: Callable[[], float], least_seconds: float = _LEAST_SECONDS) -> float:
+        """Joules of one run, which gives its seconds: the mean of as many as the counter needs."""
+        begun, seconds, runs = self.joules(), 0.0, 0
+        while runs < _MOST_RUNS and (seconds < least_seconds or not runs):
+            seconds += run()
+            runs += 1
+        return (self.joules() - begun) / runs
+
+
+def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, str]:
+    """That of the first card that CUDA sees; or None, and why there is none."""
+    try:
+        import pynvml
+    except ImportError:
+        return None, f"NVML is missing: {GET_NVML}"
+    try:
+        pynvml.nvmlInit()
+        handle = _handle(pynvml, environment)
+        if handle is None:
+            return (
+                None,
+                "of several cards, CUDA_DEVICE_ORDER=PCI_BUS_ID would say which is meant",
+            )
+        found = Meter(pynvml, handle)
+        found.joules()
+    except pynvml.NVMLError as problem:
+        return None, str(problem)
+    return found, ""
+
+
+def _handle(nvml: Any, environment: Mapping[str, str]) -> Any:
+    """NVML counts cards by their place on the bus; CUDA does so only when it is told to."""
+    named = environment.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
+    if named.startswith("GPU-"):
+        return nvml.nvmlDeviceGetHandleByUUID(named)
+    several = nvml.nvmlDeviceGetCount() > 1
+    if several and environment.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID":
+        return None
+    return nvml.nvmlDeviceGetHandleByIndex(int(named) if named.isdecimal() and several else 0)

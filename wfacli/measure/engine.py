@@ -1,0 +1,152 @@
+"""Our engine as it is measured: from pairs in memory to alignments in memory, as the command aligns them."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._native import check_batch
+from ..batch import I32, AlignmentBatch, PairBatch, Status
+from ..config import AlignSpec, Config, EngineName, Limits
+from ..engines.choice import with_gpu
+from ..engines.cpu import CpuEngine, native_options
+from ..engines.rescue import align_batch
+from ..errors import InternalError
+from ..estimate import with_estimates
+from ..forecast import TABLE
+from ..run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
+from ..stats import Stats
+
+TIMED = (
+    "all pairs of a row, from sequences in memory to scores, and alignments, in memory: estimates, dispatch, kernels,"
+    " results put together, and beside a card copies to and from it; no file, no start. Batches are those of the"
+    " command, several at a time where there are several threads or a card. One run before is not counted; memory"
+    " stays from run to run"
+)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What came of all pairs of several batches, in order.
+
+    Attributes:
+        seconds: that it took.
+        score: i32[n]; 0 where there is no alignment.
+        aligned: bool[n], whether there is one.
+    """
+
+    seconds: float
+    score: I32
+    aligned: npt.NDArray[np.bool_]
+
+    @property
+    def costs(self) -> I32:
+        """i32[n], minus the scores; -1 where there is no alignment."""
+        return np.where(self.aligned, -self.score, -1).astype(np.int32)
+
+    def same_as(self, other: Answers) -> npt.NDArray[np.bool_]:
+        """bool[n], whether a pair's answer is the other's too."""
+        same: npt.NDArray[np.bool_] = (self.aligned == other.aligned) & ((self.score == other.score) | ~self.aligned)
+        return same
+
+
+class Engine:
+    """One engine for one task, until it is closed."""
+
+    def __init__(
+        self,
+        spec: AlignSpec,
+        threads: int = 1,
+        where: EngineName = EngineName.CPU,
+        gpu_memory: float | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        """Opens it. Raises DeviceError where a card is asked for and there is none that works.
+
+        Args:
+            spec: what to compute.
+            threads: of the CPU engine, which a card has behind it.
+            where: CPU, or GPU.
+            gpu_memory: as --gpu-memory has it.
+            tell: told what takes a while, in a line; from any thread.
+        """
+        self._spec, self._limits, self._stats = spec, Limits(), Stats()
+        self._checks = native_options(spec, self._limits, TABLE)
+        cpu = CpuEngine(spec, self._limits, threads, stats=self._stats)
+        config = Config(spec, limits=self._limits, threads=threads, engine=where, gpu_memory=gpu_memory)
+        self._engine = with_gpu(config, cpu, self._stats, tell)
+        self._on_gpu = self._engine is not cpu
+        # One thread shall be one: then no other one makes estimates.
+        workers = threads + 2 if self._on_gpu or threads > 1 else 1
+        self._workers = min(workers, MOST_BESIDE_A_CARD) if self._on_gpu else workers
+        if self._on_gpu:
+            sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+
+    def lying_right(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
+        """Batches with their letters where the command's reader puts them: in page-locked memory beside a card."""
+        return [self._moved(batch) for batch in batches]
+
+    def run(self, batches: Sequence[PairBatch], check: bool = False) -> Answers:
+        """Aligns every batch.
+
+        Args:
+            batches: what to align.
+            check: go along every path and compare its cost; it counts in the seconds.
+
+        Raises:
+            InternalError: a path is wrong.
+        """
+
+        def one(batch: PairBatch) -> AlignmentBatch:
+            known = with_estimates(batch, self._spec, self._on_gpu)
+            done = align_batch(self._engine, known, self._spec, self._limits, self._stats)
+            if check and not self._spec.score_only:
+                self._check(batch, done)
+            return done
+
+        workers = min(self._workers, len(batches))
+        if workers > 1:
+            with ThreadPoolExecutor(workers) as pool:
+                begun = time.perf_counter()
+                found = list(pool.map(one, batches))
+                seconds = time.perf_counter() - begun
+        else:
+            begun = time.perf_counter()
+            found = list(map(one, batches))
+            seconds = time.perf_counter() - begun
+        status = np.concatenate([done.status for done in found] or [np.zeros(0, np.uint8)])
+        score = np.concatenate([done.score for done in found] or [np.zeros(0, np.int32)])
+        aligned = status == Status.OK
+        return Answers(seconds, np.where(aligned, score, 0).astype(np.int32), aligned)
+
+    def kernels(self) -> dict[str, int]:
+        """Pairs that each kernel has answered so far."""
+        return dict(self._stats.kernels)
+
+    def describe(self) -> dict[str, Any]:
+        """What the engine is."""
+        return self._engine.stats()
+
+    def close(self) -> None:
+        """Ends its threads and gives the card back."""
+        self._engine.close()
+
+    def _moved(self, batch: PairBatch) -> PairBatch:
+        memory = self._engine.letters_memory(len(batch.bases))
+        if memory is None:
+            return batch
+        memory[:] = batch.bases
+        return dataclasses.replace(batch, bases=memory)
+
+    def _check(self, batch: PairBatch, done: AlignmentBatch) -> None:
+        fault = check_batch(batch, done, self._checks)
+        if fault:
+            raise InternalError(f"pair {fault[0]} of batch {batch.ordinal} is wrong ({fault[1]}); please report this")

@@ -1,0 +1,53 @@
+"""What no aligner can outdo on a machine: how fast its memory is, and the bus to its card."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..gpu.compiler import Compiler
+from ..gpu.cuda_driver import CudaDriver
+from ..gpu.driver import Driver
+
+_BYTES = 48 << 20  # of each thread's array: more than a core's share of any cache
+_BUS_BYTES = 64 << 20
+_REPEATS = 5
+
+
+def memory_rate(threads: int, nbytes: int = _BYTES) -> float:
+    """Bytes a second that so many threads read and write together when they copy, the best of some copies."""
+    # Pages are only there once they have been written.
+    arrays = [(np.ones(nbytes, np.uint8), np.ones(nbytes, np.uint8)) for _ in range(threads)]
+    best = float("inf")
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(_REPEATS):
+            begun = time.perf_counter()
+            list(pool.map(lambda pair: np.copyto(*pair), arrays))
+            best = min(best, time.perf_counter() - begun)
+    return 2 * nbytes * threads / best
+
+
+def open_card(index: int = 0) -> Driver:
+    """A card. Raises DeviceError."""
+    return CudaDriver(index, Compiler())
+
+
+def bus_rate(opened: Callable[[], Driver] | None = None, nbytes: int = _BUS_BYTES) -> float:
+    """Bytes a second from page-locked memory to a card, the best of some copies. Raises DeviceError."""
+    driver = (opened or open_card)()
+    try:
+        source, memory, stream = driver.pinned(nbytes), driver.allocate(nbytes), driver.stream()
+        best = float("inf")
+        for _ in range(_REPEATS):
+            begun = time.perf_counter()
+            driver.upload(memory.address, source, stream)
+            driver.wait(driver.record(stream))
+            best = min(best, time.perf_counter() - begun)
+        driver.free(memory)
+        driver.unpin(source)
+        return nbytes / best
+    finally:
+        driver.close()

@@ -1,0 +1,222 @@
+"""A whole measurement: each engine on each row at each task, and how far their answers agree."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..batch import PairBatch
+from ..config import CPU_BATCH, GPU_BATCH, AlignSpec, EngineName, Heuristics
+from ..engines.choice import serves
+from ..errors import DeviceError, InternalError
+from .energy import Meter
+from .engine import Answers, Engine
+from .spread import Spread
+from .work import Work, cells, letters, pairs_in_memory
+
+_EXACT = Heuristics()
+_PATIENCE = 20.0  # seconds; what takes longer is not repeated
+_MOMENT, _MOST_ROUNDS = 0.2, 10  # seconds; what took less in all its repeats has more of them, up to so many times
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Who aligns."""
+
+    engine: EngineName
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """As in a table."""
+        return "gpu" if self.engine is EngineName.GPU else f"cpu × {self.threads}"
+
+    @property
+    def batch_letters(self) -> int:
+        """Of a batch of the command."""
+        return GPU_BATCH if self.engine is EngineName.GPU else CPU_BATCH
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured.
+
+    Attributes:
+        works: rows.
+        pairs: of each row on the CPU and beside a card; the CPU has the first of a card's.
+        specs: tasks, without heuristics.
+        heuristics: measured beside the exact engine where there are any.
+        settings: engines.
+        repeats: of each, after one run that is not counted; more where they are over in a moment.
+        threads: that make pairs.
+        gpu_memory: as --gpu-memory has it.
+    """
+
+    works: Sequence[Work]
+    pairs: Callable[[Work, EngineName], int]
+    specs: Sequence[AlignSpec]
+    heuristics: Heuristics
+    settings: Sequence[Setting]
+    repeats: int
+    threads: int
+    gpu_memory: float | None = None
+
+    @property
+    def size(self) -> int:
+        """Rows of the result."""
+        return len(self.works) * len(self.specs) * len(self.settings) * (2 if self.heuristics else 1)
+
+
+@dataclass
+class Row:
+    """One line of the result.
+
+    Attributes:
+        work, spec, setting: what was done by whom.
+        pairs, letters, cells: of the work; cells of the whole matrices.
+        spread: seconds.
+        kernels: pairs of one run by the kernel that answered.
+        recall: with heuristics, the share of pairs that have the exact score.
+        joules: of one run; None where they are not counted.
+    """
+
+    work: Work
+    spec: AlignSpec
+    setting: Setting
+    pairs: int
+    letters: int
+    cells: int
+    spread: Spread
+    kernels: dict[str, int] = field(default_factory=dict)
+    recall: float | None = None
+    joules: float | None = None
+
+    @property
+    def task(self) -> str:
+        """As in a table: affine CIGAR."""
+        return task_name(self.spec)
+
+    @property
+    def heuristic(self) -> str:
+        """Which, in words; "" for none."""
+        return heuristic_name(self.spec.heuristics)
+
+
+def task_name(spec: AlignSpec) -> str:
+    """Metric, and what is wanted: affine CIGAR, edit score."""
+    return f"{spec.metric} {'score' if spec.score_only else 'CIGAR'}"
+
+
+def heuristic_name(heuristics: Heuristics) -> str:
+    """As the options are called; "" for none."""
+    band = f"{heuristics.band},{heuristics.band_step}" if heuristics.band_step else str(heuristics.band or "")
+    parts = {"band": band, "xdrop": str(heuristics.xdrop or ""), "zdrop": str(heuristics.zdrop or "")}
+    return " ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+
+class Session:
+    """One measurement.
+
+    Attributes:
+        engines: what each setting's engine is, by Setting.name.
+        left_out: what has no rows, and why.
+    """
+
+    def __init__(self, plan: Plan, meter: Meter | None = None, tell: Callable[[str], None] | None = None) -> None:
+        """`meter` counts a card's joules; `tell` gets a line when something is out of the ordinary."""
+        self.plan = plan
+        self.engines: dict[str, Any] = {}
+        self.left_out: dict[str, str] = {}
+        self._meter, self._tell = meter, tell
+        self._pairs: dict[tuple[Work, int, int], list[PairBatch]] = {}
+        self._exact: dict[tuple[Work, AlignSpec], Answers] = {}
+
+    def rows(self) -> Iterator[Row]:
+        """Rows as they are measured: an engine is opened for one task at a time, and has all works.
+
+        Raises:
+            DeviceError: there is no card that works, or it failed on the way.
+            InternalError: a path is wrong, or exact engines do not agree.
+        """
+        for spec in self.plan.specs:
+            for setting in self.plan.settings:
+                for heuristics in dict.fromkeys((_EXACT, self.plan.heuristics)):
+                    asked = dataclasses.replace(spec, heuristics=heuristics)
+                    if setting.engine is EngineName.GPU and not serves(asked):
+                        self.left_out[f"{setting.name}, {task_name(asked)} {heuristic_name(heuristics)}"] = (
+                            "the card's kernels do not compute this"
+                        )
+                        continue
+                    yield from self._rows_of(asked, setting)
+
+    def _rows_of(self, spec: AlignSpec, setting: Setting) -> Iterator[Row]:
+        engine = Engine(spec, setting.threads, setting.engine, self.plan.gpu_memory, self._tell)
+        try:
+            for work in self.plan.works:
+                yield self._row(engine, work, spec, setting)
+            self.engines[setting.name] = engine.describe()
+            if failure := self.engines[setting.name].get("failure"):
+                raise DeviceError(f"the GPU failed, and the CPU aligned the rest: {failure}")
+        finally:
+            engine.close()
+
+    def _row(self, engine: Engine, work: Work, spec: AlignSpec, setting: Setting) -> Row:
+        batches = engine.lying_right(self._made(work, setting))
+        warm = engine.run(batches, check=True)
+        before, seconds = engine.kernels(), list[float]()
+        while self._more(seconds):
+            answers = engine.run(batches)
+            seconds.append(answers.seconds)
+            if not answers.same_as(warm).all():
+                raise InternalError(f"{work.name}, {task_name(spec)}: scores change from run to run; please report it")
+        kernels = {
+            name: (count - before.get(name, 0)) // len(seconds)
+            for name, count in engine.kernels().items()
+            if count > before.get(name, 0)
+        }
+        row = Row(work, spec, setting, len(warm.score), letters(batches), cells(batches), Spread(seconds), kernels)
+        self._judge(row, warm)
+        if self._meter and setting.engine is EngineName.GPU:
+            row.joules = self._meter.of(lambda: engine.run(batches).seconds)
+        return row
+
+    def _more(self, seconds: Sequence[float]) -> bool:
+        """Whether a row with these repeats has another one."""
+        if max(seconds, default=0.0) > _PATIENCE:
+            return False
+        wanted = self.plan.repeats
+        return len(seconds) < wanted or (len(seconds) < _MOST_ROUNDS * wanted and sum(seconds) < _MOMENT)
+
+    def _made(self, work: Work, setting: Setting) -> list[PairBatch]:
+        count = self.plan.pairs(work, setting.engine)
+        key = work, count, setting.batch_letters
+        if key not in self._pairs:
+            self._pairs[key] = pairs_in_memory(work, count, setting.batch_letters, self.plan.threads)
+        return self._pairs[key]
+
+    def _judge(self, row: Row, answers: Answers) -> None:
+        """Compares with what the first exact engine has found, for the pairs that both have."""
+        key = row.work, dataclasses.replace(row.spec, heuristics=_EXACT, score_only=False)
+        exact = self._exact.get(key)
+        if exact is None or (len(exact.score) < len(answers.score) and not row.spec.heuristics):
+            self._exact[key] = answers
+        if exact is None:
+            return
+        some = min(len(exact.score), len(answers.score))
+        same = _head(answers, some).same_as(_head(exact, some))
+        if row.spec.heuristics:
+            row.recall = float(np.count_nonzero(same) / some) if some else None
+            return
+        if not same.all():
+            raise InternalError(
+                f"{row.work.name}, {row.task}: {row.setting.name} has other scores for {np.count_nonzero(~same):,} "
+                "pairs than the engine before it; please report it"
+            )
+
+
+def _head(answers: Answers, count: int) -> Answers:
+    return Answers(answers.seconds, answers.score[:count], answers.aligned[:count])

@@ -1,0 +1,114 @@
+"""The rows of a measurement: simulated pairs in memory, as many as take about the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..batch import PairBatch
+from ..io.reader import PairFiles, layout_of, read_batches
+from ..simulate import MODELS, PairsFormat, PairsSpec, simulator
+
+_BLOCK = 1 << 21  # letters of targets made at a time
+# What all pairs of a row are together, in units of which one thread does some 10^9 in a second.
+_UNITS = 4e8
+_LEAST = 4  # pairs
+
+
+@dataclass(frozen=True)
+class Work:
+    """Pairs that are alike.
+
+    Attributes:
+        length: letters of targets.
+        error: edits a letter.
+        model: of simulate.MODELS.
+        seed: of the simulator.
+    """
+
+    length: int
+    error: float
+    model: str = "uniform"
+    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        """As in a table: 10 kb 5%, and the model where it is not the usual one."""
+        length = f"{self.length / 1000:g} kb" if self.length >= 1000 else f"{self.length} bp"
+        usual = "" if self.model == "uniform" else f" {self.model}"
+        return f"{length} {100 * self.error:g}%{usual}"
+
+    def usual_pairs(self, times: float, most_letters: int) -> int:
+        """How many make a good row: one significant digit, and the same on every machine.
+
+        Args:
+            times: so many times as many as take one thread some tenths of a second.
+            most_letters: of queries and targets together.
+        """
+        # A pair costs something for its letters and something for the cells of a band as wide as its edits.
+        units = 4 * self.length + self.error * self.length**2
+        count = min(times * _UNITS / max(units, 1), most_letters / max(2 * self.length, 1))
+        digit: int = 10 ** int(np.log10(max(count, 1)))
+        return max(_LEAST, int(count / digit) * digit)
+
+
+def usual_error(model: str) -> float:
+    """A model's own."""
+    return MODELS[model].error
+
+
+def pairs_in_memory(work: Work, count: int, batch_letters: int, threads: int) -> list[PairBatch]:
+    """So many pairs, in batches of about `batch_letters` letters, as the command's reader makes them.
+
+    Raises UsageError where the simulator has none.
+    """
+    spec = PairsSpec(count, work.length, work.length, work.model, work.error, work.seed, PairsFormat.SEQ)
+    source = simulator(spec, None)
+    block = max(1, min(count, _BLOCK // max(1, work.length)))
+    with _file_in_memory() as (descriptor, path):
+        with ThreadPoolExecutor(threads) as pool:
+            parts = pool.map(lambda first: source.make(first, min(block, count - first)), range(0, count, block))
+            for text, *_ in parts:
+                _write(descriptor, memoryview(text.data))
+        files = PairFiles(path, None).open()
+        try:
+            return list(read_batches(files, layout_of(files), batch_letters))
+        finally:
+            for file in files:
+                file.close()
+
+
+def cells(batches: Sequence[PairBatch]) -> int:
+    """Of all pairs' matrices together, whether they are computed or not."""
+    return sum(int((batch.q_len.astype(np.int64) * batch.t_len).sum()) for batch in batches)
+
+
+def letters(batches: Sequence[PairBatch]) -> int:
+    """Of all queries and targets."""
+    return sum(batch.total_bases for batch in batches)
+
+
+@contextlib.contextmanager
+def _file_in_memory() -> Iterator[tuple[int, str]]:
+    """A descriptor, and a path that opens the same file from its beginning."""
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("wfacli-pairs")
+        try:
+            yield descriptor, f"/proc/self/fd/{descriptor}"
+        finally:
+            os.close(descriptor)
+    else:
+        with tempfile.NamedTemporaryFile(prefix="wfacli-") as file:
+            yield file.fileno(), file.name
+
+
+def _write(descriptor: int, text: memoryview) -> None:
+    while len(text):
+        text = text[os.write(descriptor, text) :]
