@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..batch import PairBatch
-from ..config import CPU_BATCH, GPU_BATCH, AlignSpec, EngineName, Heuristics
+from ..config import CPU_BATCH, AlignSpec, EngineName, Heuristics
 from ..engines.choice import serves
 from ..errors import DeviceError, InternalError
 from .energy import Meter
@@ -36,9 +36,9 @@ class Setting:
         return "gpu" if self.engine is EngineName.GPU else f"cpu × {self.threads}"
 
     @property
-    def batch_letters(self) -> int:
-        """Of a batch of the command."""
-        return GPU_BATCH if self.engine is EngineName.GPU else CPU_BATCH
+    def batch_letters(self) -> int | None:
+        """Of a batch of the command; None: it depends on how many there are."""
+        return None if self.engine is EngineName.GPU else CPU_BATCH
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Session:
         self.engines: dict[str, Any] = {}
         self.left_out: dict[str, str] = {}
         self._meter, self._tell = meter, tell
-        self._pairs: dict[tuple[Work, int, int], list[PairBatch]] = {}
+        self._pairs: dict[tuple[Work, int, int | None], list[PairBatch]] = {}
         self._exact: dict[tuple[Work, AlignSpec], Answers] = {}
 
     def rows(self) -> Iterator[Row]:
