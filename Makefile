@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -112,6 +112,11 @@ cross:
 
 golden: .venv/dev
 	$(BIN)/python -m tests.cli.golden_cases && $(BIN)/python -m tests.cli.golden_extend_cases && $(BIN)/python -m pytest tests/cli/test_golden.py tests/cli/test_golden_truth.py tests/cli/test_extend.py
+
+# The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
+docs: .venv/built
+	$(BIN)/pip install -q -r docs/requirements.txt && $(BIN)/python bench/page.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .

@@ -119,16 +119,23 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     other = (pairs.flags & Flag.NON_ACGT) != 0 if some else np.zeros(0, bool)
     if not other.any():
         return _for_card(pairs, every_row(len(pairs)), spec, limits)
-    return [
-        route
-        for rows in (np.flatnonzero(~other), np.flatnonzero(other))
-        if len(rows)
-        for route in _for_card(pairs, rows.astype(np.int32), spec, limits, few_on_cpu=bool(other[rows[0]]))
-    ]
+    found: list[Route] = []
+    for own in (False, True):
+        rows = np.flatnonzero(other == own).astype(np.int32)
+        known = None if pairs.known is None else pairs.known[other[pairs.known] == own]
+        if len(rows):
+            found += _for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
+    return found
 
 
 def _for_card(
-    pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, few_on_cpu: bool = False, failed: F64 | None = None
+    pairs: PairBatch,
+    rows: I32,
+    spec: AlignSpec,
+    limits: Limits,
+    few_on_cpu: bool = False,
+    failed: F64 | None = None,
+    known: I32 | None = None,
 ) -> list[Route]:
     """Routes of rows beside a card.
 
@@ -138,27 +145,29 @@ def _for_card(
         spec: what to compute.
         limits: bounds on memory.
         few_on_cpu: whether the CPU may have what it aligns before a card, however idle, does.
-        failed: costs (f64[m]) that the rows are known to exceed.
+        failed: costs (f64[n]) that all pairs of the batch are known to exceed.
+        known: i32[k], those of the rows that have an estimate; None where that is to be looked up.
     """
     cpu, again = candidates(spec), failed is not None
     if few_on_cpu and (own := _soon_done(pairs, rows, spec, limits)):
         return own
     every = is_every_row(rows, len(pairs))
-    known = pairs.rows_with_edits() if every else np.flatnonzero(pairs.est_edits[rows] >= 0)
+    if known is None:
+        known = pairs.rows_with_edits() if every else rows[pairs.est_edits[rows] >= 0]
     if len(known) <= len(rows) / 2:
-        speak = known if len(known) else np.arange(0, len(rows), -(-len(rows) // SAMPLE))
-        sample = pairs.shapes(rows[speak]) if len(known) else with_many_estimates(pairs.part(rows[speak]), spec)
-        if failed is not None:
-            sample = _raised(sample, failed[speak], spec)
-        job = jobs.one_for_all(
-            sample, len(rows), spec, limits, cpu, few_on_cpu, None if failed is None else failed[speak]
-        )
+        speak = known if len(known) else rows[:: -(-len(rows) // SAMPLE)]
+        sample = pairs.shapes(speak) if len(known) else with_many_estimates(pairs.part(speak), spec)
+        exceeded = None if failed is None else failed[speak]
+        if exceeded is not None:
+            sample = _raised(sample, exceeded, spec)
+        job = jobs.one_for_all(sample, len(rows), spec, limits, cpu, few_on_cpu, exceeded)
         any_band = on_gpu(job.kernel) and rungs.RUNGS[job.kernel].any_band
         return [Route(_longest_first(rows, pairs) if any_band else rows, job.kernel, job.cut, again)]
     some = pairs if every else pairs.part(rows)
-    if failed is not None:
-        some = _raised(some, failed, spec)
-    found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, failed)
+    exceeded = failed if failed is None or every else failed[rows]
+    if exceeded is not None:
+        some = _raised(some, exceeded, spec)
+    found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, exceeded)
     return [Route(_rows_of(rows, job.rows), job.kernel, job.cut, again, job.bands) for job in found]
 
 

@@ -33,24 +33,20 @@ MOST_BESIDE_A_CARD = 8
 SWITCH_BESIDE_A_CARD = 2e-4
 
 
-_LEAST_BESIDE_A_CARD = 24_000_000  # letters of a batch, which fill a card
-_SPARE = 17 / 16
+_SPARE = 17 / 16  # times a batch's share: a pair weighs more than its letters
 
 
-def shared_out(sizes: Sequence[int | None], cards: int = 1) -> int:
-    """Letters of a batch of files of so many bytes (None: unknown), beside so many cards.
+def shared_out(sizes: Sequence[int | None]) -> int:
+    """Letters of a batch beside a card, for files of so many bytes (None: unknown).
 
-    Batches are alike, so that no one is left in the end, and of a small input as many as there may be at a time: then
-    the card has its first one soon, and the last one is soon written.
+    Batches are alike, so that none is left alone in the end; as few as there may be, since each costs the interpreter
+    about a millisecond.
     """
     known = [size for size in sizes if size is not None]
-    if len(known) < len(sizes):
-        return GPU_BATCH
     total = sum(known)
-    few = min(max(round(total / _LEAST_BESIDE_A_CARD), 1), MOST_BESIDE_A_CARD * cards)
-    # A pair weighs more than its letters, and one batch more would be worse than a last one that is smaller.
-    even = int(total / max(few, -(-total // GPU_BATCH)) * _SPARE)
-    return min(max(even, _LEAST_BESIDE_A_CARD), GPU_BATCH)
+    if len(known) < len(sizes) or total <= GPU_BATCH:
+        return GPU_BATCH
+    return min(int(total / -(-total // GPU_BATCH) * _SPARE), GPU_BATCH)
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,7 @@ class BatchRun(ABC):
                 opened.abandon()
             raise
         sizes = [source.size for source in self._sources]
-        self.batch_bases = config.batch_bases or (shared_out(sizes, self._cards) if self.on_gpu else CPU_BATCH)
+        self.batch_bases = config.batch_bases or (shared_out(sizes) if self.on_gpu else CPU_BATCH)
 
     def _output(self, path: str | None) -> Output:
         out = self.settings.output

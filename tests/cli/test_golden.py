@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from .golden_cases import CASES, GOLDEN, Case, without_versions
+from .golden_cases import CASES, GOLDEN, MAPPED_CASES, Case, without_versions
 from .support import assert_success, header_of, run
 
 # One base a batch is one pair a batch; 100 and 1000 end batches in the middle of the file.
@@ -14,7 +14,7 @@ WAYS = ("-t 1", "-t 2 --batch-bases 1", "-t 1 --batch-bases 100", "-t 2 --batch-
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.expected)
+@pytest.mark.parametrize("case", (*CASES, *MAPPED_CASES), ids=lambda case: case.expected)
 def test_output_is_golden(case: Case, way: str) -> None:
     result = run("align", *case.arguments, *way.split(), cwd=GOLDEN)
     assert_success(result)

@@ -76,6 +76,35 @@ def test_where_parts_overlap_the_last_one_counts(seed):
     assert result.origin.tolist() == [int(r in again) for r in range(n)]
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_few_rows_beside_nearly_all(seed):
+    rng = random.Random(seed)
+    n = rng.randrange(64, 300)
+    answers = [answers_for(n, seed + 100 * p) for p in range(3)]
+    lacking, nowhere = rng.sample(range(n), rng.randrange(4)), rng.sample(range(n), rng.choice([0, 0, 1]))
+    most = [r for r in range(n) if r not in lacking and r not in nowhere]
+    again = rng.sample([r for r in range(n) if r not in nowhere], rng.randrange(4))
+    rng.shuffle(lacking)
+    result = gather(
+        [part(most, answers[0]), part(lacking, answers[1]), part(again, answers[2])], [0, 1, 1], batch_of(n), KERNELS
+    )
+    expected = [(0, 0, 0, [])] * n
+    for rows, some in zip((most, lacking, again), answers, strict=True):
+        for r in rows:
+            expected[r] = some[r]
+    assert rows_of(result) == expected
+    assert [r for r in range(n) if result.origin[r]] == sorted({*lacking, *again})
+
+
+def test_many_rows_are_copied_by_several_threads():
+    n, again = 50_000, [7, 20_000, 49_999]
+    answers = [(0, 0, -r, [r % 999 + 16] * 7) for r in range(n)]
+    others = [(0, 1, r, [5] * 3) for r in range(n)]
+    result = gather([part(list(range(n)), answers), part(again, others)], [0, 1], batch_of(n), KERNELS)
+    found = rows_of(result)
+    assert found == [others[r] if r in again else answers[r] for r in range(n)]
+
+
 def test_no_pairs():
     result = gather([], [], batch_of(0), KERNELS)
     assert rows_of(result) == [] and result.cigar_start.tolist() == [0]

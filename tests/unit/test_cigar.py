@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import oracles
-from wfacli import cigar
+from wfacli import _native, cigar
 from wfacli.config import AlignSpec, Metric, Penalties
 
 RUNS = st.lists(st.tuples(st.integers(1, (1 << 28) - 1), st.sampled_from("MIDNSHP=X")), max_size=20)
@@ -91,3 +91,11 @@ def merged(runs):
             length += found.pop()[0]
         found.append((length, operation))
     return found
+
+
+def test_lengths_of_any_number_of_digits():
+    lengths = [n + d for n in (0, 1, 10, 100, 1000, 10_000, 100_000, 10**6, 10**7, 10**8) for d in (0, 1, 7)][1:]
+    lengths += [999, 1999, 999_999, 1_000_999, 123_456_789, (1 << 28) - 1]
+    operations = np.array([n << 4 | 7 for n in lengths], np.uint32)
+    start = np.array([0, len(lengths)], np.int64)
+    assert _native.cigar_texts(operations, start, False) == ["".join(f"{n}=" for n in lengths)]

@@ -11,7 +11,7 @@ import wfacli
 from tests import oracles, pairgen
 from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import dispatch, forecast
-from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary
+from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.batch import Flag, Status
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
 from wfacli.dispatch import next_rung, reasons, route
@@ -118,6 +118,39 @@ def test_rows_are_summed_up():
         assert rows_summary(batch, rows) == (letters, longest, apart, edits.min(), edits.max(), others)
     with pytest.raises(IndexError):
         rows_summary(batch, np.array([80], np.int32))
+
+
+def test_a_survey_sums_all_pairs_up_and_looks_at_some():
+    rng = random.Random(5)
+    targets = [pairgen.sequence(rng, rng.randrange(170), b"ACGTN" if i % 9 == 0 else b"ACGT") for i in range(150)]
+    batch = pairs_of([pairgen.mutated(rng, target, b"ACGT", 0.1) for target in targets], targets)
+    for costs in (None, (2, 3, 1)):
+        *extent, edits = survey(batch, 7, 300, 10_000, costs, 4)
+        nbytes, longest, apart, _, _, others = rows_summary(batch, np.arange(150, dtype=np.int32))
+        assert extent == [nbytes, longest, apart, others]
+        assert (edits[::7] == estimate_edits(batch, most=10_000, costs=costs)[::7]).all()
+        assert (np.delete(edits, np.s_[::7]) == -1).all()
+    assert survey(batch, 7, longest - 1, 10_000, None, 1)[-1] is None
+    with pytest.raises(ValueError, match="every"):
+        survey(batch, 0, 300, 10_000, None, 1)
+
+
+@pytest.mark.parametrize("other", [0, 3])
+def test_what_is_known_of_short_reads_beside_a_card(other):
+    rng = random.Random(6)
+    targets = [pairgen.sequence(rng, 150, b"ACGT") for _ in range(9)]
+    pairs = [(pairgen.mutated(rng, target, b"ACGT", 0.03), target) for target in targets]
+    pairs += [(b"ACGN" * 30, target) for target in targets[:other]]
+    chosen = np.concatenate([np.arange(9, len(pairs), dtype=np.int32), np.arange(3000, dtype=np.int32) % 9])
+    batch = with_estimates(pairs_of(*zip(*pairs, strict=True)).part(chosen), spec_for(AFFINE), gpu=True)
+    assert batch.known is not None and batch.extent is not None and batch.extent.others == other
+    assert batch.known.tolist() == np.flatnonzero(batch.est_edits >= 0).tolist()
+    assert batch.most_edits == batch.est_edits.max() > 0
+    looked_up = dataclasses.replace(batch, known=None, extent=None)
+    routes, same = (route(b, spec_for(AFFINE), Limits(), gpu=True) for b in (batch, looked_up))
+    assert [(r.kernel, r.cut, r.rows.tolist()) for r in routes] == [(r.kernel, r.cut, r.rows.tolist()) for r in same]
+    assert sum(len(r.rows) for r in routes) == len(batch)
+    assert batch.part(chosen[:5]).known is None and batch.with_edits(batch.est_edits).known is None
 
 
 @pytest.mark.parametrize(("length", "error"), [(10_000, 0.02), (10_000, 0.05), (10_000, 0.12), (40_000, 0.08)])

@@ -69,7 +69,6 @@ def _bits() -> Iterator[Row]:
 # Bands of dynamic programming by their diagonals.
 DP_THREAD, DP_WARP = (16, 32, 64), (128, 256, 512, 1024)
 
-
 # Rows of which the assembler makes more blocks fit than their registers allow: how many shall fit.
 _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
@@ -78,11 +77,13 @@ _RESIDENT = {
     "tiles-256-pieces-2-coded": 2,
     **{f"sw-ends-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
 }
+_SIXTEEN = [f"{rule}-{build}-bits-16" for rule in ("local", "ends") for build in ("8x16", "32x16")]
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
-    **{f"sw-{what}-path": ("sm_80",) for what in ("local-8x16-bits-16", "ends-8x16-bits-16", "ends-32x16-bits-16")},
+    **{f"sw-{what}-path": ("sm_80",) for what in _SIXTEEN},
     "sw-ends-8x16-bits-16-whole": ("sm_80",),
+    "sw-ends-32x16-bits-32-path": ("sm_100",),
     # Some words of what a stripe needs beside its rows.
     **{
         f"sw-{what}": ("sm_80", "sm_100")

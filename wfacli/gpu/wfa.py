@@ -164,12 +164,12 @@ def _rungs() -> dict[str, Variant]:
         "wfa-affine-blocks": Variant(128, 32, 1, BLOCKS, 128, outside=SPILLED, resident=3),
         "wfa-affine-spilled": Variant(256, 256, 1, CODES, 2048, offset=32, outside=SPILLED, resident=2),
         "wfa-affine-band": Variant(256, 256, 1, CODES, 512, offset=32, outside=BANDED, resident=3),
-        "wfa-edit-band": Variant(256, 256, 0, CODES, 512, offset=32, outside=BANDED, resident=4),
+        "wfa-edit-band": Variant(256, 256, 0, CODES, 512, offset=32, outside=BANDED, resident=3),
         "wfa-affine2p-60": Variant(128, 16, 2, CODES, 128, outside=NONE, resident=5),
         "wfa-affine2p-250": Variant(128, 128, 2, CODES, 512, outside=NONE, resident=5),
         "wfa-affine2p-1000": Variant(256, 256, 2, CODES, 1536, outside=NONE, resident=2),
         "wfa-affine2p-blocks": Variant(128, 32, 2, BLOCKS, 64, outside=SPILLED, resident=3),
-        "wfa-affine2p-band": Variant(128, 128, 2, CODES, 256, offset=32, outside=BANDED, resident=7),
+        "wfa-affine2p-band": Variant(128, 128, 2, CODES, 256, offset=32, outside=BANDED, resident=6),
         "wfa-affine2p-spilled": Variant(256, 256, 2, CODES, 1024, offset=32, outside=SPILLED, resident=2),
     }
     scores = {"wfa-edit-32", "wfa-edit-128", "wfa-edit-500", "wfa-edit-2000"} | {

@@ -60,37 +60,51 @@ std::vector<Run> runs_by_row(const std::vector<PartView>& parts, std::size_t row
   return runs.take();
 }
 
-// Of a part that has every row, and others that have few of them again.
-std::vector<Run> runs_between(const std::vector<PartView>& parts, std::size_t rows) {
-  std::vector<std::pair<std::size_t, Place>> again;
+// Of a part whose rows rise, and others that have what it lacks, and some of its rows again. False if some row is in
+// none of them.
+bool runs_between(const std::vector<PartView>& parts, std::size_t rows, Runs& runs) {
+  const PartView& most = parts[0];
+  std::vector<std::pair<std::size_t, Place>> others;
   for (std::size_t p = 1; p < parts.size(); ++p)
     for (std::int64_t at = 0; at < parts[p].rows; ++at)
-      again.emplace_back(static_cast<std::size_t>(parts[p].row[at]), place_of(p, at));
-  std::ranges::sort(again);  // of one row's the last part's is the last
-  Runs runs;
+      others.emplace_back(static_cast<std::size_t>(parts[p].row[at]), place_of(p, at));
+  std::ranges::sort(others);  // of one row's the last part's is the last
+  std::size_t at = 0;         // in `most`, of the row where the next run begins
+  const auto has = [&](std::size_t place, std::size_t row) {
+    return place < static_cast<std::size_t>(most.rows) && static_cast<std::size_t>(most.row[place]) == row;
+  };
+  // As rows rise, all between two that are where they should be are so too.
+  const auto up_to = [&](std::size_t row, std::size_t end) {
+    if (row == end) return true;
+    if (!has(at, row) || !has(at + (end - row) - 1, end - 1)) return false;
+    runs.add(row, end - row, place_of(0, static_cast<std::int64_t>(at)));
+    at += end - row;
+    return true;
+  };
   std::size_t row = 0;
-  for (std::size_t i = 0; i < again.size(); ++i) {
-    if (i + 1 < again.size() && again[i + 1].first == again[i].first) continue;
-    runs.add(row, again[i].first - row, place_of(0, static_cast<std::int64_t>(row)));
-    runs.add(again[i].first, 1, again[i].second);
-    row = again[i].first + 1;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const std::size_t next = others[i].first;
+    if (i + 1 < others.size() && others[i + 1].first == next) continue;
+    if (!up_to(row, next)) return false;
+    runs.add(next, 1, others[i].second);
+    at += has(at, next);
+    row = next + 1;
   }
-  runs.add(row, rows - row, place_of(0, static_cast<std::int64_t>(row)));
-  return runs.take();
+  return up_to(row, rows);
 }
 
-bool every_row(const PartView& part, std::size_t rows) {
-  if (part.rows != static_cast<std::int64_t>(rows)) return false;
-  std::int32_t differ = 0;
-  for (std::size_t r = 0; r < rows; ++r) differ |= part.row[r] ^ static_cast<std::int32_t>(r);
-  return differ == 0;
+bool rises(const PartView& part) {
+  bool falls = false;
+  for (std::int64_t at = 1; at < part.rows; ++at) falls |= part.row[at] <= part.row[at - 1];
+  return !falls;
 }
 
 std::vector<Run> runs_of(const std::vector<PartView>& parts, std::size_t rows) {
   std::int64_t others = 0;
   for (std::size_t p = 1; p < parts.size(); ++p) others += parts[p].rows;
-  const bool few = others <= static_cast<std::int64_t>(rows / 8);
-  return !parts.empty() && few && every_row(parts[0], rows) ? runs_between(parts, rows) : runs_by_row(parts, rows);
+  const bool few = !parts.empty() && others <= static_cast<std::int64_t>(rows / 8);
+  if (Runs runs; few && rises(parts[0]) && runs_between(parts, rows, runs)) return runs.take();
+  return runs_by_row(parts, rows);
 }
 
 void copy(const Run& run, const std::vector<PartView>& parts, GatheredRows& out) {

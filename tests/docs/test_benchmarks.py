@@ -1,0 +1,82 @@
+"""docs/benchmarks.md: what the results say, the newest of each kind, and rows that peers win."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from .pages import DOCS, ROOT
+
+sys.path.insert(0, str(ROOT / "bench"))
+import page
+
+
+def result(folder, date, name, rows, machine="2core-abc"):
+    report = {"name": name, "date": date, "commit": "abc", "machine": {"cpu": "CPU", "cores": 2},
+              "what_is_timed": {"ours": "all of it"}, "rows": rows}  # fmt: skip
+    path = folder / f"{date}-{machine}-{name}.json"
+    path.write_text(json.dumps(report))
+    return path
+
+
+def extend_row(ratio, of="proteins"):
+    return {
+        "set": of,
+        "pairs": 7,
+        "mode": "local",
+        "cigars": False,
+        "ours": {"gcups": 5.0},
+        "best": "sw",
+        "ratio": ratio,
+    }
+
+
+def test_the_page_is_what_the_results_say():
+    shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
+    if shallow.stdout.strip() != "false":
+        pytest.skip("which of a day's results is newest is in the history, which is not here")
+    assert (DOCS / "benchmarks.md").read_text() == page.page(), "make docs, or python bench/page.py, and commit"
+
+
+def test_rows_that_a_peer_wins_are_named(tmp_path):
+    result(tmp_path, "2026-01-02", "extend-table", [extend_row(0.5, "short"), extend_row(2.0, "long")])
+    text = page.page(tmp_path)
+    assert "**In 1 of 2 rows with an exact peer is the peer faster:**" in text
+    assert "- short, local, score: parasail (sw) takes 0.500 of wfacli's time." in text
+    assert "- long" not in text
+    result(tmp_path, "2026-01-03", "extend-table", [extend_row(1.5)])
+    assert "No peer is faster in any row (1 row with an exact peer)." in page.page(tmp_path)
+
+
+def test_the_newest_whole_result_is_taken(tmp_path):
+    old = result(tmp_path, "2026-01-02", "extend-table", [extend_row(2.0)])
+    new = result(tmp_path, "2026-01-03", "extend-table", [extend_row(3.0)])
+    part = result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(4.0)])
+    assert page.newest(tmp_path) == {"extend-table": [new, part, old]}
+    text = page.page(tmp_path)
+    assert "| 3.00 |" in text and "| 4.00 |" not in text
+    assert "CPU, 2 cores, 2026-01-03, commit `abc`" in text
+    assert f"Older: [{part.name}]" in text
+
+
+def test_kinds_without_a_table_are_named(tmp_path):
+    path = result(tmp_path, "2026-01-02", "something-new", [])
+    assert f"- something-new: no table yet, [{path.name}](../bench/results/{path.name})" in page.page(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.000995, "0.000995"),
+        (0.0219, "0.0219"),
+        (1.0, "1.00"),
+        (9.999, "10.00"),
+        (15.73, "15.7"),
+        (2488613.4, "2,488,613"),
+    ],
+)
+def test_numbers_have_three_digits(value, shown):
+    assert page.number(value) == shown

@@ -1,0 +1,129 @@
+"""Every command in the documentation is run, in a folder with the example data, and prints what its page shows.
+
+Blocks: `sh` are run; `console` are too, with `$ ` before each command and then what it prints, where `...` stands for
+anything; `python` are doctests. Blocks of a page follow one another in one folder. What cannot be run here says why in
+a comment before it, `<!-- not run: needs a card -->`; `text` is for what is no command.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wfacli.cli.app import COMMANDS, loaded
+
+from .pages import DOCS, ROOT, Block, blocks, names, prose
+from .served import install
+
+RUN = ("sh", "console", "python")
+OTHERS = ("text", "groovy", "docker", "snakemake")
+REASONS = re.compile(r"needs (a card|minimap2|Snakemake|Nextflow|a network|a container engine)")
+PAGES = names()
+WRITTEN = {name: (DOCS / name).read_text() for name in PAGES}
+ELLIPSIS = doctest.ELLIPSIS
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the commands."""
+    folder = tmp_path_factory.mktemp("bin")
+    process = install(folder)
+    yield folder
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the example data."""
+    shutil.copytree(ROOT / "data", tmp_path / "data", ignore=shutil.ignore_patterns("*.png", "*.py"))
+    return tmp_path
+
+
+def run(script: str, folder: Path, programs: Path, options: str) -> tuple[int, str]:
+    """A script's exit status, and all that it printed; `options` are of the shell."""
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "100", "LC_ALL": "C.UTF-8", "TERM": "dumb",
+                   "HOME": str(folder), "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
+    shell = ["bash", options, "pipefail", "-c", script]
+    done = subprocess.run(shell, cwd=folder, env=environment, text=True, timeout=60, check=False,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def steps(block: Block) -> Iterator[tuple[str, str | None]]:
+    """Commands, each with what it shall print; of a block without that, the whole."""
+    if block.language == "sh":
+        yield block.text, None
+        return
+    assert block.text.startswith("$ "), "a console block begins with `$ `"
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, printed = re.fullmatch(r"((?:[^\n]*\\\n)*[^\n]*\n)(.*)", part, re.DOTALL).groups()
+        yield command, printed
+
+
+def try_python(block: Block, page: str, known: dict[str, object]) -> str:
+    """What is not as shown; names are `known` from the page's blocks before."""
+    example = doctest.DocTestParser().get_doctest(block.text, known, page, page, block.line)
+    assert example.examples, "a python block is a doctest"
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=ELLIPSIS).run(example, out=said.append, clear_globs=False)
+    known.update(example.globs)
+    return "".join(said)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(b.language in RUN for b in blocks(WRITTEN[p]))])
+def test_commands_do_what_the_page_shows(page, folder, programs, monkeypatch):
+    monkeypatch.chdir(folder)
+    same = doctest.OutputChecker().check_output
+    known: dict[str, object] = {}
+    for block in blocks(WRITTEN[page]):
+        if block.not_run or block.language not in RUN:
+            continue
+        where = f"docs/{page}, line {block.line}"
+        if block.language == "python":
+            assert not try_python(block, page, known), where
+            continue
+        for command, expected in steps(block):
+            # A command whose status is shown may fail; and who reads with head has seen enough.
+            code, printed = run(command, folder, programs, "-uo" if "echo $?" in command else "-euo")
+            assert code == 0 or (code == 141 and "| head" in command), f"{where}: {command}{printed}"
+            shown = [line.rstrip() for line in printed.splitlines()]
+            wanted = [line.rstrip() for line in (expected or "").splitlines()]
+            right = expected is None or same("\n".join(wanted) + "\n", "\n".join(shown) + "\n", ELLIPSIS)
+            assert right, f"{where}: {command}shown:\n{expected}\nprinted:\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_block_is_neither_run_nor_says_why(page):
+    for block in blocks(WRITTEN[page]):
+        where = f"docs/{page}, line {block.line}"
+        assert block.language in RUN + OTHERS, f"{where}: language {block.language!r}"
+        assert not block.not_run or REASONS.fullmatch(block.not_run), f"{where}: {block.not_run}"
+        assert block.language in (*RUN, "text") or block.not_run, f"{where}: neither run nor marked"
+        assert block.language != "text" or "wfacli " not in block.text, f"{where}: a command in a text block"
+
+
+def options(command: str) -> set[str]:
+    return {name for param in loaded(command).params for name in (*param.opts, *param.secondary_opts)} | {
+        "--help",
+        "-h",
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_options_exist(page):
+    """Also those of blocks that are not run, and in sentences."""
+    known = {name: options(name) for name in COMMANDS}
+    anywhere = set().union(*known.values()) | {"--version"}
+    for command, rest in re.findall(r"wfacli (\w+)((?:\\\n|[^|&;`\n])*)", WRITTEN[page]):
+        if command in known:
+            asked = set(re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", rest))
+            assert asked <= known[command], f"docs/{page}: wfacli {command}"
+    assert set(re.findall(r"`(--[a-z][a-z-]+)", prose(WRITTEN[page]))) <= anywhere

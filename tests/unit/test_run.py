@@ -1,0 +1,55 @@
+"""What a run does with its batches before they are aligned."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.engines.agreement import SCHEMES, spec_for
+from wfacli.config import GPU_BATCH, Limits
+from wfacli.engines import rescue
+from wfacli.engines.cpu import CpuEngine
+from wfacli.io.memory import pairs_of
+from wfacli.run import shared_out
+from wfacli.stats import Stats
+
+
+@pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])
+def test_batches_are_alike(total):
+    letters = shared_out([total // 2, total - total // 2])
+    assert letters <= GPU_BATCH
+    if total <= GPU_BATCH:
+        assert letters == GPU_BATCH
+    else:
+        count = -(-total // GPU_BATCH)
+        assert letters * count >= total > letters * (count - 1), "no batch more, and none that is hardly one"
+
+
+def test_of_a_stream_nobody_knows_how_much_there_is():
+    assert shared_out([None, 10**9]) == shared_out([None]) == GPU_BATCH
+
+
+def test_few_batches_get_ready_at_a_time(monkeypatch):
+    spec, batch = spec_for(SCHEMES[6]), pairs_of(["ACGT"], ["AGGT"])
+    inside, most, lock = 0, 0, threading.Lock()
+
+    def slowly(pairs, spec, gpu):
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        time.sleep(0.02)
+        with lock:
+            inside -= 1
+        return pairs
+
+    monkeypatch.setattr(rescue, "with_estimates", slowly)
+    engine = CpuEngine(spec, Limits(), 1)
+    for cards, expected in ((1, 2), (2, 4), (0, 6)):
+        most, turns = 0, rescue.turns_of(cards)
+        with ThreadPoolExecutor(6) as pool:
+            work = [pool.submit(rescue.align_in_turn, engine, batch, spec, Limits(), Stats(), turns) for _ in range(6)]
+            assert [w.result().score[0] for w in work] == [work[0].result().score[0]] * 6
+        assert most == expected
+    engine.close()
