@@ -373,6 +373,9 @@ def section(kind: Kind, files: list[Path]) -> str:
 
 def _said_plainly(rows: list[tuple[str, str, float]]) -> Iterator[str]:
     lost = [row for row in rows if row[2] < 1]
+    if not rows:
+        yield "No row of this run has an exact peer beside it."
+        return
     if not lost:
         yield f"No peer is faster in any row ({len(rows)} row{'s' * (len(rows) > 1)} with an exact peer)."
         return

@@ -200,6 +200,22 @@ def test_scores_that_change_from_run_to_run_are_no_measurement(monkeypatch):
         list(Session(plan()).rows())
 
 
+def test_rows_of_the_cpu_take_turns_and_a_cards_do_not(monkeypatch):
+    calls = []
+
+    def run(batches, check=False):
+        calls.append(int(batches[0].t_len[0]))
+        return answers(-4)
+
+    fake = SimpleNamespace(lying_right=list, run=run, kernels=dict, close=lambda: None, describe=dict)
+    monkeypatch.setattr(session, "Engine", lambda *_: fake)
+    works = (WORK, Work(80, 0.0))
+    own = Session(plan(CPU, Setting(EngineName.GPU, 1), works=works, pairs=4), energy.Meter(Nvml(6000), 0))
+    rows = list(own.rows())
+    assert calls == [60, 80] * 3 + [60] * 4 + [80] * 4  # a card's row has one more run, for its joules
+    assert [row.joules for row in rows] == [None, None, 6.0, 6.0]
+
+
 def test_a_commit_is_that_of_the_package_or_unknown(monkeypatch, tmp_path):
     monkeypatch.delenv("WFACLI_COMMIT", raising=False)
     monkeypatch.setattr(machine, "_PACKAGE", tmp_path)

@@ -34,20 +34,23 @@ def test_few_batches_get_ready_at_a_time(monkeypatch):
     spec, batch = spec_for(SCHEMES[6]), pairs_of(["ACGT"], ["AGGT"])
     inside, most, lock = 0, 0, threading.Lock()
 
-    def slowly(pairs, spec, gpu):
+    def together(pairs, spec, gpu):
         nonlocal inside, most
         with lock:
             inside += 1
             most = max(most, inside)
-        time.sleep(0.02)
+            if inside == expected:
+                full.set()
+        assert full.wait(60)
+        time.sleep(0.002)  # for who should not come
         with lock:
             inside -= 1
         return pairs
 
-    monkeypatch.setattr(rescue, "with_estimates", slowly)
+    monkeypatch.setattr(rescue, "with_estimates", together)
     engine = CpuEngine(spec, Limits(), 1)
     for cards, expected in ((1, 2), (2, 4), (0, 6)):
-        most, turns = 0, rescue.turns_of(cards)
+        most, turns, full = 0, rescue.turns_of(cards), threading.Event()
         with ThreadPoolExecutor(6) as pool:
             work = [pool.submit(rescue.align_in_turn, engine, batch, spec, Limits(), Stats(), turns) for _ in range(6)]
             assert [w.result().score[0] for w in work] == [work[0].result().score[0]] * 6

@@ -14,13 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import check_batch
-from ..batch import I32, AlignmentBatch, PairBatch, Status
+from ..batch import I32, U8, AlignmentBatch, PairBatch, Status
 from ..config import AlignSpec, Config, EngineName, Limits
 from ..engines.choice import with_gpu
 from ..engines.cpu import CpuEngine, native_options
-from ..engines.rescue import align_batch
+from ..engines.rescue import align_in_turn, turns_of
 from ..errors import InternalError
-from ..estimate import with_estimates
 from ..forecast import TABLE
 from ..run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 from ..stats import Stats
@@ -87,6 +86,7 @@ class Engine:
         # One thread shall be one: then no other one makes estimates.
         workers = threads + 2 if self._on_gpu or threads > 1 else 1
         self._workers = min(workers, MOST_BESIDE_A_CARD) if self._on_gpu else workers
+        self._turns = turns_of(1 if self._on_gpu else 0)
         if self._on_gpu:
             sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
 
@@ -105,12 +105,12 @@ class Engine:
             InternalError: a path is wrong.
         """
 
-        def one(batch: PairBatch) -> AlignmentBatch:
-            known = with_estimates(batch, self._spec, self._on_gpu)
-            done = align_batch(self._engine, known, self._spec, self._limits, self._stats)
+        def one(batch: PairBatch) -> tuple[U8, I32]:
+            done = align_in_turn(self._engine, batch, self._spec, self._limits, self._stats, self._turns)
             if check and not self._spec.score_only:
                 self._check(batch, done)
-            return done
+            # What is read later is no view of memory that the next batch's answers are waiting for.
+            return done.status.copy(), done.score
 
         workers = min(self._workers, len(batches))
         if workers > 1:
@@ -122,8 +122,8 @@ class Engine:
             begun = time.perf_counter()
             found = list(map(one, batches))
             seconds = time.perf_counter() - begun
-        status = np.concatenate([done.status for done in found] or [np.zeros(0, np.uint8)])
-        score = np.concatenate([done.score for done in found] or [np.zeros(0, np.int32)])
+        status = np.concatenate([one for one, _ in found] or [np.zeros(0, np.uint8)])
+        score = np.concatenate([one for _, one in found] or [np.zeros(0, np.int32)])
         aligned = status == Status.OK
         return Answers(seconds, np.where(aligned, score, 0).astype(np.int32), aligned)
 

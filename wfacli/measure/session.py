@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..batch import PairBatch
-from ..config import CPU_BATCH, GPU_BATCH, AlignSpec, EngineName, Heuristics
+from ..config import CPU_BATCH, AlignSpec, EngineName, Heuristics
 from ..engines.choice import serves
 from ..errors import DeviceError, InternalError
 from .energy import Meter
@@ -36,9 +36,9 @@ class Setting:
         return "gpu" if self.engine is EngineName.GPU else f"cpu × {self.threads}"
 
     @property
-    def batch_letters(self) -> int:
-        """Of a batch of the command."""
-        return GPU_BATCH if self.engine is EngineName.GPU else CPU_BATCH
+    def batch_letters(self) -> int | None:
+        """Of a batch of the command; None: it depends on how many there are."""
+        return None if self.engine is EngineName.GPU else CPU_BATCH
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,36 @@ def heuristic_name(heuristics: Heuristics) -> str:
     return " ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
+class _Turns:
+    """One work under way.
+
+    Attributes:
+        answers: of the run that is not counted.
+        seconds: of the others so far.
+        kernels: pairs by the kernel that answered.
+    """
+
+    def __init__(self, work: Work, batches: list[PairBatch]) -> None:
+        self.work, self.batches = work, batches
+        self.answers: Answers
+        self.seconds: list[float] = []
+        self.kernels: dict[str, int] = {}
+
+    def warm_up(self, engine: Engine) -> None:
+        """Runs once; goes along every path. Raises InternalError."""
+        before = engine.kernels()
+        self.batches = engine.lying_right(self.batches)
+        self.answers = engine.run(self.batches, check=True)
+        counts = {name: count - before.get(name, 0) for name, count in engine.kernels().items()}
+        self.kernels = {name: count for name, count in counts.items() if count}
+
+    def repeat(self, engine: Engine) -> bool:
+        """Runs once more; whether its answers are those that it had before."""
+        again = engine.run(self.batches)
+        self.seconds.append(again.seconds)
+        return bool(again.same_as(self.answers).all())
+
+
 class Session:
     """One measurement.
 
@@ -132,7 +162,7 @@ class Session:
         self.engines: dict[str, Any] = {}
         self.left_out: dict[str, str] = {}
         self._meter, self._tell = meter, tell
-        self._pairs: dict[tuple[Work, int, int], list[PairBatch]] = {}
+        self._pairs: dict[tuple[Work, int, int | None], list[PairBatch]] = {}
         self._exact: dict[tuple[Work, AlignSpec], Answers] = {}
 
     def rows(self) -> Iterator[Row]:
@@ -156,33 +186,33 @@ class Session:
     def _rows_of(self, spec: AlignSpec, setting: Setting) -> Iterator[Row]:
         engine = Engine(spec, setting.threads, setting.engine, self.plan.gpu_memory, self._tell)
         try:
-            for work in self.plan.works:
-                yield self._row(engine, work, spec, setting)
+            # Of the CPU, works take turns, so that what disturbs the machine for a while does not have all of a row's
+            # repeats. A card's letters are in page-locked memory, of which there shall not be all works' at once.
+            works = list(self.plan.works)
+            for some in [[work] for work in works] if setting.engine is EngineName.GPU else [works]:
+                yield from self._in_turns(engine, [_Turns(w, self._made(w, setting)) for w in some], spec, setting)
             self.engines[setting.name] = engine.describe()
             if failure := self.engines[setting.name].get("failure"):
                 raise DeviceError(f"the GPU failed, and the CPU aligned the rest: {failure}")
         finally:
             engine.close()
 
-    def _row(self, engine: Engine, work: Work, spec: AlignSpec, setting: Setting) -> Row:
-        batches = engine.lying_right(self._made(work, setting))
-        warm = engine.run(batches, check=True)
-        before, seconds = engine.kernels(), list[float]()
-        while self._more(seconds):
-            answers = engine.run(batches)
-            seconds.append(answers.seconds)
-            if not answers.same_as(warm).all():
-                raise InternalError(f"{work.name}, {task_name(spec)}: scores change from run to run; please report it")
-        kernels = {
-            name: (count - before.get(name, 0)) // len(seconds)
-            for name, count in engine.kernels().items()
-            if count > before.get(name, 0)
-        }
-        row = Row(work, spec, setting, len(warm.score), letters(batches), cells(batches), Spread(seconds), kernels)
-        self._judge(row, warm)
-        if self._meter and setting.engine is EngineName.GPU:
-            row.joules = self._meter.of(lambda: engine.run(batches).seconds)
-        return row
+    def _in_turns(self, engine: Engine, rows: list[_Turns], spec: AlignSpec, setting: Setting) -> Iterator[Row]:
+        """Warms all up, repeats one after the other and round again, and judges what they say."""
+        for one in rows:
+            one.warm_up(engine)
+        while due := [one for one in rows if self._more(one.seconds)]:
+            for one in due:
+                if not one.repeat(engine):
+                    name = f"{one.work.name}, {task_name(spec)}"
+                    raise InternalError(f"{name}: scores change from run to run; please report it")
+        for one in rows:
+            row = Row(one.work, spec, setting, len(one.answers.score), letters(one.batches), cells(one.batches),
+                      Spread(one.seconds), one.kernels)  # fmt: skip
+            self._judge(row, one.answers)
+            if self._meter and setting.engine is EngineName.GPU:
+                row.joules = self._meter.of(lambda one=one: engine.run(one.batches).seconds)  # type: ignore[misc]
+            yield row
 
     def _more(self, seconds: Sequence[float]) -> bool:
         """Whether a row with these repeats has another one."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..batch import PairBatch
 from ..io.reader import PairFiles, layout_of, read_batches
+from ..run import shared_out
 from ..simulate import MODELS, PairsFormat, PairsSpec, simulator
 
 _BLOCK = 1 << 21  # letters of targets made at a time
@@ -64,10 +65,14 @@ def usual_error(model: str) -> float:
     return MODELS[model].error
 
 
-def pairs_in_memory(work: Work, count: int, batch_letters: int, threads: int) -> list[PairBatch]:
-    """So many pairs, in batches of about `batch_letters` letters, as the command's reader makes them.
+def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: int) -> list[PairBatch]:
+    """So many pairs in batches, as the command's reader makes them.
 
-    Raises UsageError where the simulator has none.
+    Args:
+        work: which pairs.
+        count: how many.
+        batch_letters: of a batch; None: as many as the command takes beside a card.
+        threads: that make them.
     """
     spec = PairsSpec(count, work.length, work.length, work.model, work.error, work.seed, PairsFormat.SEQ)
     source = simulator(spec, None)
@@ -79,7 +84,8 @@ def pairs_in_memory(work: Work, count: int, batch_letters: int, threads: int) ->
                 _write(descriptor, memoryview(text.data))
         files = PairFiles(path, None).open()
         try:
-            return list(read_batches(files, layout_of(files), batch_letters))
+            weight = batch_letters or shared_out([file.size for file in files])
+            return list(read_batches(files, layout_of(files), weight))
         finally:
             for file in files:
                 file.close()
