@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,25 @@ EMULATED = [
 ]
 
 
+_MEMORY = 16 << 30  # bytes of the card: three jobs of 5.3 GiB, of which the longest pair takes 2.1
+_PATIENCE = 240  # seconds
+
+
 def opened(spec: AlignSpec) -> GpuEngine:
-    """On a real card, with the kernels that the other tests have."""
+    """On a real card, with the kernels that the other tests have, and memory for the longest pair.
+
+    It waits while other programs, tests among them, leave too little: pairs without memory are handed on, as they
+    should be, which would show nothing here.
+    """
     compiler = Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE)))
-    return GpuEngine(spec, lambda: CudaDriver(compiler=compiler))
+
+    def driver() -> CudaDriver:
+        found, end = CudaDriver(compiler=compiler), time.monotonic() + _PATIENCE
+        while found.free_memory() < _MEMORY and time.monotonic() < end:
+            time.sleep(1)
+        return found
+
+    return GpuEngine(spec, driver, memory=_MEMORY)
 
 
 @pytest.mark.gpu
