@@ -1,5 +1,6 @@
 #include "ahead.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -152,16 +153,22 @@ struct ReadAhead::Slot : Helpers::Task {
 
 ReadAhead::ReadAhead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block, char mark,
                      RecordParts::Keep keep)
-    : helpers_(std::move(helpers)), descriptor_(descriptor), position_(position), block_(block), mark_(mark) {
+    : helpers_(std::move(helpers)),
+      descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
+      position_(position),
+      block_(block),
+      mark_(mark) {
+  if (descriptor_ < 0) throw InputFault(std::strerror(errno), 0, {});
   const int ahead = kBlocksAhead * helpers_->threads() + kBlocksAtLeast;
   for (int i = 0; i < ahead; ++i) {
-    slots_.push_back(std::make_shared<Slot>(keep, descriptor));
+    slots_.push_back(std::make_shared<Slot>(keep, descriptor_));
     begin(slots_.back());
   }
 }
 
 ReadAhead::~ReadAhead() {
   for (const auto& slot : slots_) slot->drop();
+  ::close(descriptor_);
 }
 
 void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {

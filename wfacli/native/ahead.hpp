@@ -86,7 +86,8 @@ class Helpers {
 // The blocks of one file, in their order.
 class ReadAhead {
  public:
-  // Reads from `position` on, `block` bytes at a time. The descriptor must stay open for as long as helpers may be at work.
+  // Reads from `position` on, `block` bytes at a time, through a descriptor of its own: who opened the file may close it
+  // while helpers are at work. Throws InputFault where there is none to be had.
   ReadAhead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block, char mark,
             RecordParts::Keep keep);
   ~ReadAhead();
