@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,7 @@ _CACHE, _SLOWER = 75e6, 0.35
 # what comes in and out of each part; what a step of the way back takes, of a pair's lanes together, or of a thread.
 _KEPT, _AGAIN, _WALK, _ALONE = 1.1, 0.75, 850.0, 112.0
 _RESIDENT = 1584  # warps of such a card
-_DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
+_DIRECTIONS = 640 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
 WALK_THREADS = 128  # of a block of sw_walk.cu
@@ -188,6 +189,7 @@ class Scores:
         codes: letters.
         open, extend: of gaps.
         most, least: of all scores.
+        unit: by which all of these are to be multiplied: kernels have numbers as small as possible.
     """
 
     table: I8
@@ -197,19 +199,22 @@ class Scores:
     extend: int
     most: int
     least: int
+    unit: int
 
     @classmethod
     def of(cls, matrix: I8, same: npt.NDArray[np.uint8], open_: int, extend: int) -> Scores:
         """From i8[A, A], a query's code by a target's, and u8[A]; A is 30 at most."""
+        unit = max(math.gcd(open_, extend, *map(int, np.unique(matrix))), 1)
+        matrix, open_, extend = (matrix // unit).astype(np.int8), open_ // unit, extend // unit
         size, least = len(matrix), int(matrix.min())
         table = np.full((CODES, CODES), min(least, BEYOND_LEAST), np.int8)
         table[:size, :size] = matrix.T
         written = sum(1 << code for code, equal in enumerate(same.tolist()) if equal)
-        return cls(table, written, size, open_, extend, int(matrix.max()), least)
+        return cls(table, written, size, open_, extend, int(matrix.max()), least, unit)
 
     def into(self, task: npt.NDArray[np.void]) -> None:
         """Writes it into an SwTask."""
-        for name in ("codes", "open", "extend", "most", "same"):
+        for name in ("codes", "unit", "open", "extend", "most", "same"):
             task[name] = getattr(self, name)
         task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
