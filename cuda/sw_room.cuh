@@ -103,21 +103,25 @@ struct Gaps {
   bool free_rows, free_columns;  // whether leaving letters of the query, of the target out costs nothing
 
   WFACLI_DEVICE static Gaps of(const SwTask& task) {
-    // Local scores are no less than 0, and a gap that begins there and goes on leaves 1.
-    const std::int32_t zero = kPairs == 1 ? 0 : kLocal ? task.open + 2 * task.extend + 1 : 0x8000;
+    const std::int32_t zero = zero_of(task);
     const std::uint32_t opened = once(Word::all(task.open + task.extend)), extend = once(Word::all(-task.extend));
     const bool free_columns = kLocal || task.rule == SwRule::Semiglobal;
     const std::uint32_t one = task.codes > 0;
     return {task.open, task.extend, zero, opened, extend, once(Word::all(zero)), 0u - one, one << 4, 0u - 4 * one, 5 * one,
             one << 5, kLocal, free_columns};
   }
+  // Local scores are no less than 0: a gap that begins there and goes on leaves 1, and the score of two letters, which has
+  // 8 bits, no less than 0.
+  WFACLI_DEVICE static std::int32_t zero_of(const SwTask& task) {
+    return kPairs == 1 ? 0 : kLocal ? max(task.open + 2 * task.extend + 1, 128) : 0x8000;
+  }
   // Whether cells leave digits. Where those of all cells are kept a lane finds its best cell by a score and a column in
   // 16 bits, which have to hold all scores of the launch.
   WFACLI_DEVICE static bool digits(const SwTask& task) {
     const bool keyed = kWhole && kLocal;
     const auto shorter = static_cast<std::uint32_t>(min(task.longest_query, task.longest_target));
-    const std::uint32_t room = 0x10000u / kKeyColumns - 2 - static_cast<std::uint32_t>(task.open + 2 * task.extend);
-    const bool held = !keyed || (task.open + 2 * task.extend < 1000 && shorter <= room / max(task.most, 1));
+    const std::int32_t room = 0xffff / kKeyColumns - zero_of(task);
+    const bool held = !keyed || (room > 0 && shorter <= static_cast<std::uint32_t>(room / max(task.most, 1)));
     return task.open >= 1 && task.open <= 3 && held;
   }
   // What all four digits of a word have too much.

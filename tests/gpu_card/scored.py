@@ -53,6 +53,7 @@ def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator
             Scheme.parse("1,4,6,1"),
             uneven(SEED + 2, EDGES, NUCLEOTIDES),
         ),  # whose directions are no digits
+        (Scheme.parse("1,19,3,1"), uneven(SEED + 3, EDGES, NUCLEOTIDES)),  # letters that cost more than gaps
         (Scheme.of_matrix("BLOSUM62"), uneven(SEED + 1, EDGES, RESIDUES)),
         (Scheme.parse("127,4,4,2"), [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT", b"AGT")]),  # more than 16 bits
     )
