@@ -96,9 +96,11 @@ def _by_build(axes: Axes, rows: list[Row], kind: str) -> None:
     shown = [(row["name"], values(row, kind), row.get(kind, {}).get("wfacli", {}).get("builds", {})) for row in rows]
     names = list(dict.fromkeys(name for _, _, builds in shown for name in builds))
     for name, colour in zip(names, BUILDS, strict=False):
-        points = [(k, builds[name]) for k, (_, _, builds) in enumerate(shown) if name in builds]
+        points = [(k, builds[name], row.isdigit()) for k, (row, _, builds) in enumerate(shown) if name in builds]
+        lengths = [(k, rate) for k, rate, equal in points if equal]
         style = "--" if "whole" in name else "-"
-        axes.plot(*zip(*points, strict=True), marker=".", color=colour, label=name, linestyle=style)
+        axes.plot([k for k, _ in lengths], [rate for _, rate in lengths], color=colour, label=name, linestyle=style)
+        axes.plot([k for k, *_ in points], [rate for _, rate, _ in points], ".", color=colour)
     chosen = [(k, found["wfacli, kernels"]) for k, (_, found, _) in enumerate(shown) if "wfacli, kernels" in found]
     axes.plot(
         *zip(*chosen, strict=True), "o", mfc="none", color=COLOURS["wfacli, kernels"], label="chosen by the pair"
