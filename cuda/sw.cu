@@ -13,7 +13,7 @@
 // hold.
 //
 // Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (Room::of says which), a warp
-// Profile::of_warp bytes of dynamic shared memory.
+// Profile::of_warp bytes of dynamic shared memory, and Lines::of_warp where directions of all cells are kept.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
 // of a lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global.
@@ -44,7 +44,7 @@ WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best
 }
 
 WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& room, const Profile& profile,
-                         Shared& shared, std::int32_t lane) {
+                         const Lines& lines, Shared& shared, std::int32_t lane) {
   const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kLanes;  // of the warp
   Pair(&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
   if (lane < kPairs) pairs[lane] = Pair::of(task, first + kPairs * group + lane);
@@ -58,7 +58,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
   }
   rows = __reduce_max_sync(kAllLanes, rows);
   stripes = __reduce_max_sync(kAllLanes, stripes);
-  Sweep sweep(task, room, profile, lane);
+  Sweep sweep(task, room, profile, lines, lane);
   if (kWhole && Gaps::digits(task))
     sweep.run<kWhole ? Trace::Digits : Trace::None>(pairs, rows, stripes, best);
   else
@@ -90,6 +90,8 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
   __syncthreads();
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
   const Profile profile(shared.scores, profiles + threadIdx.x / 32 * Profile::of_warp(task.codes), task.codes);
+  std::uint8_t* const lines =
+      profiles + WFACLI_BLOCK / 32 * Profile::of_warp(task.codes) + threadIdx.x / 32 * Lines::of_warp();
   for (;;) {
     std::uint32_t drawn = 0;
     if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kWarpPairs));
@@ -97,7 +99,9 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     const auto first = static_cast<std::int32_t>(drawn);
     if (first >= task.count) return;
     const std::int32_t group = Room::kOfLaunch ? first / kPairs + (thread & 31) / kLanes : thread / kLanes;
-    align(task, first, Room::of(task, group), profile, shared, thread & (kLanes - 1));
+    const Room room = Room::of(task, group);
+    const std::int32_t lane = thread & (kLanes - 1);
+    align(task, first, room, profile, Lines(lines), shared, lane);
     __syncwarp();  // the room is free again
   }
 }

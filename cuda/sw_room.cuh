@@ -155,6 +155,7 @@ struct alignas(8) Edge {
 struct Room {
   static constexpr int kWords = 2 * kColumns + 3;   // of a lane's state
   static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of a row
+  static constexpr int kLine = 128, kRows = kLine / (4 * kDirections);  // bytes of a line, rows of a lane that it has
 
   std::uint8_t* at;
   std::uint64_t edge_bytes, kept_bytes;  // of a stripe; kept: states, or directions of all cells
@@ -170,7 +171,7 @@ struct Room {
     const std::uint64_t states = static_cast<std::uint64_t>(task.longest_query + kLanes - 2) / kSteps + 1;
     room.kept_bytes = kTwice ? states * kWords * 4 * kLanes : 0;
     room.steps = task.longest_query + kLanes - 1;
-    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>(room.steps) * kWidth;
+    if (kWhole) room.kept_bytes = static_cast<std::uint64_t>((room.steps - 1) / kRows + 1) * (kLanes * kLine);
     return room;
   }
   static constexpr bool kOfLaunch = kWhole;
@@ -198,13 +199,17 @@ struct Room {
       for (int w = 0; w < kDirections; ++w) to[w] = words[w];
     }
   }
-  // Directions of a part of a stripe, or of all of it, of step t: a lane's words side by side. Where they are all kept so
-  // are those of a lane's steps, as a way back goes from one to the next and reads them from far away.
+  // Directions of a part of a stripe, of step t, or of all of it: a lane's words side by side, and in a line its rows.
   WFACLI_DEVICE std::uint32_t* directions(std::int32_t stripe, std::int32_t t, std::int32_t lane) const {
-    std::uint64_t first = (edge_bytes + (kTwice ? kept_bytes : 0)) * static_cast<std::uint32_t>(stripes);
-    if (kWhole) first += kept_bytes * static_cast<std::uint32_t>(stripe);
-    const std::int32_t place = kWhole ? lane * steps + t : t * kLanes + lane;
-    return reinterpret_cast<std::uint32_t*>(at + (first + 31) / 32 * 32) + place * kDirections;
+    if constexpr (kWhole)
+      return reinterpret_cast<std::uint32_t*>(at + line(stripe, t / kRows, lane)) + t % kRows * kDirections;
+    const std::uint64_t first = (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes);
+    return reinterpret_cast<std::uint32_t*>(at + (first + 31) / 32 * 32) + (t * kLanes + lane) * kDirections;
+  }
+  // Where a line of a lane lies in the room, which has its steps from kRows * number on.
+  WFACLI_DEVICE std::uint64_t line(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
+    const std::uint64_t first = (edge_bytes + kLine - 1) / kLine * kLine + kept_bytes * static_cast<std::uint32_t>(stripe);
+    return first + static_cast<std::uint64_t>(number * kLanes + lane) * kLine;
   }
 };
 

@@ -1,6 +1,7 @@
 // All stripes from the first to the last, scores alone, and the best cell.
 #pragma once
 
+#include "sw_lines.cuh"
 #include "sw_profile.cuh"
 
 namespace wfacli::sw {
@@ -237,8 +238,9 @@ struct Best {
 
 class Sweep {
  public:
-  WFACLI_DEVICE Sweep(const SwTask& task, const Room& room, const Profile& profile, std::int32_t lane)
-      : task_(task), room_(room), profile_(profile), gaps_(Gaps::of(task)), lane_(lane) {}
+  WFACLI_DEVICE Sweep(const SwTask& task, const Room& room, const Profile& profile, const Lines& lines,
+                      std::int32_t lane)
+      : task_(task), room_(room), profile_(profile), lines_(lines), gaps_(Gaps::of(task)), lane_(lane) {}
 
   // All lanes of the warp call it; rows, stripes: the most that one of the warp's pairs has. kTrace: of directions that
   // are kept.
@@ -286,16 +288,18 @@ class Sweep {
       if (kTwice && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
       const Entry entry = state.entry(entering.at(t), lane_);
       const std::int32_t r = t - lane_;  // rows before
-      if (static_cast<std::uint32_t>(r) >= static_cast<std::uint32_t>(rows)) continue;
-      std::uint32_t directions[Room::kDirections];
-      const std::uint32_t top =
-          state.row<kTrace, kKeyed<kTrace>>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
-      if constexpr (kWhole) Room::put(room_.directions(number, t, lane_), directions);
-      Edge::put(edge + r, state.value[kColumns - 1], state.deletion, last);
-      if constexpr (kKeyed<kTrace>)
-        look_at_keys(top, r + 1);
-      else
-        look(pairs, state, top, r + 1, before, best);
+      if (static_cast<std::uint32_t>(r) < static_cast<std::uint32_t>(rows)) {
+        std::uint32_t directions[Room::kDirections];
+        const std::uint32_t top =
+            state.row<kTrace, kKeyed<kTrace>>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
+        if constexpr (kWhole) lines_.put(t, directions);
+        Edge::put(edge + r, state.value[kColumns - 1], state.deletion, last);
+        if constexpr (kKeyed<kTrace>)
+          look_at_keys(top, r + 1);
+        else
+          look(pairs, state, top, r + 1, before, best);
+      }
+      if constexpr (kWhole) lines_.flush(task_, room_, number, t, steps);
     }
     if constexpr (kKeyed<kTrace>) {
 #pragma unroll
@@ -364,6 +368,7 @@ class Sweep {
   const SwTask& task_;
   const Room& room_;
   const Profile& profile_;
+  const Lines& lines_;
   const Gaps gaps_;
   const std::int32_t lane_;
   std::uint32_t most_ = 0;        // of the lane's cells in the stripe

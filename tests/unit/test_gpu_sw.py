@@ -27,7 +27,7 @@ def test_many_pairs_get_what_wastes_least() -> None:
         assert chosen(length, 32_000_000 // length).width == width
     path = [chosen(length, 32_000_000 // length, True) for length in (64, 128, 256, 512, 1024, 2048, 4096)]
     assert [build.lanes for build in path] == [2, 4, 8, 8, 8, 32, 32]
-    assert [build.whole for build in path] == [True] * 3 + [False] * 4
+    assert [build.whole for build in path] == [True] * 4 + [False] * 3
     # Scores of many codes leave no room for wide lanes.
     assert chosen(256, 1_000_000, codes=25).columns == 16
 

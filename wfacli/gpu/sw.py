@@ -18,6 +18,7 @@ CODES = 32  # in the table of scores
 BEYOND_LEAST = -1  # what lies beyond a sequence scores no more than this
 _STATE = 3  # words of a lane's state beside two for each column
 _EDGE = 8  # bytes of a row of an edge
+_LINE = 128  # bytes of directions that are written together
 _ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
 _ROOM_32 = 1_400_000_000
 
@@ -30,7 +31,7 @@ _ROOM_32 = 1_400_000_000
 # last ones: for how much of the time that a pair takes. Fitted to kernels of each build alone, pairs of 64 to 4,096
 # letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, _BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
-_BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.8, 0.54
+_BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
 _RESIDENT = {32: 1584, 16: 2112}  # warps of such a card, by the columns of a lane
 MOST_LOOKED_AT = 40_000  # pairs of a batch: with more all builds have enough
 _DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
@@ -116,14 +117,19 @@ class Build:
             return _padded(edge)
         stripes = (longest_target - 1) // self.width + 1
         if self.whole:
-            return _padded(edge + 32 + stripes * (longest_query + self.lanes - 1) * self.width)
+            steps = longest_query + self.lanes - 1
+            lines = -(-steps // (_LINE // self.columns)) * self.lanes
+            return _padded(_padded(edge, _LINE) + stripes * lines * _LINE)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
         return _padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
-        """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
-        return self.threads * self.columns * self.pairs * (codes + 1)
+        """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond.
+
+        And a line of directions of each lane, where all of them are kept.
+        """
+        return self.threads * (self.columns * self.pairs * (codes + 1) + (_LINE if self.whole else 0))
 
     @property
     def at_once(self) -> int:
@@ -247,8 +253,8 @@ class Scores:
         return max(min(found, _ANY_LENGTH), 0)
 
 
-def _padded(nbytes: int) -> int:
-    return -(-nbytes // 512) * 512
+def _padded(nbytes: int, to: int = 512) -> int:
+    return -(-nbytes // to) * to
 
 
 # Lengths in steps, each of which has one build: multiples of 16, so that none lies across the end of a stripe.
