@@ -19,8 +19,8 @@ from typing import Any
 import harness
 import numpy as np
 from peers import gpu_work
-from peers.gpu_ours import EXACT, Engine, batch_letters
 from peers.gpu_work import Pairs
+from peers.ours import EXACT, Engine, batch_letters
 from peers.verdict import Costs
 from rich.console import Console
 from rich.table import Table

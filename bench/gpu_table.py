@@ -25,8 +25,8 @@ from peers import gpu_contest, gpu_work
 from peers.contest import GIB, TASKS
 from peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from peers.gpu_contest import Entry, Rules
-from peers.gpu_ours import batch_letters
 from peers.gpu_work import ROWS, Files, Pairs
+from peers.ours import batch_letters
 from peers.verdict import OURS, Cell, cell_text, summary
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
