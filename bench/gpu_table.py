@@ -25,7 +25,7 @@ from peers import gpu_contest, gpu_work
 from peers.contest import GIB, TASKS
 from peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from peers.gpu_contest import Entry, Rules
-from peers.gpu_work import ROWS, Files, Pairs
+from peers.gpu_work import Files, Pairs
 from peers.ours import batch_letters
 from peers.verdict import OURS, Cell, cell_text, summary
 from rich.box import SIMPLE_HEAD
@@ -54,7 +54,7 @@ console = Console(width=max(Console().width, 170))  # a table whose cells wrap i
 
 def prepared(a: argparse.Namespace, folder: Path) -> tuple[dict[str, Files], dict[str, str]]:
     """Files of all rows asked for; and why others have none."""
-    rows = [row for row in ROWS if not a.rows or any(text in row.name for text in a.rows)]
+    rows = gpu_work.rows_named(a.rows)
     fasta = {row.name: bool(a.gasal2) and (bool(row.real) or row.length <= 1000) for row in rows}
     workers = min(usable_cores(), len(rows) or 1)
     found: dict[str, Files] = {}
@@ -173,7 +173,9 @@ def asked() -> argparse.Namespace:
     """The command line's options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", choices=("gpu", "cpu"), default="gpu", help="cpu: a stand-in, to try this out")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+    parser.add_argument(
+        "--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these, those of the papers too"
+    )
     parser.add_argument("--tasks", nargs="+", metavar="TEXT", help="only tasks whose names contain one of these")
     parser.add_argument("--quick", action="store_true", help="the same as --share 0.1")
     parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs, or of a real set's repetitions")
