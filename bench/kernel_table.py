@@ -18,6 +18,7 @@ from typing import Any
 
 import harness
 import numpy as np
+from pages.batches import kernel_seconds
 from rich.console import Console
 from rich.table import Table
 
@@ -106,11 +107,6 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
             done = f"{k['aligned'] / row['pairs']:.1%}"
             table.add_row(row["row"], k["kernel"], str(k["threads"]), f"{k['best_seconds']:.4f}", alone, done)
     return table
-
-
-def kernel_seconds(found: dict[str, Any]) -> float:
-    """Of the stages those of the kernel, and of the way back where that is another one."""
-    return sum(s for name, s in found["card_seconds"].items() if found["kernel"] in name)
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -111,3 +111,19 @@ def steps(report: Report) -> Rows:
         shown = [number(r["best_seconds"]), number(r["median_seconds"])]
         rows.append([r["row"], names[r["tree"]], r["variant"] or "", *shown])
     return rows
+
+
+def kernels(report: Report) -> Rows:
+    """Each kernel with every pair of a row."""
+    rows = [["pairs", "how many", "kernel", "threads a pair", "s", "the kernel alone, s", "aligned"]]
+    for row in report["rows"]:
+        for k in row["kernels"]:
+            shown = [number(k["best_seconds"]), number(kernel_seconds(k)), f"{100 * k['aligned'] / row['pairs']:.0f}%"]
+            rows.append([row["row"], f"{row['pairs']:,}", k["kernel"], str(k["threads"]), *shown])
+    return rows
+
+
+def kernel_seconds(found: Report) -> float:
+    """Of the stages those of the kernel, and of the way back where that is another one."""
+    stages: dict[str, float] = found["card_seconds"]
+    return sum(s for name, s in stages.items() if found["kernel"] in name)

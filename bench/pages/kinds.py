@@ -29,9 +29,10 @@ class Kind:
 
 
 KINDS = {
-    "bench": Kind("What wfacli bench measured", "wfacli bench", batches.bench),
+    "bench": Kind("What wfacli bench measured", "wfacli bench", batches.bench, None, ".png"),
     "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", batches.cells, batches.cell_wins, "cpu-table.png"),
     "gpu-table": Kind("Pairs on a card", "make bench-gpu", batches.cells, batches.cell_wins),
+    "kernel-table": Kind("Each kernel for edit distance on a card", "python bench/kernel_table.py", batches.kernels),
     "band-table": Kind("A band on a card", "make bench-band", batches.bands),
     "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
     "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
