@@ -115,7 +115,8 @@ golden: .venv/dev
 
 # The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
 docs: .venv/built
-	$(BIN)/pip install -q -r docs/requirements.txt && $(BIN)/python bench/page.py
+	$(BIN)/pip install -q -r docs/requirements.txt -r bench/requirements.txt
+	$(BIN)/python bench/page.py && $(BIN)/python bench/papers_page.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created

@@ -46,13 +46,18 @@ def commit(report: Report) -> str:
     return report["commit"] if "commit" in report else report["trees"]["new"]
 
 
+def card(report: Report) -> str:
+    """Its name, "" without one."""
+    found = report.get("card") or _card_of(report.get("engine") or report.get("engines"))
+    return str(found["name"] if isinstance(found, dict) else found or "")
+
+
 def machine(report: Report) -> str:
     """Card, processor, cores: as far as they are known."""
-    card, machine = report.get("card") or _card_of(report.get("engine") or report.get("engines")), report["machine"]
-    name = card["name"] if isinstance(card, dict) else card
+    machine = report["machine"]
     cores = f"{machine['cores']} cores" if "cores" in machine else ""
     cpu = machine.get("cpu", "")
-    shown = [name, cpu if cpu != cores else "", cores]
+    shown = [card(report), cpu if cpu != cores else "", cores]
     return ", ".join(part for part in shown if part)
 
 
