@@ -12,14 +12,14 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pages.results import RESULTS
 from papers import draw, ewfa, levenshtein, saloba, striped, wfagpu
-from papers.found import Results
+from papers.found import Missed, Results
 from papers.layout import Figure, Paper
 
 DOCS = Path(__file__).parents[1] / "docs"
+PAPERS = (ewfa, wfagpu, levenshtein, saloba, striped)
 PAGE, PLOTS = DOCS / "papers.md", DOCS / "plots"
 HEAD = """# The papers' tables
 
@@ -37,8 +37,20 @@ paper's text does not have the number. Below each table stand the files that our
 
 def papers(results: Path = RESULTS) -> list[Paper]:
     """All of them, in order."""
-    own: Any = partial(Results, results)
-    return [module.paper(own) for module in (ewfa, wfagpu, levenshtein, saloba, striped)]
+    return [module.paper(partial(Results, results)) for module in PAPERS]
+
+
+def missing(results: Path = RESULTS) -> list[Missed]:
+    """What no file has of what the tables ask for, each once."""
+    asked: list[Results] = []
+
+    def own() -> Results:
+        asked.append(Results(results))
+        return asked[-1]
+
+    for module in PAPERS:
+        module.paper(own)
+    return list(dict.fromkeys(missed for found in asked for missed in found.missed))
 
 
 def page(found: list[Paper]) -> str:

@@ -36,13 +36,36 @@ class Timing:
         return self.seconds * count / self.pairs
 
 
+@dataclass(frozen=True)
+class Missed:
+    """What no file has.
+
+    Attributes:
+        kind: of the file that would have it.
+        row: its row; "" for a part of a file that is no row.
+        task: of a row of gpu_table.py.
+        aligner: likewise.
+    """
+
+    kind: str
+    row: str
+    task: str = ""
+    aligner: str = OURS
+
+
 class Results:
-    """All files of a folder of results, and which of them were used."""
+    """All files of a folder of results.
+
+    Attributes:
+        used: files that something was taken from.
+        missed: what was looked for and is in none.
+    """
 
     def __init__(self, folder: Path = RESULTS) -> None:
         self._files = newest(folder)
         self._reports: dict[Path, Report] = {}
         self.used: list[Path] = []
+        self.missed: list[Missed] = []
 
     def reports(self, kind: str) -> list[tuple[Path, Report]]:
         """Files of a kind, newest first."""
@@ -58,6 +81,7 @@ class Results:
                 if row.get("name", row.get("row")) == name and accept(row):
                     self._use(path)
                     return dict(row)
+        self.missed.append(Missed(kind, name))
         return None
 
     def pairs(self, row: str, task: str, aligner: str = OURS) -> Timing | None:
@@ -71,7 +95,18 @@ class Results:
                     stages = cell.get("counts", {}).get("seconds", {}) if aligner == OURS else {}
                     count = report["workload"]["rows"][row]["pairs"]
                     return Timing(best["best_seconds"], count, best.get("equal_share"), stages)
+        if self.unable(row, task, aligner) == MISSING:
+            self.missed.append(Missed("gpu-table", row, task, aligner))
         return None
+
+    def unable(self, row: str, task: str, aligner: str) -> str:
+        """Why an aligner can have no time at a row, in words; MISSING where nothing is known against it."""
+        for _, report in self.reports("gpu-table"):
+            for cell in report["cells"]:
+                why = str(cell["not_run"].get(aligner, "")) if cell["row"] == row and cell["task"] == task else ""
+                if why.startswith("over "):
+                    return why
+        return MISSING
 
     def whole(self, kind: str, having: str) -> Report | None:
         """The newest file of a kind that has something called `having`."""
@@ -79,6 +114,7 @@ class Results:
             if having in report:
                 self._use(path)
                 return report
+        self.missed.append(Missed(kind, ""))
         return None
 
     def _use(self, path: Path) -> None:

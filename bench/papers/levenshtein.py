@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pages.text import Report, number
@@ -10,6 +12,7 @@ from .found import Results
 from .layout import Figure, Paper, Part, ours
 
 NONE = "none"
+_SCALED = re.compile(r"(random \d+|planted .*|simulated .*) ?Mb.*")  # pairs of distance_scale.py
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,8 @@ class Run:
 
 def run_of(found: Results, name: str) -> Run | None:
     """The newest on a card, of either table."""
-    if row := found.row("distance-scale", name):
+    scaled = _SCALED.fullmatch(name)
+    if scaled and (row := found.row("distance-scale", name)):
         best = min(row["runs"], key=lambda run: float(run["seconds"]), default=None)
         return best and Run(name, tuple(row["lengths"]), best["distance"], best["seconds"], best["algorithm"])
     row = found.row("distance-table", name)
@@ -115,7 +119,7 @@ def _of_table(row: Report) -> Run | None:
     return Run(row["name"], (row["query_len"], row["target_len"]), row["distance"], own[best], best)
 
 
-def paper(results: type[Results]) -> Paper:
+def paper(results: Callable[[], Results]) -> Paper:
     """All of it."""
     low = compared(results(), TABLE_2, "Table 2: strings that have little in common", "a cluster's CPUs")
     high = compared(results(), TABLE_3, "Table 3: beside MASA-CUDAlign", "MASA-CUDAlign, stage 1")

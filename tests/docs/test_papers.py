@@ -36,6 +36,7 @@ def batch(row, seconds, pairs, aligner="wfacli", task="edit CIGAR"):
         "row": row,
         "task": task,
         "timings": [timing],
+        "not_run": {},
         "counts": {"seconds": {"gpu copy": 0.5, "gpu bits-64": 0.25}},
     }
     return {"cells": [cell], "workload": {"rows": {row: {"pairs": pairs}}}}
