@@ -127,7 +127,7 @@ golden: .venv/dev
 # The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
 docs: .venv/built
 	$(BIN)/pip install -q -r docs/requirements.txt -r bench/requirements.txt
-	$(BIN)/python bench/page.py && $(BIN)/python bench/papers_page.py
+	$(BIN)/python bench/page.py && $(BIN)/python bench/papers_page.py && $(BIN)/python bench/readme.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created

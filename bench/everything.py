@@ -138,8 +138,9 @@ def peers_table(files: Files) -> Table:
 
 
 def pages() -> int:
-    """Makes docs/benchmarks.md and docs/papers.md; the worse exit status."""
-    made = [subprocess.run([sys.executable, str(HERE / name)], check=False) for name in ("page.py", "papers_page.py")]
+    """Makes docs/benchmarks.md, docs/papers.md and README's table; the worst exit status."""
+    scripts = ("page.py", "papers_page.py", "readme.py")
+    made = [subprocess.run([sys.executable, str(HERE / name)], check=False) for name in scripts]
     return max(done.returncode for done in made)
 
 
