@@ -127,3 +127,12 @@ def kernel_seconds(found: Report) -> float:
     """Of the stages those of the kernel, and of the way back where that is another one."""
     stages: dict[str, float] = found["card_seconds"]
     return sum(s for name, s in stages.items() if found["kernel"] in name)
+
+
+def trees(report: Report) -> Rows:
+    """Commits in turn on one machine: seconds of each repeat, by what was aligned."""
+    names = list(report["trees"])
+    rows = [["pairs", *(f"{name}, s, best ({str(report['trees'][name]).split(':')[0]})" for name in names)]]
+    for row, found in report["results"].items():
+        rows.append([row, *(number(min(found[name])) for name in names)])
+    return rows

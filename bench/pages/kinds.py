@@ -36,6 +36,7 @@ KINDS = {
     "band-table": Kind("A band on a card", "make bench-band", batches.bands),
     "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
     "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
+    "two-piece-tiles": Kind("Two-piece gaps, before and after", "wfacli align of both commits", batches.trees),
     "extend-table": Kind(
         "Any scores, on one CPU thread", "python bench/extend_table.py", batches.extends, batches.extend_wins
     ),
@@ -52,6 +53,7 @@ KINDS = {
         "Reads against a reference: scores beside minimap2's", "python bench/mapped_scores.py", commands.mapped
     ),
     "whole-command": Kind("The whole command", "make bench", commands.whole),
+    "whole-command-gpu": Kind("The same beside a card", "python bench/whole_command.py --engine gpu", commands.whole),
     "data-path": Kind("Reading files", "python bench/data_path.py", commands.path, commands.path_wins),
     "peak-memory": Kind("Its memory", "make bench", commands.memory),
     "api-rate": Kind("From Python", "python bench/api_rate.py", commands.api, commands.api_wins),

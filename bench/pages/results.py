@@ -43,7 +43,7 @@ def came_at(results: Path = RESULTS) -> dict[str, int]:
 
 def commit(report: Report) -> str:
     """That measured; of several trees the newest one."""
-    return report["commit"] if "commit" in report else report["trees"]["new"]
+    return str(report["commit"] if "commit" in report else report["trees"]["new"])
 
 
 def card(report: Report) -> str:

@@ -70,10 +70,6 @@ def test_parts_measured_since_stand_below_the_whole_table(tmp_path):
     assert "| 0.250 |" in since and part.name in since and "- since, local, score: parasail (sw)" in since
 
 
-def test_every_kind_of_result_has_a_table():
-    assert [name for name in page.newest() if name not in page.KINDS and name not in page.NO_TABLE] == []
-
-
 def test_kinds_without_a_table_are_named(tmp_path):
     path = result(tmp_path, "2026-01-02", "something-new", [])
     assert f"- something-new: no table yet, [{path.name}](../bench/results/{path.name})" in page.page(tmp_path)
