@@ -10,6 +10,7 @@ Wins = tuple[str, str, float]
 PEERS = {
     "wfa2": "WFA2-lib",
     "quicked": "QuickEd",
+    "block-aligner": "Block Aligner",
     "astarpa2": "A*PA2",
     "variants": "WavefrontVariants",
     "wfa-gpu": "WFA-GPU",

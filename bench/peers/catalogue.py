@@ -44,7 +44,7 @@ class Peer:
         return [self.option, *(f"{size}:{path}" if size else str(path) for size, path in files)]
 
 
-_PAIR = ("distance_table",)
+_PAIR, _BLOCK_ALIGNER = ("distance_table",), r"(?:lib)?peer_block_aligner\.so"
 PEERS = (
     Peer("edlib", ("cpu_table", "api_rate", "distance_table"), COSTS, package="edlib"),
     Peer("WFA2-lib", ("cpu_table",), COSTS, package="pywfa"),
@@ -55,6 +55,7 @@ PEERS = (
     Peer("dnaio", ("data_path",), "the number of records", package="dnaio"),
     Peer("WFA2-lib", ("gpu_table", *_PAIR), COSTS, file=r"peer_wfa2\.so", option="--wfa2"),
     Peer("QuickEd", ("gpu_table", *_PAIR), COSTS, file=r"peer_quicked\.so", option="--quicked"),
+    Peer("Block Aligner", ("cpu_table", "gpu_table"), COSTS, file=_BLOCK_ALIGNER, option="--block-aligner"),
     Peer("A*PA2", _PAIR, DISTANCE, file=r"peer_astarpa2\.so", option="--astarpa2"),
     Peer("WavefrontVariants", _PAIR, DISTANCE, file="wavefront", option="--variants"),
     Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu"),
@@ -96,7 +97,9 @@ def listed(files: Mapping[str, list[tuple[str, Path]]]) -> Iterator[tuple[str, s
 
 
 def _readable(pattern: str) -> str:
-    return pattern.replace("\\d+", "LENGTH").replace("\\", "").replace("(", "").replace(")", "")
+    return (
+        pattern.replace("\\d+", "LENGTH").replace("\\", "").replace("(?:lib)?", "").replace("(", "").replace(")", "")
+    )
 
 
 def _version(package: str) -> str:

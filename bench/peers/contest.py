@@ -42,7 +42,7 @@ class Task:
 
 TASKS = tuple(Task(metric, score_only) for metric in ("affine", "edit") for score_only in (False, True))
 _METRICS = {"wfa2": ("affine", "edit"), "edlib": ("edit",), "quicked": ("edit",)}  # the others: affine
-_SETTINGS = {"wfa2": ("high", "biwfa")}  # the others have one
+_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
 
 
 @dataclass(frozen=True)

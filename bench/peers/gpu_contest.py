@@ -19,8 +19,8 @@ from .ours import Engine, per_run
 from .threads import SLICES, Threads
 from .verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
-_SETTINGS = {"wfa2": ("high", "biwfa")}  # the others have one
-_METRICS = {"wfa2": ("affine", "edit"), "quicked": ("edit",)}
+_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
+_METRICS = {"wfa2": ("affine", "edit"), "quicked": ("edit",), "block-aligner": ("affine",)}
 NO_TIME = "no time left"
 Say = Callable[[str], None]
 

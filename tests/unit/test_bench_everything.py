@@ -22,6 +22,7 @@ def folder(tmp_path):
         "wfa.affine.gpu",
         "deeper/wfa.affine.gpu",
         "README.txt",
+        "libpeer_block_aligner.so",
         "peer_wfa2.so",
     ):
         path = tmp_path / name
@@ -40,6 +41,7 @@ def test_scripts_have_the_options_that_the_catalogue_says(peer):
 def test_peers_are_found_by_their_names(folder):
     files = catalogue.files_in(folder)
     assert {option: [size for size, _ in found] for option, found in files.items()} == {
+        "--block-aligner": [""],
         "--gasal2": ["1152", "192"],
         "--wfa-gpu": [""],
         "--wfa2": [""],
@@ -50,6 +52,10 @@ def test_peers_are_found_by_their_names(folder):
     assert catalogue.options("sw_table", files)[0] == "--gasal2"
     assert catalogue.options("api_rate", files) == []
     assert catalogue.files_in(None) == {}
+    assert catalogue.options("cpu_table", {"--block-aligner": [("", folder / "x.so")]}) == [
+        "--block-aligner",
+        str(folder / "x.so"),
+    ]
     where = {name: place for name, _, _, place in catalogue.listed(files) if name in ("GASAL2", "eWFA-GPU")}
     assert where["GASAL2"] == "gasal2_1152, gasal2_192"
     assert where["eWFA-GPU"] == "not there: --ewfa-gpu PATH, or wfe.aligner in the folder of --peers"
