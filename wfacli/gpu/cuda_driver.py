@@ -81,6 +81,7 @@ def describe(cuda: Any, device: Any) -> Card:
         shared_per_multiprocessor=device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
         memory_total=device.total_memory(),
         driver_version=f"{version // 1000}.{version % 1000 // 10}",
+        bus=device.pci_bus_id(),
     )
 
 
