@@ -7,10 +7,11 @@ tries the same without a card, on small inputs.
 
 from __future__ import annotations
 
+import gzip
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,13 @@ AT_HAND = [name for name in SETS if (REAL / f"{name}.query.fa.gz").exists()] or 
 CASES = (Case("edit"), Case("affine"), Case("affine2p", score_only=True))
 READS = mixed(SEED, [60] * 200 if EMULATED else [150] * 20_000, (0.0, 0.02, 0.05, 0.1))
 NOISY = mixed(SEED, [300] * 12 if EMULATED else [4000] * 200, (0.1, 0.15))
-# Many batches, and memory of a card for each of the runs that are under way together.
-SMALL = ("--batch-bases", 2000 if EMULATED else 400_000, "--gpu-memory", 0.2)
+BATCHES = 12
+SHARED = ("--gpu-memory", 0.2)  # of a card, for each of the runs that are under way together
+SMALL = ("--batch-bases", 2000 if EMULATED else 400_000, *SHARED)
 Say = Callable[[str], None]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two(card: dict[str, Any]) -> None:
     """Skips where there are fewer than two cards."""
     count = emulated.wanted() if EMULATED else sum(line.startswith("GPU ") for line in smi("-L"))
@@ -54,10 +56,24 @@ def two(card: dict[str, Any]) -> None:
         pytest.skip(f"{count} card, and several are to be tried")
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Short reads and noisy long ones."""
-    return write(tmp_path, "pairs", [*READS, *NOISY])
+    return write(tmp_path_factory.mktemp("pairs"), "pairs", [*READS, *NOISY])
+
+
+@pytest.fixture(scope="module")
+def one(two: None, tmp_path_factory: pytest.TempPathFactory, files: tuple[Path, Path]) -> Run:
+    """The same pairs on one card."""
+    return align(tmp_path_factory.mktemp("one"), "gpu", *files, *SMALL, "--devices", "0")
+
+
+@pytest.fixture
+def left_free(two: None) -> Iterator[None]:
+    """All cards are as free afterwards as they were before."""
+    before = Occupied.now()
+    yield
+    wait_until_free(before)
 
 
 def cards_of(run: Run) -> list[dict[str, Any]]:
@@ -82,8 +98,11 @@ def test_real_sets(two: None, tmp_path: Path, say: Say, name: str) -> None:
         return
     files = [REAL / f"{name}.{side}.fa.gz" for side in ("query", "target")]
 
+    letters = sum(map(len, (gzip.decompress(file.read_bytes()) for file in files)))
+    batches = ("--batch-bases", letters // BATCHES, *SHARED)
+
     def compared(case: Case) -> None:
-        arguments = (*files, *case.arguments, *SMALL)
+        arguments = (*files, *case.arguments, *batches)
         one = align(tmp_path, "gpu", *arguments, "--devices", "0", suffix=case.suffix)
         for devices in ("0,1", "1,0", "all"):
             several = align(tmp_path, "gpu", *arguments, "--devices", devices, suffix=case.suffix)
@@ -117,12 +136,11 @@ def test_cards_that_the_environment_hides(two: None, tmp_path: Path, files: tupl
 
 
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("launches", [1, 12, 30])
+@pytest.mark.parametrize("launches", [1, 30])
 def test_one_dies(
-    two: None, free_again: Occupied, tmp_path: Path, say: Say, files: tuple[Path, Path], which: int, launches: int
+    left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], one: Run, which: int, launches: int
 ) -> None:
     """CUDA kills a card's context while its kernels run."""
-    one = align(tmp_path, "gpu", *files, *SMALL, "--devices", "0")
     by = (sys.executable, "-m", "tests.gpu_card.dying", str(which), str(launches))
     found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "0,1", by=by)
     assert_same(found, one, f"card {which} dies at launch {launches}")
@@ -135,7 +153,7 @@ def test_one_dies(
     say(f"{told[0][17:140]} ({found.seconds:.1f} s instead of {one.seconds:.1f})")
 
 
-def test_all_die(two: None, free_again: Occupied, tmp_path: Path, say: Say, files: tuple[Path, Path]) -> None:
+def test_all_die(left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path]) -> None:
     wanted = align(tmp_path, "cpu", *files)
     by = (sys.executable, "-m", "tests.gpu_card.dying", "all", "12")
     found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "all", by=by)
@@ -144,24 +162,21 @@ def test_all_die(two: None, free_again: Occupied, tmp_path: Path, say: Say, file
     say(f"all cards die: {found.on_card:,} of {found.report['pairs']:,} pairs were done on them before")
 
 
-@pytest.mark.parametrize(("which", "free_mib"), [(0, 0), (1, 0), (0, 900), (1, 900)])
+@pytest.mark.parametrize(("which", "free_mib"), [(0, 0), (1, 0), (0, 900)])
 @pytest.mark.skipif(EMULATED, reason="no other program can have an emulated card's memory")
 def test_another_program_has_the_memory_of_one(
-    two: None, free_again: Occupied, tmp_path: Path, say: Say, files: tuple[Path, Path], which: int, free_mib: int
+    left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], one: Run, which: int, free_mib: int
 ) -> None:
-    one = align(tmp_path, "gpu", *files, "--devices", "0")
     with held(free_mib, which) as left:
         found = align(tmp_path, "gpu", *files, "--devices", "all", "--batch-bases", 400_000)
     assert_same(found, one, f"{left} MiB free on card {which}")
-    assert found.by_kernel == one.by_kernel
     told = [line[8:150] for line in found.err.splitlines() if "warning" in line]
     say(f"{left} MiB free on card {which} of {len(cards_of(found))}: {told}")
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_in_mid_run(two: None, free_again: Occupied, tmp_path: Path, say: Say, sent: signal.Signals) -> None:
+def test_stopped_in_mid_run(left_free: None, tmp_path: Path, say: Say, sent: signal.Signals) -> None:
     least = 40_000 if EMULATED else 20_000_000
     code = 128 + sent
     seconds, written = stopped(tmp_path, READS, sent, code, "--metric", "affine", "--devices", "0,1", least=least)
     say(f"{sent.name}: two cards were left after {seconds:.2f} s, {written:,} pairs were written")
-    wait_until_free(free_again)

@@ -136,6 +136,10 @@ class Engine:
         """Pairs that each kernel has answered so far."""
         return dict(self._stats.kernels)
 
+    def seconds(self) -> dict[str, float]:
+        """Busy thread-seconds, and seconds of the card, by stage so far."""
+        return dict(self._stats.seconds)
+
     def describe(self) -> dict[str, Any]:
         """What the engine is."""
         return self._engine.stats()
