@@ -19,9 +19,11 @@ from tests.cli.support import command as installed
 from tests.cli.support import environment, run
 from tests.emulation import command as emulated
 
+from . import twins
+
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build" / "kernels"
-EMULATED = emulated.wanted() > 0
+EMULATED, TWINS = emulated.wanted() > 0, twins.wanted() > 0
 SUFFIX = {"edit": ".paf", "affine": ".sam", "affine2p": ".tsv"}
 _NEAR = 256  # MiB of a card's memory that may differ from one look to the next
 _MOST = 300  # letters of a line that a failure shows
@@ -36,8 +38,9 @@ def card_environment(**more: str) -> dict[str, str]:
 
 
 def program() -> list[str]:
-    """The command; with emulated cards where those are asked for (tests/emulation/command.py)."""
-    return [sys.executable, "-m", emulated.__name__] if EMULATED else installed()
+    """The command; with emulated cards (tests/emulation/command.py) or twins (twins.py) where those are asked for."""
+    module = emulated if EMULATED else twins
+    return [sys.executable, "-m", module.__name__] if EMULATED or TWINS else installed()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Several real cards: one card's bytes, whichever are used, whatever becomes of one of them.
 
     WFACLI_EMULATED_CARDS=2 python -m pytest -m gpu tests/gpu_card/test_several.py
+    WFACLI_TWIN_CARDS=2 python -m pytest -m gpu tests/gpu_card/test_several.py
 
-tries the same without a card, on small inputs.
+try the same without a card, on small inputs, and with two contexts of one.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ import pytest
 from tests.cards import smi
 from tests.emulation import command as emulated
 
+from . import twins
 from .inputs import REAL, mixed, write
 from .stopping import held, stopped
 from .support import (
     EMULATED,
+    TWINS,
     Case,
     Occupied,
     Run,
@@ -51,7 +54,7 @@ Say = Callable[[str], None]
 @pytest.fixture(scope="module")
 def two(card: dict[str, Any]) -> None:
     """Skips where there are fewer than two cards."""
-    count = emulated.wanted() if EMULATED else sum(line.startswith("GPU ") for line in smi("-L"))
+    count = emulated.wanted() or twins.wanted() or sum(line.startswith("GPU ") for line in smi("-L"))
     if count < 2:
         pytest.skip(f"{count} card, and several are to be tried")
 
@@ -117,6 +120,7 @@ def test_real_sets(two: None, tmp_path: Path, say: Say, name: str) -> None:
         list(pool.map(compared, CASES))
 
 
+@pytest.mark.skipif(TWINS, reason="both are one card for the environment")
 def test_cards_that_the_environment_hides(two: None, tmp_path: Path, files: tuple[Path, Path]) -> None:
     def buses(devices: str, **env: str) -> list[str]:
         run = align(tmp_path, "gpu", *files, *SMALL, "--devices", devices, env=env)
@@ -163,7 +167,7 @@ def test_all_die(left_free: None, tmp_path: Path, say: Say, files: tuple[Path, P
 
 
 @pytest.mark.parametrize(("which", "free_mib"), [(0, 0), (1, 0), (0, 900)])
-@pytest.mark.skipif(EMULATED, reason="no other program can have an emulated card's memory")
+@pytest.mark.skipif(EMULATED or TWINS, reason="no other program can have one stand-in's memory and not the other's")
 def test_another_program_has_the_memory_of_one(
     left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], one: Run, which: int, free_mib: int
 ) -> None:

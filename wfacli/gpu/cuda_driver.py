@@ -152,8 +152,14 @@ class CudaDriver:
         self._events: list[Any] = []
         self._unused: deque[int] = deque()  # events that may be recorded again
         with self._named("opening the card"):
-            self._context: Any = device.retain_primary_context()
-            self._context.push()
+            self._context: Any = self._entered(device)
+
+    @staticmethod
+    def _entered(device: Any) -> Any:
+        """The context that work is done in, current in this thread from now on."""
+        context = device.retain_primary_context()
+        context.push()
+        return context
 
     @contextlib.contextmanager
     def _named(self, what: str) -> Iterator[None]:
