@@ -47,7 +47,7 @@ class World:
 
 WORLDS = (
     World("map-ont", "ont_ecoli_ul.query", GENOME, 0.95, 0.5),
-    World("map-ont", "ont_ecoli_ul.query", GENOME, 0.95, 0.5, "affine2p"),
+    World("map-ont", "ont_ecoli_ul.query", GENOME, 0.95, 0.0, "affine2p"),
     World("map-hifi", "hifi_human_wfagpu.query", "hifi_human_wfagpu.target", 0.95, 0.5, times=1 if EMULATED else 20),
     World("sr", "illumina150.query", GENOME, 0.9, 0.9),
 )

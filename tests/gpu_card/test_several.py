@@ -85,6 +85,11 @@ def cards_of(run: Run) -> list[dict[str, Any]]:
     return engine.get("cards", [engine])
 
 
+def failing(how: str, which: str | int, launches: int) -> tuple[str, ...]:
+    """The command with a card that fails; see dying.py."""
+    return (sys.executable, "-m", "tests.gpu_card.dying", how, str(which), str(launches))
+
+
 def assert_all_worked(run: Run, count: int = 2) -> None:
     """So many cards had pairs, and a third of a fair share of batches or more."""
     cards = cards_of(run)
@@ -111,7 +116,8 @@ def test_real_sets(two: None, tmp_path: Path, say: Say, name: str) -> None:
             several = align(tmp_path, "gpu", *arguments, "--devices", devices, suffix=case.suffix)
             assert_same(several, one, f"{name}, {case}, --devices {devices}")
             assert_no_failure(several)
-            assert_all_worked(several, len(cards_of(several)))
+            if one.on_card > one.report["pairs"] / 3:
+                assert_all_worked(several, len(cards_of(several)))
             assert several.by_kernel == one.by_kernel
         shares = ", ".join(f"{card['pairs']:,}" for card in cards_of(several))
         say(f"{name}, {case}: {one.on_card:,} of {one.report['pairs']:,} pairs on cards, of them of each {shares}")
@@ -141,13 +147,11 @@ def test_cards_that_the_environment_hides(two: None, tmp_path: Path, files: tupl
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("launches", [1, 30])
-def test_one_dies(
+def test_one_fails(
     left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], one: Run, which: int, launches: int
 ) -> None:
-    """CUDA kills a card's context while its kernels run."""
-    by = (sys.executable, "-m", "tests.gpu_card.dying", str(which), str(launches))
-    found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "0,1", by=by)
-    assert_same(found, one, f"card {which} dies at launch {launches}")
+    found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "0,1", by=failing("fails", which, launches))
+    assert_same(found, one, f"card {which} fails at launch {launches}")
     told = [line for line in found.err.splitlines() if "warning" in line]
     assert len(told) == 1, found.err
     assert re.match(rf"wfacli: warning: GPU {which} \(.*\) failed, the others go on: ", told[0])
@@ -157,13 +161,19 @@ def test_one_dies(
     say(f"{told[0][17:140]} ({found.seconds:.1f} s instead of {one.seconds:.1f})")
 
 
-def test_all_die(left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(("how", "which", "launches"), [("fails", "all", 12), ("killed", "0", 1), ("killed", "1", 30)])
+def test_all_fail(
+    left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], how: str, which: str, launches: int
+) -> None:
+    """Each by itself, or CUDA for the whole process, since a context of it was killed: the CPU has the rest."""
     wanted = align(tmp_path, "cpu", *files)
-    by = (sys.executable, "-m", "tests.gpu_card.dying", "all", "12")
-    found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "all", by=by)
+    found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "all", by=failing(how, which, launches))
     assert_same(found, wanted)
-    assert "warning: the GPU failed, and the CPU aligned the rest: " in found.err
-    say(f"all cards die: {found.on_card:,} of {found.report['pairs']:,} pairs were done on them before")
+    assert [line for line in found.err.splitlines() if not line.startswith("wfacli: ")] == []
+    left = "the others go on" if EMULATED and how == "killed" else "the GPU failed, and the CPU aligned the rest"
+    assert f" {left}: " in found.err
+    failed = sum(card["failure"] is not None for card in cards_of(found))
+    say(f"{how}, card {which}: {failed} failed, {found.on_card:,} of {found.report['pairs']:,} pairs were done before")
 
 
 @pytest.mark.parametrize(("which", "free_mib"), [(0, 0), (1, 0), (0, 900)])
