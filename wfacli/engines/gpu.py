@@ -145,7 +145,7 @@ class GpuEngine:
         self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
-        self.letters, self._own = (lender := Lender()), lender
+        self.letters = self._own = Lender(forked=False)
         self._outbox = Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
