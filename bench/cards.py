@@ -44,9 +44,7 @@ TIMED = {
     "cards_until_files": "files, by letters a second of the engine with one card",
     "python_wait": "what a thread that sleeps waits in the mean beyond its time, until it may use the interpreter",
 }
-NOT_HAD = (
-    "4 and 8 cards were not to be had: what is said of them is one card's rate by their number, not a measurement"
-)
+NOT_HAD = "there were no more cards: cards_until_files is reckoned from the rate of one, not measured with so many"
 _PROBE = 1e-3  # seconds
 
 
@@ -249,7 +247,7 @@ def main() -> None:
     deadline, there = time.monotonic() + 60 * a.minutes, count_devices()
     counts = a.cards or [count for count in (1, 2, 4, 8) if count <= there]
     result: dict[str, Any] = {"cards": counts, "cards_there": there, "threads": a.threads, "rows": {}}
-    result["not_measured"] = NOT_HAD if there < 8 else ""
+    result["notes"] = [NOT_HAD] if there < 8 else []
     parent = "/dev/shm" if Path("/dev/shm").is_dir() else None
     for row in ROWS:
         if (a.rows and not any(text in row.name for text in a.rows)) or time.monotonic() > deadline:

@@ -259,6 +259,24 @@ def _whole(report: Report) -> Rows:
     return rows
 
 
+def _cards(report: Report) -> Rows:
+    counts = [str(count) for count in report["cards"]]
+    rows = [["pairs", "what", *(f"{count} × card, s" for count in counts), "of linear"]]
+    for name, row in report["rows"].items():
+        for what, part in ((what, part) for what, part in row.items() if isinstance(part, dict)):
+            seconds = [number(part["runs"][count]["best_seconds"]) for count in counts]
+            rows.append([name, what, *seconds, f"{part['by_cards'][counts[-1]].get('share_of_linear', 1):.0%}"])
+    return rows
+
+
+def _bus(report: Report) -> Rows:
+    rows = [["reads, output", "mappings", "whole, s", "windows on the bus, ms", "share"]]
+    for name, r in report["rows"].items():
+        rows.append([name, f"{r['mappings']:,}", number(r["wall"]["best_seconds"]),
+                     number(1e3 * r["windows_seconds"]), f"{r['windows_share']:.2%}"])  # fmt: skip
+    return rows
+
+
 def _memory(report: Report) -> Rows:
     sizes = list(next(iter(report["peak_memory_bytes"].values())))
     rows = [["output", *(f"{int(size):,} pairs, MB" for size in sizes)]]
@@ -287,6 +305,8 @@ KINDS = {
     "bench": Kind("What wfacli bench measured", "wfacli bench", _bench),
     "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", _cells, _cell_wins, "cpu-table.png"),
     "gpu-table": Kind("Pairs on a card", "make bench-gpu", _cells, _cell_wins),
+    "cards": Kind("One card and several", "make bench-cards", _cards),
+    "mapped-bus": Kind("What windows of a reference cost on the bus", "python bench/mapped_bus.py", _bus),
     "band-table": Kind("A band on a card", "make bench-band", _bands),
     "extend-table": Kind(
         "Any scores, on one CPU thread", "python bench/extend_table.py", _extends, _extend_wins
