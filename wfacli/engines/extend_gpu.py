@@ -99,7 +99,7 @@ class ExtendGpuEngine:
         self._job_bytes = int(wanted) // IN_FLIGHT
         self._staging, self._outbox = Staging(IN_FLIGHT + 2, self._device.call_now), Outbox(self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
-        self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender()
+        self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender(forked=False)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
