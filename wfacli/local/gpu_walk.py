@@ -101,7 +101,7 @@ class Walk:
         if self._right == self._believed:
             self._believe(min(self._right + _PIECES, len(self._rows)))
         changed, self._changed = sorted({k for k in self._changed if self._right <= k < self._believed}), []
-        self._walk([k for k in changed if self._way(k) is None])
+        self._walk([k for k in changed if self._entries[k] and not self._way(k)])
         corrected, before = self._correct(changed), self._right
         while self._right < self._believed and (way := self._way(self._right)):
             if way.how not in (_LEFT, _ENDED):
@@ -152,10 +152,9 @@ class Walk:
         words = self._ask(sizes.TOPS, cones, gaps=middle is not None)
         for k, word, near in zip(pieces, words.tolist(), cones["middle"].tolist(), strict=True):
             if word:
-                column, score = word & _SCORE, word >> 32
-                self._enter(
-                    k, (self._rows[k - 1] - 1, column, score + (self._turn(column - near) if middle else 0), 0)
-                )
+                column = word & _SCORE
+                score = (word >> 32) + (self._turn(column - near) if middle else 0)
+                self._enter(k, (self._rows[k - 1] - 1, column, score, 0))
 
     def _turn(self, right: int) -> int:
         """What local_tops takes off for a gap from so many columns on the right."""
