@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ class MadeUp(Walk):
     """Pieces of one row each, through which a table leads from each column to one of the next piece."""
 
     def __init__(self, rng: random.Random, pieces: int) -> None:
-        super().__init__(None, None, None, None, (9, pieces, 0), {row: row for row in range(1, pieces + 1)}, 1)
+        scores = SimpleNamespace(match=1, open=1, extend=1)
+        super().__init__(None, None, None, scores, (9, pieces, 0), {row: row for row in range(1, pieces + 1)}, 1)
         self.rng, self.rounds = rng, 0
         straight, self.right_at = rng.random(), rng.random()
         self.leads = [
@@ -54,6 +56,14 @@ class MadeUp(Walk):
             entry = self._entries[k]
             assert entry and (k, entry) not in self._ways
             self._ways[k, entry] = self.way(k, entry[1])
+
+    def _fetched(self, first: int) -> dict[int, tuple[int, np.ndarray]]:
+        return {k: (0, np.zeros(0)) for k in range(first, self._believed) if self.rng.random() < 0.5}
+
+    def _walk_near(self, piece: int) -> _Way | None:
+        if piece in self._near and (entry := self._entries[piece]):
+            self._ways[piece, entry] = self.way(piece, entry[1])
+        return self._way(piece)
 
     def _enter_best(self, pieces: list[int], middle: list[int] | None = None) -> None:
         truth = dict(self.in_order())

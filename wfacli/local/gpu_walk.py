@@ -5,7 +5,9 @@ to come into it: at first the best cell of the kept row below it. Where one is l
 and rounds end when nothing changes; each makes at least one more piece right (as wfacli/gpu/long_path.py does). Where
 a best cell was on another alignment, many rows' best cells are: so from a corrected place on the path is believed to
 go straight on, near its diagonal, for some pieces. What was walked stays known, in case that was wrong. The card looks
-for those cells, and for the columns of the rows above that a piece needs; the CPU's threads walk the pieces.
+for those cells, and for the columns of the rows above that a piece needs; the CPU's threads walk the pieces. Where
+beliefs do not help (where the path crosses what the sequences do not share, there is no telling), the rows of the next
+pieces are fetched around the path's diagonal, and as long as it stays there it is followed without the card.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ _GUESSES = (
     128,
 )  # beliefs that a round's corrections change: many where they have helped, a millisecond of 16 threads
 _ASIDE = 1024  # columns from its diagonal within which a path is believed to go straight on
+_NEAR = 16  # pieces whose rows are fetched around the path's diagonal
+_BESIDE = 2048  # columns on either side of it
+_LOOKS = 500  # for an answer of the card, before the thread sleeps until it is there: waking it takes as long as most of them
 _CELLS = 1 << 25  # of kept rows that are taken from the card at a time
 _WORD = 8  # bytes of one
 _SCORE = 0xFFFFFFFF
@@ -82,8 +87,10 @@ class Walk:
         self._entries: list[Entry | None] = [None] * len(self._rows)  # where the path is believed to come in
         self._entries[0] = (best[1], best[2], best[0], 0)
         self._ways: dict[tuple[int, Entry], _Way] = {}  # of pieces, that have been walked
+        self._spare = scores.match + scores.open + 2 * scores.extend  # as LocalPath::first_column has it
         self._guesses = _GUESSES[1]
         self._changed: list[int] = []  # pieces whose entry is new, whether or not its way is known
+        self._near: dict[int, tuple[int, U64]] = {}  # of pieces: columns of the row above, from one on
         self._right = 0  # pieces that are known to be right
         self._believed = 0  # that have been believed in
         self._pinned: Bytes | None = None
@@ -103,7 +110,18 @@ class Walk:
         changed, self._changed = sorted({k for k in self._changed if self._right <= k < self._believed}), []
         self._walk([k for k in changed if self._entries[k] and not self._way(k)])
         corrected, before = self._correct(changed), self._right
-        while self._right < self._believed and (way := self._way(self._right)):
+        self._advance()
+        if self.ended:
+            return
+        helped = self._right - before > self._guesses // 4
+        self._guesses = min(max(self._guesses * 2 if helped else self._guesses // 2, _GUESSES[0]), _GUESSES[1])
+        if self._right < self._believed:
+            self._near = {} if helped else self._fetched(self._right)
+            self._go_straight_on([self._right, *(k for k in corrected if k > self._right)])
+
+    def _advance(self) -> None:
+        """Follows the path as far as its way is known, or can be walked through rows that have been fetched."""
+        while self._right < self._believed and (way := self._way(self._right) or self._walk_near(self._right)):
             if way.how not in (_LEFT, _ENDED):
                 raise InternalError("a local alignment cannot be followed through its matrix; please report this")
             self._right += 1
@@ -111,9 +129,6 @@ class Walk:
                 self.ended, self._end = True, way.exit
                 return
             self._enter(self._right, way.exit)
-        helped = self._right - before > self._guesses // 4
-        self._guesses = min(max(self._guesses * 2 if helped else self._guesses // 2, _GUESSES[0]), _GUESSES[1])
-        self._go_straight_on(corrected)
 
     def _way(self, piece: int) -> _Way | None:
         """From where the path is believed to come in; None: not known yet."""
@@ -214,10 +229,12 @@ class Walk:
         task["cones"], task["answers"], task["parts"] = given, answers, _PARTS
         if gaps:
             task["match"], task["open"], task["extend"] = scores.match, scores.open, scores.extend
-        task["spare"] = scores.match + scores.open + 2 * scores.extend  # as LocalPath::first_column has it
+        task["spare"] = self._spare
         driver.launch(driver.kernel(ROWS[row]), len(cones) * _PARTS, task, self._stream)
         driver.download(pinned[cones.nbytes :], answers, self._stream)
-        driver.wait(driver.record(self._stream))
+        answered = driver.record(self._stream)
+        if not any(driver.done(answered) for _ in range(_LOOKS)):
+            driver.wait(answered)
         found: U64 = pinned[cones.nbytes :].view(np.uint64)
         return found
 
@@ -268,15 +285,60 @@ class Walk:
         given = cones[cones["row"] != 0]
         none: U64 = np.zeros(0, np.uint64)
         words = self._launch(sizes.WINDOWS, given, int(table[:, 2].sum())) if len(given) else none
-        ends, starts, ops = self._native.walk(table, *unpacked(words), self._threads)
+        self._walk_through(group, table, words, self._threads)
+
+    def _walk_through(self, pieces: list[int], table: I64, words: U64, threads: int) -> None:
+        """Walks pieces; the table and the rows' cells are as LocalWalk takes them."""
+        ends, starts, ops = self._native.walk(table, *unpacked(words), threads)
         rows = ends.reshape(-1, 6)
         self.cells += int(rows[:, 5].sum())
         for k, (row, column, needed, state, how, _), begin, end in zip(
-            group, rows.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True
+            pieces, rows.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True
         ):
             entry = self._entries[k]
             assert entry
             self._ways[k, entry] = _Way((row, column, needed, state), how, ops[begin:end])
+
+    def _fetched(self, first: int) -> dict[int, tuple[int, U64]]:
+        """Of the next pieces: cells of the rows above them near the diagonal on which the path comes into the first."""
+        row, column, _, _ = self._entries[first] or (0, 0, 0, 0)
+        pieces = [k for k in range(first, min(first + _NEAR, self._believed)) if self._addresses[k]]
+        rows = np.array([self._rows[k] for k in pieces], np.int64)
+        below = np.array([self._rows[k - 1] if k else row + 1 for k in pieces], np.int64)
+        cones = np.zeros(len(pieces), LOCAL_CONE)
+        cones["row"] = [self._addresses[k] for k in pieces]
+        cones["first"] = np.maximum(column - row + rows - 1 - _BESIDE, 0)
+        cones["column"] = np.minimum(column - row + below - 1 + _BESIDE, self._last_column)
+        counts = cones["column"] + 1 - cones["first"]
+        if not len(pieces) or int(counts.min()) < 1:
+            return {}
+        ends = np.cumsum(counts)
+        cones["to"] = ends - counts
+        words = self._launch(sizes.WINDOWS, cones, int(ends[-1])).copy()
+        return {
+            k: (begin, words[to:end])
+            for k, begin, to, end in zip(
+                pieces, cones["first"].tolist(), cones["to"].tolist(), ends.tolist(), strict=True
+            )
+        }
+
+    def _walk_near(self, piece: int) -> _Way | None:
+        """Its way through what has been fetched; None: that is too little.
+
+        A gap along the row leads from any column on the left to the first one that is here. So if a path that comes from
+        that one by no more than going on with a gap scores too little, those from the left of it do as well; where they
+        were left out on the way, no best alignment leads there at all.
+        """
+        entry, (first, words) = self._entries[piece], self._near.get(piece, (0, np.zeros(0, np.uint64)))
+        if not entry or not 0 < entry[1] + 1 - first <= len(words):
+            return None
+        cells, rows, scores = entry[1] + 1 - first, entry[0] + 1 - self._rows[piece], self._scores
+        most = rows * scores.match + (int(words[0]) & _SCORE) - (cells - rows) * scores.extend + self._spare
+        if first and (cells <= rows or most >= entry[2]):
+            return None
+        table: I64 = np.array([(self._rows[piece], first, cells, *entry)], np.int64)
+        self._walk_through([piece], table, words[:cells], 1)
+        return self._way(piece)
 
     def path(self) -> tuple[int, int, U32]:
         """(row and column before which it ends, operations), after the end."""
