@@ -159,14 +159,21 @@ def _local_wins(report: Report) -> Iterator[tuple[str, str, float]]:
 
 
 def _local_card(report: Report) -> Rows:
-    rows = [["pair", "letters", "best score", "s", "TCUPS", "cells computed", "with the alignment, s"]]
-    for row in report["rows"]:
-        score, whole = row["score"], row.get("alignment")
-        total = whole and whole["letters"] + whole["score"] + whole["path"]
-        what = [row["name"], f"{max(row['lengths']):,}", f"{score['answer']:,}"]
-        computed = f"{100 * score['computed']:.0f}%"
-        rows.append([*what, number(score["score"]), number(score["tcups"]), computed, number(total)])
+    rows = [
+        ["pair", "letters", "every cell, s", "score, s", "TCUPS", "alignment on top, s", "MASA-CUDAlign, score, s"]
+    ]
+    for row in (*report["rows"], *report.get("lengths", [])):
+        score, masa = row["score"], row.get("masa", {}).get("score", {})
+        name = row["name"] if row in report["rows"] else f"its first {row['lengths'][0]:,}"
+        found = (row["every tile"]["score"], score["score"], score["tcups"], row["alignment"]["path"])
+        rows.append([name, f"{max(row['lengths']):,}", *map(number, found), number(masa.get("own_seconds"))])
     return rows
+
+
+def _local_card_wins(report: Report) -> Iterator[tuple[str, str, float]]:
+    for row in report["rows"]:
+        if theirs := row.get("masa", {}).get("score", {}).get("own_seconds"):
+            yield f"{row['name']}, score", "MASA-CUDAlign", theirs / row["score"]["score"]
 
 
 def _scored(report: Report) -> Rows:
@@ -295,7 +302,7 @@ KINDS = {
     "distance-table": Kind("The distance of one long pair", "make bench-distance", _distances, _distance_wins),
     "distance-scale": Kind("Longer pairs", "make bench-distance-scale", _scale, None, ".png"),
     "local-table": Kind("The best local alignment of one long pair", "make bench-local", _locals, _local_wins),
-    "local-card": Kind("The same on a card", "make bench-local-card", _local_card, None, ".png"),
+    "local-card": Kind("The same on a card", "make bench-local-card", _local_card, _local_card_wins, ".png"),
     "mapped-scores": Kind(
         "Reads against a reference: scores beside minimap2's", "python bench/mapped_scores.py", _mapped
     ),

@@ -23,7 +23,7 @@ class MadeUp(Walk):
 
     def __init__(self, rng: random.Random, pieces: int) -> None:
         scores = SimpleNamespace(match=1, open=1, extend=1)
-        super().__init__(None, None, None, scores, (9, pieces, 0), {row: row for row in range(1, pieces + 1)}, 1)
+        super().__init__(None, None, None, None, scores, (9, pieces, 0), {row: row for row in range(1, pieces + 1)}, 1)
         self.rng, self.rounds = rng, 0
         straight, self.right_at = rng.random(), rng.random()
         self.leads = [

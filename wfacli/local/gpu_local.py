@@ -37,6 +37,8 @@ _STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local_room.cuh
 _LONG = 0.3  # seconds that a launch is thought to take that can be stopped
 _POLL = 2e-3  # seconds between two looks whether it is to be
 _COPYING = 1024  # blocks that copy a row
+_ROOM = 12  # bytes of cells that a way back takes in for a row that it crosses
+_ROWS_AT_ONCE = 1 << 21  # for which there is such room from the beginning
 
 
 class NotForCards(Exception):
@@ -95,6 +97,7 @@ class GpuLocal:
         self._rows, self._columns = len(query), len(target)
         self._strips = -(-self._rows // found.rows)
         self._next, self._cells, self._best = 0, 0, (0, -1, -1)
+        self._native: LocalWalk | None = None
         self._walk: Walk | None = None
         self._ended = False
         self._memories: list[Memory] = []
@@ -113,6 +116,8 @@ class GpuLocal:
     def _load(self, prune: bool) -> None:
         driver, build, scores = self._driver, self._build, self._scores
         self._stream, self._aside = driver.stream(), driver.stream()
+        if self._path:
+            self._room(_ROOM * min(self._rows, _ROWS_AT_ONCE))  # which takes longer than small ways back
         self._kernel = driver.kernel(self._row)
         self._shared = build.shared(scores.letters)
         resident = self._kernel.resident(self._shared)
@@ -195,7 +200,7 @@ class GpuLocal:
             pinned, self._pinned = self._pinned, None
             if pinned is not None:
                 self._driver.unpin(pinned)
-            self._pinned = self._driver.pinned(max(nbytes, 1))
+            self._pinned = self._driver.pinned(max(nbytes, 2 * len(pinned) if pinned is not None else 1))
         return self._pinned[:nbytes]
 
     def _read(self, address: int, size: int) -> Bytes:
@@ -259,7 +264,7 @@ class GpuLocal:
             if not self._launch_unless(self._stop, blocks):
                 return
         else:
-            driver.launch(self._kernel, blocks, task, self._stream, self._shared)
+            self._launch(blocks)
         records = self._read(self._records, LOCAL_PLACE.itemsize * self._warps).view(LOCAL_PLACE)
         self._cells = int(self._read(self._small + 8, 8).view(np.uint64)[0]) * self._tile
         for one in records[records["score"] >= max(self._best[0], 1)]:
@@ -271,13 +276,28 @@ class GpuLocal:
         if self._every:
             self._has |= {rows for rows in self._kept if begun < rows <= reached}
 
+    def _launch(self, blocks: int) -> None:
+        """A launch; while the last one runs, what the way back needs of the host is made."""
+        self._driver.launch(self._kernel, blocks, self._task, self._stream, self._shared)
+        if self._path and self._task["end"] == self._strips:
+            self._prepare()
+
+    def _prepare(self) -> LocalWalk:
+        if self._native is None:
+            scheme = self._scheme
+            self._native = LocalWalk(
+                self._query, self._target, scheme.matrix, scheme.open, scheme.extend, scheme.same, self._barred,
+                memory=self._memory // 2,
+            )  # fmt: skip
+        return self._native
+
     def _launch_unless(self, stop: Callable[[], bool], blocks: int) -> bool:
         """A launch to its end, or until somebody wants to stop; then the row is as before."""
         driver, row = self._driver, int(self._task["row"][0])
         if self._before is None:
             self._before = self._more(_CELL * self._columns).address
         self._copy(row, self._before)
-        driver.launch(self._kernel, blocks, self._task, self._stream, self._shared)
+        self._launch(blocks)
         ended, stopped = driver.record(self._stream), False
         while not driver.done(ended):
             if not stopped and stop():
@@ -303,13 +323,10 @@ class GpuLocal:
     def _back(self) -> Walk:
         """The way back, which begins when the score is known."""
         if self._walk is None:
-            scheme = self._scheme
-            native = LocalWalk(
-                self._query, self._target, scheme.matrix, scheme.open, scheme.extend, scheme.same, self._barred,
-                memory=self._memory // 2,
-            )  # fmt: skip
             kept = {rows: self._kept[rows] for rows in self._has}
-            self._walk = Walk(self._driver, self._stream, native, self._scores, self._best, kept, self._threads)
+            self._walk = Walk(
+                self._driver, self._stream, self._room, self._prepare(), self._scores, self._best, kept, self._threads
+            )
         return self._walk
 
     def _scores_of(self, address: int, count: int) -> tuple[I32, I32]:

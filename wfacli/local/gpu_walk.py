@@ -13,6 +13,7 @@ pieces are fetched around the path's diagonal, and as long as it stays there it 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ _GUESSES = (
 _ASIDE = 1024  # columns from its diagonal within which a path is believed to go straight on
 _NEAR = 16  # pieces whose rows are fetched around the path's diagonal
 _BESIDE = 2048  # columns on either side of it
-_LOOKS = 500  # for an answer of the card, before the thread sleeps until it is there: waking it takes as long as most of them
+_LOOKS = 500  # for an answer of the card before the thread sleeps, which takes longer than most answers
 _CELLS = 1 << 25  # of kept rows that are taken from the card at a time
 _WORD = 8  # bytes of one
 _SCORE = 0xFFFFFFFF
@@ -55,9 +56,10 @@ class _Way(NamedTuple):
 
 def unpacked(words: U64) -> tuple[I32, I32]:
     """Cells of a kept row as scores, and those of gaps into the row below."""
-    h = (words & np.uint64(_SCORE)).astype(np.uint32).view(np.int32)
-    less = (words >> np.uint64(32) & np.uint64(0xFFFF)).astype(np.int32)
-    f: I32 = np.maximum(h - less, 0)
+    halves = np.ascontiguousarray(words).view(np.int32).reshape(-1, 2)
+    h, f = halves[:, 0].copy(), halves[:, 1] & 0xFFFF
+    np.subtract(h, f, out=f)
+    np.maximum(f, 0, out=f)
     return h, f
 
 
@@ -71,14 +73,26 @@ class Walk:
         self,
         driver: Driver,
         stream: Stream,
+        room: Callable[[int], Bytes],
         native: LocalWalk,
         scores: Scores,
         best: tuple[int, int, int],
         kept: dict[int, int],
         threads: int,
     ) -> None:
-        """`best`: score, row and column; `kept`: addresses of rows by how many rows are above their lower edge."""
-        self._driver, self._stream, self._native = driver, stream, native
+        """What a walk needs.
+
+        Args:
+            driver: of the card.
+            stream: its work is put on this one.
+            room: gives so many bytes of page-locked memory, for one thing at a time.
+            native: walks pieces.
+            scores: of the kernels.
+            best: score, row and column.
+            kept: addresses of rows by how many rows are above their lower edge.
+            threads: that walk.
+        """
+        self._driver, self._stream, self._room, self._native = driver, stream, room, native
         self._scores, self._threads = scores, threads
         above = sorted((rows for rows in kept if rows <= best[1]), reverse=True)
         self._rows = [*above, 0]
@@ -93,7 +107,6 @@ class Walk:
         self._near: dict[int, tuple[int, U64]] = {}  # of pieces: columns of the row above, from one on
         self._right = 0  # pieces that are known to be right
         self._believed = 0  # that have been believed in
-        self._pinned: Bytes | None = None
         self._memories: dict[str, Memory] = {}
         self.ended = False
         self.cells = 0
@@ -247,18 +260,6 @@ class Walk:
             memory = self._memories[use] = self._driver.allocate(max(2 * nbytes, 1 << 20))
         return memory.address
 
-    def _room(self, nbytes: int) -> Bytes:
-        """Page-locked memory, for one thing at a time."""
-        if self._pinned is None or len(self._pinned) < nbytes:
-            self._unpin()
-            self._pinned = self._driver.pinned(max(2 * nbytes, 1 << 20))
-        return self._pinned[:nbytes]
-
-    def _unpin(self) -> None:
-        pinned, self._pinned = self._pinned, None
-        if pinned is not None:
-            self._driver.unpin(pinned)
-
     # Pieces
 
     def _walk(self, todo: list[int]) -> None:
@@ -300,7 +301,7 @@ class Walk:
             self._ways[k, entry] = _Way((row, column, needed, state), how, ops[begin:end])
 
     def _fetched(self, first: int) -> dict[int, tuple[int, U64]]:
-        """Of the next pieces: cells of the rows above them near the diagonal on which the path comes into the first."""
+        """Of the next pieces: cells of the rows above near the diagonal on which the path comes into the first one."""
         row, column, _, _ = self._entries[first] or (0, 0, 0, 0)
         pieces = [k for k in range(first, min(first + _NEAR, self._believed)) if self._addresses[k]]
         rows = np.array([self._rows[k] for k in pieces], np.int64)
@@ -325,9 +326,9 @@ class Walk:
     def _walk_near(self, piece: int) -> _Way | None:
         """Its way through what has been fetched; None: that is too little.
 
-        A gap along the row leads from any column on the left to the first one that is here. So if a path that comes from
-        that one by no more than going on with a gap scores too little, those from the left of it do as well; where they
-        were left out on the way, no best alignment leads there at all.
+        A gap along the row leads from any column on the left to the first one that is here. So if a path that comes
+        from that one by going on with a gap scores too little, those from the left of it do as well; and where tiles
+        between them were left out, no best alignment leads from there to here.
         """
         entry, (first, words) = self._entries[piece], self._near.get(piece, (0, np.zeros(0, np.uint64)))
         if not entry or not 0 < entry[1] + 1 - first <= len(words):
@@ -347,8 +348,6 @@ class Walk:
 
     def close(self) -> None:
         """Gives back what it has, when nothing is under way; it may be called again."""
-        with contextlib.suppress(DeviceError):
-            self._unpin()
         while self._memories:
             with contextlib.suppress(DeviceError):
                 self._driver.free(self._memories.popitem()[1])
