@@ -108,9 +108,11 @@ struct SwTask {
   int2* ends;  // [count], of each slot: the best prefixes that Extension found, or where ways back begin; else unused
 
   std::int32_t codes;  // 1 to 30
-  std::int32_t open;   // a gap of l letters costs open + l * extend
+  // Scores and costs come in units, by which all of a scheme's can be divided; answers are multiplied by it.
+  std::int32_t unit;
+  std::int32_t open;  // a gap of l letters costs open + l * extend
   std::int32_t extend;
-  std::int32_t most;   // of all scores
+  std::int32_t most;  // of all scores
   std::int32_t count;
   std::int32_t op_capacity;      // elements a slot; a pair that needs more gets MemoryLimit
   std::int32_t longest_query;    // letters, of the launch; bound strides

@@ -30,7 +30,7 @@ SW_TASK = np.dtype(
         ("seq", SEQUENCES),
         *((name, _ADDRESS) for name in ("rows", "status", "score", "op_count", "ops", "span")),
         *((name, _ADDRESS) for name in ("workspace", "stride", "next", "prefixes", "ends")),
-        *((name, np.int32) for name in ("codes", "open", "extend", "most", "count", "op_capacity")),
+        *((name, np.int32) for name in ("codes", "unit", "open", "extend", "most", "count", "op_capacity")),
         *((name, np.int32) for name in ("longest_query", "longest_target", "rule")),
         ("same", np.uint32),
         ("scores", np.uint32, 256),
