@@ -225,8 +225,8 @@ def _local() -> Iterator[Row]:
     for build in local.BUILDS:
         large = ("sm_100",) if build.pairs else ()
         yield Row(build.name, "local.cu", "local_strips", build.macros, build.threads, spills_on=large)
-    for name, entry in ((local.CONES, "local_cones"), (local.TOPS, "local_tops")):
-        yield Row(name, "local_cone.cu", entry, (), local.CONE_THREADS)
+    for name in (local.CONES, local.TOPS, local.WINDOWS):
+        yield Row(name, "local_cone.cu", name.replace("-", "_"), (), local.CONE_THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
