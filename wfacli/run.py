@@ -117,7 +117,8 @@ class BatchRun(ABC):
             self.report = Output(report) if report else None
             self.output = self._output(output)
             try:
-                self.engine, self._cards = self._opened(tell)
+                with self.stats.timed("open"):
+                    self.engine, self._cards = self._opened(tell)
             except BaseException:
                 for opened in filter(None, (self.output, self.report)):
                     opened.abandon()
