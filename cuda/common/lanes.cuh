@@ -53,10 +53,14 @@ class Lanes {
     sync();
     return ballot(yes) != 0;
   }
+  // The least of the values of the caller's part of a warp.
+  WFACLI_DEVICE static std::int32_t least_of_warp(std::int32_t value) {
+    if constexpr (Count == 1) return value;
+    return __reduce_min_sync(mask(), value);
+  }
   // The least of all threads' values. A block's threads use `scratch`, in shared memory, for it.
   WFACLI_DEVICE static std::int32_t least(std::int32_t value, std::int32_t* scratch) {
-    if constexpr (Count == 1) return value;
-    const std::int32_t least = __reduce_min_sync(mask(), value);
+    const std::int32_t least = least_of_warp(value);
     if constexpr (!kBlock) return least;
     __syncthreads();
     if (rank() == 0) *scratch = INT32_MAX;

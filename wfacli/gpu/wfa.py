@@ -79,7 +79,7 @@ class Variant:
         """Dynamic shared memory of a block."""
         rows = _rows(self.pieces, mismatch, gaps)
         one = _STATE + _padded(rows * self.width * self.offset // 8) + 4 * rows * self.width * self._cell_words
-        one += _padded(8 * (_depth(mismatch, gaps) + 1)) if self.outside == BANDED else 0
+        one += _padded(8 * (_depth(mismatch, gaps) + 2)) if self.outside == BANDED else 0
         one += _padded(4 * self.words) if self._alone else 0
         return self.pairs * _padded(one)
 
