@@ -84,18 +84,23 @@ class Wavefront {
       if (s >= most_)
         return given_up(s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit, s);
       if constexpr (kBanded) {
-        if (s % kSettled == 0 && dead(s)) return {Status::Dropped};
+        if (s % kSettled == 0) {
+          if (dead(s)) return {Status::Dropped};
+          if constexpr (Trace::kCodes) roomy_ = trace_.fits(kSettled, s + kSettled, {0, Width - 1});
+        }
         if constexpr (Trace::kCodes)
           if (band_.settled() && settled_rows(s, ended)) continue;
       }
       const Range at = row_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};
       if (kBanded && band_.span().hi - band_.span().lo >= Width) return given_up(Status::MemoryLimit, s);
-      if constexpr (Trace::kCodes)
-        if (!trace_.begin_row(s, at)) return given_up(Status::MemoryLimit, s);
+      if constexpr (Trace::kCodes) {
+        if (!roomy_ && !trace_.fits(1, s, at)) return given_up(Status::MemoryLimit, s);
+        trace_.next_row(s, at, Group::rank() == 0);
+      }
       slots_.next();
       if constexpr (kBanded) {
-        ended = banded_row(s, at, band_.span());
+        ended = banded_row(at, band_.span(), columns(0, at, band_.span()));
         band_.next(at);
       } else {
         ended = R::near({at.lo - 1, at.hi + 1}) ? row(at) : far_row(at);
@@ -147,8 +152,13 @@ class Wavefront {
       if (dead(s)) return {Status::Dropped};
     return {status};
   }
-  WFACLI_DEVICE bool dead(std::int32_t s) {
-    return s + Group::least(-alive_, &memory_.state->scratch) > p_.depth();
+  // Whether no row in the ring has a path. All threads ask.
+  WFACLI_DEVICE bool dead(std::int32_t s) const {
+    bool some = s <= p_.depth();
+    for (std::int32_t column = Group::rank(); column < Width; column += Group::kThreads)
+      for (std::int32_t row = 0; row < p_.rows_m(); ++row)
+        some = some || ring_.template offset<false>(row, column) >= 0;
+    return !Group::any(some);
   }
 
   // Rows read one diagonal on either side of their own, in older rows, which have not come so far: those have no path.
@@ -179,38 +189,51 @@ class Wavefront {
     return budget_.clip(reached);
   }
 
-  // Rows after s with the diagonals that all rows in the ring have, until the band moves or the pair ends: none of them
-  // is narrowed, or has anything to wipe. False if there is none.
+  // Rows after s with the diagonals of the last one, until the band moves or the pair ends. False if there is none.
   WFACLI_DEVICE bool settled_rows(std::int32_t& s, bool& ended) {
-    const Range at = band_.diagonals();
-    const std::int32_t until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
-    if (until <= s || !trace_.fits(until - s, until, at)) return false;
+    const Range at = band_.diagonals(), span = band_.span();
+    const std::int32_t before = s, until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
+    if (until <= s || (!roomy_ && !trace_.fits(until - s, until, at))) return false;
+    band_.stay(until - s);
+    Columns first = columns(0, at, span);
+    first.keep();
     do {
-      trace_.next_row(++s, at, Group::rank() == 0);
+      trace_.next_row(++s, at, false);
       slots_.next();
-      ended = Group::any(banded_row(s, at, at));
+      ended = Group::any(banded_row(at, span, first));
     } while (s < until && !ended);
-    reach_.skip_to(s);
+    trace_.template tell<Group>(s - before, s, at);
+    band_.stayed(reach_.skip_to(s));
     if (band_.moves(s)) centre(at);
     return true;
+  }
+
+  WFACLI_DEVICE Diagonal diagonal(std::int32_t k, Range at) const {
+    return {k, k >= at.lo && k <= at.hi ? min(n_ + k, m_) : kNoCell, k == last_ ? m_ : INT32_MIN, n_ - 1 + k,
+            Places::of<R>(k)};
   }
 
   // Each of these computes the next row, and says whether this thread has seen the end.
   //
   // Of a band: threads have the same columns in every row. Those of `span` that are not in the row become blank, as
   // what the row before had there is no path of this one.
-  WFACLI_DEVICE bool banded_row(std::int32_t s, Range at, Range span) {
+  WFACLI_DEVICE Columns columns(int turn, Range at, Range span) const {
+    const std::int32_t column = 2 * Group::kThreads * turn + Group::rank() - span.lo;
+    const std::int32_t a = span.lo + R::column(column), b = span.lo + R::column(column + Group::kThreads);
+    return {diagonal(a, at), diagonal(b, at), Group::ballot(a <= span.hi) != 0, Group::ballot(b <= span.hi) != 0};
+  }
+  // `first`: columns(0, ...), which are the same in many rows.
+  WFACLI_DEVICE bool banded_row(Range at, Range span, const Columns& first) {
     const Rows<Pieces, R> rows(ring_, slots_, p_);
     bool ended = false;
-    for (std::int32_t column = Group::rank(); column < Width; column += 2 * Group::kThreads) {
-      const std::int32_t k = span.lo + R::column(column - span.lo);
-      const std::int32_t l = span.lo + R::column(column + Group::kThreads - span.lo);
-      const bool some_k = Group::ballot(k <= span.hi) != 0, some_l = Group::ballot(l <= span.hi) != 0;
-      const std::int32_t limit_k = limit(k, at), limit_l = limit(l, at);
-      if (some_k && some_l)
-        ended = two(rows, s, k, limit_k, l, limit_l) || ended;
-      else if (some_k || some_l)
-        ended = one(NearCell<Pieces, R>(rows, some_k ? k : l), s, some_k ? k : l, some_k ? limit_k : limit_l) || ended;
+    for (int turn = 0; turn < Width / (2 * Group::kThreads); ++turn) {
+      const Columns own = turn ? columns(turn, at, span) : first;
+      if (own.some_a && own.some_b) {
+        ended = two(rows, own.a, own.b) || ended;
+      } else if (own.some_a || own.some_b) {
+        const Diagonal only = diagonal(own.some_a ? own.a.k : own.b.k, at);
+        ended = one(NearCell<Pieces, R>(rows, only.places), only) || ended;
+      }
     }
     return ended;
   }
@@ -221,10 +244,10 @@ class Wavefront {
     for (std::int32_t k = at.lo + Group::rank(); k - Group::lane() <= at.hi;) {
       const std::int32_t l = k + Group::kThreads;
       if (l - Group::lane() <= at.hi) {
-        ended = two(rows, 0, k, limit(k, at), l, limit(l, at)) || ended;
+        ended = two(rows, diagonal(k, at), diagonal(l, at)) || ended;
         k += 2 * Group::kThreads;
       } else {
-        ended = one(NearCell<Pieces, R>(rows, k <= at.hi ? k : at.hi), 0, k, limit(k, at)) || ended;
+        ended = one(NearCell<Pieces, R>(rows, Places::of<R>(min(k, at.hi))), diagonal(k, at)) || ended;
         k += Group::kThreads;
       }
     }
@@ -234,44 +257,37 @@ class Wavefront {
     bool ended = false;
     for (std::int32_t first = at.lo; first <= at.hi; first += Group::kThreads) {
       const std::int32_t k = first + Group::rank();
-      ended = one(FarCell<Pieces, R>(ring_, slots_, p_, k), 0, k, limit(k, at)) || ended;
+      ended = one(FarCell<Pieces, R>(ring_, slots_, p_, k), diagonal(k, at)) || ended;
     }
     return ended;
   }
 
-  // Up to where offsets on diagonal k are inside; kNoCell if the row does not have it.
-  static constexpr std::int32_t kNoCell = INT32_MIN;
-  WFACLI_DEVICE std::int32_t limit(std::int32_t k, Range at) const {
-    return k >= at.lo && k <= at.hi ? min(n_ + k, m_) : kNoCell;
-  }
   template <class Cell_>
-  WFACLI_DEVICE bool one(const Cell_& at, std::int32_t s, std::int32_t k, std::int32_t limit) {
+  WFACLI_DEVICE bool one(const Cell_& at, const Diagonal& d) {
     std::int32_t off = R::kNone;
-    if (kBanded || limit != kNoCell) off = cell(at, k, limit);
-    off += match_.each(off - k, off, off >= 0);
-    if (kBanded || limit != kNoCell) at.set(off);
-    if (kBanded && off >= 0) alive_ = s;
-    return k == last_ && off == m_;
+    if (kBanded || d.limit != kNoCell) off = cell(at, d.k, d.limit);
+    off += match_.each(off - d.k, off, off >= 0);
+    if (kBanded || d.limit != kNoCell) at.set(off);
+    return off == d.end;
   }
   // The same with two diagonals: while one waits for its letters, so does the other.
-  WFACLI_DEVICE bool two(const Rows<Pieces, R>& rows, std::int32_t s, std::int32_t k, std::int32_t limit_k,
-                         std::int32_t l, std::int32_t limit_l) {
-    const bool own = kBanded || limit_l != kNoCell;
-    const NearCell<Pieces, R> at_k(rows, k), at_l(rows, own ? l : k);
-    std::int32_t off = cell(at_k, k, limit_k), other = cell(at_l, l, limit_l);
-    auto a = place(k, limit_k, off), b = place(l, limit_l, other);
-    match_.both(a, b);
-    off += a.run;
-    other += b.run;
-    at_k.set(off);
-    if (own) at_l.set(other);
-    if (kBanded && max(off, other) >= 0) alive_ = s;
-    return off == end_of(k) || other == end_of(l);
+  WFACLI_DEVICE bool two(const Rows<Pieces, R>& rows, const Diagonal& a, const Diagonal& b) {
+    const bool own = kBanded || b.limit != kNoCell;
+    Places other = b.places;
+    if constexpr (!kBanded) other = Places::of<R>(own ? b.k : a.k);
+    const NearCell<Pieces, R> at_a(rows, a.places), at_b(rows, other);
+    std::int32_t off_a = cell(at_a, a.k, a.limit), off_b = cell(at_b, b.k, b.limit);
+    auto place_a = place(a, off_a), place_b = place(b, off_b);
+    match_.both(place_a, place_b);
+    off_a += place_a.run;
+    off_b += place_b.run;
+    at_a.set(off_a);
+    if (own) at_b.set(off_b);
+    return off_a == a.end || off_b == b.end;
   }
-  WFACLI_DEVICE std::int32_t end_of(std::int32_t k) const { return k == last_ ? m_ : INT32_MIN; }
   // Where the letters are that follow an offset, or some letters where there is no path.
-  WFACLI_DEVICE typename Matching<Pair, Group>::Place place(std::int32_t k, std::int32_t limit, std::int32_t off) const {
-    return {min(n_ - 1 + k - off, n_ - 1), min(m_ - 1 - off, m_ - 1), off < 0 ? 0 : limit - off, 0};
+  WFACLI_DEVICE typename Matching<Pair, Group>::Place place(const Diagonal& d, std::int32_t off) const {
+    return {min(d.query - off, n_ - 1), min(m_ - 1 - off, m_ - 1), off < 0 ? 0 : d.limit - off, 0};
   }
 
   // The offset with which diagonal k begins in the next row, before matches; its trace and gap components are stored.
@@ -360,22 +376,32 @@ class Wavefront {
     if (of_all != INT32_MAX) band_.centre(diagonal);
   }
 
+  // The first thread's count of words is right.
+  WFACLI_DEVICE std::int32_t steps_of_one(std::int32_t cost) const {
+    Group::sync();
+    if (Group::rank() != 0) return 0;
+    if constexpr (Trace::kCarried)
+      return trace_.steps(Trace::template load<true>(ring_, slots_.m(0), last_));
+    else
+      return trace_.steps(cost, last_, p_);
+  }
   // The operations of the path that ends in the last row, into the slot.
   WFACLI_DEVICE void write_path(std::int32_t slot, Answer& answer) {
     std::int32_t steps = 0;
     if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
-      steps = trace_.template steps_of_block<Group>(answer.cost, last_, p_, memory_.ring);
-    else if (Group::rank() == 0)
-      if constexpr (Trace::kCarried)
-        steps = trace_.steps(Trace::template load<true>(ring_, slots_.m(0), last_));
-      else
-        steps = trace_.steps(answer.cost, last_, p_);
-    if (Group::rank() == 0) memory_.state->words = steps;
-    Group::sync();
-    const std::int32_t count = memory_.state->words;
+      steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(answer.cost, last_, p_, memory_.ring);
+    else
+      steps = steps_of_one(answer.cost);
     std::uint32_t* ops = task_.ops + static_cast<std::uint64_t>(slot) * task_.op_capacity;
     const Replay<Pieces, Pair, Group> replay(p_, match_);
-    answer.ops = replay.operations(trace_.end(answer.cost) - count, count, ops, task_.op_capacity);
+    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
+      Group::sync_warp();
+      const std::int32_t count = Group::from(steps, 0);
+      answer.ops = replay.operations(trace_.end(answer.cost) - count, count, ops, task_.op_capacity);
+      if (Group::rank() == 0) memory_.state->words = answer.ops;
+    }
+    Group::sync();
+    answer.ops = memory_.state->words;
     if (answer.ops > task_.op_capacity) {
       answer = {Status::MemoryLimit};
       return;
@@ -402,35 +428,8 @@ class Wavefront {
   Reach<Pieces, kBanded> reach_;
   Budget budget_;
   Band<Pieces, Group> band_;
-  std::int32_t alive_ = 0;  // the last score at which this thread has seen a path; only banded
+  bool roomy_ = false;        // whether the trace has room for rows up to the next multiple of kSettled
   Range blank_{0, -1};  // diagonals that were made blank for this pair
 };
-
-// Groups draw slots until none is left. Slots come with the most work first, so that the last ones are short.
-template <class W, class Group>
-WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
-  typename W::Memory memory;
-  const Status able = W::memory_of(task, shared, memory);
-  for (;;) {
-    Group::sync();  // everyone knows the last slot
-    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
-    Group::sync();
-    const std::uint32_t slot = memory.state->slot;
-    if (slot >= static_cast<std::uint32_t>(task.count)) return;
-    typename W::Answer answer{able};
-    // The lower the bound, the narrower the rows; the few pairs that cost more than most do come a second time.
-    const std::int32_t most = W::most_cost(task);
-    for (std::int32_t bound = min(most, task.first_cost); able == Status::Ok; bound = most) {
-      answer = W(task, memory, task.rows[slot], bound).align(static_cast<std::int32_t>(slot));
-      if (answer.status != Status::ScoreLimit || bound == most) break;
-      Group::sync();  // everyone is done with the last row
-    }
-    if (Group::rank() != 0) continue;
-    task.status[slot] = static_cast<std::uint8_t>(answer.status);
-    task.cost[slot] = answer.cost;
-    task.op_count[slot] = answer.ops;
-    if (task.cut) task.cut[slot] = answer.cut;
-  }
-}
 
 }  // namespace wfacli

@@ -22,21 +22,17 @@ class Reach {
   }
   // The diagonals of the next score.
   WFACLI_DEVICE Range next(std::int32_t s) {
-    Range at{0, 0};
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
-      if (s == next_[g]) {
-        ++letters_[g];
-        if (kBelow) --left_[g];
-        next_[g] += p_.costs.extend[g];
-      }
-      at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
+      if (s != next_[g]) continue;
+      ++letters_[g];
+      if (kBelow) --left_[g];
+      next_[g] += p_.costs.extend[g];
     }
-    if constexpr (kBelow) return {max(at.lo, -n_), min(at.hi, m_)};
-    return {-min(at.hi, n_), min(at.hi, m_)};
+    return reached();
   }
   // As if next() had been called for each score up to s.
-  WFACLI_DEVICE void skip_to(std::int32_t s) {
+  WFACLI_DEVICE Range skip_to(std::int32_t s) {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
       const std::int32_t opened = p_.opened(g), extend = p_.costs.extend[g];
@@ -44,10 +40,19 @@ class Reach {
       left_[g] = -letters_[g];
       next_[g] = opened + letters_[g] * extend;
     }
+    return reached();
   }
 
  private:
   static constexpr int kCount = Pieces == 2 ? 2 : 1;
+  WFACLI_DEVICE Range reached() const {
+    Range at{0, 0};
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
+    if constexpr (kBelow) return {max(at.lo, -n_), min(at.hi, m_)};
+    return {-min(at.hi, n_), min(at.hi, m_)};
+  }
+
   const Penalties<Pieces> p_;
   const std::int32_t n_, m_;
   std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
@@ -86,10 +91,18 @@ class Band {
       : p_(p), width_(task.band), step_(task.band_step), rows_(rows),
         pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
 
-  // Whether all rows of the ring have just the band's diagonals. So has the next one then, until the band moves: what is
-  // reached only grows, and nothing else is narrower. Nor is anything new cut off: in as many scores as the ring has rows
-  // gaps have become longer, so one of these rows had less than was reached already, if any ever will.
-  WFACLI_DEVICE bool settled() const { return alike_ >= p_.rows_m(); }
+  // Whether the last row has just the band's diagonals. So has the next one then, until the band moves: what is reached
+  // only grows, and of older rows it reads but one that the last row did not read, which is the last row.
+  WFACLI_DEVICE bool settled() const { return alike_; }
+  // So many further rows have these diagonals. All threads call it, and have a barrier before the next clip().
+  WFACLI_DEVICE void stay(std::int32_t rows) {
+    const std::int32_t kept = p_.rows_m() + 1;
+    slot_ = (slot_ + rows) % kept;
+    for (std::int32_t back = Group::rank(); back < min(rows, kept); back += Group::kThreads)
+      rows_[slot_ < back ? slot_ - back + kept : slot_ - back] = band_;
+  }
+  // The band has left something out if more was reached by then.
+  WFACLI_DEVICE void stayed(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
   WFACLI_DEVICE Range diagonals() const { return band_; }
   // The last score after s that has the band where it is, up to `most`.
   WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
@@ -123,11 +136,11 @@ class Band {
   WFACLI_DEVICE void next(Range at) {
     slot_ = slot_ == p_.rows_m() ? 0 : slot_ + 1;
     if (Group::rank() == 0) rows_[slot_] = at;
-    alike_ = at.lo == band_.lo && at.hi == band_.hi ? alike_ + 1 : 0;
+    alike_ = at.lo == band_.lo && at.hi == band_.hi;
   }
   WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
   WFACLI_DEVICE void centre(std::int32_t k) {
-    if (band_.lo != k - width_ || band_.hi != k + width_) alike_ = 0;
+    alike_ = alike_ && band_.lo == k - width_ && band_.hi == k + width_;
     band_ = {k - width_, k + width_};
   }
   WFACLI_DEVICE bool cut() const { return cut_; }
@@ -145,8 +158,8 @@ class Band {
   Range* const rows_;
   const std::int32_t pad_;
   Range band_, span_{0, 0};
-  std::int32_t slot_ = 0;   // of the last row
-  std::int32_t alike_ = 0;  // last rows that have just the band's diagonals
+  std::int32_t slot_ = 0;  // of the last row
+  bool alike_ = false;     // whether it has just the band's diagonals
   bool cut_ = false;
 };
 

@@ -29,18 +29,55 @@ struct Rows {
   }
 };
 
+// Where a diagonal and those beside it are in each of these rows.
+struct Places {
+  std::int32_t column, beside[2];  // an insertion's source, and a deletion's
+  template <class R>
+  WFACLI_DEVICE static Places of(std::int32_t k) {
+    return {R::place_of(k), {R::place_of(k + 1), R::place_of(k - 1)}};
+  }
+};
+
+// A diagonal of a row: up to where offsets are inside, kNoCell if the row does not have it; which one is the end; and
+// what the place of the query's letter that follows is counted down from.
+constexpr std::int32_t kNoCell = INT32_MIN;
+struct Diagonal {
+  std::int32_t k, limit, end, query;
+  Places places;
+
+  WFACLI_DEVICE void keep() {
+    WFACLI_KEEP(k);
+    WFACLI_KEEP(limit);
+    WFACLI_KEEP(end);
+    WFACLI_KEEP(query);
+    WFACLI_KEEP(places.column);
+    WFACLI_KEEP(places.beside[0]);
+    WFACLI_KEEP(places.beside[1]);
+  }
+};
+
+// Two columns of a thread's: which diagonals they have, and whether any thread of the warp has one there.
+struct Columns {
+  Diagonal a, b;
+  bool some_a, some_b;
+
+  WFACLI_DEVICE void keep() {
+    a.keep();
+    b.keep();
+  }
+};
+
 // A cell of these rows. All that it is made of is read at once: what is stored for one cell would else keep the next
 // one's reading waiting.
 template <int Pieces, class R>
 class NearCell {
  public:
-  WFACLI_DEVICE NearCell(const Rows<Pieces, R>& rows, std::int32_t k)
-      : rows_(rows), column_(R::place_of(k)), same_(rows.at(rows.mismatch, column_)) {
-    const std::int32_t beside[2] = {R::place_of(k + 1), R::place_of(k - 1)};  // an insertion's source, and a deletion's
+  WFACLI_DEVICE NearCell(const Rows<Pieces, R>& rows, const Places& in)
+      : rows_(rows), column_(in.column), same_(rows.at(rows.mismatch, column_)) {
 #pragma unroll
     for (int i = 0; i < kGaps; ++i) {
-      first_[i] = rows.at(rows.opened[i / 2], beside[i % 2]);
-      further_[i] = Pieces ? rows.at(rows.longer[i], beside[i % 2]) : 0;
+      first_[i] = rows.at(rows.opened[i / 2], in.beside[i % 2]);
+      further_[i] = Pieces ? rows.at(rows.longer[i], in.beside[i % 2]) : 0;
     }
   }
   WFACLI_DEVICE std::int32_t mismatch() const { return same_; }

@@ -70,6 +70,11 @@ struct Matching {
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t) const {
     return together(q, t, min(query_length() - q, target_length() - t));
   }
+  // The same for places of which all but few have short runs: each looks at the first window by itself.
+  WFACLI_DEVICE std::int32_t shortly(std::int32_t q, std::int32_t t) const {
+    const std::int32_t most = min(query_length() - q, target_length() - t), run = pair.equal(q, t, most);
+    return run < Pair::kWindow || run == most ? run : run + together(q + run, t + run, most - run);
+  }
   // Each thread's own runs from two places (see Pair::equal_at) of up to `most` letters, which is what there is, or 0; the
   // letters of both are asked for at once.
   struct Place {

@@ -7,20 +7,20 @@
 
 namespace wfacli {
 
-// Of one pair, by the threads of its group.
+// Of one pair, by the threads of its group, or of the first part of a warp.
 template <int Pieces, class Pair, class Group>
 class Replay {
  public:
   WFACLI_DEVICE Replay(const Penalties<Pieces>& p, const Matching<Pair, Group>& match) : p_(p), match_(match) {}
 
-  // Goes along the steps, from the ends of the sequences, and fills in the matches; all threads do, together, and one
-  // writes as many as there is room for. Returns how many operations there are.
+  // Goes along the steps, from the ends of the sequences, and fills in the matches; threads of the same part of a warp do,
+  // together, and the group's first one writes as many as there is room for. Returns how many operations there are.
   WFACLI_DEVICE std::int32_t operations(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops,
                                         std::int32_t capacity) const {
     RunWriter runs(ops, Group::rank() == 0 ? capacity : 0);
-    std::int32_t k = 0, off = match_.together(0, 0);
+    std::int32_t run = match_.together(0, 0), k = 0, off = run;
     bool in_gap = false;
-    runs.add(kEqual, off);
+    runs.add(kEqual, run);
     for (std::int32_t w = 0; w < count; ++w) {
       const std::uint32_t word = words[w];
       for (int shift = (31 - __clz(static_cast<int>(word))) & ~1; shift >= 0; shift -= 2) {
@@ -36,7 +36,8 @@ class Replay {
           in_gap = Pieces > 0;
         }
         if (in_gap) continue;
-        const std::int32_t run = match_.together(off - k, off);
+        // Noisy pairs have few long runs, others hardly any short ones.
+        run = run < Pair::kWindow ? match_.shortly(off - k, off) : match_.together(off - k, off);
         runs.add(kEqual, run);
         off += run;
       }

@@ -114,7 +114,7 @@ class Ring {
 
   // Where a diagonal is that is in shared memory, in two parts to be summed up: bytes from near().
   WFACLI_DEVICE std::uint8_t* near() const { return reinterpret_cast<std::uint8_t*>(near_ + (kWraps ? 0 : Width / 2)); }
-  WFACLI_DEVICE static std::int32_t place_of_row(std::int32_t row) { return row * (Width * kBytes); }
+  WFACLI_DEVICE static constexpr std::int32_t place_of_row(std::int32_t row) { return row * (Width * kBytes); }
   WFACLI_DEVICE static std::int32_t place_of(std::int32_t k) { return column(k) * kBytes; }
   WFACLI_DEVICE static std::int32_t column(std::int32_t k) { return kWraps ? k & (Width - 1) : k; }
 

@@ -183,6 +183,13 @@ class CellCodes {
     const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
     return used_ + cells + 4 * (static_cast<std::uint64_t>(s) + 1 + StepsBack::most_words(s)) <= memory_.size;
   }
+  // Where rows of the same diagonals are that next_row() has taken, of which s is the last.
+  template <class Group>
+  WFACLI_DEVICE void tell(std::int32_t rows, std::int32_t s, Range at) const {
+    const std::uint32_t size = static_cast<std::uint32_t>(at.hi - at.lo + 1);
+    for (std::int32_t back = Group::rank(); back < rows; back += Group::kThreads)
+      *row_of(s - back) = row_ - static_cast<std::uint32_t>(back) * size;
+  }
   // Takes the bytes of score s, which fit; at least one thread tells where they are.
   WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
     row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
@@ -204,16 +211,19 @@ class CellCodes {
          [](std::int32_t, std::int32_t) { return true; });
     return back.finish();
   }
-  // The same by a block, whose threads bring what lies around the way to `near`, kNear bytes of shared memory: one
+  // The same by a block, whose threads bring what lies around the way to `near` in shared memory: one
   // thread alone would wait for each code by itself. The first thread's count is right; all call it.
-  static constexpr std::int32_t kNearRows = 32, kNearDiagonals = 8, kNear = kNearRows * kNearDiagonals;
-  template <class Group, int Pieces>
+  // `Room`: bytes there are at least.
+  template <class Group, int Room, int Pieces>
   WFACLI_DEVICE std::int32_t steps_of_block(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p,
                                             std::uint8_t* near) const {
+    constexpr std::int32_t kNearDiagonals = 16, kNearRows = Room < 64 * kNearDiagonals ? Room / kNearDiagonals : 64;
+    constexpr std::int32_t kNear = kNearRows * kNearDiagonals;
     StepsBack back(end(s));
     for (Way way{s, k}; way.s > 0;) {
       const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
       Group::sync();  // everyone knows where the way is, and needs `near` no longer
+#pragma unroll
       for (std::int32_t i = Group::rank(); i < kNear; i += Group::kThreads)
         near[i] = around(last - i / kNearDiagonals, first + i % kNearDiagonals);
       Group::sync();

@@ -26,8 +26,12 @@ class Lanes {
   WFACLI_DEVICE static void sync() {
     if constexpr (kBlock)
       __syncthreads();
-    else if constexpr (Count > 1)
-      __syncwarp(mask());
+    else
+      sync_warp();
+  }
+  // The same among the caller's part of a warp.
+  WFACLI_DEVICE static void sync_warp() {
+    if constexpr (Count > 1) __syncwarp(mask());
   }
   // A value in shared memory that threads of the group may change as soon as this call is over.
   template <class T>
