@@ -89,7 +89,7 @@ class Wavefront {
           if constexpr (Trace::kCodes) roomy_ = trace_.fits(kSettled, s + kSettled, {0, Width - 1});
         }
         if constexpr (Trace::kCodes)
-          if (band_.settled() && settled_rows(s, ended)) continue;
+          if (band_.settled() ? settled_rows(s, ended) : turning_rows(s, ended)) continue;
       }
       const Range at = row_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};
@@ -211,6 +211,25 @@ class Wavefront {
   WFACLI_DEVICE Diagonal diagonal(std::int32_t k, Range at) const {
     return {k, k >= at.lo && k <= at.hi ? min(n_ + k, m_) : kNoCell, k == last_ ? m_ : INT32_MIN, n_ - 1 + k,
             Places::of<R>(k)};
+  }
+
+  // The same on the way to where the band has moved.
+  WFACLI_DEVICE bool turning_rows(std::int32_t& s, bool& ended) {
+    const std::int32_t until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
+    if (until <= s || !roomy_ || !band_.turns(reach_.reached(), Width)) return false;
+    Range at;
+    do {
+      at = band_.turn();
+      const Range span = band_.span();
+      trace_.next_row(++s, at, Group::rank() == 0);
+      slots_.next();
+      ended = banded_row(at, span, columns(0, at, span));
+      band_.next(at);
+      ended = Group::any(ended);
+    } while (s < until && !ended && !band_.settled());
+    reach_.skip_to(s);
+    if (band_.moves(s)) centre(at);
+    return true;
   }
 
   // Each of these computes the next row, and says whether this thread has seen the end.
@@ -356,10 +375,6 @@ class Wavefront {
   WFACLI_DEVICE static std::int32_t inside(std::int32_t off, std::int32_t limit) {
     return off > limit ? R::kNone : off;
   }
-  // Offsets that compare by their source where they are equal.
-  WFACLI_DEVICE static std::int32_t ranked(std::int32_t off, std::uint32_t source) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(off) << 3 | source);
-  }
 
   // Moves the band to the diagonal of the row from which the least is left.
   WFACLI_DEVICE void centre(Range at) {
@@ -406,7 +421,6 @@ class Wavefront {
       answer = {Status::MemoryLimit};
       return;
     }
-    Group::sync();
     for (std::int32_t i = Group::rank(); i < answer.ops / 2; i += Group::kThreads) {
       const std::uint32_t early = ops[i];
       ops[i] = ops[answer.ops - 1 - i];

@@ -38,13 +38,11 @@ class Reach {
       const std::int32_t opened = p_.opened(g), extend = p_.costs.extend[g];
       letters_[g] = s < opened ? 0 : (s - opened) / extend + 1;
       left_[g] = -letters_[g];
+      WFACLI_KEEP(left_[g]);  // else the sign may be lost, as above
       next_[g] = opened + letters_[g] * extend;
     }
     return reached();
   }
-
- private:
-  static constexpr int kCount = Pieces == 2 ? 2 : 1;
   WFACLI_DEVICE Range reached() const {
     Range at{0, 0};
 #pragma unroll
@@ -53,6 +51,8 @@ class Reach {
     return {-min(at.hi, n_), min(at.hi, m_)};
   }
 
+ private:
+  static constexpr int kCount = Pieces == 2 ? 2 : 1;
   const Penalties<Pieces> p_;
   const std::int32_t n_, m_;
   std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
@@ -93,11 +93,12 @@ class Band {
 
   // Whether the last row has just the band's diagonals. So has the next one then, until the band moves: what is reached
   // only grows, and of older rows it reads but one that the last row did not read, which is the last row.
-  WFACLI_DEVICE bool settled() const { return alike_; }
+  WFACLI_DEVICE bool settled() const { return alike_ > 0; }
   // So many further rows have these diagonals. All threads call it, and have a barrier before the next clip().
   WFACLI_DEVICE void stay(std::int32_t rows) {
     const std::int32_t kept = p_.rows_m() + 1;
     slot_ = (slot_ + rows) % kept;
+    alike_ += rows;
     for (std::int32_t back = Group::rank(); back < min(rows, kept); back += Group::kThreads)
       rows_[slot_ < back ? slot_ - back + kept : slot_ - back] = band_;
   }
@@ -113,18 +114,32 @@ class Band {
   WFACLI_DEVICE void begin() {
     for (std::int32_t r = Group::rank(); r <= p_.rows_m(); r += Group::kThreads) rows_[r] = {0, 0};
   }
+  // Whether the next row is one of those that go from where the band was, and all rows in the ring were, to where it is:
+  // one diagonal a row on the one side, at once on the other. `reached`: by the last row; `most`: the ring's diagonals.
+  WFACLI_DEVICE bool turns(Range reached, std::int32_t most) const {
+    return turned_ >= 0 && reached.lo <= band_.lo && reached.hi >= band_.hi && from_.hi - from_.lo + p_.depth() + 2 < most;
+  }
+  // The diagonals of the next such row.
+  WFACLI_DEVICE Range turn() {
+    const std::int32_t oldest = turned_ - p_.depth();
+    const Range before = on_turn(turned_), first = on_turn(oldest);
+    span_ = {min(before.lo, first.lo) - 1, max(before.hi, first.hi) + 1};
+    cut_ = true;
+    return on_turn(++turned_);
+  }
   // The part of `reached` that the next row has. All threads call it; each part of a warp looks at the rows by itself.
   WFACLI_DEVICE Range clip(Range reached) {
-    Range least{INT32_MAX, INT32_MAX}, most{INT32_MAX, INT32_MAX};  // of the rows' ends, and of their negatives
+    turned_ = -1;
+    Range least{INT32_MAX, INT32_MAX}, most{INT32_MAX, INT32_MAX};  // of the rows' ends, and of their complements
     for (std::int32_t back = Group::lane(); back < p_.depth(); back += Group::kWarp) {
       const Range row = before(back);
       least = {min(least.lo, row.lo), min(least.hi, row.hi)};
-      most = {min(most.lo, -row.lo), min(most.hi, -row.hi)};
+      most = {min(most.lo, ~row.lo), min(most.hi, ~row.hi)};
     }
     const Range oldest = before(p_.depth());
-    const std::int32_t lowest = Group::least_of_warp(least.lo), highest = -Group::least_of_warp(most.hi);
+    const std::int32_t lowest = Group::least_of_warp(least.lo), highest = ~Group::least_of_warp(most.hi);
     span_ = {min(lowest, oldest.lo) - 1, max(highest, oldest.hi) + 1};
-    const Range readable{pad_before(-Group::least_of_warp(most.lo)), pad_behind(Group::least_of_warp(least.hi))};
+    const Range readable{~Group::least_of_warp(most.lo) - pad_ + 1, Group::least_of_warp(least.hi) + pad_ - 1};
     const Range at{max(max(reached.lo, lowest - 1), max(readable.lo, band_.lo)),
                    min(min(reached.hi, highest + 1), min(readable.hi, band_.hi))};
     cut_ = cut_ || at.lo > reached.lo || at.hi < reached.hi;
@@ -136,11 +151,15 @@ class Band {
   WFACLI_DEVICE void next(Range at) {
     slot_ = slot_ == p_.rows_m() ? 0 : slot_ + 1;
     if (Group::rank() == 0) rows_[slot_] = at;
-    alike_ = at.lo == band_.lo && at.hi == band_.hi;
+    alike_ = at.lo == band_.lo && at.hi == band_.hi ? alike_ + 1 : 0;
   }
   WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
   WFACLI_DEVICE void centre(std::int32_t k) {
-    alike_ = alike_ && band_.lo == k - width_ && band_.hi == k + width_;
+    if (band_.lo == k - width_ && band_.hi == k + width_) return;
+    // Older rows are all as the last one, and near enough to be read until they are no longer in the ring.
+    turned_ = alike_ >= p_.rows_m() && pad_ > p_.depth() ? 0 : -1;
+    from_ = band_;
+    alike_ = 0;
     band_ = {k - width_, k + width_};
   }
   WFACLI_DEVICE bool cut() const { return cut_; }
@@ -150,16 +169,21 @@ class Band {
   WFACLI_DEVICE Range before(std::int32_t back) const {
     return rows_[slot_ < back ? slot_ - back + p_.rows_m() + 1 : slot_ - back];
   }
-  WFACLI_DEVICE std::int32_t pad_before(std::int32_t lo) const { return lo - pad_ + 1; }
-  WFACLI_DEVICE std::int32_t pad_behind(std::int32_t hi) const { return hi + pad_ - 1; }
+  // The range of the row so many after the band's move; 0 and less: of those before.
+  WFACLI_DEVICE Range on_turn(std::int32_t rows) const {
+    if (rows <= 0) return from_;
+    return {max(band_.lo, from_.lo - rows), min(band_.hi, from_.hi + rows)};
+  }
 
   const Penalties<Pieces> p_;
   const std::int32_t width_, step_;
   Range* const rows_;
   const std::int32_t pad_;
   Range band_, span_{0, 0};
-  std::int32_t slot_ = 0;  // of the last row
-  bool alike_ = false;     // whether it has just the band's diagonals
+  std::int32_t slot_ = 0;     // of the last row
+  std::int32_t alike_ = 0;    // last rows that have just the band's diagonals
+  std::int32_t turned_ = -1;  // rows since the band has moved, if they and all before are as in on_turn()
+  Range from_{0, 0};          // where it was before
   bool cut_ = false;
 };
 

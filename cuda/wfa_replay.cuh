@@ -18,28 +18,26 @@ class Replay {
   WFACLI_DEVICE std::int32_t operations(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops,
                                         std::int32_t capacity) const {
     RunWriter runs(ops, Group::rank() == 0 ? capacity : 0);
-    std::int32_t run = match_.together(0, 0), k = 0, off = run;
+    std::int32_t run = match_.together(0, 0), query = run, target = run;
     bool in_gap = false;
-    runs.add(kEqual, run);
+    runs.add_short(kEqual, run);
+    std::uint32_t ahead = count > 0 ? words[0] : 0;
     for (std::int32_t w = 0; w < count; ++w) {
-      const std::uint32_t word = words[w];
+      const std::uint32_t word = ahead;
+      ahead = words[min(w + 1, count - 1)];
       for (int shift = (31 - __clz(static_cast<int>(word))) & ~1; shift >= 0; shift -= 2) {
         const std::uint32_t step = word >> shift & 3;
-        if (step == kStepMismatch) {
-          if (!in_gap) runs.add(kDifferent, 1);
-          off += !in_gap;
-          in_gap = false;
-        } else {
-          runs.add(step == kStepInsertion ? kInsertion : kDeletion, 1);
-          k += step == kStepInsertion ? -1 : 1;
-          off += step == kStepDeletion;
-          in_gap = Pieces > 0;
-        }
+        const bool gap = step != kStepMismatch, one = gap || !in_gap;
+        if (one) runs.add_short(!gap ? kDifferent : step == kStepInsertion ? kInsertion : kDeletion, 1);
+        query += one && step != kStepDeletion;
+        target += one && step != kStepInsertion;
+        in_gap = Pieces > 0 && gap;
         if (in_gap) continue;
         // Noisy pairs have few long runs, others hardly any short ones.
-        run = run < Pair::kWindow ? match_.shortly(off - k, off) : match_.together(off - k, off);
-        runs.add(kEqual, run);
-        off += run;
+        run = run < Pair::kWindow ? match_.shortly(query, target) : match_.together(query, target);
+        runs.add_short(kEqual, run);
+        query += run;
+        target += run;
       }
     }
     return runs.finish();
