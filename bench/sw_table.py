@@ -253,7 +253,8 @@ def main(options: argparse.Namespace) -> None:
             ours.engine.close()
     result = {"card": card, "scores": SCORES, "mode": "local", "rows": rows}
     if options.save:
-        path = harness.save("sw-table", TIMED, result)
+        whole = tuple(options.lengths) == LENGTHS and not options.no_seeds
+        path = harness.save("sw-table" if whole else "sw-table-part", TIMED, result)
         from sw_plot import draw
 
         print(path, draw(path))

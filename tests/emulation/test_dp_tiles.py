@@ -43,7 +43,7 @@ def test_which_costs_are_held() -> None:
     assert tiles.widest(2, ((3, 1),), 47104, np.array([0, 500])).tolist() == [54695, 54195]
     assert tiles.holds(8, affine.mismatch, affine.gaps, 2000) and tiles.holds(8, two.mismatch, two.gaps, 2000)
     assert not tiles.holds(32, affine.mismatch, affine.gaps, 100)  # 512 columns, in 16 bits with directions
-    assert tiles.holds(32, 2, ((3, 1),), 8000)
+    assert tiles.holds(32, 2, ((3, 1),), 8000) and tiles.holds(256, two.mismatch, two.gaps, 47104)
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -105,6 +105,23 @@ def test_values_as_far_apart_as_16_bits_hold() -> None:
         assert (-one.score <= provable[slot]) == (slot < 2)
         assert answers.status[slot] == (Status.OK if slot < 2 else Status.SCORE_LIMIT)
         assert slot == 2 or (answers.cost[slot], answers.cigar(slot)) == (-one.score, one.cigar)
+
+
+@pytest.mark.parametrize("lanes", [16, 32, 256])
+def test_gaps_as_long_as_a_part(lanes: int) -> None:
+    """Within a part costs differ by what gaps of all its rows and columns cost; another engine gives the answers."""
+    rng, scheme, band = random.Random(lanes), SCHEMES[5], 3000
+    first, gap, other, last = (pairgen.sequence(rng, n, b"ACGT") for n in (700, 1100, 600, 900))
+    whole = first + gap + last
+    pairs = [(whole, first + last), (whole, first + other + last), (gap + last, last + other)]
+    pairs += [pair[::-1] for pair in pairs]
+    pairs += [(first + b"A" * 900 + last, first + b"C" * 700 + last), (b"A" * 1500, b"C" * 700 + b"A" * 600)]
+    provable, aligner = provable_of_tiles(pairs, scheme, band), wfacli.Aligner(metric="affine2p")
+    answers = launch_tiles(pairs, scheme, band, lanes, capacity=3000)
+    for slot, pair in enumerate(pairs):
+        one = aligner.align(*pair)
+        assert -one.score <= provable[slot]
+        assert (answers.status[slot], answers.cost[slot], answers.cigar(slot)) == (Status.OK, -one.score, one.cigar)
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -33,7 +33,7 @@ EMULATED = [
 ]
 
 
-_MEMORY = 16 << 30  # bytes of the card: three jobs of 5.3 GiB, of which the longest pair takes 2.1
+_MEMORY = 32 << 30  # bytes of the card: three jobs of 10.7 GiB, of which two of the longest pairs take 4.4
 _PATIENCE = 240  # seconds
 
 

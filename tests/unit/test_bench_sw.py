@@ -40,7 +40,7 @@ def test_a_table_of_equal_lengths(card, capsys):
     peer = program(card, SAYS.format(calls=card / "calls"))
     words = ["--cells", "9000", "--lengths", "20", "30", "--no-seeds", "--repeats", "1", "--threads", "1", "--save"]
     sw_table.main(sw_table.asked([*words, "--gasal2", f"128:{peer}", "--builds"]))
-    rows = json.loads(next(card.glob("*-sw-table.json")).read_text())["rows"]
+    rows = json.loads(next(card.glob("*-sw-table-part.json")).read_text())["rows"]
     assert [(row["name"], row["pairs"], row["cells"]) for row in rows] == [("20", 22, 8800), ("30", 10, 9000)]
     for row in rows:
         for kind in ("scores", "cigars"):
@@ -50,7 +50,7 @@ def test_a_table_of_equal_lengths(card, capsys):
     calls = [line.split() for line in (card / "calls").read_text().splitlines()]
     assert " ".join(calls[0][:13]) == "5000 -a 2 -b 4 -q 4 -r 2 -y local -n 8"
     assert ["-t" in call for call in calls] == [False, True, False, True]
-    assert next(card.glob("*-sw-table.png")).stat().st_size > 10_000
+    assert next(card.glob("*-sw-table-part.png")).stat().st_size > 10_000
     assert "gasal2 0.000" in capsys.readouterr().out
 
 

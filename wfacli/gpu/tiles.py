@@ -69,14 +69,16 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     """Whether 16 bits hold all values of a band with these costs: those of the sweep, and of the parts walked through.
 
     In the sweep this is said of pairs whose target is not longer than the query; see widest. In a part, costs of cells
-    that are d rows or columns apart differ by a gap of d letters at most, and the drift adds as much again.
+    that are some rows and columns apart differ by a gap of so many letters each way at most (what a path has more, or
+    less, of one sequence joins its gaps, and one gap of all letters is the cheapest); the drift adds as much again.
     """
-    drift, most = min(e for _, e in gaps), max(e for _, e in gaps)
+    drift = min(e for _, e in gaps)
     opened = _opened(mismatch, gaps)
     if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opened < _FAR - _TOP):
         return False
     growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
-    walked = (drift + most) * (width(lanes) + between(lanes) + min(lanes, 32)) + 6 * opened
+    apart = width(lanes) + between(lanes) + min(lanes, 32)
+    walked = drift * apart + min(2 * o + e * apart for o, e in gaps) + 6 * opened
     return band <= _swept(width(lanes), mismatch, gaps) and walked < (2**15 - 1) // _SCALE - growth
 
 

@@ -131,6 +131,19 @@ class Engine:
         """Pairs that each kernel has answered so far."""
         return dict(self._stats.kernels)
 
+    def counts(self) -> dict[str, dict[str, float]]:
+        """All that was counted so far: thread-seconds by stage and kernel, and pairs by what became of them."""
+        s = self._stats
+        handed: dict[str, float] = {" ".join(key): n for key, n in s.handed_on.items()}
+        return {
+            "seconds": dict(s.seconds),
+            "answered": dict(s.kernels),
+            "routed": dict(s.routed),
+            "retried": dict(s.retried),
+            "handed_on": handed,
+            "unaligned": dict(s.unaligned),
+        }
+
     def describe(self) -> dict[str, Any]:
         """What the engine is."""
         return self._engine.stats()
