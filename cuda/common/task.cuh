@@ -67,6 +67,9 @@ struct AlignTask {
   // The heuristic of banded kernels; others leave `cut` as it is.
   std::int32_t band;       // diagonals on either side of the most promising one
   std::int32_t band_step;  // scores after which that one is looked for again; 0: never
+
+  // Of wavefronts (wfa.cu): up to which cost pairs are looked at first, no less than most of them cost.
+  std::int32_t first_cost;
   std::uint8_t* cut;       // [count], 1 where the band left out what could have been reached; null: nobody asks
 
   // Of tiles (dp_tiles.cu): [count], diagonals of each slot's own band, no more than `band`; null: all have that.

@@ -19,7 +19,7 @@ ALIGN_TASK = np.dtype(
         *((name, _ADDRESS) for name in ("rows", "status", "cost", "op_count", "ops", "workspace", "stride", "next")),
         ("costs", COSTS),
         *((name, np.int32) for name in ("count", "op_capacity", "max_cost", "longest", "path", "wildcard")),
-        *((name, np.int32) for name in ("band", "band_step")),
+        *((name, np.int32) for name in ("band", "band_step", "first_cost")),
         ("cut", _ADDRESS),
         ("bands", _ADDRESS),
     ],
