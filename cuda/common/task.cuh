@@ -67,6 +67,9 @@ struct AlignTask {
   // The heuristic of banded kernels; others leave `cut` as it is.
   std::int32_t band;       // diagonals on either side of the most promising one
   std::int32_t band_step;  // scores after which that one is looked for again; 0: never
+
+  // Of wavefronts (wfa.cu): up to which cost pairs are looked at first, no less than most of them cost.
+  std::int32_t first_cost;
   std::uint8_t* cut;       // [count], 1 where the band left out what could have been reached; null: nobody asks
 
   // Of tiles (dp_tiles.cu): [count], diagonals of each slot's own band, no more than `band`; null: all have that.
@@ -108,9 +111,11 @@ struct SwTask {
   int2* ends;  // [count], of each slot: the best prefixes that Extension found, or where ways back begin; else unused
 
   std::int32_t codes;  // 1 to 30
-  std::int32_t open;   // a gap of l letters costs open + l * extend
+  // Scores and costs come in units, by which all of a scheme's can be divided; answers are multiplied by it.
+  std::int32_t unit;
+  std::int32_t open;  // a gap of l letters costs open + l * extend
   std::int32_t extend;
-  std::int32_t most;   // of all scores
+  std::int32_t most;  // of all scores
   std::int32_t count;
   std::int32_t op_capacity;      // elements a slot; a pair that needs more gets MemoryLimit
   std::int32_t longest_query;    // letters, of the launch; bound strides
