@@ -28,7 +28,7 @@ TABLES = {
         ("best_seconds", "seconds"),
     ),
     "| pair | path, card": (("distance-table", "distance-goals"), ("best_seconds",)),
-    "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups")),
+    "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups", "own_seconds")),
     "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
 }
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # but for lengths and rates
