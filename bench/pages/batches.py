@@ -39,14 +39,15 @@ def cell_wins(report: Report) -> Iterator[Wins]:
 
 
 def scored(report: Report) -> Rows:
-    rows = [["pairs", "how many", "task", "wfacli, TCUPS", "its kernels alone", "GASAL2, TCUPS"]]
+    rows = [["pairs", "how many", "task", "wfacli, TCUPS", "its kernels alone", "the bus's", "GASAL2, TCUPS"]]
     for row in report["rows"]:
         for task in ("scores", "cigars", "CIGARs"):
             if done := row.get(task):
                 other = done.get("gasal2", {})
                 theirs = "failed" if "failed" in other else number(other.get("tcups"))
                 own = done["wfacli"]
-                shown = [number(own.get("tcups")), number(own.get("kernel_tcups")), theirs]
+                rates = [own.get("tcups"), own.get("kernel_tcups"), row.get("bus_tcups")]
+                shown = [*map(number, rates), theirs]
                 rows.append([row["name"], f"{row['pairs']:,}", task, *shown])
     return rows
 

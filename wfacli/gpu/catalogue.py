@@ -98,6 +98,7 @@ _TOO_LARGE = {
         f"sw-{what}-bits-16-path": ("sm_80", "sm_90", "sm_100")
         for what in (*(f"local-{build}" for build in ("2x32", "4x32", "8x32", "8x16", "32x16")), "ends-32x16")
     },
+    **{f"sw-local-{lanes}x32-bits-16-whole": ("sm_80", "sm_90", "sm_100") for lanes in (2, 4, 8)},
 }
 
 
