@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -81,6 +81,10 @@ bench-gpu: .venv/built
 bench-band: .venv/built
 	$(BIN)/python bench/band_table.py $(BENCH)
 
+# One card beside several that are there, the engine alone and the whole command; options as in BENCH="--data DIR".
+bench-cards: .venv/built
+	$(BIN)/python bench/cards.py $(BENCH)
+
 # The distance of one long pair: ours, on a card where there is one, edlib and what peers you have built, as in
 # make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".
 bench-distance: .venv/built
@@ -104,6 +108,17 @@ bench-local-card: .venv/dev
 bench-sw: .venv/dev
 	$(BIN)/python bench/sw_table.py $(BENCH)
 
+# The whole comparison that this machine can make, beside the peers that are in a folder, and docs' pages of it:
+# make bench-everything BENCH="--peers DIR --data DIR"; BENCH=--list shows the peers, BENCH=--dry-run the commands.
+bench-everything: .venv/dev
+	$(BIN)/pip install -q -r bench/requirements.txt -r bench/peers/requirements.txt
+	$(BIN)/python bench/everything.py $(BENCH)
+
+# Only what the papers' tables (docs/papers.md) lack, and the page; options as in bench-everything.
+bench-tables: .venv/dev
+	$(BIN)/pip install -q -r bench/requirements.txt -r bench/peers/requirements.txt
+	$(BIN)/python bench/everything.py --tables $(BENCH)
+
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++
 CROSS_SOURCES := $(filter-out wfacli/native/bind%,$(wildcard wfacli/native/*.cpp))
@@ -115,7 +130,8 @@ golden: .venv/dev
 
 # The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
 docs: .venv/built
-	$(BIN)/pip install -q -r docs/requirements.txt && $(BIN)/python bench/page.py
+	$(BIN)/pip install -q -r docs/requirements.txt -r bench/requirements.txt
+	$(BIN)/python bench/page.py && $(BIN)/python bench/papers_page.py && $(BIN)/python bench/readme.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created

@@ -19,8 +19,8 @@ from typing import Any
 import harness
 import numpy as np
 from peers import gpu_work
-from peers.gpu_ours import EXACT, Engine, batch_letters
 from peers.gpu_work import Pairs
+from peers.ours import EXACT, Engine, batch_letters
 from peers.verdict import Costs
 from rich.console import Console
 from rich.table import Table
@@ -125,6 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
     keep_memory_flat()
     rows = [row for row in gpu_work.ROWS if any(text in row.name for text in a.rows or ROWS)]
     done: list[dict[str, Any]] = []
+    part = "-part" if a.rows or a.share != 1 or a.bands != list(BANDS) else ""
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
         for row in rows:
             try:
@@ -133,7 +134,7 @@ def main(arguments: list[str] | None = None) -> None:
             except (FileNotFoundError, DeviceError) as problem:
                 sys.exit(f"{row.name}: {problem}")
             rules = {"repeats": a.repeats, "threads": a.threads, "share": a.share, "engine": a.engine.value}
-            path = harness.save("band-table", TIMED, {"rules": rules, "rows": done})
+            path = harness.save(f"band-table{part}", TIMED, {"rules": rules, "rows": done})
     if not done:
         sys.exit("no such rows")
     console.print(table_of(done))

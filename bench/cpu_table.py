@@ -35,22 +35,31 @@ TIMED = {
     "ksw2": "ksw_extz2_sse over the whole matrix, without the time to turn letters into its codes",
     "parasail": "nw_scan in 16 bits, or 32, over the whole matrix",
     "quicked": "its default algorithm; no score-only way, so both tasks make the path",
+    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs",
     "wrong_pairs": "pairs whose cost is missing or differs from what most aligners, ours first, say",
     "memory": "malloc set as the wfacli command sets it, for all alike",
 }
-NAMES = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
-console = Console(width=max(Console().width, 150))  # a table whose cells wrap is worse than lines that do
+BUILT = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
+NAMES = {**BUILT, "block-aligner": "Block Aligner"}
+console = Console(width=max(Console().width, 168))  # a table whose cells wrap is worse than lines that do
 
 
-def libraries_of(checkout: Path | None, without: list[str]) -> dict[str, Path | str]:
+def libraries_of(checkout: Path | None, block_aligner: Path | None, without: list[str]) -> dict[str, Path | str]:
     """Each peer's library, or why there is none."""
     found: dict[str, Path | str] = dict.fromkeys(without, "not wanted (--without)")
-    for peer in (name for name in NAMES if name not in without):
+    if "block-aligner" not in without:
+        found["block-aligner"] = block_aligner or "no library of it (--block-aligner PATH)"
+    for peer in (name for name in BUILT if name not in without):
         try:
             found[peer] = build.library(peer, checkout if peer == "quicked" else None, console.print)
         except build.Unavailable as error:
             found[peer] = str(error)
     return found
+
+
+def what_of(peer: str) -> str:
+    """For readers of a result."""
+    return build.RECIPES[peer].what if peer in build.RECIPES else f"{NAMES[peer]}, built by the user"
 
 
 def rules_of(a: argparse.Namespace) -> Rules:
@@ -145,6 +154,9 @@ def asked() -> argparse.Namespace:
     parser.add_argument(
         "--quicked", type=Path, metavar="PATH", help="a checkout of QuickEd, compiled as the others are"
     )
+    parser.add_argument(
+        "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--without", nargs="+", default=[], choices=NAMES, metavar="PEER", help="leaves peers out")
     parser.add_argument("--patience", type=float, default=20.0, help="seconds; what takes longer is not repeated")
@@ -160,7 +172,7 @@ def asked() -> argparse.Namespace:
 def main() -> None:
     a = asked()
     keep_memory_flat()
-    libraries = libraries_of(a.quicked, a.without)
+    libraries = libraries_of(a.quicked, a.block_aligner, a.without)
     rows = [name for name in work.names() if not a.rows or any(text in name for text in a.rows)]
     cells, sizes = measured(rows, a, libraries)
     kind = "cpu-table" + ("-quick" if a.quick else "") + ("-part" if a.rows else "")
@@ -172,7 +184,7 @@ def main() -> None:
     result = {
         "workload": {"rows": sizes, "quick": a.quick, "affine": "4,6,2", "rules": asdict(rules_of(a))},
         "peers": {
-            peer: {"what": build.RECIPES[peer].what, "unavailable": library if isinstance(library, str) else None}
+            peer: {"what": what_of(peer), "unavailable": library if isinstance(library, str) else None}
             for peer, library in libraries.items()
         },
         "flags": " ".join(build.FLAGS),

@@ -29,7 +29,7 @@ from peers import distance_ours, distance_paths, distance_peers, distance_verdic
 from peers.distance_ours import Algorithm, NoAnswer, Rules
 from peers.distance_peers import Peer
 from peers.distance_verdict import ENGINES, Entry
-from peers.distance_work import ROWS, Row, Work
+from peers.distance_work import Row, Work
 from peers.gpu_work import folder_in_memory
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -286,7 +286,9 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line's options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", choices=("gpu", "cpu", "both"), default="both", help="both: what there is")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+    parser.add_argument(
+        "--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these, those of the papers too"
+    )
     default = os.environ.get("WFACLI_TEST_DATA")
     parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument("--wfa2", type=Path, metavar="PATH", help="peer_wfa2.so, as bench/peers/build.py makes it")
@@ -353,7 +355,7 @@ def main() -> None:
     """The command."""
     a = asked()
     deadline = time.monotonic() + 60 * a.minutes
-    rows = [row for row in ROWS if not a.rows or any(text in row.name for text in a.rows)]
+    rows = distance_work.rows_named(a.rows)
     try:
         driver, why = opened(a.engine)
     except DeviceError as error:

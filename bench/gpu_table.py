@@ -25,8 +25,8 @@ from peers import gpu_contest, gpu_work
 from peers.contest import GIB, TASKS
 from peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from peers.gpu_contest import Entry, Rules
-from peers.gpu_ours import batch_letters
-from peers.gpu_work import ROWS, Files, Pairs
+from peers.gpu_work import Files, Pairs
+from peers.ours import batch_letters
 from peers.verdict import OURS, Cell, cell_text, summary
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -43,18 +43,20 @@ TIMED = {
     " repeat to repeat",
     "wfa2": "no heuristics; all wavefronts in memory, or bidirectional; every core takes pairs as it is free",
     "quicked": "its default algorithm, as wfa2; it has no way without paths",
+    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs. As wfa2",
     "wrong_pairs": "of checked_pairs: cost missing or not what most aligners, ours first, say",
     "bus_share": "letters / 55 GB/s / seconds: the time that they need over the bus, as ASCII, by the time taken",
     "counts": "for one run: thread-seconds by stage or kernel, and pairs by kernel",
 }
 BUS = 55e9  # bytes a second, page-locked, each way
-NAMES = {"wfa-gpu": "WFA-GPU", "ewfa-gpu": "eWFA-GPU", "gasal2": "GASAL2", "wfa2": "WFA2-lib", "quicked": "QuickEd"}
+LIBRARIES = {"wfa2": "WFA2-lib", "quicked": "QuickEd", "block-aligner": "Block Aligner"}
+NAMES = {"wfa-gpu": "WFA-GPU", "ewfa-gpu": "eWFA-GPU", "gasal2": "GASAL2", **LIBRARIES}
 console = Console(width=max(Console().width, 170))  # a table whose cells wrap is worse than lines that do
 
 
 def prepared(a: argparse.Namespace, folder: Path) -> tuple[dict[str, Files], dict[str, str]]:
     """Files of all rows asked for; and why others have none."""
-    rows = [row for row in ROWS if not a.rows or any(text in row.name for text in a.rows)]
+    rows = gpu_work.rows_named(a.rows)
     fasta = {row.name: bool(a.gasal2) and (bool(row.real) or row.length <= 1000) for row in rows}
     workers = min(usable_cores(), len(rows) or 1)
     found: dict[str, Files] = {}
@@ -173,7 +175,9 @@ def asked() -> argparse.Namespace:
     """The command line's options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", choices=("gpu", "cpu"), default="gpu", help="cpu: a stand-in, to try this out")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+    parser.add_argument(
+        "--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these, those of the papers too"
+    )
     parser.add_argument("--tasks", nargs="+", metavar="TEXT", help="only tasks whose names contain one of these")
     parser.add_argument("--quick", action="store_true", help="the same as --share 0.1")
     parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs, or of a real set's repetitions")
@@ -187,6 +191,9 @@ def asked() -> argparse.Namespace:
     )
     parser.add_argument("--wfa2", type=Path, metavar="PATH", help="peer_wfa2.so, as bench/peers/build.py makes it")
     parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, likewise")
+    parser.add_argument(
+        "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
+    )
     parser.add_argument("--threads", type=int, default=usable_cores(), help="of our CPU part, and of CPU peers")
     parser.add_argument("--gpu-memory", type=float, help="of the card, for our engine, as wfacli align has it")
     parser.add_argument("--batch-bases", type=int, help="letters a batch of ours")
@@ -215,7 +222,7 @@ def main() -> None:
         console.print(f"{len(files)} rows are ready, {deadline - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
         rules = Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB), a.threads, deadline)
-        libraries = {name: getattr(a, name) for name in ("wfa2", "quicked") if getattr(a, name)}
+        libraries = {name: path for name in LIBRARIES if (path := getattr(a, name.replace("-", "_")))}
         tools = tools_of(a)
         result: dict[str, Any] = {
             "workload": {"share": a.share, "affine": "4,6,2", "rows": _sizes(pairs, left_out)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from wfacli.measure.spread import Spread
 
 __all__ = ["COMMAND", "RESULTS", "commit", "machine", "run_command", "save", "summed_up"]
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(os.environ.get("WFACLI_RESULTS") or Path(__file__).parent / "results")
 COMMAND = [sys.executable, "-m", "wfacli"]
 
 
@@ -26,7 +27,7 @@ def summed_up(seconds: list[float]) -> dict[str, Any]:
 def save(name: str, what_is_timed: dict[str, str], result: dict[str, Any]) -> Path:
     """Writes a result with everything needed to understand it; returns its path."""
     report = {**header(name, what_is_timed), **result}
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{report['date']}-{platform.machine()}-{usable_cores()}core-{report['commit']}-{name}.json"
     path.write_text(json.dumps(report, indent=2) + "\n")
     return path

@@ -35,19 +35,22 @@ SWITCH_BESIDE_A_CARD = 2e-4
 
 
 _SPARE = 17 / 16  # times a batch's share: a pair weighs more than its letters
+_LEAST_SHARED = 8_000_000  # letters of a batch below which another card gains less than a batch more costs
 
 
-def shared_out(sizes: Sequence[int | None]) -> int:
-    """Letters of a batch beside a card, for files of so many bytes (None: unknown).
+def shared_out(sizes: Sequence[int | None], cards: int = 1) -> int:
+    """Letters of a batch beside so many cards, for files of so many bytes (None: unknown).
 
-    Batches are alike, so that none is left alone in the end; as few as there may be, since each costs the interpreter
-    about a millisecond.
+    Batches are alike, and each card has as many as any other, so that none is left alone in the end; as few as there
+    may be, since each costs the interpreter about a millisecond.
     """
     known = [size for size in sizes if size is not None]
     total = sum(known)
-    if len(known) < len(sizes) or total <= GPU_BATCH:
+    if len(known) < len(sizes):
         return GPU_BATCH
-    return min(int(total / -(-total // GPU_BATCH) * _SPARE), GPU_BATCH)
+    least = max(-(-total // GPU_BATCH), 1)
+    count = max(min(-(-least // cards) * cards, total // _LEAST_SHARED), least)
+    return GPU_BATCH if count == 1 else min(int(total / count * _SPARE), GPU_BATCH)
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class BatchRun(ABC):
             self._end_header()
             raise
         sizes = [source.size for source in self._sources]
-        self.batch_bases = config.batch_bases or (shared_out(sizes) if self.on_gpu else CPU_BATCH)
+        self.batch_bases = config.batch_bases or (shared_out(sizes, self._cards) if self.on_gpu else CPU_BATCH)
 
     def _output(self, path: str | None) -> Output:
         out = self.settings.output

@@ -42,7 +42,7 @@ class Task:
 
 TASKS = tuple(Task(metric, score_only) for metric in ("affine", "edit") for score_only in (False, True))
 _METRICS = {"wfa2": ("affine", "edit"), "edlib": ("edit",), "quicked": ("edit",)}  # the others: affine
-_SETTINGS = {"wfa2": ("high", "biwfa")}  # the others have one
+_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def held(
 def _ours(task: Task) -> list[_Contender]:
     """Our engine with one thread, and with two where there are two cores."""
     counts = (1, 2) if usable_cores() > 1 else (1,)
-    return [_Contender(Timing(OURS, threads=n), ours.Engine(task.metric, task.score_only, n)) for n in counts]
+    return [_Contender(Timing(OURS, threads=n), ours.Engine(task.metric, task.score_only, threads=n)) for n in counts]
 
 
 def _peers(

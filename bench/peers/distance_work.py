@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,7 @@ class Row:
             another random string.
         planted: whether edits are such that their number is the distance; see planted().
         card: whether it is too much for a CPU.
+        query: letters of the query, where that is another random string of another length.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Row:
     error: float | None = None
     planted: bool = False
     card: bool = False
+    query: int = 0
 
 
 REAL = (
@@ -55,6 +58,18 @@ ROWS = (
     Row("50 Mb 99.9%", letters=50_000_000, error=0.001),
     Row("250 Mb 99%", letters=250_000_000, error=0.01, card=True),
 )
+# Lengths of table 2 of the paper on long strings (Castells-Rufas 2023), of random letters.
+PAPER_ROWS = (
+    Row("random 157 kb × 79 kb", letters=79_314, query=156_931),
+    Row("random 157 kb × 606 kb", letters=606_452, query=156_931),
+    Row("random 606 kb × 1.5 Mb", letters=1_517_819, query=606_452),
+    Row("random 308 kb × 3.4 Mb", letters=3_424_429, query=308_453),
+)
+
+
+def rows_named(texts: Sequence[str] | None) -> list[Row]:
+    """ROWS; or of these and PAPER_ROWS those whose names contain one of some texts."""
+    return [row for row in (*ROWS, *PAPER_ROWS) if any(text in row.name for text in texts)] if texts else list(ROWS)
 
 
 @dataclass(frozen=True)
@@ -128,6 +143,11 @@ def _random(row: Row) -> Work:
     """A pair of random letters, chunk by chunk."""
     rng = np.random.default_rng(_SEED)
     n = row.letters
+    if row.query:
+        bases, starts = _room(n, row.query)
+        for start, count in ((0, n), (starts[0], row.query)):
+            bases[start : start + count] = _letters(count, rng)
+        return work_of(bases, starts, (row.query, n))
     # Far more insertions than there are by any chance.
     most = n if row.error is None else n + round(n * row.error * (0.7 if row.planted else 0.5)) + 1000
     bases, starts = _room(n, most)

@@ -14,13 +14,13 @@ from wfacli.errors import WfacliError
 
 from .contest import PROBE, Task, bytes_needed
 from .gpu_binaries import Failed, Job, Tool
-from .gpu_ours import Engine, per_run
 from .gpu_work import Files, Pairs, in_slices
+from .ours import Engine, per_run
 from .threads import SLICES, Threads
 from .verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
-_SETTINGS = {"wfa2": ("high", "biwfa")}  # the others have one
-_METRICS = {"wfa2": ("affine", "edit"), "quicked": ("edit",)}
+_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
+_METRICS = {"wfa2": ("affine", "edit"), "quicked": ("edit",), "block-aligner": ("affine",)}
 NO_TIME = "no time left"
 Say = Callable[[str], None]
 
@@ -59,7 +59,7 @@ class Entry:
         pairs: the row's.
         checked: how many of a Timing.name's costs were compared.
         costs: by Timing.name.
-        counts: of one run of ours; see gpu_ours.Engine.counts.
+        counts: of one run of ours; see ours.Engine.counts.
     """
 
     cell: Cell

@@ -47,10 +47,13 @@ class Row:
         return self.real or f"{self.length}-{self.error}-{_SEED}"
 
 
-def _random(pairs: int, length: int) -> list[Row]:
+_ERRORS = (0.02, 0.05, 0.1)
+
+
+def _random(pairs: int, length: int, errors: Sequence[float] = _ERRORS) -> list[Row]:
     count = f"{pairs // 1_000_000} M" if pairs >= 1_000_000 else f"{pairs // 1000} k"
     letters = f"{length // 1000} kb" if length >= 1000 else f"{length} bp"
-    return [Row(f"{count} × {letters} {error:.0%}", pairs, length, error) for error in (0.02, 0.05, 0.1)]
+    return [Row(f"{count} × {letters} {100 * error:g}%", pairs, length, error) for error in errors]
 
 
 ROWS = (
@@ -63,6 +66,14 @@ ROWS = (
     Row("pacbio_clr_ecoli × 10", real="pacbio_clr_ecoli", times=10),
     Row("ont_ecoli_ul × 5", real="ont_ecoli_ul", times=5),
 )
+
+# What the papers have besides: table 1 and figure 5 of eWFA-GPU (35 and 75 errors a pair).
+PAPER_ROWS = (*_random(500_000, 300), *_random(300_000, 1000, (0.035, 0.075)))
+
+
+def rows_named(texts: Sequence[str] | None) -> list[Row]:
+    """ROWS; or of these and PAPER_ROWS those whose names contain one of some texts."""
+    return [row for row in (*ROWS, *PAPER_ROWS) if any(text in row.name for text in texts)] if texts else list(ROWS)
 
 
 @dataclass(frozen=True)

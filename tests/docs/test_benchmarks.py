@@ -62,6 +62,14 @@ def test_the_newest_whole_result_is_taken(tmp_path):
     assert f"Older: [{part.name}]" in text
 
 
+def test_parts_measured_since_stand_below_the_whole_table(tmp_path):
+    result(tmp_path, "2026-01-02", "extend-table", [extend_row(2.0)])
+    part = result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(0.25, "since")])
+    whole, since = page.page(tmp_path).split("### Measured again since then")
+    assert "| 2.00 |" in whole and "| 0.250 |" not in whole
+    assert "| 0.250 |" in since and part.name in since and "- since, local, score: parasail (sw)" in since
+
+
 def test_kinds_without_a_table_are_named(tmp_path):
     path = result(tmp_path, "2026-01-02", "something-new", [])
     assert f"- something-new: no table yet, [{path.name}](../bench/results/{path.name})" in page.page(tmp_path)

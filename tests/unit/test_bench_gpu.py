@@ -14,8 +14,8 @@ from peers import gpu_binaries, gpu_contest, gpu_work, threads
 from peers.contest import Task
 from peers.gpu_binaries import Answer, Failed, Job, Tool
 from peers.gpu_contest import NO_TIME, Entry, Rules
-from peers.gpu_ours import Engine, per_run
 from peers.gpu_work import ROWS, Files, Pairs, Row
+from peers.ours import Engine, per_run
 from peers.verdict import OURS, Cell, Timing
 
 from wfacli.io.memory import pairs_of

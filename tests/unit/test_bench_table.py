@@ -141,7 +141,7 @@ class Constant:
 def contest_of(monkeypatch, ours, peers, known):
     """A cell among aligners that are none."""
     monkeypatch.setattr(contest, "usable_cores", lambda: 1)
-    monkeypatch.setattr(contest.ours, "Engine", lambda *_: ours)
+    monkeypatch.setattr(contest.ours, "Engine", lambda *_, **__: ours)
     monkeypatch.setattr(contest, "Aligner", lambda library, metric, score_only, setting: peers[library.name])
     pairs = pairs_of([b"A"] * len(known), [b"A"] * len(known))
     libraries = {name: Path(name) for name in peers} | {"quicked": "not here"}

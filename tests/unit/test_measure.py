@@ -224,3 +224,22 @@ def test_a_commit_is_that_of_the_package_or_unknown(monkeypatch, tmp_path):
     assert machine.commit() == machine.UNKNOWN
     monkeypatch.setenv("WFACLI_COMMIT", "1234567")
     assert machine.commit() == "1234567"
+
+
+@pytest.mark.parametrize(("errors", "colours"), [((0.05,), 2), ((0.02, 0.1), 2)])
+def test_colours_tell_engines_apart_where_there_is_one_error(errors, colours):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from wfacli.measure.figure import _panel
+
+    rows = [
+        {"error": error, "engine": "cpu", "threads": threads, "heuristic": "", "length": 100, "pairs": 4}
+        | {"best_seconds": 1.0, "worst_seconds": 2.0}
+        for error in errors
+        for threads in (1, 2)
+    ]
+    axes = Figure().subplots()
+    _panel(axes, rows, rows)
+    found = [bar.lines[0].get_color() for bar in axes.containers]
+    assert len(found) == 2 * len(errors) and len(set(found)) == colours

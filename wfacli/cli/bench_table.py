@@ -121,4 +121,7 @@ def _share(row: dict[str, Any]) -> str:
 
 
 def _joules(row: dict[str, Any]) -> str:
-    return "" if row["joules"] is None else f"{row['joules'] / row['pairs'] * 1e6:.3g}"
+    if row["joules"] is None:
+        return ""
+    value = row["joules"] / row["pairs"] * 1e6
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from ..dotplot.picture import PictureFormat
 from .report import engine_name, place_of
 
-# By error; their lightness differs too, so that grey prints can be read.
+# By error, or by engine where there is one error; their lightness differs too, so that grey prints can be read.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 _LINES = ("-", "--", ":", "-.")
 _MARKS = ("o", "s", "D", "^")
@@ -55,7 +55,7 @@ def _panel(axes: Any, rows: list[dict[str, Any]], all_rows: list[dict[str, Any]]
                 [row["length"] for row in series],
                 rates,
                 yerr=[below, [0.0] * len(below)],
-                color=_COLOURS[errors.index(error) % len(_COLOURS)],
+                color=_COLOURS[(errors.index(error) if len(errors) > 1 else number) % len(_COLOURS)],
                 linestyle=_LINES[number % len(_LINES)],
                 marker=_MARKS[number % len(_MARKS)],
                 markersize=4,

@@ -1,0 +1,1 @@
+"""What bench/page.py puts together."""

@@ -1,0 +1,149 @@
+"""Tables of batches of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .text import Report, Rows, Wins, number, peer
+
+
+def cells(report: Report) -> Rows:
+    rows = [["pairs", "task", "wfacli, s", "best exact peer", "its s", "times as fast", "inexact peers"]]
+    for cell in report["cells"]:
+        # What two threads take stands beside; peers have one.
+        own = min((t for t in cell["timings"] if t["aligner"] == "wfacli"), key=lambda t: t["threads"])
+        ratio, name = cell.get("best_peer_by_ours"), cell.get("best_peer")
+        seconds = next((t["best_seconds"] for t in cell["timings"] if _named(t) == name), None)
+        absent = ", ".join(f"{peer(who)}: {why}" for who, why in cell["not_run"].items() if len(why) < 30)
+        shown = [peer(name) if name else f"none ({absent})" if absent else "none", number(seconds), number(ratio)]
+        rows.append([cell["row"], cell["task"], number(own["best_seconds"]), *shown, _inexact(cell)])
+    return rows if any(row[-1] for row in rows[1:]) else [row[:-1] for row in rows]
+
+
+def _inexact(cell: Report) -> str:
+    """Those that were wrong on some pairs, and how often."""
+    found = [t for t in cell["timings"] if t["wrong_pairs"] and t["aligner"] != "wfacli"]
+    pairs = {id(t): t.get("checked_pairs") for t in found}
+    wrong = {id(t): f"{100 * t['wrong_pairs'] / n:.1f}%" if (n := pairs[id(t)]) else t["wrong_pairs"] for t in found}
+    return ", ".join(f"{peer(t['aligner'])} {number(t['best_seconds'])}, {wrong[id(t)]} wrong" for t in found)
+
+
+def _named(timing: Report) -> str:
+    return f"{timing['aligner']} {timing['setting']}".strip()
+
+
+def cell_wins(report: Report) -> Iterator[Wins]:
+    for cell in report["cells"]:
+        if cell.get("best_peer"):
+            yield f"{cell['row']}, {cell['task']}", peer(cell["best_peer"]), cell["best_peer_by_ours"]
+
+
+def scored(report: Report) -> Rows:
+    rows = [["pairs", "how many", "task", "wfacli, TCUPS", "its kernels alone", "GASAL2, TCUPS"]]
+    for row in report["rows"]:
+        for task in ("scores", "cigars", "CIGARs"):
+            if done := row.get(task):
+                other = done.get("gasal2", {})
+                theirs = "failed" if "failed" in other else number(other.get("tcups"))
+                own = done["wfacli"]
+                shown = [number(own.get("tcups")), number(own.get("kernel_tcups")), theirs]
+                rows.append([row["name"], f"{row['pairs']:,}", task, *shown])
+    return rows
+
+
+def scored_wins(report: Report) -> Iterator[Wins]:
+    for row in report["rows"]:
+        for task in ("scores", "cigars", "CIGARs"):
+            done = row.get(task, {})
+            if (theirs := done.get("gasal2", {}).get("tcups")) and (own := done["wfacli"].get("tcups")):
+                yield f"{row['name']}, {task}", "GASAL2", own / theirs
+
+
+def extends(report: Report) -> Rows:
+    rows = [["pairs", "how many", "mode", "task", "wfacli, GCUPS", "parasail's best", "times as fast"]]
+    for r in report["rows"]:
+        what = [r["set"], f"{r['pairs']:,}", r["mode"], "CIGAR" if r["cigars"] else "score"]
+        rows.append([*what, number(r["ours"]["gcups"]), r["best"], number(r["ratio"])])
+    return rows
+
+
+def extend_wins(report: Report) -> Iterator[Wins]:
+    for r in report["rows"]:
+        yield f"{r['set']}, {r['mode']}, {'CIGAR' if r['cigars'] else 'score'}", f"parasail ({r['best']})", r["ratio"]
+
+
+def bands(report: Report) -> Rows:
+    rows = [["pairs", "way", "s", "share of the exact scores", "times as fast as exact"]]
+    for row in report["rows"]:
+        for w in row["ways"]:
+            shown = [number(w["best_seconds"]), f"{100 * w['recall']:.0f}%", number(w["times"])]
+            rows.append([row["row"], w["way"], *shown])
+    return rows
+
+
+def bench(report: Report) -> Rows:
+    rows = [["pairs", "task", "engine", "s", "pairs a second", "GCUPS", "of limit", "share of the exact scores"]]
+    for r in report["rows"]:
+        engine = ", ".join(
+            filter(None, [r["engine"], f"{r['threads']} thread{'s' * (r['threads'] > 1)}", r["heuristic"]])
+        )
+        limit = f"{100 * r['limit_share']:.0f}% ({r['limit']})" if r["limit_share"] is not None else "–"
+        recall = "–" if r["recall"] is None else f"{100 * r['recall']:.0f}%"
+        shown = [number(r["best_seconds"]), f"{r['pairs_per_second']:,.0f}", number(r["gcups"]), limit, recall]
+        rows.append([r["row"], r["task"], engine, *shown])
+    return rows
+
+
+def tiles(report: Report) -> Rows:
+    """Two commits side by side: kernels of noisy long reads."""
+    rows = [["pairs and task", "commit", "s, best", "s, median", "kernels, s"]]
+    for r in report["rows"]:
+        kernels = sum(s for name, s in r["card_seconds"].items() if name.startswith("gpu tiles"))
+        rows.append([r["row"], r["commit"], number(r["best_seconds"]), number(r["median_seconds"]), number(kernels)])
+    return rows
+
+
+def steps(report: Report) -> Rows:
+    """Two trees in turn on one card, and variants of the newer one."""
+    rows = [["pairs", "commit", "variant", "s, best", "s, median"]]
+    names = {tree: str(what).split(",")[0] for tree, what in report["trees"].items()}
+    for r in sorted(report["runs"], key=lambda r: (r["row"], r["tree"] == "new", r["variant"] or "")):
+        shown = [number(r["best_seconds"]), number(r["median_seconds"])]
+        rows.append([r["row"], names[r["tree"]], r["variant"] or "", *shown])
+    return rows
+
+
+def kernels(report: Report) -> Rows:
+    """Each kernel with every pair of a row."""
+    rows = [["pairs", "how many", "kernel", "threads a pair", "s", "the kernel alone, s", "aligned"]]
+    for row in report["rows"]:
+        for k in row["kernels"]:
+            shown = [number(k["best_seconds"]), number(kernel_seconds(k)), f"{100 * k['aligned'] / row['pairs']:.0f}%"]
+            rows.append([row["row"], f"{row['pairs']:,}", k["kernel"], str(k["threads"]), *shown])
+    return rows
+
+
+def kernel_seconds(found: Report) -> float:
+    """Of the stages those of the kernel, and of the way back where that is another one."""
+    stages: dict[str, float] = found["card_seconds"]
+    return sum(s for name, s in stages.items() if found["kernel"] in name)
+
+
+def trees(report: Report) -> Rows:
+    """Commits in turn on one machine: seconds of each repeat, by what was aligned."""
+    names = list(report["trees"])
+    rows = [["pairs", *(f"{name}, s, best ({str(report['trees'][name]).split(':')[0]})" for name in names)]]
+    for row, found in report["results"].items():
+        rows.append([row, *(number(min(found[name])) for name in names)])
+    return rows
+
+
+def cards(report: Report) -> Rows:
+    """One card and several."""
+    counts = [str(count) for count in report["cards"]]
+    rows = [["pairs", "what", *(f"{count} × card, s" for count in counts), "of linear"]]
+    for name, row in report["rows"].items():
+        for what, part in ((what, part) for what, part in row.items() if isinstance(part, dict)):
+            seconds = [number(part["runs"][count]["best_seconds"]) for count in counts]
+            rows.append([name, what, *seconds, f"{part['by_cards'][counts[-1]].get('share_of_linear', 1):.0%}"])
+    return rows

@@ -1,0 +1,83 @@
+"""Tables of the command, its files and its memory, and of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .text import Report, Rows, Wins, number
+
+
+def api(report: Report) -> Rows:
+    rows = [["metric", "edits", "from Python", "threads", "pairs a second", "times the peer"]]
+    for r in report["rows"]:
+        who = {"wfacli": "wfacli, a batch", "wfacli.align": "wfacli, a call a pair"}.get(r["aligner"], r["aligner"])
+        shown = [f"{r['pairs_per_second']:,}", number(r["times_the_peer"])]
+        rows.append([r["metric"], f"{100 * r['error']:.0f}%", who, str(r["threads"]), *shown])
+    return rows
+
+
+def api_wins(report: Report) -> Iterator[Wins]:
+    names = {"edit": "edlib", "affine": "pywfa"}
+    for r in report["rows"]:
+        if r["aligner"].startswith("wfacli"):
+            how = "a call a pair" if r["aligner"] == "wfacli.align" else f"a batch, {r['threads']} threads"
+            yield f"{r['metric']}, {100 * r['error']:.0f}%, {how}", names.get(r["metric"], "it"), r["times_the_peer"]
+
+
+def mapped(report: Report) -> Rows:
+    rows = [["reads", "preset", "mappings", "better score", "the same", "worse"]]
+    for r in report["rows"]:
+        counts = [r["better"], r["equal"], r["worse"]]
+        rows.append([r["reads"], r["preset"], f"{sum(counts):,}", *(f"{count:,}" for count in counts)])
+    return rows
+
+
+def whole(report: Report) -> Rows:
+    pairs = report["workload"]["pairs"]
+    rows = [["what is timed", "s", "pairs a second"]]
+    for name, run in report["timings"].items():
+        rows.append([report["what_is_timed"].get(name, name), number(run["best_seconds"]),
+                     f"{pairs / run['best_seconds']:,.0f}"])  # fmt: skip
+    return rows
+
+
+def memory(report: Report) -> Rows:
+    sizes = list(next(iter(report["peak_memory_bytes"].values())))
+    rows = [["output", *(f"{int(size):,} pairs, MB" for size in sizes)]]
+    for name, runs in report["peak_memory_bytes"].items():
+        rows.append([name.upper(), *(number(runs[size] / 1e6) for size in sizes)])
+    return rows
+
+
+def reused(report: Report) -> Rows:
+    rows = [["metric", "pairs", "MB after a tenth", "MB at the end"]]
+    for r in report["runs"]:
+        sizes = [number(r[k] / 1e6) for k in ("bytes_after_a_tenth", "bytes_at_the_end")]
+        rows.append([r["metric"], f"{r['pairs']:,}", *sizes])
+    return rows
+
+
+def path(report: Report) -> Rows:
+    """Readers of files of sequences."""
+    names = list(dict.fromkeys(n for file in report["reader"].values() for n in file["gigabytes_per_second"]))
+    rows = [["pairs of files", *(f"{name}, GB/s of text" for name in names)]]
+    for file, found in report["reader"].items():
+        rows.append([file, *(number(found["gigabytes_per_second"].get(name)) for name in names)])
+    return rows
+
+
+def path_wins(report: Report) -> Iterator[Wins]:
+    """One thread of ours beside one of dnaio."""
+    for file, found in report["reader"].items():
+        rates = found["gigabytes_per_second"]
+        if "dnaio" in rates:
+            yield f"reading {file}, one thread", "dnaio", rates["wfacli, 1 threads"] / rates["dnaio"]
+
+
+def bus(report: Report) -> Rows:
+    """Windows of a reference on their way to a card."""
+    rows = [["reads, output", "mappings", "whole, s", "windows on the bus, ms", "share"]]
+    for name, r in report["rows"].items():
+        rows.append([name, f"{r['mappings']:,}", number(r["wall"]["best_seconds"]),
+                     number(1e3 * r["windows_seconds"]), f"{r['windows_share']:.2%}"])  # fmt: skip
+    return rows

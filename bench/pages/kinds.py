@@ -1,0 +1,65 @@
+"""Kinds of measurements: what makes them, how they are shown, and where their peers are faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from . import batches, commands, single
+from .text import Report, Rows, Wins
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of measurement.
+
+    Attributes:
+        title: its heading.
+        command: what makes its file.
+        table: the rows, the first of which is the head.
+        wins: for each row with a peer that is as good as ours: what it is, the peer, and ours by the peer's rate.
+        plot: a picture beside the results, or the suffix of one that has the file's name.
+    """
+
+    title: str
+    command: str
+    table: Callable[[Report], Rows]
+    wins: Callable[[Report], Iterator[Wins]] | None = None
+    plot: str = ""
+
+
+KINDS = {
+    "bench": Kind("What wfacli bench measured", "wfacli bench", batches.bench, None, ".png"),
+    "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", batches.cells, batches.cell_wins, "cpu-table.png"),
+    "gpu-table": Kind("Pairs on a card", "make bench-gpu", batches.cells, batches.cell_wins),
+    "kernel-table": Kind("Each kernel for edit distance on a card", "python bench/kernel_table.py", batches.kernels),
+    "cards": Kind("One card and several", "make bench-cards", batches.cards),
+    "mapped-bus": Kind("What windows of a reference cost on the bus", "python bench/mapped_bus.py", commands.bus),
+    "band-table": Kind("A band on a card", "make bench-band", batches.bands),
+    "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
+    "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
+    "two-piece-tiles": Kind("Two-piece gaps, before and after", "wfacli align of both commits", batches.trees),
+    "extend-table": Kind(
+        "Any scores, on one CPU thread", "python bench/extend_table.py", batches.extends, batches.extend_wins
+    ),
+    "sw-table": Kind("Any scores, on a card", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
+    "distance-table": Kind(
+        "The distance of one long pair", "make bench-distance", single.distances, single.distance_wins
+    ),
+    "distance-scale": Kind("Longer pairs", "make bench-distance-scale", single.scale, None, ".png"),
+    "local-table": Kind(
+        "The best local alignment of one long pair", "make bench-local", single.locals, single.local_wins
+    ),
+    "local-card": Kind("The same on a card", "make bench-local-card", single.local_card, None, ".png"),
+    "mapped-scores": Kind(
+        "Reads against a reference: scores beside minimap2's", "python bench/mapped_scores.py", commands.mapped
+    ),
+    "whole-command": Kind("The whole command", "make bench", commands.whole),
+    "whole-command-gpu": Kind("The same beside a card", "python bench/whole_command.py --engine gpu", commands.whole),
+    "data-path": Kind("Reading files", "python bench/data_path.py", commands.path, commands.path_wins),
+    "peak-memory": Kind("Its memory", "make bench", commands.memory),
+    "api-rate": Kind("From Python", "python bench/api_rate.py", commands.api, commands.api_wins),
+    "reuse-memory": Kind("Memory of one engine that is used again", "python bench/reuse_memory.py", commands.reused),
+    "long-pairs": Kind("Long pairs by align", "python bench/long_pairs.py", single.long),
+}  # fmt: skip
+NO_TABLE = {"crossover": "the models of kernels' times (`python bench/crossover.py`)"}

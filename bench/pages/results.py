@@ -1,0 +1,67 @@
+"""Files of bench/results: which is newest of its kind, and where it was made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from .text import Report
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def newest(results: Path = RESULTS) -> dict[str, list[Path]]:
+    """Files of each kind, newest first: by day, then by when they came to the repository.
+
+    A part of a table counts as its kind; it comes behind a whole one that came with it.
+    """
+    came = came_at(results)
+    found: dict[str, list[tuple[Any, Path]]] = {}
+    for path in sorted(results.glob("*.json")):
+        report = json.loads(path.read_text())
+        name = report["name"]
+        order = (report["date"], came.get(path.name, sys.maxsize), not name.endswith("-part"), path.name)
+        found.setdefault(name.removesuffix("-part"), []).append((order, path))
+    return {kind: [path for _, path in sorted(files, reverse=True)] for kind, files in found.items()}
+
+
+def came_at(results: Path = RESULTS) -> dict[str, int]:
+    """When files came to the repository, in seconds; those that have not are missing."""
+    asked = ["git", "log", "--diff-filter=A", "--format=@%ct", "--name-only", "--", "."]
+    log = subprocess.run(asked, cwd=results, capture_output=True, text=True)
+    when, found = 0, {}
+    for line in log.stdout.splitlines():
+        if line.startswith("@"):
+            when = int(line[1:])
+        elif line:
+            found.setdefault(Path(line).name, when)
+    return found
+
+
+def commit(report: Report) -> str:
+    """That measured; of several trees the newest one."""
+    return str(report["commit"] if "commit" in report else report["trees"]["new"])
+
+
+def card(report: Report) -> str:
+    """Its name, "" without one."""
+    found = report.get("card") or _card_of(report.get("engine") or report.get("engines"))
+    return str(found["name"] if isinstance(found, dict) else found or "")
+
+
+def machine(report: Report) -> str:
+    """Card, processor, cores: as far as they are known."""
+    machine = report["machine"]
+    cores = f"{machine['cores']} cores" if "cores" in machine else ""
+    cpu = machine.get("cpu", "")
+    shown = [card(report), cpu if cpu != cores else "", cores]
+    return ", ".join(part for part in shown if part)
+
+
+def _card_of(engine: Any) -> Any:
+    if isinstance(engine, dict):
+        return engine.get("card") or next(filter(None, map(_card_of, engine.values())), None)
+    return None

@@ -1,0 +1,81 @@
+"""Tables of one long pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .text import Report, Rows, Wins, number, peer
+
+
+def distances(report: Report) -> Rows:
+    names = list(dict.fromkeys(name for row in report["rows"] for name in row["measured"]))
+    rows = [["pair", "letters", "distance", *(f"{peer(name)}, s" for name in names)]]
+    for row in report["rows"]:
+        times = [_time(row, name) for name in names]
+        found = ("not agreed" if row["measured"] else "not run") if row["distance"] is None else f"{row['distance']:,}"
+        rows.append([row["name"], f"{max(row['query_len'], row['target_len']):,}", found, *times])
+    return rows
+
+
+def _time(row: Report, name: str) -> str:
+    if name in row.get("mismatch", {}):
+        return "wrong"
+    return number(row["measured"][name]["best_seconds"]) if name in row["measured"] else "–"
+
+
+def distance_wins(report: Report) -> Iterator[Wins]:
+    for row in report["rows"]:
+        for place, ratio in row["peer_over_ours"].items():
+            if ratio is not None:
+                yield f"{row['name']}, the better algorithm on the {place}", "the best of the peers", ratio
+
+
+def scale(report: Report) -> Rows:
+    rows = [["pair", "letters", "algorithm", "distance", "s", "TCUPS", "both agree"]]
+    for row in report["rows"]:
+        for run in row["runs"]:
+            agreed = "yes" if row["agreed"] else "only one ran" if len(row["runs"]) < 2 else "no"
+            what = [row["name"], f"{max(row['lengths']):,}", run["algorithm"], f"{run['distance']:,}"]
+            rows.append([*what, number(run["seconds"]), number(run["tcups"]), agreed])
+    return rows
+
+
+def locals(report: Report) -> Rows:
+    rows = [["pair", "letters", "score, GCUPS", "whole alignment, GCUPS", "parasail's best, GCUPS", "which"]]
+    for row in report["rows"]:
+        done = row["measured"]
+        name, best = _parasail(done)
+        ours = [number(done[k]["gcups"]) if k in done else "–" for k in ("score", "alignment")]
+        rows.append([row["name"], f"{max(row['lengths']):,}", *ours, number(best), name])
+    return rows
+
+
+def _parasail(measured: Report) -> tuple[str, float | None]:
+    found = {name: run["gcups"] for name, run in measured.items() if name.startswith("sw_")}
+    return max(((n, g) for n, g in found.items()), key=lambda pair: pair[1], default=("not measured", None))
+
+
+def local_wins(report: Report) -> Iterator[Wins]:
+    for row in report["rows"]:
+        name, best = _parasail(row["measured"])
+        if best:
+            yield f"{row['name']}, score", f"parasail ({name})", row["measured"]["score"]["gcups"] / best
+
+
+def local_card(report: Report) -> Rows:
+    rows = [["pair", "letters", "best score", "s", "TCUPS", "cells computed", "with the alignment, s"]]
+    for row in report["rows"]:
+        score, whole = row["score"], row.get("alignment")
+        total = whole and whole["letters"] + whole["score"] + whole["path"]
+        what = [row["name"], f"{max(row['lengths']):,}", f"{score['answer']:,}"]
+        computed = f"{100 * score['computed']:.0f}%"
+        rows.append([*what, number(score["score"]), number(score["tcups"]), computed, number(total)])
+    return rows
+
+
+def long(report: Report) -> Rows:
+    rows = [["pair", "metric", "identity", "s", "peak memory, MB", "kernel"]]
+    for r in report["runs"]:
+        shown = [number(r["wall_seconds"]), number(r["peak_memory_bytes"] / 1e6), ", ".join(r["pairs_by_kernel"])]
+        rows.append([r["name"], r["metric"], f"{100 * r['identity']:.1f}%", *shown])
+    return rows

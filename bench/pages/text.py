@@ -1,0 +1,44 @@
+"""What tables are made of: numbers, names of peers, lines of Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Report = dict[str, Any]
+Rows = list[list[str]]
+Wins = tuple[str, str, float]
+PEERS = {
+    "wfa2": "WFA2-lib",
+    "quicked": "QuickEd",
+    "block-aligner": "Block Aligner",
+    "astarpa2": "A*PA2",
+    "variants": "WavefrontVariants",
+    "wfa-gpu": "WFA-GPU",
+    "ewfa-gpu": "eWFA-GPU",
+    "gasal2": "GASAL2",
+}
+
+
+def number(value: float | None) -> str:
+    """Three digits, without an exponent."""
+    if value is None:
+        return "–"
+    if not value or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.{max(0, 2 - int(f'{value:e}'.split('e')[1]))}f}"
+
+
+def peer(name: str) -> str:
+    """A peer as it writes its own name."""
+    first, *rest = name.split(" ", 1)
+    return " ".join([PEERS.get(first, first), *(f"({r})" for r in rest)])
+
+
+def line(cells: list[str]) -> str:
+    """A row of a table."""
+    return "| " + " | ".join(text(cell) for cell in cells) + " |"
+
+
+def text(some: str) -> str:
+    """Without what Markdown would take for its own."""
+    return some.replace("|", r"\|").replace("*", r"\*").replace("<", "&lt;")

@@ -1,0 +1,124 @@
+"""SALoBa: figures 6 to 8. They are pictures: the numbers are those that its text names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pages.text import Report, number
+
+from .found import Missed, Results
+from .layout import Figure, Paper, Part, ours, theirs
+
+LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
+_CALL = 5000  # pairs of a call of its kernels
+# Milliseconds of a call at 64 letters, and how much faster than GASAL2: GTX 1650, RTX 3090.
+MILLISECONDS = {"SALoBa": {64: (0.51, 0.24)}, "NVBio": {64: (0.42, 0.21)}}
+OVER_GASAL2 = {512: (1.277, 1.436), 1024: (1.3, 1.5), 2048: (1.3, 1.5), 4096: (1.3, 1.5)}
+SUBWARPS = (2.26, 2.85)  # geometric mean of what they gain with shorter sequences
+SETS = {
+    "A: Illumina MiSeq, 250 letters": ("illumina250", (1.325, 1.202)),
+    "B: PacBio RS, 2,000 letters": ("pacbio_clr_ecoli", (2.1, 2.1)),
+}
+
+
+def paper(results: Callable[[], Results]) -> Paper:
+    """All of it."""
+    cite = (
+        "Park et al., SaLoBa: Maximizing Data Locality and Workload Balance for Fast Sequence Alignment on GPUs, 2022"
+    )
+    return Paper(
+        "SALoBa", cite, "NVIDIA GTX 1650 and RTX 3090", [lengths(results()), groups(results()), seeds(results())]
+    )
+
+
+def _of(row: Report | None, kind: str, who: str, what: str) -> float | None:
+    value = row and row.get(kind, {}).get(who, {}).get(what)
+    return float(value) if value else None
+
+
+def _ratio(row: Report | None, kind: str) -> float | None:
+    own, other = _of(row, kind, "wfacli", "tcups"), _of(row, kind, "gasal2", "tcups")
+    return own / other if own and other else None
+
+
+def lengths(found: Results) -> Part:
+    """Figure 6."""
+    rows = [["letters", "paper: SALoBa, ms (GTX 1650, RTX 3090)", "NVBio, ms", "paper: SALoBa by GASAL2",
+             "wfacli's kernels, ms", "wfacli with copies, ms", "wfacli by GASAL2, both with copies"]]  # fmt: skip
+    series: dict[str, list[tuple[float | str, float]]] = {"wfacli's kernels": [], "wfacli with copies": []}
+    for length in LENGTHS:
+        row = found.row("sw-table", str(length))
+        cells = _CALL * length**2 / 1e12
+        times = [cells / rate * 1000 if (rate := _of(row, "scores", "wfacli", what)) else None
+                 for what in ("kernel_tcups", "tcups")]  # fmt: skip
+        paper = [_two(MILLISECONDS[name].get(length)) for name in ("SALoBa", "NVBio")]
+        gain = _two(OVER_GASAL2.get(length))
+        rows.append([str(length), *paper, gain, *map(ours, times), ours(_ratio(row, "scores"))])
+        for points, value in zip(series.values(), times, strict=True):
+            if value:
+                points.append((length, value))
+    drawn = {name: points for name, points in series.items() if points}
+    drawn["SALoBa (paper, RTX 3090)"] = [(64, MILLISECONDS["SALoBa"][64][1])]
+    title = "SALoBa's figure 6: scores of 5,000 pairs"
+    figure = Figure("saloba-figure-6", found.titled(title), "letters of both sequences", "milliseconds", drawn, "xy")
+    notes = [
+        "Milliseconds of 5,000 pairs of equal lengths, scores alone, from the rates of batches that fill the card: a"
+        " call of 5,000 short pairs by itself does not fill an H200. The paper's are kernels alone.",
+        "From 1,024 letters on the paper's text has 'around' these ratios. GASAL2 here has few pairs above 1,000"
+        " letters (the notes of the file), so the last ratios say little.",
+    ]
+    return Part("Figure 6: pairs of equal lengths", rows, notes, figure, found.devices())
+
+
+def _two(values: tuple[float, float] | None) -> str:
+    return ", ".join(map(theirs, values)) if values else theirs(None)
+
+
+def groups(found: Results) -> Part:
+    """Figure 7."""
+    head = ["letters", "best build", "TCUPS", "the build of a whole warp a pair, TCUPS", "gain by smaller groups"]
+    rows, gains = [head], []
+    for length in LENGTHS:
+        row = found.row("sw-table", str(length), lambda row: "builds" in row["scores"]["wfacli"])
+        builds: dict[str, float] = row["scores"]["wfacli"]["builds"] if row else {}
+        if "32x16" not in builds:
+            rows.append([str(length), *[ours(None)] * 4])
+            continue
+        best = max(builds, key=builds.__getitem__)
+        gains.append(builds[best] / builds["32x16"])
+        rows.append([str(length), best, number(builds[best]), number(builds["32x16"]), number(gains[-1])])
+    notes = [
+        "The paper adds its three techniques to GASAL2 one by one. Here columns stay in registers and what is between"
+        " two strips goes through shared memory in every build; what can be left out is the small group of lanes: a"
+        " build is lanes of a group x columns of a lane, and 32x16 gives a pair a whole warp. Kernels alone, scores.",
+        f"The paper's text: groups smaller than a warp gain {SUBWARPS[0]} (GTX 1650) and {SUBWARPS[1]} times (RTX"
+        " 3090) with shorter sequences.",
+    ]
+    return Part("Figure 7: what a part of it gains", rows, notes, None, found.devices())
+
+
+def seeds(found: Results) -> Part:
+    """Figure 8."""
+    rows = [["set", "stands in", "paper: SALoBa by GASAL2 (GTX 1650, RTX 3090)", "wfacli, TCUPS", "GASAL2 here, TCUPS",
+             "wfacli by GASAL2"]]  # fmt: skip
+    bars: dict[str, list[tuple[float | str, float]]] = {"SALoBa (paper, RTX 3090)": [], "wfacli": []}
+    for name, (row_name, paper) in SETS.items():
+        row = found.row("sw-table", row_name)
+        own, other = _of(row, "scores", "wfacli", "tcups"), _of(row, "scores", "gasal2", "tcups")
+        ratio = _ratio(row, "scores")
+        if own and not other:
+            found.missed.append(Missed("sw-table", row_name, aligner="gasal2"))
+        rows.append([name, row_name, _two(paper), ours(own), ours(other), ours(ratio)])
+        bars["SALoBa (paper, RTX 3090)"].append((name[0], paper[1]))
+        if ratio:
+            bars["wfacli"].append((name[0], ratio))
+    title = "SALoBa's figure 8: times as fast as GASAL2"
+    figure = Figure(
+        "saloba-figure-8", found.titled(title), "set", "times as fast", {n: p for n, p in bars.items() if p}, "y"
+    )
+    notes = [
+        "What is left of reads on both sides of their seeds. The paper's human reads (SRR835433, SRP091981) are not at"
+        " hand: Illumina reads of 250 letters and PacBio CLR reads of E. coli stand in. Copies are in the times here,"
+        " and not in the paper's.",
+    ]
+    return Part("Figure 8: both sides of seeds", rows, notes, figure, found.devices())

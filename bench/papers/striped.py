@@ -1,0 +1,84 @@
+"""StripedScore, StripedAlignment, ChunkedAlignment: figures 5 and 6, which are pictures; numbers are its text's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pages.text import number
+
+from .found import MISSING, Missed, Results
+from .layout import NOT_READ, Figure, Paper, Part, ours
+
+RATE = 7.1  # GCUPS of StripedScore
+TIMES = {
+    "PerotRecurrence": "13 to 17",
+    "BlockedAntidiagonal": "20 to 33",
+    "EnhancedBA": "2.8 to 9.3",
+    "CUDASW++ 2.0": "7.7 to 22.8",
+}
+PAIRS = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k",
+         "long_hpylori_puno120_sjm180", "long_ecoli_dh1_mg1655")  # fmt: skip
+
+
+def paper(results: Callable[[], Results]) -> Paper:
+    """All of it."""
+    cite = "Li, Ranka, Sahni, Pairwise sequence alignment for very long sequences on GPUs (StripedScore), 2012"
+    return Paper("StripedScore", cite, "NVIDIA Tesla C2050", [strips(results()), times(results())])
+
+
+def strips(found: Results) -> Part:
+    """Figure 5."""
+    report = found.whole("local-card", "strips")
+    rows = [["rows of a strip", "build", "score, ms", "TCUPS"]]
+    points: dict[str, list[tuple[float | str, float]]] = {}
+    for one in report["strips"] if report else []:
+        build = one["build"].removeprefix("Build")
+        rows.append([str(one["rows"]), build, number(1000 * one["score"]), number(one["tcups"])])
+        kind = "cells in 16-bit halves" if "pairs=True" in build else "cells of 32 bits"
+        best = dict(points.get(kind, []))
+        points.setdefault(kind, [])
+        points[kind] = [*{**best, one["rows"]: min(1000 * one["score"], best.get(one["rows"], 1e12))}.items()]
+    if not report:
+        rows.append([MISSING] * 4)
+    title = "Figure 5 of StripedScore's paper, by wfacli: 1.2 Mb with 1.2 Mb"
+    figure = (
+        Figure("striped-figure-5", found.titled(title), "rows of a strip", "milliseconds", points) if points else None
+    )
+    notes = [
+        "1.2 Mb of each of two E. coli, every tile (`python bench/local_card.py --strips`), by the kernel of that"
+        " commit. The paper's milliseconds by strip width are a picture; its text says that wider strips are faster"
+        " for long sequences, and that short ones have a best width. It is so here: 512 rows are best.",
+    ]
+    return Part("Figure 5: the strip's size", rows, notes, figure, found.devices())
+
+
+def times(found: Results) -> Part:
+    """Figure 6."""
+    rows = [["pair", "letters", "score, s", "GCUPS", "by StripedScore's 7.1 GCUPS", "with the alignment, s",
+             "MASA-CUDAlign here, stage 1, s"]]  # fmt: skip
+    bars: list[tuple[float | str, float]] = []
+    for name in PAIRS:
+        row = found.row("local-card", name, lambda row: "alignment" in row) or found.row("local-card", name)
+        if row is None:
+            rows.append([name, NOT_READ, *[ours(None)] * 5])
+            continue
+        score, whole = row["score"], row.get("alignment")
+        total = whole and whole["letters"] + whole["score"] + whole["path"]
+        peer = row.get("masa", {}).get("score", {}).get("own_seconds")
+        if peer is None:
+            found.missed.append(Missed("local-card", name, aligner="masa"))
+        gcups = 1000 * score["tcups"]
+        shown = [number(score["score"]), number(gcups), number(gcups / RATE), ours(total), ours(peer)]
+        rows.append([name, " × ".join(f"{n:,}" for n in row["lengths"]), *shown])
+        bars.append((name.removeprefix("long_").split("_")[0], gcups))
+    every: dict[str, list[tuple[float | str, float]]] = {"StripedScore (paper, C2050)": [(n, RATE) for n, _ in bars]}
+    every["wfacli (here)"] = bars
+    title = "Rates of best local scores"
+    figure = Figure("striped-figure-6", found.titled(title), "", "GCUPS", every, "y") if bars else None
+    others = ", ".join(f"{name} {times}" for name, times in TIMES.items())
+    notes = [
+        f"The paper's milliseconds are a picture; its text has StripedScore's rate, and how many times as long others"
+        f" take: {others}.",
+        "GCUPS of the whole matrix; wfacli leaves out tiles that cannot matter.",
+    ]
+    return Part("Figure 6: time of the score", rows, notes, figure, found.devices())

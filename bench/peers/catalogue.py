@@ -1,0 +1,109 @@
+"""The aligners that the measurements know: where each is from, which tables have it, what of its answers is checked.
+
+Nothing of theirs is in this repository. Packages come from a registry when a table needs them; programs and libraries
+are the user's own, in one folder under the names below.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+COSTS = "every pair's cost, beside what most aligners say; the share that is right is its recall"
+DISTANCE = "the distance, beside what most say"
+SCORE = "the score, beside ours"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """An aligner.
+
+    Attributes:
+        name: as it writes its own name.
+        tables: scripts under bench/ that have it.
+        checked: what of its answers.
+        package: of a registry; "" of what the user builds.
+        file: a pattern for its file's name, whose group, if any, is the sequence length that it was compiled for.
+        option: of the scripts that takes the file.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    checked: str
+    package: str = ""
+    file: str = ""
+    option: str = ""
+
+    def options(self, script: str, files: list[tuple[str, Path]]) -> list[str]:
+        """How a script is told of its files; nothing where it does not have it."""
+        if script not in self.tables or not files:
+            return []
+        return [self.option, *(f"{size}:{path}" if size else str(path) for size, path in files)]
+
+
+_PAIR, _BLOCK_ALIGNER = ("distance_table",), r"(?:lib)?peer_block_aligner\.so"
+PEERS = (
+    Peer("edlib", ("cpu_table", "api_rate", "distance_table"), COSTS, package="edlib"),
+    Peer("WFA2-lib", ("cpu_table",), COSTS, package="pywfa"),
+    Peer("pywfa", ("api_rate",), COSTS, package="pywfa"),
+    Peer("ksw2", ("cpu_table",), COSTS, package="mappy"),
+    Peer("parasail", ("cpu_table", "extend_table", "local_table"), SCORE, package="parasail"),
+    Peer("minimap2", ("mapped_scores",), "every score, on the same spans"),
+    Peer("dnaio", ("data_path",), "the number of records", package="dnaio"),
+    Peer("WFA2-lib", ("gpu_table", *_PAIR), COSTS, file=r"peer_wfa2\.so", option="--wfa2"),
+    Peer("QuickEd", ("gpu_table", *_PAIR), COSTS, file=r"peer_quicked\.so", option="--quicked"),
+    Peer("Block Aligner", ("cpu_table", "gpu_table"), COSTS, file=_BLOCK_ALIGNER, option="--block-aligner"),
+    Peer("A*PA2", _PAIR, DISTANCE, file=r"peer_astarpa2\.so", option="--astarpa2"),
+    Peer("WavefrontVariants", _PAIR, DISTANCE, file="wavefront", option="--variants"),
+    Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu"),
+    Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu"),
+    Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2"),
+    Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa"),
+)  # fmt: skip
+
+
+def files_in(folder: Path | None) -> dict[str, list[tuple[str, Path]]]:
+    """Files of peers in a folder and those below, by option: (length that one was compiled for or "", path)."""
+    found: dict[str, list[tuple[str, Path]]] = {}
+    for path in sorted(folder.rglob("*")) if folder else ():
+        for peer in PEERS:
+            match = re.fullmatch(peer.file, path.name) if peer.file and path.is_file() else None
+            if match:
+                found.setdefault(peer.option, []).append((match[1] if match.groups() else "", path.resolve()))
+    # Of a peer that is there several times the first is taken, and each length of one that has lengths.
+    return {option: list({size: (size, path) for size, path in reversed(files)}.values())[::-1]
+            for option, files in found.items()}  # fmt: skip
+
+
+def options(script: str, files: Mapping[str, list[tuple[str, Path]]]) -> list[str]:
+    """All peers' options for a script."""
+    return [word for peer in PEERS if peer.option for word in peer.options(script, files.get(peer.option, []))]
+
+
+def listed(files: Mapping[str, list[tuple[str, Path]]]) -> Iterator[tuple[str, str, str, str]]:
+    """Name, tables, what is checked, and where it is or why it is not there."""
+    for peer in PEERS:
+        if peer.option:
+            paths = ", ".join(path.name for _, path in files.get(peer.option, []))
+            where = paths or f"not there: {peer.option} PATH, or {_readable(peer.file)} in the folder of --peers"
+        elif peer.package:
+            where = _version(peer.package)
+        else:
+            where = "on PATH, if at all"
+        yield peer.name, ", ".join(peer.tables), peer.checked, where
+
+
+def _readable(pattern: str) -> str:
+    return (
+        pattern.replace("\\d+", "LENGTH").replace("\\", "").replace("(?:lib)?", "").replace("(", "").replace(")", "")
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"{package}, from a registry when a table needs it"

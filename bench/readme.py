@@ -1,0 +1,130 @@
+"""The table of pairs on a card in README.md, out of bench/results.
+
+    python bench/readme.py            # writes it
+    python bench/readme.py --check    # ends with 1 where it is not what the results say
+
+Our times are of the newest file that has a row; beside them stand the times of the newest run that had peers, ours of
+that run among them, since only these two compare. Peers that were faster in it are named below the table.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pages.results import RESULTS, commit, machine
+from pages.text import Report, line, number
+from papers.found import Results
+
+README = Path(__file__).parents[1] / "README.md"
+BEGIN, END = "<!-- gpu:begin (bench/readme.py) -->", "<!-- gpu:end -->"
+ROWS = {
+    "2 M × 150 bp 2%": "2 M × 150 bp, 2%",
+    "2 M × 150 bp 5%": "5%",
+    "2 M × 150 bp 10%": "10%",
+    "300 k × 1 kb 2%": "300 k × 1 kb, 2%",
+    "300 k × 1 kb 5%": "5%",
+    "300 k × 1 kb 10%": "10%",
+    "10 k × 10 kb 2%": "10 k × 10 kb, 2%",
+    "10 k × 10 kb 5%": "5%",
+    "10 k × 10 kb 10%": "10%",
+    "illumina150 × 30": "Illumina 150 bp (955 k)",
+    "illumina250 × 1000": "Illumina 250 bp (757 k)",
+    "hifi_human × 100": "HiFi 12 kb (5,000)",
+    "pacbio_clr_ecoli × 10": "PacBio CLR (2,000)",
+    "ont_ecoli_ul × 5": "ONT ultra-long (750)",
+}
+TASKS = {"affine CIGAR": {"wfa-gpu": "WFA-GPU", "gasal2": "GASAL2"}, "edit CIGAR": {"ewfa-gpu": "eWFA-GPU"}}
+
+
+def beside(found: Results) -> tuple[Path, Report]:
+    """The newest whole table whose cells have peers. Raises LookupError."""
+    for path, report in found.reports("gpu-table"):
+        if report["name"] == "gpu-table" and any(len(cell["timings"]) > 1 for cell in report["cells"]):
+            return path, report
+    raise LookupError("no gpu-table with peers in bench/results")
+
+
+def timing(cell: Report | None, aligner: str) -> dict[str, Any] | None:
+    """An aligner's best setting; None where it was not run."""
+    found = [t for t in cell["timings"] if t["aligner"] == aligner] if cell else []
+    return min(found, key=lambda t: float(t["best_seconds"]), default=None)
+
+
+def shown(time: dict[str, Any] | None) -> str:
+    """Seconds, and how often it was wrong."""
+    if time is None:
+        return "–"
+    wrong = 1 - (time["equal_share"] if time["equal_share"] is not None else 1)
+    return number(time["best_seconds"]) + (f", {100 * wrong:.1f}% wrong" if wrong else "")
+
+
+def block(results: Path = RESULTS) -> str:
+    """The table and what is said below it."""
+    found = Results(results)
+    path, report = beside(found)
+    cells = {(cell["row"], cell["task"]): cell for cell in report["cells"]}
+    lines = [line(["pairs", "affine, s", "same run: wfacli", "WFA-GPU", "GASAL2 (inexact)",
+                   "edit distance, s", "same run: wfacli", "eWFA-GPU"]), "|---" * 8 + "|"]  # fmt: skip
+    for row, name in ROWS.items():
+        words = [name]
+        for task, peers in TASKS.items():
+            newest, cell = found.pairs(row, task), cells.get((row, task))
+            words += [number(newest.seconds) if newest else "–", shown(timing(cell, "wfacli"))]
+            words += [shown(timing(cell, peer)) for peer in peers]
+        lines.append(line(words))
+    run = f"[{path.name}](bench/results/{path.name})"
+    newer = [f"[`{commit(r)}`](bench/results/{p.name}) of {r['date']}" for p, r in found.reports("gpu-table")
+             if p in found.used and p != path]  # fmt: skip
+    lines += ["", f"*Same run*: {run}, {machine(report)}, {report['date']}, commit `{commit(report)}`."]
+    lines[-1] += f" The columns before it are the newest: {', '.join(newer)}, else that run." if newer else ""
+    return "\n".join([*lines, *said_plainly(report)]) + "\n"
+
+
+def said_plainly(report: Report) -> Iterator[str]:
+    """How exact peers compare, and each cell that one of them wins."""
+    names = {peer: name for peers in TASKS.values() for peer, name in peers.items()}
+    ratios: dict[str, list[float]] = {}
+    won, none = [], 0
+    for cell in report["cells"]:
+        if cell["row"] not in ROWS or cell["task"] not in TASKS:
+            continue
+        if not cell.get("best_peer"):
+            none += 1
+            continue
+        name = names.get(cell["best_peer"].split(" ")[0], cell["best_peer"])
+        ratios.setdefault(name, []).append(cell["best_peer_by_ours"])
+        if cell["best_peer_by_ours"] < 1:
+            won.append(f"{cell['row']}, {cell['task']}: {name} takes {number(cell['best_peer_by_ours'])} of our time")
+    spans = [
+        f"{name} takes {number(min(r))} to {number(max(r))} times as long ({len(r)} cells)"
+        for name, r in ratios.items()
+    ]
+    yield f"Of exact peers {', '.join(spans)}; {none} cells have none. " + (
+        f"**Faster than wfacli:** {'; '.join(won)}." if won else "No peer is faster in any cell of that run."
+    )
+
+
+def replaced(text: str, table: str) -> str:
+    """README with the table between its marks. Raises LookupError where they are missing."""
+    marks = re.compile(re.escape(BEGIN) + r"\n.*?" + re.escape(END), re.S)
+    if not marks.search(text):
+        raise LookupError(f"no {BEGIN} … {END} in README.md")
+    return marks.sub(lambda _: f"{BEGIN}\n{table}{END}", text)
+
+
+def main() -> None:
+    text = README.read_text()
+    made = replaced(text, block())
+    if "--check" in sys.argv:
+        if made != text:
+            sys.exit("README.md's table is not what bench/results says: python bench/readme.py")
+        return
+    README.write_text(made)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""README.md's measured numbers: each is in a file of bench/results."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .pages import ROOT
+
+sys.path.insert(0, str(ROOT / "bench"))
+import readme
+
+RESULTS = ROOT / "bench" / "results"
+TEXT = (ROOT / "README.md").read_text()
+# Of tables with measured numbers: how their heads begin, the files that have them, and what they are called there.
+TABLES = {
+    "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
+    "| pair | letters | distance | wavefront, card": (
+        ("distance-table", "distance-scale"),
+        ("best_seconds", "seconds"),
+    ),
+    "| pair | path, card": (("distance-table", "distance-goals"), ("best_seconds",)),
+    "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups")),
+    "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
+}
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # but for lengths and rates
+
+
+def leaves(value: Any, keys: tuple[str, ...]) -> Iterator[Decimal]:
+    if isinstance(value, dict):
+        yield from (Decimal(repr(one)) for key, one in value.items() if key in keys and isinstance(one, float))
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from leaves(one, keys)
+
+
+def known(kinds: tuple[str, ...], keys: tuple[str, ...]) -> set[Decimal]:
+    found: set[Decimal] = set()
+    for path in sorted(RESULTS.iterdir()):
+        if any(kind in path.name for kind in kinds):
+            if path.suffix == ".json":
+                found |= set(leaves(json.loads(path.read_text()), keys))
+            elif path.suffix == ".md":
+                found |= {Decimal(text.replace(",", "")) for text in NUMBER.findall(path.read_text())}
+    return found
+
+
+def rounded_from(text: str, values: set[Decimal]) -> bool:
+    shown = Decimal(text.replace(",", ""))
+    steps = Decimal(1).scaleb(shown.as_tuple().exponent)
+    return any(v.quantize(steps, how) == shown for v in values for how in (ROUND_HALF_UP, ROUND_HALF_EVEN))
+
+
+def tables(text: str) -> dict[str, str]:
+    """Tables by their heads, where these are known."""
+    found = re.findall(r"((?:^\|.*\n)+)", text, re.M)
+    return {head: table for table in found for head in TABLES if table.startswith(head)}
+
+
+@pytest.mark.parametrize("head", [head for head in TABLES if head in tables(TEXT)])
+def test_numbers_of_tables_are_in_files(head):
+    values = known(*TABLES[head])
+    numbers = NUMBER.findall(tables(TEXT)[head])
+    assert len(numbers) > 2
+    assert [text for text in numbers if not rounded_from(text, values)] == []
+
+
+def test_most_tables_are_found():
+    assert len(tables(TEXT)) >= 3
+
+
+def test_the_table_of_pairs_on_a_card_is_made_of_files():
+    shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
+    if shallow.stdout.strip() != "false":
+        pytest.skip("which of a day's results is newest is in the history, which is not here")
+    assert readme.replaced(TEXT, readme.block()) == TEXT, "make docs, or python bench/readme.py, and commit"
+
+
+def cell(row: str, ours: float, **peers: float) -> dict[str, Any]:
+    seconds = {"wfacli": ours, **{name.replace("_", "-"): s for name, s in peers.items()}}
+    timings = [
+        {"aligner": name, "best_seconds": s, "equal_share": 0.75 if name == "gasal2" else 1.0}
+        for name, s in seconds.items()
+    ]
+    best = "wfa-gpu 5 batches" if "wfa_gpu" in peers else None
+    ratio = peers["wfa_gpu"] / ours if best else None
+    return {
+        "row": row,
+        "task": "affine CIGAR",
+        "timings": timings,
+        "not_run": {},
+        "best_peer": best,
+        "best_peer_by_ours": ratio,
+    }
+
+
+def written(folder: Path, name: str, date: str, cells: list[dict[str, Any]]) -> None:
+    rows = {one["row"]: {"pairs": 10} for one in cells}
+    report = {"name": name, "date": date, "commit": "abc", "machine": {"cpu": "CPU"}, "workload": {"rows": rows}}
+    (folder / f"{date}-{name}.json").write_text(json.dumps(report | {"cells": cells}))
+
+
+def test_newest_times_stand_beside_a_run_with_peers_and_what_a_peer_wins_is_said(tmp_path):
+    first, second = "2 M × 150 bp 2%", "2 M × 150 bp 5%"
+    written(
+        tmp_path,
+        "gpu-table",
+        "2026-01-02",
+        [cell(first, 0.5, wfa_gpu=0.25, gasal2=2.0), cell(second, 0.5, wfa_gpu=1.0)],
+    )
+    written(tmp_path, "gpu-table-part", "2026-01-03", [cell(first, 0.125)])
+    made = readme.block(tmp_path)
+    assert "| 2 M × 150 bp, 2% | 0.125 | 0.500 | 0.250 | 2.00, 25.0% wrong | – | – | – |" in made
+    assert "| 5% | 0.500 | 0.500 | 1.00 | – | – | – | – |" in made
+    assert "WFA-GPU takes 0.500 to 2.00 times as long (2 cells)" in made
+    assert "**Faster than wfacli:** 2 M × 150 bp 2%, affine CIGAR: WFA-GPU takes 0.500 of our time." in made
+    assert "[`abc`](bench/results/2026-01-03-gpu-table-part.json) of 2026-01-03" in made

@@ -1,0 +1,28 @@
+"""The table of bench/kernel_table.py, on an emulated card."""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import kernel_table
+
+from tests.gpu_engine.support import on_card
+from wfacli.measure.work import Work
+from wfacli.stats import Stats
+
+
+def test_each_kernel_has_every_pair_of_a_row():
+    a = argparse.Namespace(share=1.0, repeats=1, kernels=["wfa-edit-32", "bits-32"])
+    stats = Stats()
+    with on_card(kernel_table.SPEC, stats=stats) as (engine, _):
+        found = kernel_table.row_of(Work(100, 0.36), 40, a, engine, stats)
+    assert found["pairs"] == 40 and found["letters"] > 7000
+    wave, bits = found["kernels"]
+    assert (wave["kernel"], wave["threads"]) == ("wfa-edit-32", kernel_table.threads_of("wfa-edit-32"))
+    assert (bits["kernel"], bits["threads"]) == ("bits-32", 1)
+    # Of 36 edits that were drawn some cancel each other, others do not.
+    assert 0 < wave["aligned"] < 40
+    assert kernel_table.kernel_seconds(wave) > 0
+    assert "100 bp 36%" in str(kernel_table.table_of([found]).columns[0]._cells)
