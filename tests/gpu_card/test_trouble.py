@@ -107,6 +107,40 @@ def test_stopped_in_mid_run(
     wait_until_free(free_again)
 
 
+@pytest.mark.parametrize(("sent", "code"), SIGNALS[:2], ids=[s.name for s, _ in SIGNALS[:2]])
+def test_stopped_in_a_long_launch(
+    free_again: Occupied, tmp_path: Path, say: Say, sent: signal.Signals, code: int
+) -> None:
+    """`wfacli local` of a pair whose only launch takes some eight seconds."""
+    rng = np.random.default_rng(SEED)
+    files = write(tmp_path, "far", [(letters(rng, 1_000_000).tobytes(), letters(rng, 24_000_000).tobytes())])
+    before = Occupied.now()
+    arguments = ["local", *map(str, files), "--engine", "gpu", "-o", "x.paf", "--checkpoint", "x.ckpt"]
+    with subprocess.Popen(
+        [*command(), *arguments], cwd=tmp_path, env=card_environment(), stderr=subprocess.PIPE
+    ) as process:
+        end = time.monotonic() + 60
+        while not any(now > then + 1000 for now, then in zip(Occupied.now().memory, before.memory, strict=True)):
+            assert process.poll() is None, process.stderr and process.stderr.read().decode()
+            assert time.monotonic() < end, "it never got that far"
+            time.sleep(0.05)
+        time.sleep(2)  # until the letters are there
+        assert process.poll() is None
+        begun = time.monotonic()
+        process.send_signal(sent)
+        process.wait(timeout=10)
+        seconds = time.monotonic() - begun
+        assert process.stderr
+        err = process.stderr.read().decode()
+    say(f"{sent.name} in a long launch: ended after {seconds:.2f} s: {err.strip()}")
+    assert process.returncode == code, err
+    assert seconds < 4, err  # a checkpoint of some 200 MB is written
+    assert "--resume goes on" in err and len(err.strip().splitlines()) <= 2, err
+    assert (tmp_path / "x.ckpt").stat().st_size > 1_000_000
+    assert not (tmp_path / "x.paf").exists()
+    wait_until_free(free_again)
+
+
 def test_many_runs_at_once(free_again: Occupied, tmp_path: Path) -> None:
     """Six commands, each of which may take half of what is free."""
     files = write(tmp_path, "pairs", [*READS, *mixed(SEED, [5000] * 100, (0.02, 0.1))])

@@ -202,12 +202,14 @@ class ExtendGpuEngine:
         shared, codes, path = self._device.driver.card.shared_per_block, self._scores.codes, not self._spec.score_only
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
-        narrow, most = self._longest
+        digits, (narrow, most) = self._scores.digits, self._longest
+        if len(rows) <= sw.MOST_LOOKED_AT:
+            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits)
         order, groups, others, letters = share_rows(
             pairs,
             rows,
             sw.STEP,
-            sw.best_builds(builds, len(rows), path, codes),
+            sw.best_builds(builds, len(rows), path, codes, digits),
             np.array([build.width for build in (*builds, sw.WIDE)], np.int32),
             0 if wide else narrow,
             most,
