@@ -85,6 +85,7 @@ _TOO_LARGE = {
     "sw-ends-8x16-bits-16-whole": ("sm_80",),
     "sw-ends-32x16-bits-32-path": ("sm_100",),
     **{f"wfa-affine-{most}-coded": ("sm_80",) for most in (30, 60, 120)},
+    **{f"wfa-affine2p-spilled{coded}": ("sm_100",) for coded in ("", "-coded")},
     **{
         f"wfa-{what}{coded}": ("sm_80",)
         for what in ("affine-3000", "affine-band", "edit-band")
