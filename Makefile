@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -80,6 +80,10 @@ bench-gpu: .venv/built
 # What --band and --score-only save on a card, and how many scores a band finds; options as in BENCH="--data DIR".
 bench-band: .venv/built
 	$(BIN)/python bench/band_table.py $(BENCH)
+
+# One card beside several that are there, the engine alone and the whole command; options as in BENCH="--data DIR".
+bench-cards: .venv/built
+	$(BIN)/python bench/cards.py $(BENCH)
 
 # The distance of one long pair: ours, on a card where there is one, edlib and what peers you have built, as in
 # make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +21,74 @@ DISTINCT = 1 << 22  # letters of targets
 Pair = tuple[bytes, bytes]
 
 
-def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> list[Pair]:
-    """Targets of random letters, and queries as long: of `error` of the letters a third each other, new, left out.
+@dataclass(frozen=True)
+class Pairs:
+    """`count` pairs: distinct ones over and over, which lie in memory as often."""
 
-    Where they are many some are there several times, in memory of their own.
-    """
+    distinct: list[Pair]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def head(self, count: int) -> Pairs:
+        """The first ones."""
+        return Pairs(self.distinct, min(count, self.count))
+
+    def total(self, each: np.ndarray) -> int:
+        """Of all pairs, by what a distinct one has."""
+        times, rest = divmod(self.count, len(self.distinct))
+        return times * int(each.sum()) + int(each[:rest].sum())
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Letters of the distinct queries and targets, i64[n, 2]."""
+        return np.array([[len(q), len(t)] for q, t in self.distinct], np.int64)
+
+    @property
+    def cells(self) -> int:
+        return self.total(self.lengths.prod(axis=1))
+
+    @property
+    def letters(self) -> int:
+        return self.total(self.lengths.sum(axis=1))
+
+    @property
+    def longest(self) -> int:
+        return int(self.lengths.max())
+
+    def fasta(self, side: int) -> bytes:
+        """Records of all queries (0) or targets (1)."""
+        records = [b">p\n%s\n" % pair[side] for pair in self.distinct]
+        times, rest = divmod(self.count, len(records))
+        return b"".join(records) * times + b"".join(records[:rest])
+
+    def batches(self, letters: int) -> list[PairBatch]:
+        """As batches of about so many letters."""
+        once = pairs_of([q for q, _ in self.distinct], [t for _, t in self.distinct])
+        rows = max(letters * len(self.distinct) // int(self.lengths.sum()), 1)
+        return [_some(once, begin, min(begin + rows, self.count)) for begin in range(0, self.count, rows)]
+
+
+def _some(once: PairBatch, begin: int, end: int) -> PairBatch:
+    """Pairs of these numbers, where all come over and over, with letters of their own."""
+    n, parts, starts, size = len(once), [], [], 0
+    bounds = np.append(once.q_start, len(once.bases) - 64)
+    while begin < end:
+        first, last = begin % n, min(begin % n + end - begin, n)
+        parts.append(once.bases[bounds[first] : bounds[last]])
+        starts.append((first, last, size - int(bounds[first])))
+        size += len(parts[-1])
+        begin += last - first
+    rows = np.concatenate([np.arange(first, last) for first, last, _ in starts])
+    moved = np.concatenate([np.full(last - first, by, np.int64) for first, last, by in starts])
+    batch = once.part(rows)
+    bases = np.concatenate([*parts, np.zeros(64, np.uint8)])
+    return dataclasses.replace(batch, bases=bases, q_start=batch.q_start + moved, t_start=batch.t_start + moved)
+
+
+def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> Pairs:
+    """Targets of random letters, and queries as long: of `error` of the letters a third each other, new, left out."""
     rng, n = np.random.default_rng(seed), min(count, max(64, DISTINCT // length))
     targets = LETTERS[rng.integers(0, 4, (n, length))]
     kind = rng.random((n, length))
@@ -32,15 +97,14 @@ def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> list[P
     queries = np.take_along_axis(targets, np.minimum(np.maximum(at, 0), length - 1), 1)
     other = new | (at >= length) | (kind > 1 - error / 3)
     queries[other] = LETTERS[rng.integers(0, 4, int(other.sum()))]
-    pairs = list(zip(map(bytes, queries), map(bytes, targets), strict=True))
-    return (pairs * -(-count // n))[:count]
+    return Pairs(list(zip(map(bytes, queries), map(bytes, targets), strict=True)), count)
 
 
-def seeded(folder: Path, name: str, work: float, letters: float) -> list[Pair]:
+def seeded(folder: Path, name: str, work: float, least: float, most: float) -> Pairs:
     """Of each read and its window: the letters before and those behind the longest run of matches.
 
     As a mapper would extend a seed: the target's part is longer by MARGIN; both are turned round where they lie before
-    it. All of them several times, until there are about so many cells, or letters.
+    it. All of them several times, until there are about so many cells and no less than `least` letters, or `most`.
     """
     reads = list(zip(*(records(folder / f"{name}.{side}.fa.gz") for side in ("query", "target")), strict=True))
     pairs: list[Pair] = []
@@ -48,8 +112,9 @@ def seeded(folder: Path, name: str, work: float, letters: float) -> list[Pair]:
         found = aligner.align_batch([q for q, _ in reads], [t for _, t in reads])
     for (query, target), cigar, span in zip(reads, found.cigars(), found.span.tolist(), strict=True):
         pairs += around_seed(query, target, cigar, span[0], span[2])
-    times = min(work / cells(pairs), letters / sum(len(q) + len(t) for q, t in pairs))
-    return pairs * max(1, round(times))
+    once = Pairs(pairs, len(pairs))
+    times = min(max(work / once.cells, least / once.letters), most / once.letters)
+    return Pairs(pairs, len(pairs) * max(1, round(times)))
 
 
 def around_seed(query: bytes, target: bytes, cigar: str, i: int, j: int) -> Iterator[Pair]:
@@ -76,18 +141,3 @@ def records(path: Path) -> list[bytes]:
     with gzip.open(path, "rb") as file:
         parts = file.read().split(b">")[1:]
     return [b"".join(part.split(b"\n")[1:]).upper() for part in parts]
-
-
-def cells(pairs: list[Pair]) -> int:
-    return sum(len(q) * len(t) for q, t in pairs)
-
-
-def batches(pairs: list[Pair], letters: int) -> list[PairBatch]:
-    """The same as batches of about so many letters."""
-    found, begin, size = [], 0, 0
-    for at, (query, target) in enumerate(pairs):
-        size += len(query) + len(target)
-        if size >= letters or at + 1 == len(pairs):
-            found.append(pairs_of([q for q, _ in pairs[begin : at + 1]], [t for _, t in pairs[begin : at + 1]]))
-            begin, size = at + 1, 0
-    return found

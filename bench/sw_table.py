@@ -1,23 +1,21 @@
-"""Batches of Smith-Waterman alignments on a card, beside GASAL2: figures 6 and 8 of SALoBa (Park et al. 2022).
+"""Batches of Smith-Waterman alignments on a card, beside GASAL2: figures 6, 7 and 8 of SALoBa (Park et al. 2022).
 
-    python bench/sw_table.py [--gasal2 LENGTH:PATH ...] [--data DIR] [--cells N] [--builds] [--save]
+    python bench/sw_table.py [--gasal2 LENGTH:PATH ...] [--data DIR] [--cells N] [--builds] [--minutes N] [--save]
 
 Equal lengths from 64 to 4,096, and what mappers extend: both sides of seeds in real reads, of 10 to thousands of
 letters. In millions of millions of cells by the second (TCUPS), of whole matrices. Scores alone, and with CIGARs;
-wfacli's scores are compared with the CPU engine's. --save writes bench/results and a plot.
+wfacli's scores are compared with the CPU engine's. --builds has every size of groups of lanes by itself, too. Our
+engine goes first, then GASAL2, row by row; --save writes bench/results after each row, and a plot: what --minutes, or
+Ctrl-C, ends has all that was measured until then.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
-import re
-import subprocess
 import sys
-import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,194 +23,136 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 import harness
-from sw_pairs import Pair, batches, cells, equal, seeded
+from sw_gasal2 import gasal2, peers_pairs, program_for
+from sw_ours import SCORES, Ours, tcups
+from sw_pairs import Pairs, equal, seeded
 
 from wfacli._native import keep_memory_flat
-from wfacli.batch import PairBatch, Status, every_row
-from wfacli.config import GPU_BATCH, Limits
-from wfacli.dispatch import Route
-from wfacli.engines.extend import KERNEL, ExtendEngine
-from wfacli.engines.extend_gpu import ExtendGpuEngine
+from wfacli.config import GPU_BATCH
 from wfacli.errors import DeviceError
 from wfacli.gpu.compiler import Compiler
 from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
-from wfacli.scoring.scheme import Scheme
-from wfacli.scoring.spec import ExtendMode, ExtendSpec
-from wfacli.stats import Stats
+from wfacli.measure.limits import bus_rate
+from wfacli.run import SWITCH_BESIDE_A_CARD
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
-SCORES = "2,4,4,2"
+KINDS = ("scores", "cigars")
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
-CHECKED = 300  # pairs of a row
-MOST_DIRECTIONS = 80 << 30  # bytes of the card that GASAL2 may have for its paths
-LEAST_BATCHES = 16  # of a run, so that the card has one while the host has the next
-MEMORY = Path("/dev/shm")  # where files are in memory
+CARD_FITS = 1e11  # cells that GASAL2 gets for paths, at most
 TIMED = {
     "kernel": "all launches of the alignment kernels, by the card's events",
     "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
     "batches one after another as the command has them, the same ones again where they are few",
-    "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs",
+    "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs; less the "
+    "time that it prints for two pairs with hardly a cell, for which it makes as much memory. Of the same pairs "
+    "as many as it needs to be busy, which are more than ours where they are long",
+    "bus_tcups": "what nobody can outdo who gets letters over the bus, a byte each, as fast as a copy alone is",
+    "builds": "kernels alone, of one size of groups for all pairs: LANESxCOLUMNS; whole: directions of all cells",
 }
 
 
-class Ours:
-    """Our engine for scores or CIGARs."""
-
-    def __init__(self, score_only: bool, threads: int) -> None:
-        spec = ExtendSpec(Scheme.parse(SCORES), ExtendMode.LOCAL, score_only)
-        self.stats = Stats()
-        self.cpu = ExtendEngine(spec, Limits(), threads)
-        self.engine = ExtendGpuEngine(spec, self.cpu, lambda: CudaDriver(compiler=Compiler()), self.stats)
-        self.all = self.engine.builds
-
-    def lying_right(self, some: list[PairBatch]) -> list[PairBatch]:
-        """With their letters in page-locked memory."""
-        moved = []
-        for batch in some:
-            memory = self.engine.letters_memory(len(batch.bases))
-            if memory is not None:
-                memory[:] = batch.bases
-                batch = dataclasses.replace(batch, bases=memory)
-            moved.append(batch)
-        return moved
-
-    def run(self, some: list[PairBatch]) -> tuple[float, dict[str, float], np.ndarray]:
-        """(seconds, those of the card's and the host's stages, scores)."""
-        before = dict(self.stats.seconds)
-
-        def one(batch: PairBatch) -> np.ndarray:
-            found = self.engine.collect(self.engine.submit(batch, Route(every_row(len(batch)), KERNEL)))
-            assert (found.status == np.uint8(Status.OK)).all()
-            return found.score.copy()
-
-        with ThreadPoolExecutor(MOST_BESIDE_A_CARD) as pool:
-            begun = time.perf_counter()
-            scores = list(pool.map(one, some))
-            seconds = time.perf_counter() - begun
-        taken = {name: s - before.get(name, 0) for name, s in self.stats.seconds.items()}
-        return seconds, {name: s for name, s in taken.items() if s > 0}, np.concatenate(scores)
-
-    def measured(self, some: list[PairBatch], repeats: int, work: int) -> dict[str, Any]:
-        """TCUPS, the best of so many runs after one that warms up; of stages those of the best run."""
-        rounds = -(-LEAST_BATCHES // len(some))
-        *_, scores = self.run(some * rounds)
-        every = [self.run(some * rounds)[:2] for _ in range(repeats)]
-        best, stages = min(every, key=lambda run: run[0])
-        kernels = self.kernels(some, repeats)
-        return {
-            "batches": rounds * len(some),
-            "seconds": round(best, 5),
-            "tcups": _tcups(work * rounds, best),
-            "kernel_tcups": _tcups(work, sum(kernels.values())),
-            "kernels": {name: round(s, 5) for name, s in kernels.items()},
-            "stages": {name: round(s, 5) for name, s in stages.items()},
-            "scores": scores[: sum(map(len, some))],
-        }
-
-    def kernels(self, some: list[PairBatch], repeats: int) -> dict[str, float]:
-        """Seconds of each kernel when it has the card to itself: the best of so many runs."""
-        runs = []
-        for _ in range(repeats):
-            runs.append(dict[str, float]())
-            for batch in some:
-                for name, s in self.run([batch])[1].items():
-                    if name.startswith("gpu sw-"):
-                        runs[-1][name[4:]] = runs[-1].get(name[4:], 0) + s
-        return min(runs, key=lambda run: sum(run.values()))
-
-    def check(self, batch: PairBatch, scores: np.ndarray) -> None:
-        """The first pairs' scores are the CPU's."""
-        rows = np.arange(min(CHECKED, len(batch)), dtype=np.int32)
-        wanted = self.cpu.collect(self.cpu.submit(batch, Route(rows, KERNEL)))
-        assert (scores[: len(rows)] == wanted.score).all(), "other scores than the CPU's"
+def works(options: argparse.Namespace) -> Iterator[tuple[str, Pairs]]:
+    """Names of rows, and their pairs."""
+    for length in options.lengths:
+        letters = min(max(2 * options.cells / length, GPU_BATCH), options.letters)  # a whole batch where there may be
+        yield str(length), equal(length, int(letters / 2 / length))
+    for name in () if options.no_seeds else SEEDS:
+        if (options.data / f"{name}.query.fa.gz").exists():
+            yield name, seeded(options.data, name, options.cells, GPU_BATCH, options.letters)
 
 
-def gasal2(programs: dict[int, Path], pairs: list[Pair], paths: bool, repeats: int) -> dict[str, Any]:
-    """TCUPS of the best of some sizes of its batches, or why there are none."""
-    longest = max(max(map(len, pair)) for pair in pairs)
-    program = next((programs[size] for size in sorted(programs) if longest <= size - 8), None)
-    if program is None:
-        return {"failed": f"over {max(programs, default=8) - 8} letters"}
-    best: tuple[float, int] | None = None
-    failed = ""
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        files = [Path(folder) / name for name in ("q.fa", "t.fa")]
-        for side, path in enumerate(files):
-            path.write_bytes(b"".join(b">%d\n%s\n" % (n, pair[side]) for n, pair in enumerate(pairs)))
-        charged = dict(zip("abqr", SCORES.split(","), strict=True))
-        options = [word for name, value in charged.items() for word in (f"-{name}", value)]
-        command = [str(program), *options, "-y", "local", "-n", "8", *(["-t"] if paths else []), *map(str, files)]
-        for size in _batch_sizes(len(pairs), longest, paths):
-            for _ in range(repeats):
-                try:
-                    done = subprocess.run(
-                        command,
-                        capture_output=True,
-                        timeout=60,
-                        check=False,
-                        env=os.environ | {"GASAL_BATCH": str(size)},
-                    )
-                except subprocess.TimeoutExpired:
-                    failed = "over 60 s"
-                    break
-                said = (done.stdout + done.stderr).decode(errors="replace")
-                times = re.findall(r"Total execution time \(in milliseconds\): ([0-9.]+)", said)
-                if not times:
-                    failed = said.strip().splitlines()[-1][:120] if said.strip() else f"status {done.returncode}"
-                    break
-                seconds = min(float(ms) for ms in times) / 1000
-                best = min(best or (seconds, size), (seconds, size))
-    if best is None:
-        return {"failed": failed}
-    return {"seconds": round(best[0], 5), "tcups": _tcups(cells(pairs), best[0]), "batch": best[1]}
-
-
-def _batch_sizes(pairs: int, longest: int, paths: bool) -> tuple[int, ...]:
-    """Pairs of GASAL2's batches: of its 16 each has so many, and half a byte for each cell where there are paths."""
-    room = MOST_DIRECTIONS // (16 * longest**2 // 2) if paths else 1 << 30
-    sizes = (20000, 50000) if pairs >= 400_000 else (20000,) if pairs >= 160_000 else (5000,)
-    return tuple(dict.fromkeys(min(size, max(room, 1)) for size in sizes))
-
-
-def _tcups(work: int, seconds: float) -> float:
-    return float(f"{work / seconds / 1e12:.4g}")
-
-
-def row(name: str, pairs: list[Pair], engines: dict[str, Ours], options: argparse.Namespace) -> dict[str, Any]:
-    """What all take for some pairs."""
-    work, found = cells(pairs), {}
-    made = batches(pairs, GPU_BATCH)
-    for kind, ours in engines.items():
-        some = ours.lying_right(made)
+def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) -> dict[str, Any]:
+    """What our engine takes for some pairs, and each of its builds."""
+    made = pairs.batches(GPU_BATCH)
+    some, work = ours.lying_right(made), pairs.cells
+    ours.engine.builds = ours.all
+    result = ours.measured(some, options.repeats, work)
+    ours.check(made[0], result.pop("scores"))
+    if options.builds:
+        result["builds"] = {}
+        longest = [np.array([side]) for side in pairs.lengths.max(axis=0)]
+        for build in ours.all:
+            if build.whole and (kind == "scores" or not build.keeps(*longest).all()):
+                continue
+            ours.engine.builds = (build,)
+            label = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"
+            result["builds"][label] = tcups(work, sum(ours.kernels(some, 1).values()))
         ours.engine.builds = ours.all
-        result = ours.measured(some, options.repeats, work)
-        ours.check(made[0], result.pop("scores"))
-        if options.builds:
-            result["builds"] = {}
-            for build in ours.all:
-                longest = [np.array([max(len(pair[side]) for pair in pairs)]) for side in (0, 1)]
-                if build.whole and (kind == "scores" or not build.keeps(*longest).all()):
-                    continue
-                ours.engine.builds = (build,)
-                label = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"
-                result["builds"][label] = _tcups(work, sum(ours.kernels(some, 2).values()))
-        found[kind] = {"wfacli": result}
-        if options.gasal2:
-            programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
-            found[kind]["gasal2"] = gasal2(programs, pairs, kind == "cigars", options.repeats)
-    return {"name": name, "pairs": len(pairs), "cells": work, **found}
+    return result
 
 
-def shown(result: dict[str, Any]) -> str:
-    words = [f"{result['name']:>20} {result['pairs']:>9,}"]
-    for kind in ("scores", "cigars"):
-        ours = result[kind]["wfacli"]
-        words.append(f"{kind}: kernel {ours['kernel_tcups']:.2f}, whole {ours['tcups']:.2f}")
-        if theirs := result[kind].get("gasal2"):
-            words.append(f"gasal2 {theirs['tcups']:.3f}" if "tcups" in theirs else f"gasal2: {theirs['failed']}")
-        words += [f"{name} {value:.2f}" for name, value in ours.get("builds", {}).items()]
+class Table:
+    """Rows as they are measured, and the file that has them."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.card, self.bus = options, "", 0.0
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.end = time.monotonic() + 60 * options.minutes
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody has a turn any more."""
+        return time.monotonic() > self.end
+
+    def put(self, name: str, pairs: Pairs, kind: str, who: str, found: dict[str, Any]) -> None:
+        """What somebody took; saved at once."""
+        row = self.rows.setdefault(name, {"name": name, "pairs": len(pairs), "cells": pairs.cells})
+        if self.bus:
+            row["bus_tcups"] = tcups(pairs.cells, pairs.letters / self.bus)
+        row.setdefault(kind, {})[who] = found
+        self.save()
+
+    def save(self) -> Path | None:
+        """Where --save is given."""
+        if not (self.options.save and self.rows):
+            return None
+        rows = list(self.rows.values())
+        result = {"card": self.card, "scores": SCORES, "mode": "local", "bus_bytes_per_second": round(self.bus)}
+        part = "-part" if self.options.no_seeds or list(self.options.lengths) != list(LENGTHS) else ""
+        return harness.save(f"sw-table{part}", TIMED, {**result, "rows": rows})
+
+
+def measure_ours(table: Table, every: dict[str, Pairs], options: argparse.Namespace) -> None:
+    """All rows, with the card to ourselves."""
+    engines = {kind: Ours(kind == "scores", options.threads) for kind in options.kinds}
+    try:
+        table.card = next(iter(engines.values())).engine.stats()["card"]
+        for name, pairs in every.items():
+            for kind, engine in engines.items():
+                if table.over:
+                    return
+                table.put(name, pairs, kind, "wfacli", ours_of(pairs, kind, engine, options))
+            print(shown(table.rows[name]), flush=True)
+    finally:
+        for engine in engines.values():
+            engine.engine.close()
+
+
+def measure_gasal2(table: Table, every: dict[str, Pairs], options: argparse.Namespace) -> None:
+    """All rows, scores first: those of paths take longer."""
+    programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
+    for kind in options.kinds if programs else ():
+        paths = kind == "cigars"
+        for name, pairs in every.items():
+            if table.over:
+                return
+            program, cells = program_for(programs, pairs.longest), options.peer_cells
+            found: dict[str, Any] = {"failed": f"over {max(programs) - 8} letters"}
+            if program is not None:
+                some = peers_pairs(pairs, min(cells, CARD_FITS) if paths else cells, options.peer_letters, paths)
+                found = gasal2(program, SCORES, some, paths, options.peer_repeats)
+            table.put(name, pairs, kind, "gasal2", found)
+            rate = f"{found['tcups']:.3f}" if "tcups" in found else found["failed"]
+            print(f"{name:>20}  {kind}: gasal2 {rate}", flush=True)
+
+
+def shown(row: dict[str, Any]) -> str:
+    words = [f"{row['name']:>20} {row['pairs']:>9,}"]
+    for kind in KINDS:
+        if ours := row.get(kind, {}).get("wfacli"):
+            words.append(f"{kind}: kernel {ours['kernel_tcups']:.2f}, whole {ours['tcups']:.2f}")
+            words += [f"{name} {value:.2f}" for name, value in ours.get("builds", {}).items()]
     return "  ".join(words)
 
 
@@ -220,44 +160,36 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gasal2", nargs="*", default=[], metavar="LENGTH:PATH")
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--cells", type=float, default=6e10, help="of a row of equal lengths")
+    parser.add_argument("--cells", type=float, default=6e10, help="of a row")
     parser.add_argument("--letters", type=float, default=2.6e8, help="of a row, at most")
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--no-seeds", action="store_true")
     parser.add_argument("--builds", action="store_true", help="each build by itself, too")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--peer-cells", type=float, default=6e11, help="that GASAL2 gets, at most")
+    parser.add_argument("--peer-letters", type=float, default=3e8, help="that GASAL2 gets, at most")
+    parser.add_argument("--peer-repeats", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=9.0, help="after these, nobody has a turn any more")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--save", action="store_true")
     return parser.parse_args(arguments)
 
 
-def main(options: argparse.Namespace) -> None:
+def main(options: argparse.Namespace, opened: Callable[[], Any] = lambda: CudaDriver(compiler=Compiler())) -> None:
     keep_memory_flat()
     sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
-    engines = {kind: Ours(kind == "scores", options.threads) for kind in ("scores", "cigars")}
-    rows = []
-
-    def add(name: str, pairs: list[Pair]) -> None:
-        rows.append(row(name, pairs, engines, options))
-        print(shown(rows[-1]), flush=True)
-
+    table = Table(options)
+    every = dict(works(options))
+    table.bus = bus_rate(opened)
     try:
-        for length in options.lengths:
-            add(str(length), equal(length, int(min(options.cells / length**2, options.letters / 2 / length))))
-        for name in () if options.no_seeds else SEEDS:
-            if (options.data / f"{name}.query.fa.gz").exists():
-                add(name, seeded(options.data, name, options.cells, options.letters))
-        card = engines["scores"].engine.stats()["card"]
+        measure_ours(table, every, options)
+        measure_gasal2(table, every, options)
     finally:
-        for ours in engines.values():
-            ours.engine.close()
-    result = {"card": card, "scores": SCORES, "mode": "local", "rows": rows}
-    if options.save:
-        whole = tuple(options.lengths) == LENGTHS and not options.no_seeds
-        path = harness.save("sw-table" if whole else "sw-table-part", TIMED, result)
-        from sw_plot import draw
+        if path := table.save():
+            from sw_plot import draw
 
-        print(path, draw(path))
+            print(path, draw(path))
 
 
 if __name__ == "__main__":

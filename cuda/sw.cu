@@ -38,7 +38,7 @@ WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best
   if constexpr (kTwice) status = track.answer(task, pair, best, status);
   const bool ok = status == Status::Ok;
   task.status[pair.row] = static_cast<std::uint8_t>(status);
-  task.score[pair.row] = ok ? best.score : 0;
+  task.score[pair.row] = ok ? best.score * (kWhole ? 1 : task.unit) : 0;  // where all is kept sw_walk.cu goes on from it
   if constexpr (kLeavesWay) task.ends[pair.slot] = int2{best.i, best.j};
   if constexpr (!kPath) task.span[pair.row] = ok ? make_int4(0, pair.query_len, 0, pair.target_len) : make_int4(0, 0, 0, 0);
 }
@@ -58,7 +58,11 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
   }
   rows = __reduce_max_sync(kAllLanes, rows);
   stripes = __reduce_max_sync(kAllLanes, stripes);
-  Sweep(task, room, profile, lane).run(pairs, rows, stripes, best);
+  Sweep sweep(task, room, profile, lane);
+  if (kWhole && Gaps::digits(task))
+    sweep.run<kWhole ? Trace::Digits : Trace::None>(pairs, rows, stripes, best);
+  else
+    sweep.run<kTraced>(pairs, rows, stripes, best);
 #pragma unroll
   for (int x = 0; x < kPairs; ++x) best[x] = Best::of_group(best[x]);
   // Each pair has as many lanes from here on; the first of them speaks for it.

@@ -27,7 +27,17 @@ using Word = Halves;
 using Word = Whole;
 #endif
 constexpr int kPairs = Word::kPairs;  // of a group
+
+// What a row leaves of its cells for the way back, four bits of each: the flags of sw_walk.cuh; or, where a gap's opening
+// costs 1 to 3, two digits: by how much less than the cell's score is what an insertion brings into it, and a deletion, or
+// the opening where that is less. Digits need no minima: of the score and of what goes on from the cell, the greater of
+// what came less its extension and of the score less an opened gap, the difference is that and the extension.
+enum class Trace { None, Flags, Digits };
+constexpr Trace kTraced = kWhole ? Trace::Flags : Trace::None;  // of the sweep, where digits do not do
+
 constexpr int kWarpPairs = kPairs * 32 / kLanes;
+constexpr int kKeyColumns = 32;  // that a key of a score and a column tells apart
+static_assert(!kWhole || kColumns <= kKeyColumns);
 static_assert(kColumns % 4 == 0 && kSteps >= kLanes && kLanes >= kPairs);
 
 struct Pair {
@@ -89,16 +99,33 @@ struct Gaps {
   std::int32_t open, extend;
   std::int32_t zero;                               // what stands in a word for a score of 0
   std::uint32_t opened_word, minus_extend, floor;  // of both costs, and of a score of 0
-  std::uint32_t minus_one;  // which no assembler knows, so that products by it are not made into sums
+  std::uint32_t minus_one, two_to_4, minus_4, five, two_to_5;  // which no assembler knows: products are to stay products
   bool free_rows, free_columns;  // whether leaving letters of the query, of the target out costs nothing
 
   WFACLI_DEVICE static Gaps of(const SwTask& task) {
-    // Local scores are no less than 0, and a gap that begins there and goes on leaves 1.
-    const std::int32_t zero = kPairs == 1 ? 0 : kLocal ? task.open + 2 * task.extend + 1 : 0x8000;
+    const std::int32_t zero = zero_of(task);
     const std::uint32_t opened = once(Word::all(task.open + task.extend)), extend = once(Word::all(-task.extend));
     const bool free_columns = kLocal || task.rule == SwRule::Semiglobal;
-    return {task.open, task.extend, zero, opened, extend, once(Word::all(zero)), 0u - (task.codes > 0), kLocal, free_columns};
+    const std::uint32_t one = task.codes > 0;
+    return {task.open, task.extend, zero, opened, extend, once(Word::all(zero)), 0u - one, one << 4, 0u - 4 * one, 5 * one,
+            one << 5, kLocal, free_columns};
   }
+  // Local scores are no less than 0: a gap that begins there and goes on leaves 1, and the score of two letters, which has
+  // 8 bits, no less than 0.
+  WFACLI_DEVICE static std::int32_t zero_of(const SwTask& task) {
+    return kPairs == 1 ? 0 : kLocal ? max(task.open + 2 * task.extend + 1, 128) : 0x8000;
+  }
+  // Whether cells leave digits. Where those of all cells are kept a lane finds its best cell by a score and a column in
+  // 16 bits, which have to hold all scores of the launch.
+  WFACLI_DEVICE static bool digits(const SwTask& task) {
+    const bool keyed = kWhole && kLocal;
+    const auto shorter = static_cast<std::uint32_t>(min(task.longest_query, task.longest_target));
+    const std::int32_t room = 0xffff / kKeyColumns - zero_of(task);
+    const bool held = !keyed || (room > 0 && shorter <= static_cast<std::uint32_t>(room / max(task.most, 1)));
+    return task.open >= 1 && task.open <= 3 && held;
+  }
+  // What all four digits of a word have too much.
+  WFACLI_DEVICE std::uint32_t surplus() const { return Word::all(1) * 0x1111u * 5u * static_cast<std::uint32_t>(extend); }
   WFACLI_DEVICE std::int32_t opened() const { return open + extend; }
   WFACLI_DEVICE std::uint32_t word(std::int32_t score) const { return Word::all(score + zero); }
   WFACLI_DEVICE std::int32_t score(std::uint32_t word, int x) const { return Word::of(word, x) - zero; }

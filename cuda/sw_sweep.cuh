@@ -37,9 +37,9 @@ struct State {
                        __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
     return lane == 0 ? outer : passed;
   }
-  // The next row; the greatest of `most` and its values. Where it is traced, its directions come, too: four bits a
-  // cell, four cells in a half of a word.
-  template <bool kTraces>
+  // The next row; the greatest of `most` and its values, or of their keys: a value and how many columns the lane may
+  // have after the cell's. Where it is traced, its directions come, too: four bits a cell, four cells in a half of a word.
+  template <Trace kTrace, bool kKeyed = false>
   WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most,
                                   std::uint32_t (&directions)[Room::kDirections]) {
     std::uint32_t worth[kPairs][Profile::kWords];
@@ -58,8 +58,14 @@ struct State {
       const std::uint32_t begun = Word::less(best, gaps.opened_word);
       insertion[k] = Word::most_with_sum(inserted, gaps.minus_extend, begun);
       along = Word::most_with_sum(deleted, gaps.minus_extend, begun);
-      if (k % 2) most = Word::most(most, value[k - 1], value[k]);
-      if constexpr (kTraces) {
+      if (k % 2) most = Word::most(most, kKeyed ? key(gaps, k - 1) : value[k - 1], kKeyed ? key(gaps, k) : best);
+      if constexpr (kTrace == Trace::Digits) {
+        std::uint32_t& word = directions[k / 4];
+        word = (k % 4 ? word * gaps.two_to_4 : 0) - insertion[k];
+        word += along * gaps.minus_4;
+        word += best * gaps.five;
+      }
+      if constexpr (kTrace == Trace::Flags) {
         const std::uint32_t minus_best = Word::minus(best, gaps.minus_one),
                             minus_begun = Word::minus(begun, gaps.minus_one);
         std::uint32_t& word = directions[k / 4];
@@ -71,6 +77,9 @@ struct State {
     }
     deletion = along;
     return most;
+  }
+  WFACLI_DEVICE std::uint32_t key(const Gaps& gaps, int k) const {
+    return value[k] * gaps.two_to_5 + Word::all(kKeyColumns - 1 - k);
   }
   // The first columns, from 0, that have scores: of each pair its own.
   WFACLI_DEVICE std::uint32_t columns_of(const Gaps& gaps, std::uint32_t word) const {
@@ -231,22 +240,27 @@ class Sweep {
   WFACLI_DEVICE Sweep(const SwTask& task, const Room& room, const Profile& profile, std::int32_t lane)
       : task_(task), room_(room), profile_(profile), gaps_(Gaps::of(task)), lane_(lane) {}
 
-  // All lanes of the warp call it; rows, stripes: the most that one of the warp's pairs has.
+  // All lanes of the warp call it; rows, stripes: the most that one of the warp's pairs has. kTrace: of directions that
+  // are kept.
+  template <Trace kTrace>
   WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], std::int32_t rows, std::int32_t stripes, Best (&best)[kPairs]) {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) best[x] = Best::of(pairs[x], gaps_);
 #pragma unroll 1
     for (std::int32_t s = 0; s < stripes; ++s) {
-      stripe(pairs, s, rows, s + 1 < stripes, best);
+      stripe<kTrace>(pairs, s, rows, s + 1 < stripes, best);
       __syncwarp();  // its edge is written
     }
   }
 
  private:
   static constexpr bool kSeeks = kPath && kLocal;  // the row of the best cell
+  template <Trace kTrace>
+  static constexpr bool kKeyed = kTrace == Trace::Digits && kWhole && kLocal;  // and its column
   // Rows of a turn: values change their registers in a row, and two bring most of them back. Others have none to spare.
   static constexpr int kTogether = kLocal && !kTwice ? 2 : 1;
 
+  template <Trace kTrace>
   WFACLI_DEVICE void stripe(const Pair (&pairs)[kPairs], std::int32_t number, std::int32_t rows, bool more,
                             Best (&best)[kPairs]) {
     const std::int32_t before = number * kWidth + lane_ * kColumns;
@@ -264,6 +278,7 @@ class Sweep {
     entering.begin(gaps_, room_, pairs, task_.codes, numbers, first, rows, lane_);
     Edge* const edge = room_.edge(number);
     most_ = gaps_.word(0);
+    if constexpr (kKeyed<kTrace>) most_ = most_ * kKeyColumns + Word::all(kKeyColumns - 1);
     const std::int32_t steps = rows + kLanes - 1;
     const bool last = more && lane_ == kLanes - 1;
 #pragma unroll kTogether
@@ -273,12 +288,33 @@ class Sweep {
       const std::int32_t r = t - lane_;  // rows before
       if (static_cast<std::uint32_t>(r) >= static_cast<std::uint32_t>(rows)) continue;
       std::uint32_t directions[Room::kDirections];
-      const std::uint32_t top = state.row<kWhole>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
+      const std::uint32_t top =
+          state.row<kTrace, kKeyed<kTrace>>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
       if constexpr (kWhole) Room::put(room_.directions(number, t, lane_), directions);
       Edge::put(edge + r, state.value[kColumns - 1], state.deletion, last);
-      look(pairs, state, top, r + 1, before, best);
+      if constexpr (kKeyed<kTrace>)
+        look_at_keys(top, r + 1);
+      else
+        look(pairs, state, top, r + 1, before, best);
+    }
+    if constexpr (kKeyed<kTrace>) {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) column_[x] = before + kKeyColumns - Word::of(most_, x) % kKeyColumns;
+      most_ = (most_ & ~Word::all(kKeyColumns - 1)) / kKeyColumns;
     }
     if constexpr (kLocal || !kPath) fold(number, best);
+  }
+  // A row of a higher score has the best cell, whatever its column.
+  WFACLI_DEVICE void look_at_keys(std::uint32_t top, std::int32_t i) {
+    bool stays[kPairs], rises[kPairs];
+    Word::most(most_, top & ~Word::all(kKeyColumns - 1), stays);
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      rises[x] = !stays[x];
+      if (rises[x]) at_[x] = i;
+    }
+    const std::uint32_t mask = Word::mask(rises);
+    most_ = (top & mask) | (most_ & ~mask);
   }
   // What the best cell is, as far as a row says.
   WFACLI_DEVICE void look(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,

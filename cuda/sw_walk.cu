@@ -16,10 +16,8 @@ WFACLI_DEVICE void walk(const SwTask& task, const std::uint32_t* scores, std::in
   if (status != Status::Ok) track.i = track.j = 0;
   Steps(task, Room::of(task, slot / kPairs), scores).all(pair, slot % kPairs, track);
   const Status found = track.answer(task, pair, best, status);
-  if (found != status) {
-    task.status[pair.row] = static_cast<std::uint8_t>(found);
-    task.score[pair.row] = 0;
-  }
+  task.status[pair.row] = static_cast<std::uint8_t>(found);
+  task.score[pair.row] = found == Status::Ok ? best.score * task.unit : 0;
 }
 
 }  // namespace wfacli::sw

@@ -91,7 +91,11 @@ class EightCodes {
 class Steps {
  public:
   WFACLI_DEVICE Steps(const SwTask& task, const Room& room, const std::uint32_t* scores)
-      : task_(task), room_(room), gaps_(Gaps::of(task)), scores_(reinterpret_cast<const std::int8_t*>(scores)) {}
+      : task_(task),
+        room_(room),
+        gaps_(Gaps::of(task)),
+        scores_(reinterpret_cast<const std::int8_t*>(scores)),
+        digits_(Gaps::digits(task)) {}
 
   // Of a pair in half x, to the beginning of its path, where the directions of all cells are there.
   WFACLI_DEVICE void all(const Pair& pair, int x, Track& track) const {
@@ -111,7 +115,11 @@ class Steps {
     const std::uint32_t* words =
         room_.directions(track.stripe, track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
     const std::uint32_t word = kWhole ? with_neighbours(words + of_lane / 4) : words[of_lane / 4];
-    return word >> (16 * x + of_lane % 4 * 4) & 15;
+    if (!digits_) return word >> (16 * x + of_lane % 4 * 4) & 15;
+    const std::uint32_t digits = word - gaps_.surplus() >> (16 * x + (3 - of_lane % 4) * 4);
+    const auto open = static_cast<std::uint32_t>(gaps_.open), insertion = digits & 3, deletion = digits >> 2 & 3;
+    return (insertion ? kNoInsertion : 0) | (deletion ? kNoDeletion : 0) | (insertion < open ? kInsertionGoesOn : 0) |
+           (deletion < open ? kDeletionGoesOn : 0);
   }
   WFACLI_DEVICE std::int32_t score(std::uint32_t query, std::uint32_t target) const {
     return scores_[target * kSwCodes + query];
@@ -138,6 +146,7 @@ class Steps {
   const Room& room_;
   const Gaps gaps_;
   const std::int8_t* scores_;
+  const bool digits_;  // that directions come as
 };
 
 class Walk : Steps {
@@ -178,7 +187,10 @@ class Walk : Steps {
       state[x] = __shfl_sync(kAllLanes, track.state, x * kOwnLanes, kLanes);
       last[x] = __shfl_sync(kAllLanes, track.steps(), x * kOwnLanes, kLanes) - 1;
     }
-    compute(pairs, stripe, state, most, seeks, last);
+    if (digits_)
+      compute<Trace::Digits>(pairs, stripe, state, most, seeks, last);
+    else
+      compute<Trace::Flags>(pairs, stripe, state, most, seeks, last);
     if constexpr (kLocal) {
 #pragma unroll
       for (int x = 0; x < kPairs; ++x) {
@@ -214,6 +226,7 @@ class Walk : Steps {
   }
   // `most` steps of a part of each pair, with directions. Where a lane seeks pair x's score in step last[x], minus the
   // column that has it takes its place.
+  template <Trace kTrace>
   WFACLI_DEVICE void compute(const Pair (&pairs)[kPairs], const std::int32_t (&stripe)[kPairs],
                              const std::int32_t (&number)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs],
                              const std::int32_t (&last)[kPairs]) {
@@ -233,7 +246,7 @@ class Walk : Steps {
       const Entry entry = state.entry(entering.at(t), lane_);
       if (t == lane_) begin_first_parts(state, stripe, number);
       std::uint32_t directions[Room::kDirections];
-      state.row<true>(gaps_, profile_, entry, Word::kLeast, directions);
+      state.row<kTrace>(gaps_, profile_, entry, Word::kLeast, directions);
       Room::put(room_.directions(0, t, lane_), directions);
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)

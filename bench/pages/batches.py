@@ -136,3 +136,14 @@ def trees(report: Report) -> Rows:
     for row, found in report["results"].items():
         rows.append([row, *(number(min(found[name])) for name in names)])
     return rows
+
+
+def cards(report: Report) -> Rows:
+    """One card and several."""
+    counts = [str(count) for count in report["cards"]]
+    rows = [["pairs", "what", *(f"{count} × card, s" for count in counts), "of linear"]]
+    for name, row in report["rows"].items():
+        for what, part in ((what, part) for what, part in row.items() if isinstance(part, dict)):
+            seconds = [number(part["runs"][count]["best_seconds"]) for count in counts]
+            rows.append([name, what, *seconds, f"{part['by_cards'][counts[-1]].get('share_of_linear', 1):.0%}"])
+    return rows

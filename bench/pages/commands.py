@@ -72,3 +72,12 @@ def path_wins(report: Report) -> Iterator[Wins]:
         rates = found["gigabytes_per_second"]
         if "dnaio" in rates:
             yield f"reading {file}, one thread", "dnaio", rates["wfacli, 1 threads"] / rates["dnaio"]
+
+
+def bus(report: Report) -> Rows:
+    """Windows of a reference on their way to a card."""
+    rows = [["reads, output", "mappings", "whole, s", "windows on the bus, ms", "share"]]
+    for name, r in report["rows"].items():
+        rows.append([name, f"{r['mappings']:,}", number(r["wall"]["best_seconds"]),
+                     number(1e3 * r["windows_seconds"]), f"{r['windows_share']:.2%}"])  # fmt: skip
+    return rows

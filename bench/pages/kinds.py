@@ -33,6 +33,8 @@ KINDS = {
     "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", batches.cells, batches.cell_wins, "cpu-table.png"),
     "gpu-table": Kind("Pairs on a card", "make bench-gpu", batches.cells, batches.cell_wins),
     "kernel-table": Kind("Each kernel for edit distance on a card", "python bench/kernel_table.py", batches.kernels),
+    "cards": Kind("One card and several", "make bench-cards", batches.cards),
+    "mapped-bus": Kind("What windows of a reference cost on the bus", "python bench/mapped_bus.py", commands.bus),
     "band-table": Kind("A band on a card", "make bench-band", batches.bands),
     "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
     "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),

@@ -22,7 +22,7 @@ RESULTS = ROOT / "bench" / "results"
 TEXT = (ROOT / "README.md").read_text()
 # Of tables with measured numbers: how their heads begin, the files that have them, and what they are called there.
 TABLES = {
-    "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups")),
+    "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
     "| pair | letters | distance | wavefront, card": (
         ("distance-table", "distance-scale"),
         ("best_seconds", "seconds"),

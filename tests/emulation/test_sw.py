@@ -83,6 +83,16 @@ def test_as_the_oracle(mode: str) -> None:
     assert launch_sw(pairs, scheme, sw.Rule[mode.upper()], NARROW, True) == optima(pairs, charged, mode)
 
 
+@pytest.mark.parametrize("most", [14, 15])
+def test_where_keys_do_not_hold_scores(most: int) -> None:
+    """129 letters of 14 fit beside a column in 16 bits, of 15 not. And two letters that cost more than gaps do."""
+    scheme = Scheme.parse(f"{most},19,3,1")
+    pairs = some_pairs("ACGT")
+    pairs.append((b"ACGTT" * 26, b"ACGTT" * 26))
+    pairs = [(query[:129], target[:129]) for query, target in pairs]
+    assert launch_sw(pairs, scheme, sw.Rule.LOCAL, WHOLE, True) == optima_of(extended(pairs, spec_of(scheme, "local")))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_at_the_edge_of_16_bits(mode: str) -> None:
     """The most that 16 bits hold is answered, one more is not; beside a pair that is far from it."""

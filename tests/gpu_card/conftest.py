@@ -13,12 +13,14 @@ from tests.cards import skip_without_card
 from tests.cli.support import run
 
 from .inputs import mixed, write
-from .support import Occupied, align, assert_no_failure, assert_same, card_environment, wait_until_free
+from .support import EMULATED, Occupied, align, assert_no_failure, assert_same, card_environment, wait_until_free
 
 
 @pytest.fixture(scope="session")
 def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What `wfacli doctor` says of a card that works, with all kernels compiled; skips without a card."""
+    if EMULATED:
+        return {}
     skip_without_card()
     found = run("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), env=card_environment(), timeout=400)
     assert found.code == 0, found.err

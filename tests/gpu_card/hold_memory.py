@@ -1,4 +1,4 @@
-"""Holds a card's memory but for so many MiB until standard input ends: python hold_memory.py MIB."""
+"""Holds a card's memory but for so many MiB until standard input ends: python hold_memory.py MIB [CARD]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pycuda.driver as cuda
 
 def main() -> None:
     cuda.init()
-    context = cuda.Device(0).retain_primary_context()
+    context = cuda.Device(int(sys.argv[2]) if len(sys.argv) > 2 else 0).retain_primary_context()
     context.push()
     left, held, piece = int(sys.argv[1]) << 20, [], 1 << 34
     while piece >= 1 << 21:

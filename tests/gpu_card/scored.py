@@ -49,6 +49,11 @@ def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator
     """What is wrong of the answers of every build."""
     cases = (
         (Scheme.parse("2,4,4,2"), uneven(SEED, EDGES * 3, NUCLEOTIDES)),
+        (
+            Scheme.parse("1,4,6,1"),
+            uneven(SEED + 2, EDGES, NUCLEOTIDES),
+        ),  # whose directions are no digits
+        (Scheme.parse("1,19,3,1"), uneven(SEED + 3, EDGES, NUCLEOTIDES)),  # letters that cost more than gaps
         (Scheme.of_matrix("BLOSUM62"), uneven(SEED + 1, EDGES, RESIDUES)),
         (Scheme.parse("127,4,4,2"), [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT", b"AGT")]),  # more than 16 bits
     )

@@ -6,26 +6,41 @@ import itertools
 import json
 import os
 import re
+import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.cards import smi
+from tests.cli.support import command as installed
 from tests.cli.support import environment, run
+from tests.emulation import command as emulated
 
-CACHE = Path(__file__).parents[2] / "build" / "kernels"
+from . import twins
+
+ROOT = Path(__file__).parents[2]
+CACHE = ROOT / "build" / "kernels"
+EMULATED, TWINS = emulated.wanted() > 0, twins.wanted() > 0
 SUFFIX = {"edit": ".paf", "affine": ".sam", "affine2p": ".tsv"}
 _NEAR = 256  # MiB of a card's memory that may differ from one look to the next
 _MOST = 300  # letters of a line that a failure shows
 _names = itertools.count()
 
 
-def card_environment() -> dict[str, str]:
-    """With the kernels in the folder where tests keep them, unless the environment names one."""
-    return environment(WFACLI_CACHE_DIR=os.environ.get("WFACLI_CACHE_DIR") or str(CACHE))
+def card_environment(**more: str) -> dict[str, str]:
+    """With the kernels in the folder where tests keep them, unless the environment names one, and with more."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    cache = os.environ.get("WFACLI_CACHE_DIR") or str(CACHE)
+    return environment(**{"WFACLI_CACHE_DIR": cache, "PYTHONPATH": path, **more})
+
+
+def program() -> list[str]:
+    """The command; with emulated cards (tests/emulation/command.py) or twins (twins.py) where those are asked for."""
+    module = emulated if EMULATED else twins
+    return [sys.executable, "-m", module.__name__] if EMULATED or TWINS else installed()
 
 
 @dataclass(frozen=True)
@@ -58,14 +73,25 @@ class Run:
 
 
 def align(
-    folder: Path, engine: str, *arguments: object, suffix: str = ".paf", timeout: float = 120, command: str = "align"
+    folder: Path,
+    engine: str,
+    *arguments: object,
+    suffix: str = ".paf",
+    timeout: float = 120,
+    command: str = "align",
+    by: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
 ) -> Run:
-    """Runs `wfacli align --engine …`, or another command, with these arguments."""
+    """Runs `wfacli align --engine …`, or another command, with these arguments.
+
+    `by`: instead of the program; `env`: more of an environment.
+    """
     number = next(_names)
     out, stats = folder / f"{number}{suffix}", folder / f"{number}.json"
     begun = time.monotonic()
     words = [command, *map(str, arguments), "--engine", engine, "-o", str(out), "--stats", str(stats)]
-    done = run(*words, cwd=folder, env=card_environment(), timeout=timeout)
+    own = card_environment(**(env or {}))
+    done = run(*words, cwd=folder, env=own, program=list(by) or program(), timeout=timeout)
     seconds = time.monotonic() - begun
     text = re.sub(rb"\tCL:[^\n]*", b"", out.read_bytes()) if out.exists() else b""
     report = json.loads(stats.read_text()) if stats.exists() and stats.stat().st_size else {}

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import signal
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.cli.support import command
-
 from .inputs import Pair, letters, mixed, write
+from .stopping import SIGNALS, held, stopped
 from .support import (
     Occupied,
     Run,
@@ -26,31 +20,14 @@ from .support import (
     assert_clear_error,
     assert_no_failure,
     assert_same,
-    card_environment,
     line_of,
     wait_until_free,
 )
 
 pytestmark = pytest.mark.gpu
 SEED = 73
-HOLDER = Path(__file__).with_name("hold_memory.py")
 READS = mixed(SEED, [150] * 20_000, (0.0, 0.02, 0.05, 0.1))
 Say = Callable[[str], None]
-
-
-@contextlib.contextmanager
-def held(free_mib: int) -> Iterator[int]:
-    """Another process has all of the card's memory but about so much; gives the MiB that are left."""
-    holder = [sys.executable, str(HOLDER), str(free_mib)]
-    with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout and process.stderr
-        try:
-            said = process.stdout.readline()
-            assert said, process.stderr.read().decode()
-            yield int(said)
-        finally:
-            process.stdin.close()
-            process.wait(timeout=30)
 
 
 @pytest.mark.parametrize(
@@ -120,57 +97,47 @@ def test_empty_pairs(free_again: Occupied, tmp_path: Path, metric: str) -> None:
         assert found.report["pairs"] == 100_000
 
 
-SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
-
-
-def fed_for_ever(process: subprocess.Popen[bytes], text: bytes) -> None:
-    """Writes the same pairs to a process again and again until it ends."""
-
-    def feed() -> None:
-        assert process.stdin
-        with contextlib.suppress(OSError):
-            while True:
-                process.stdin.write(text)
-
-    threading.Thread(target=feed, daemon=True).start()
-
-
-def columns(text: bytes) -> list[bytes]:
-    """Lines of TSV without names and title; of a last line that is cut off nothing."""
-    lines = text[: text.rfind(b"\n") + 1].splitlines()[1:]
-    return [line.split(b"\t", 2)[2] for line in lines]
-
-
 @pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=[s.name for s, _ in SIGNALS])
 @pytest.mark.parametrize("metric", ["edit", "affine"])
 def test_stopped_in_mid_run(
     free_again: Occupied, tmp_path: Path, say: Say, metric: str, sent: signal.Signals, code: int
 ) -> None:
-    text = b"".join(b">%s\n<%s\n" % pair for pair in READS)
-    (tmp_path / "some.seq").write_bytes(text)
-    wanted = columns(align(tmp_path, "cpu", "some.seq", "--metric", metric, suffix=".tsv").text)
-    arguments = ["align", "-", "--metric", metric, "--engine", "gpu", "-o", "x.tsv", "--batch-bases", "2000000"]
-    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*command(), *arguments], cwd=tmp_path, env=card_environment(), **pipes) as process:
-        fed_for_ever(process, text)
-        partial = tmp_path / f"x.tsv.partial-{process.pid}"
+    seconds, written = stopped(tmp_path, READS, sent, code, "--metric", metric)
+    say(f"{sent.name}, {metric}: ended after {seconds:.2f} s, {written:,} pairs were written")
+    wait_until_free(free_again)
+
+
+@pytest.mark.parametrize(("sent", "code"), SIGNALS[:2], ids=[s.name for s, _ in SIGNALS[:2]])
+def test_stopped_in_a_long_launch(
+    free_again: Occupied, tmp_path: Path, say: Say, sent: signal.Signals, code: int
+) -> None:
+    """`wfacli local` of a pair whose only launch takes some eight seconds."""
+    rng = np.random.default_rng(SEED)
+    files = write(tmp_path, "far", [(letters(rng, 1_000_000).tobytes(), letters(rng, 24_000_000).tobytes())])
+    before = Occupied.now()
+    arguments = ["local", *map(str, files), "--engine", "gpu", "-o", "x.paf", "--checkpoint", "x.ckpt"]
+    with subprocess.Popen(
+        [*command(), *arguments], cwd=tmp_path, env=card_environment(), stderr=subprocess.PIPE
+    ) as process:
         end = time.monotonic() + 60
-        while not (partial.exists() and partial.stat().st_size > 20_000_000):
+        while not any(now > then + 1000 for now, then in zip(Occupied.now().memory, before.memory, strict=True)):
             assert process.poll() is None, process.stderr and process.stderr.read().decode()
             assert time.monotonic() < end, "it never got that far"
-            time.sleep(0.01)
+            time.sleep(0.05)
+        time.sleep(2)  # until the letters are there
+        assert process.poll() is None
         begun = time.monotonic()
         process.send_signal(sent)
         process.wait(timeout=10)
         seconds = time.monotonic() - begun
         assert process.stderr
         err = process.stderr.read().decode()
+    say(f"{sent.name} in a long launch: ended after {seconds:.2f} s: {err.strip()}")
     assert process.returncode == code, err
-    assert "Traceback" not in err
-    written = columns(partial.read_bytes())
-    assert written == list(itertools.islice(itertools.cycle(wanted), len(written)))
-    assert not (tmp_path / "x.tsv").exists()
-    say(f"{sent.name}, {metric}: ended after {seconds:.2f} s, {len(written):,} pairs were written")
+    assert seconds < 4, err  # a checkpoint of some 200 MB is written
+    assert "--resume goes on" in err and len(err.strip().splitlines()) <= 2, err
+    assert (tmp_path / "x.ckpt").stat().st_size > 1_000_000
+    assert not (tmp_path / "x.paf").exists()
     wait_until_free(free_again)
 
 

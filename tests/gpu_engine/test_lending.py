@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,6 +117,28 @@ def test_what_cannot_be_locked_is_not_lent(card):
         lender.lend(1000, call)
     assert lender.lent == 0
     assert len(lender.lend(1000, call)) == 1000
+
+
+def mapping_of(array: np.ndarray) -> tuple[str, list[str]]:
+    """Of the memory that an array begins in: its permissions and its flags."""
+    smaps = Path("/proc/self/smaps").read_text()
+    for part in re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", smaps):
+        begin, end = (int(text, 16) for text in part.split(" ", 1)[0].split("-"))
+        if begin <= address(array) < end:
+            return part.split()[1], part.split("VmFlags:")[1].split("\n")[0].split()
+    raise AssertionError("no such memory")
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells")
+def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_them():
+    size = 16 << 20
+    with on_card(EDIT) as (engine, _):
+        letters = engine.letters_memory(size)
+        answers = engine._outbox.take("gpu-bits-64", size // 64, 8 * size)
+        permissions, flags = mapping_of(letters)
+        assert permissions == "rw-p"
+        assert {"hg", "dc"} <= set(flags), "large pages wherever there are; not copied when the process forks"
+        assert mapping_of(answers)[0] == "rw-s"
 
 
 # Letters

@@ -17,7 +17,7 @@ from wfacli.engines import choice
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.parts import overlaid
 from wfacli.engines.several import SeveralGpus
-from wfacli.errors import DeviceError
+from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.stats import Stats
 
 from .support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
@@ -124,6 +124,53 @@ def test_all_fail(align, folder, cards, monkeypatch, capfd):  # noqa: F811
     assert "wfacli: warning: the GPU failed, and the CPU aligned the rest: injected: " in capfd.readouterr().err
 
 
+def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, cards, monkeypatch, capfd):  # noqa: F811
+    """Another program takes it when the run has begun: the first card has none for any job."""
+    assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
+    kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
+    cards.clear()
+    open_driver = choice.CudaDriver
+
+    def full(index: int, compiler: object) -> EmulatedDriver:
+        driver = open_driver(index, compiler)
+        if index == 0:
+            driver.fail(call="allocate", times=None, error=OutOfDeviceMemory)
+        return driver
+
+    monkeypatch.setattr(choice, "CudaDriver", full)
+    capfd.readouterr()
+    assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf", "--stats", "s.json") == 0
+    assert (folder / "x.paf").read_bytes() == (folder / "one.paf").read_bytes()
+    told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
+    assert told == [
+        "wfacli: warning: GPU 0 (emulated card) has no memory left, the others go on: another program has it"
+    ]
+    report = json.loads((folder / "s.json").read_text())
+    assert report["pairs_by_kernel"] == kernels  # nothing went to the CPU for it
+    assert report["engine"]["failure"] is None
+
+
+def test_of_all_cards_those_that_do_not_open_are_left_out(align, folder, cards, monkeypatch, capfd):  # noqa: F811
+    open_driver = choice.CudaDriver
+
+    def only_the_last(index: int, compiler: object) -> EmulatedDriver:
+        if index < 2:
+            raise DeviceError("its memory is somebody else's")
+        return open_driver(index, compiler)
+
+    monkeypatch.setattr(choice, "CudaDriver", only_the_last)
+    assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
+    capfd.readouterr()
+    assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf") == 0
+    told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
+    assert told == [f"wfacli: warning: GPU {i} is left out: its memory is somebody else's" for i in (0, 1)]
+    assert (folder / "x.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
+    assert sorted(cards) == [2]
+    monkeypatch.setattr(choice, "count_devices", lambda: 2)
+    assert align("q.fq", "t.fa", "--engine", "gpu", "--devices", "all", "-o", "y.paf") == 1
+    assert_one_error(capfd, "somebody else's")
+
+
 def test_a_card_that_is_not_there(align, folder, cards, capfd):  # noqa: F811
     assert align("q.fq", "t.fa", "--engine", "gpu", "--devices", "0,7", "-o", "x.paf") == 1
     assert_one_error(capfd, "no GPU 7")
@@ -147,7 +194,7 @@ def test_devices_that_are_refused(align, cards, capfd, text):  # noqa: F811
 def test_routes_go_to_who_has_the_least_to_do():
     """Also those of a card that fails, whatever rows they have, in whatever order."""
     engines = [GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28)]
-    engines.append(GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28, engines[0].letters))
+    engines.append(GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28))
     several = SeveralGpus(list(enumerate(engines)))
     batches = [batch_of(some_pairs(40, 60, seed=SEED + i)) for i in range(6)]
     try:

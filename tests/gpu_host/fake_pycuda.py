@@ -91,7 +91,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
     device = SimpleNamespace(
         name=lambda: "Some card", compute_capability=lambda: capability, total_memory=lambda: 1 << 34,
-        get_attribute=len, retain_primary_context=lambda: call("retain", context),
+        get_attribute=len, pci_bus_id=lambda: "0000:01:00.0", retain_primary_context=lambda: call("retain", context),
     )  # fmt: skip
     cuda.call = call
     cuda.init = lambda: call("init")

@@ -75,7 +75,7 @@ def test_a_driver_that_does_not_start(cuda):
 
 def test_the_card_is_described(cuda):
     card = CudaDriver().card
-    assert card == Card("Some card", "sm_90", 132, 232448, 233472, 1 << 34, "13.0")
+    assert card == Card("Some card", "sm_90", 132, 232448, 233472, 1 << 34, "13.0", "0000:01:00.0")
 
 
 def test_errors_are_ours_and_tell_what_failed(cuda):
@@ -126,6 +126,32 @@ def test_events_are_used_again_when_nobody_holds_them(cuda):
     del event, kept
 
 
+def test_a_dead_context_is_left_alone(cuda):
+    driver = CudaDriver(compiler=COMPILER)
+    memory, array, stream = driver.allocate(10), driver.pinned(10), driver.stream()
+    kernel = driver.kernel(ROW)
+    argument = np.zeros(1, np.dtype([("a", np.uint64)], align=True))
+    cuda.faults |= {name: cuda.Error("an illegal memory access") for name in ("launch", "synchronize")}
+    held = [driver._allocations[memory.address], kernel.function]
+    counts = [sys.getrefcount(one) for one in held]
+    with pytest.raises(DeviceError, match="an illegal memory access"):
+        driver.launch(kernel, 1, argument, stream)
+    driver.free(memory)
+    driver.unpin(array)
+    driver.close()
+    assert cuda.calls["free"] == 0
+    assert [sys.getrefcount(one) for one in held] >= counts, "the driver's no more, and never destroyed"
+    # One call that has failed is no dead context: what it has is given back.
+    alive = CudaDriver(compiler=COMPILER)
+    memory = alive.allocate(10)
+    del cuda.faults["synchronize"]
+    with pytest.raises(DeviceError):
+        alive.launch(alive.kernel(ROW), 1, argument, alive.stream())
+    alive.free(memory)
+    assert cuda.calls["free"] == 1
+    alive.close()
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_close_gives_everything_back_once(cuda, lost):
     driver = CudaDriver(compiler=COMPILER)
@@ -144,7 +170,8 @@ def test_close_gives_everything_back_once(cuda, lost):
     driver.close()
     driver.close()
     assert cuda.calls["pop"] == cuda.calls["push"] == cuda.calls["retain"] == 1
-    assert cuda.calls["free"] == 4
+    # What is of a dead context is left alone: each attempt would say on standard error that it has failed.
+    assert cuda.calls["free"] == (2 if lost else 4)
     assert cuda.calls["register"] == cuda.calls["unregister"] == 2
     assert locked.all()
 

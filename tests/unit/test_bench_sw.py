@@ -10,6 +10,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import harness
+import sw_gasal2
+import sw_ours
 import sw_pairs
 import sw_table
 from sw_plot import draw, values
@@ -18,14 +20,15 @@ from tests.emulation.driver import EmulatedDriver
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu import sw
 
-SAYS = 'echo "$GASAL_BATCH $@" >> {calls}; echo "Total execution time (in milliseconds): 2.5" >&2'
+SAYS = 'echo "$GASAL_BATCH $@" >> {calls}; echo "Total execution time (in milliseconds): {ms}" >&2'
 
 
 @pytest.fixture
 def card(monkeypatch, tmp_path):
-    monkeypatch.setattr(sw_table, "CudaDriver", lambda compiler: EmulatedDriver())
+    monkeypatch.setattr(sw_ours, "CudaDriver", lambda compiler: EmulatedDriver())
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(sw_table, "GPU_BATCH", 500)
     return tmp_path
 
 
@@ -36,35 +39,79 @@ def program(folder, script):
     return path
 
 
+def table(words):
+    options = ["--no-seeds", "--repeats", "1", "--threads", "1", "--save", "--cells", "9000", *words]
+    sw_table.main(sw_table.asked(options), EmulatedDriver)
+
+
+def rows_of(folder):
+    return json.loads(next(folder.glob("*-sw-table-part.json")).read_text())["rows"]
+
+
 def test_a_table_of_equal_lengths(card, capsys):
-    peer = program(card, SAYS.format(calls=card / "calls"))
-    words = ["--cells", "9000", "--lengths", "20", "30", "--no-seeds", "--repeats", "1", "--threads", "1", "--save"]
-    sw_table.main(sw_table.asked([*words, "--gasal2", f"128:{peer}", "--builds"]))
-    rows = json.loads(next(card.glob("*-sw-table-part.json")).read_text())["rows"]
+    # Two pairs of few letters take as long as its memory does.
+    takes = "$(($(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)) > 100 ? 5 : 3))"
+    peer = program(card, SAYS.format(calls=card / "calls", ms=takes))
+    table(["--lengths", "20", "30", "--gasal2", f"128:{peer}", "--builds", "--peer-cells", "4000"])
+    rows = rows_of(card)
     assert [(row["name"], row["pairs"], row["cells"]) for row in rows] == [("20", 22, 8800), ("30", 10, 9000)]
-    for row in rows:
+    for row, pairs in zip(rows, (10, 4), strict=True):
+        assert row["bus_tcups"] > 0
         for kind in ("scores", "cigars"):
             assert row[kind]["wfacli"]["seconds"] > 0 and list(row[kind]["wfacli"]["builds"]) == ["2x32"]
-            theirs = row[kind]["gasal2"]
-            assert theirs == {"seconds": 0.0025, "tcups": pytest.approx(row["cells"] / 2.5e9, 1e-3), "batch": 5000}
+            cells = pairs * int(row["name"]) ** 2
+            rate = pytest.approx(cells / 2e9, 1e-3)
+            theirs = {"seconds": 0.005, "memory_seconds": 0.003, "tcups": rate, "batch": 1}
+            assert row[kind]["gasal2"] == {**theirs, "pairs": pairs, "cells": cells}
     calls = [line.split() for line in (card / "calls").read_text().splitlines()]
-    assert " ".join(calls[0][:13]) == "5000 -a 2 -b 4 -q 4 -r 2 -y local -n 8"
-    assert ["-t" in call for call in calls] == [False, True, False, True]
+    assert " ".join(calls[0][:13]) == "1 -a 2 -b 4 -q 4 -r 2 -y local -n 8"
+    assert ["-t" in call for call in calls] == [False] * 4 + [True] * 4
     assert next(card.glob("*-sw-table-part.png")).stat().st_size > 10_000
-    assert "gasal2 0.000" in capsys.readouterr().out
+    assert "scores: gasal2 0.000" in capsys.readouterr().out
+
+
+def test_what_was_measured_stays(card, monkeypatch):
+    """Whatever ends it in mid-run: the file has the rows until then, and so has the picture."""
+    measured = sw_ours.Ours.measured
+
+    def fails(self, some, repeats, work):
+        if work == 9000:
+            assert rows_of(card)[0]["cigars"]  # there already, for what ends without a word
+            raise KeyboardInterrupt
+        return measured(self, some, repeats, work)
+
+    monkeypatch.setattr(sw_ours.Ours, "measured", fails)
+    with pytest.raises(KeyboardInterrupt):
+        table(["--lengths", "20", "30"])
+    assert [(row["name"], "cigars" in row) for row in rows_of(card)] == [("20", True)]
+    assert next(card.glob("*-sw-table-part.png")).exists()
+
+
+def test_nobody_has_a_turn_once_the_time_is_over(card):
+    table(["--lengths", "20", "--minutes", "0"])
+    assert not list(card.glob("*.json"))
 
 
 def test_a_peer_that_fails_says_why(tmp_path):
     pairs = sw_pairs.equal(20, 3)
     peer = program(tmp_path, "echo no memory >&2; exit 1")
-    assert sw_table.gasal2({128: peer}, pairs, False, 1) == {"failed": "no memory"}
-    assert sw_table.gasal2({24: peer}, pairs, False, 1) == {"failed": "over 16 letters"}
+    assert sw_gasal2.gasal2(peer, "2,4,4,2", pairs, False, 1) == {"failed": "no memory"}
+    assert sw_gasal2.program_for({24: peer}, 20) is None and sw_gasal2.program_for({24: peer}, 16) == peer
+
+
+def test_pairs_of_a_peer():
+    """As many as fill a card, and as its memory takes with paths."""
+    pairs = sw_pairs.equal(4096, 4)
+    assert len(sw_gasal2.peers_pairs(pairs, 1e12, 1e12, False)) == 59_604
+    assert len(sw_gasal2.peers_pairs(pairs, 1e12, 8192e3, False)) == 1000
+    assert len(sw_gasal2.peers_pairs(pairs, 1e12, 1e12, True)) == 10_240
+    assert len(sw_gasal2.peers_pairs(sw_pairs.equal(8, 4), 1e12, 1e12, True)) == 800_000
 
 
 def test_answers_that_are_not_the_cpus_end_it(card):
-    ours = sw_table.Ours(True, 1)
+    ours = sw_ours.Ours(True, 1)
     try:
-        (batch,) = sw_pairs.batches(sw_pairs.equal(20, 5), 10_000)
+        (batch,) = sw_pairs.equal(20, 5).batches(10_000)
         *_, scores = ours.run([batch])
         ours.check(batch, scores)
         with pytest.raises(AssertionError, match="CPU"):
@@ -75,11 +122,11 @@ def test_answers_that_are_not_the_cpus_end_it(card):
 
 def test_pairs_of_equal_lengths():
     pairs = sw_pairs.equal(100, 100_000)
-    assert len(pairs) == 100_000 and {len(s) for pair in pairs[:500] for s in pair} == {100}
-    assert len(set(pairs)) == sw_pairs.DISTINCT // 100
-    same = np.mean([q[:20] == t[:20] for q, t in pairs[:2000]])
+    assert len(pairs) == 100_000 and {len(s) for pair in pairs.distinct[:500] for s in pair} == {100}
+    assert len(set(pairs.distinct)) == sw_pairs.DISTINCT // 100
+    same = np.mean([q[:20] == t[:20] for q, t in pairs.distinct[:2000]])
     assert 0.2 < same < 0.6  # 20 letters without an error of 5%
-    assert sw_pairs.equal(50, 10, 0.0)[3][0] == sw_pairs.equal(50, 10, 0.0)[3][1]
+    assert (sw_pairs.equal(50, 10, 0.0).lengths == 50).all()
 
 
 def test_what_is_left_beside_a_seed():
@@ -92,10 +139,18 @@ def test_what_is_left_beside_a_seed():
 
 
 def test_batches_have_about_as_many_letters():
-    pairs = sw_pairs.equal(100, 55)
-    made = sw_pairs.batches(pairs, 2000)
-    assert [len(batch) for batch in made] == [10, 10, 10, 10, 10, 5]
-    assert sw_pairs.cells(pairs) == 55 * 100 * 100
+    distinct = [(b"A" * n, b"C" * (40 - n)) for n in range(1, 8)]
+    pairs = sw_pairs.Pairs(distinct, 17)
+    made = pairs.batches(200)
+    assert [len(batch) for batch in made] == [5, 5, 5, 2]
+    found = []
+    for batch in made:
+        for q, n, t, m in zip(batch.q_start, batch.q_len, batch.t_start, batch.t_len, strict=True):
+            assert q % 16 == t % 16 == 0 and t + m + 64 <= len(batch.bases)
+            found.append((bytes(batch.bases[q : q + n]), bytes(batch.bases[t : t + m])))
+    assert found == (distinct * 3)[:17]
+    assert pairs.cells == sum(len(q) * len(t) for q, t in found) and pairs.letters == 17 * 40 and pairs.longest == 39
+    assert pairs.fasta(0).split() == [word for q, _ in found for word in (b">p", q)]
 
 
 def test_a_picture_of_what_there_is(tmp_path):
@@ -105,6 +160,7 @@ def test_a_picture_of_what_there_is(tmp_path):
     ]
     assert values(rows[0], "scores") == {"wfacli, kernels": 3.0, "wfacli": 1.0}
     assert values(rows[1], "cigars") == {}
+    rows[0]["bus_tcups"], rows[1]["scores"]["wfacli"]["builds"] = 1.5, {"2x32": 1.0, "8x32 whole": 2.0}
     result = tmp_path / "part.json"
     result.write_text(json.dumps({"card": "a card", "date": "today", "commit": "abc", "rows": rows}))
     assert draw(result).stat().st_size > 10_000

@@ -21,9 +21,13 @@ def chosen(length: int, count: int, path: bool = False, codes: int = 5) -> sw.Bu
 
 
 def test_many_pairs_get_what_wastes_least() -> None:
-    """As measured: a stripe for all of a short pair, few stripes for long ones."""
-    for length, width in ((30, 64), (64, 64), (128, 128), (256, 256), (1000, 256), (4096, 512)):
-        assert chosen(length, 1_000_000).width == width
+    """As measured: a stripe for all of a short pair, few stripes for long ones, of which there are not so many."""
+    shapes = ((30, 64), (64, 64), (128, 128), (256, 256), (512, 256), (1024, 512), (2048, 512), (4096, 512))
+    for length, width in shapes:
+        assert chosen(length, 32_000_000 // length).width == width
+    path = [chosen(length, 32_000_000 // length, True) for length in (64, 128, 256, 512, 1024, 2048, 4096)]
+    assert [build.lanes for build in path] == [2, 4, 8, 8, 8, 32, 32]
+    assert [build.whole for build in path] == [True] * 3 + [False] * 4
     # Scores of many codes leave no room for wide lanes.
     assert chosen(256, 1_000_000, codes=25).columns == 16
 
@@ -38,7 +42,7 @@ def test_steps_of_lengths() -> None:
 
 def test_few_pairs_get_more_lanes() -> None:
     assert [chosen(64, count).lanes for count in (1_000_000, 8000, 3)] == [2, 8, 8]
-    assert [chosen(700, count).lanes for count in (1_000_000, 8000, 3)] == [8, 32, 32]
+    assert [chosen(700, count).lanes for count in (1_000_000, 2000, 3)] == [8, 32, 32]
     assert chosen(64, 0).lanes == 8
 
 
@@ -54,15 +58,35 @@ def test_directions_are_kept_where_they_are_few() -> None:
 def test_lengths_that_bits_hold() -> None:
     """By the least that a cell of such a pair can have: gaps along both edges, and what lies beyond."""
     assert scores_of("2,4,4,2").longest(16, sw.Rule.LOCAL) > 1 << 30
-    assert 5000 < scores_of("2,4,4,2").longest(16, sw.Rule.GLOBAL) < 7000
+    assert 5000 < scores_of("2,4,5,2").longest(16, sw.Rule.GLOBAL) < 7000
+    assert 12_000 < scores_of("2,4,4,2").longest(16, sw.Rule.GLOBAL) < 14_000
     assert scores_of("1,4,4,0").longest(16, sw.Rule.GLOBAL) == 27_999
     assert scores_of("2,4,4,100").longest(16, sw.Rule.GLOBAL) == 0
     assert scores_of("2,4,4,2").longest(32, sw.Rule.GLOBAL) > 8_000_000
     assert scores_of("127,4,4,2").longest(32, sw.Rule.LOCAL) > 8_000_000
     assert 1000 < scores_of("127,4,4,100").longest(32, sw.Rule.GLOBAL) < 8_000_000
-    n = scores_of("2,4,4,2").longest(16, sw.Rule.EXTENSION)
-    least = [-(3 * 4 + (2 * longest + 2 * sw.WIDE.width + 64) * 2 + 2 * 4) for longest in (n, n + 1)]
+    n = scores_of("2,4,5,2").longest(16, sw.Rule.EXTENSION)
+    least = [-(3 * 5 + (2 * longest + 2 * sw.WIDE.width + 64) * 2 + 2 * 4) for longest in (n, n + 1)]
     assert least[0] > -28_000 >= least[1]
+
+
+def test_scores_in_units() -> None:
+    """Kernels have the scores and costs divided by what divides them all; the unit brings them back."""
+    scores = scores_of("4,8,6,2")
+    assert (scores.unit, scores.most, scores.least, scores.open, scores.extend) == (2, 2, -4, 3, 1)
+    assert scores_of("4,8,6,3").unit == 1 and scores_of("3,0,6,0").unit == 3
+    assert [scores_of(f"1,1,{opening},1").digits for opening in (0, 1, 3, 4)] == [False, True, True, False]
+
+
+def test_few_uneven_pairs_share_a_launch() -> None:
+    """What has few pairs of its own is done with those that take more lanes; many are shared out by their lengths."""
+    lengths, builds = np.repeat([200, 700, 3000], [3000, 3000, 10_000]), (*sw.BUILDS, *sw.WHOLE)
+    for path in (False, True):
+        few = sw.worth_launching(builds, lengths, lengths, path, 5, True)
+        assert {build.lanes for build in few} == {32}
+        many = sw.worth_launching(builds, *[np.repeat(lengths, 60)] * 2, path, 5, True)
+        assert len({build.lanes for build in many}) > 2
+    assert sw.worth_launching(builds, lengths[:1], lengths[:1], True, 5, True) == builds
 
 
 def test_scores_of_letters() -> None:

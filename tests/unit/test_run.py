@@ -26,6 +26,19 @@ def test_batches_are_alike(total):
         assert letters * count >= total > letters * (count - 1), "no batch more, and none that is hardly one"
 
 
+@pytest.mark.parametrize("cards", [2, 3, 8])
+@pytest.mark.parametrize("total", [10_000_000, GPU_BATCH, GPU_BATCH + 1, 132_000_000, 608_000_000, 10**11])
+def test_every_card_has_as_many_batches(total, cards):
+    letters = shared_out([total], cards)
+    count = round(total / letters * 17 / 16) if letters < GPU_BATCH else -(-total // GPU_BATCH)
+    assert letters <= GPU_BATCH
+    if total < 16_000_000:
+        assert letters == GPU_BATCH, "too few letters for two"
+    elif total / cards > 8_000_000 and letters < GPU_BATCH:
+        assert count % cards == 0
+    assert letters > 8_000_000
+
+
 def test_of_a_stream_nobody_knows_how_much_there_is():
     assert shared_out([None, 10**9]) == shared_out([None]) == GPU_BATCH
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from ..config import AlignSpec, Config, EngineName
 from ..errors import DeviceError, UsageError
@@ -47,18 +48,28 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
 
 
 def _on_cards(config: Config, stats: Stats, tell: Callable[[str], None] | None) -> GpuEngine | SeveralGpus:
-    """The cards that are asked for. Raises DeviceError where one of them does not work."""
+    """The cards that are asked for; of all, those that work.
+
+    Raises:
+        DeviceError: one that is named does not work, or none does.
+    """
     devices = tuple(range(count_devices())) if config.devices is None else config.devices
-    engines: list[GpuEngine] = []
-    try:
-        for index in devices or (0,):  # of none, opening the first says why
-            letters = engines[0].letters if engines else None
-            engines.append(GpuEngine(config.spec, _opening(tell, index), stats, config.gpu_memory, letters))
-    except BaseException:
-        for engine in reversed(engines):
+    devices = devices or (0,)  # of none, opening the first says why
+    with ThreadPoolExecutor(len(devices)) as pool:
+        opening = [
+            pool.submit(GpuEngine, config.spec, _opening(tell, index), stats, config.gpu_memory) for index in devices
+        ]
+    problems = {index: problem for index, one in zip(devices, opening, strict=True) if (problem := one.exception())}
+    engines = [(index, one.result()) for index, one in zip(devices, opening, strict=True) if not one.exception()]
+    serious = [p for p in problems.values() if not isinstance(p, DeviceError)]
+    if problems and (serious or not engines or config.devices is not None):
+        for _, engine in engines:
             engine.close()
-        raise
-    return engines[0] if len(engines) == 1 else SeveralGpus(list(zip(devices, engines, strict=True)), tell)
+        raise (serious or list(problems.values()))[0]
+    for index, problem in problems.items():
+        if tell:
+            tell(f"warning: GPU {index} is left out: {problem}")
+    return engines[0][1] if len(engines) == 1 else SeveralGpus(engines, tell)
 
 
 def any_card() -> bool:

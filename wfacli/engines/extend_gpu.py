@@ -99,7 +99,7 @@ class ExtendGpuEngine:
         self._job_bytes = int(wanted) // IN_FLIGHT
         self._staging, self._outbox = Staging(IN_FLIGHT + 2, self._device.call_now), Outbox(self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
-        self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender()
+        self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender(forked=False)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
         self._closed = False
@@ -202,12 +202,14 @@ class ExtendGpuEngine:
         shared, codes, path = self._device.driver.card.shared_per_block, self._scores.codes, not self._spec.score_only
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
-        narrow, most = self._longest
+        digits, (narrow, most) = self._scores.digits, self._longest
+        if len(rows) <= sw.MOST_LOOKED_AT:
+            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits)
         order, groups, others, letters = share_rows(
             pairs,
             rows,
             sw.STEP,
-            sw.best_builds(builds, len(rows), path, codes),
+            sw.best_builds(builds, len(rows), path, codes, digits),
             np.array([build.width for build in (*builds, sw.WIDE)], np.int32),
             0 if wide else narrow,
             most,

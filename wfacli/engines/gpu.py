@@ -119,7 +119,6 @@ class GpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
-        letters: Lender | None = None,
     ) -> None:
         """Opens the card.
 
@@ -128,7 +127,6 @@ class GpuEngine:
             open_driver: called in the device's thread.
             stats: of the run.
             memory: how many of the card's bytes may be used, below 1 as a share of what is free; None: half.
-            letters: another engine's, whose card stays open as long as this one's: what it lends serves all cards.
 
         Raises:
             DeviceError: there is no card that works.
@@ -147,11 +145,16 @@ class GpuEngine:
         self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
-        self.letters, self._lends = letters or Lender(), letters is None
+        self.letters = self._own = Lender(forked=False)
         self._outbox = Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
+        self._starved = False
         self._closed = False
+
+    def share_letters(self, other: GpuEngine) -> None:
+        """Takes letters from another engine's memory, which serves all cards; that one is closed after this one."""
+        self.letters = other.letters
 
     def letters_memory(self, nbytes: int) -> U8 | None:
         """Page-locked memory (u8[nbytes]), from which a batch's letters go to the card without another copy.
@@ -188,6 +191,11 @@ class GpuEngine:
         """Why the card takes no more pairs; None as long as it works."""
         return self._failure
 
+    @property
+    def starved(self) -> bool:
+        """Whether the card had no memory left for the smallest of jobs, since others have it."""
+        return self._starved
+
     def long_pairs(self) -> LongPairs:
         """The same card for pairs that are too long for its kernels, as long as the engine is not closed."""
         return LongPairs(self._spec, self._device.driver.card, self._device.call_now)
@@ -203,7 +211,7 @@ class GpuEngine:
         self._closed = True
         self._staging.close()
         self._columns.close()
-        for held in (self._outbox, self.letters) if self._lends else (self._outbox,):
+        for held in (self._outbox, self._own):
             self._device.call(held.close)
         self._device.close()
 
@@ -299,6 +307,7 @@ class GpuEngine:
             # Parts that were cut before the last one failed say nothing of what fits now.
             self._job_bytes = min(self._job_bytes, part.job_bytes // 2)
             if part.job_bytes // 2 < _LEAST:
+                self._starved = True
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
             again = self._parts(part.chosen, route)
             return [piece for p in again for piece in self._result(route, p)]

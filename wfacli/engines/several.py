@@ -28,8 +28,11 @@ class _Card:
     told: bool = False
 
     @property
-    def works(self) -> bool:
-        return self.engine.failure is None
+    def trouble(self) -> str:
+        """Why it gets no more routes; "" as long as it does."""
+        if self.engine.failure is not None:
+            return f"failed, the others go on: {self.engine.failure}"
+        return "has no memory left, the others go on: another program has it" if self.engine.starved else ""
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,11 @@ class _Ticket:
 class SeveralGpus:
     """One GpuEngine a card; see engines.base.Engine.
 
-    A card that fails gets no more routes, and what it had goes to the others; only where none is left is it the CPU's.
-    What a batch gets does not depend on which card had it.
+    A card that fails, or whose memory somebody else has, gets no more routes, and what it had goes to the others; only
+    where none is left is it the CPU's. What a batch gets does not depend on which card had it.
 
     Attributes:
-        engines: with the index of each one's card; they share the memory that they lend for letters, and are closed
+        engines: with the index of each one's card; the first one's memory for letters serves all, and they are closed
             with this one.
         tell: told of a card that fails, in a line; from any thread.
     """
@@ -60,6 +63,8 @@ class SeveralGpus:
 
     def __post_init__(self) -> None:
         self._cards = [_Card(engine, index) for index, engine in self.engines]
+        for card in self._cards[1:]:
+            card.engine.share_letters(self._cards[0].engine)
         self._lock = threading.Lock()
 
     def letters_memory(self, nbytes: int) -> U8 | None:
@@ -87,10 +92,11 @@ class SeveralGpus:
             found = card.engine.collect(ticket.inner)
         finally:
             self._given_back(card, ticket.letters)
-        if card.works:
+        if not card.trouble:
             return found
         self._tell_of(card)
-        lost = found.rows[found.status == np.uint8(Status.UNSUPPORTED)]
+        why = Status.UNSUPPORTED if card.engine.failure else Status.MEMORY_LIMIT
+        lost = found.rows[found.status == np.uint8(why)]
         if not len(lost) or not self._working():
             return found
         which = np.isin(ticket.route.rows, lost)
@@ -137,7 +143,7 @@ class SeveralGpus:
             raise problems[0]
 
     def _working(self) -> list[_Card]:
-        return [card for card in self._cards if card.works]
+        return [card for card in self._cards if not card.trouble]
 
     def _given_back(self, card: _Card, letters: float) -> None:
         with self._lock:
@@ -148,4 +154,4 @@ class SeveralGpus:
             told, card.told = card.told, True
         if self.tell and not told and self._working():
             name = card.engine.stats()["card"]
-            self.tell(f"warning: GPU {card.index} ({name}) failed, the others go on: {card.engine.failure}")
+            self.tell(f"warning: GPU {card.index} ({name}) {card.trouble}")

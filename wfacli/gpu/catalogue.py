@@ -77,11 +77,10 @@ _RESIDENT = {
     "tiles-256-pieces-2-coded": 2,
     **{f"sw-ends-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
 }
-_SIXTEEN = [f"{rule}-{build}-bits-16" for rule in ("local", "ends") for build in ("8x16", "32x16")]
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
-    **{f"sw-{what}-path": ("sm_80",) for what in _SIXTEEN},
+    "sw-ends-8x16-bits-16-path": ("sm_80",),
     "sw-ends-8x16-bits-16-whole": ("sm_80",),
     "sw-ends-32x16-bits-32-path": ("sm_100",),
     **{f"wfa-affine-{most}-coded": ("sm_80",) for most in (30, 60, 120)},
@@ -96,11 +95,15 @@ _TOO_LARGE = {
         f"sw-{what}": ("sm_80", "sm_100")
         for lanes in (2, 4, 8)
         for what in (
-            f"local-{lanes}x32-bits-16-path",
             f"ends-{lanes}x32-bits-16",
             f"ends-{lanes}x32-bits-16-whole",
             f"extension-{lanes}x32-bits-16-path",
         )
+    },
+    # Some words of what a pair and a part need beside their rows.
+    **{
+        f"sw-{what}-bits-16-path": ("sm_80", "sm_90", "sm_100")
+        for what in (*(f"local-{build}" for build in ("2x32", "4x32", "8x32", "8x16", "32x16")), "ends-32x16")
     },
 }
 
@@ -231,8 +234,8 @@ def _local() -> Iterator[Row]:
     for build in local.BUILDS:
         large = ("sm_100",) if build.pairs else ()
         yield Row(build.name, "local.cu", "local_strips", build.macros, build.threads, spills_on=large)
-    for name, entry in ((local.CONES, "local_cones"), (local.TOPS, "local_tops")):
-        yield Row(name, "local_cone.cu", entry, (), local.CONE_THREADS)
+    for name in (local.CONES, local.TOPS, local.WINDOWS):
+        yield Row(name, "local_cone.cu", name.replace("-", "_"), (), local.CONE_THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations

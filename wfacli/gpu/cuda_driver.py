@@ -81,6 +81,7 @@ def describe(cuda: Any, device: Any) -> Card:
         shared_per_multiprocessor=device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
         memory_total=device.total_memory(),
         driver_version=f"{version // 1000}.{version % 1000 // 10}",
+        bus=device.pci_bus_id(),
     )
 
 
@@ -150,9 +151,16 @@ class CudaDriver:
         self._streams: list[Any] = []
         self._events: list[Any] = []
         self._unused: deque[int] = deque()  # events that may be recorded again
+        self._faulty = False  # a call has failed, for another reason than that memory was short
         with self._named("opening the card"):
-            self._context: Any = device.retain_primary_context()
-            self._context.push()
+            self._context: Any = self._entered(device)
+
+    @staticmethod
+    def _entered(device: Any) -> Any:
+        """The context that work is done in, current in this thread from now on."""
+        context = device.retain_primary_context()
+        context.push()
+        return context
 
     @contextlib.contextmanager
     def _named(self, what: str) -> Iterator[None]:
@@ -162,7 +170,17 @@ class CudaDriver:
         except self._cuda.MemoryError as problem:
             raise OutOfDeviceMemory(f"{self.card.name}: out of memory in {what}") from problem
         except self._cuda.Error as problem:
+            self._faulty = True
             raise DeviceError(f"{self.card.name}: {what} failed: {problem}") from problem
+
+    def _dead(self) -> bool:
+        """Whether no call can succeed any more, as after a kernel's illegal access, in any context of the process."""
+        if self._faulty:
+            try:
+                self._cuda.Context.synchronize()
+            except self._cuda.Error:
+                return True
+        return False
 
     def free_memory(self) -> int:
         """Bytes that nobody has."""
@@ -179,7 +197,7 @@ class CudaDriver:
     def free(self, memory: Memory) -> None:
         """Gives it back."""
         with self._named("freeing memory"):
-            self._allocations.pop(memory.address).free()
+            self._give_back(self._allocations.pop(memory.address))
 
     def pinned(self, nbytes: int) -> Bytes:
         """Page-locked memory of the host."""
@@ -191,7 +209,7 @@ class CudaDriver:
     def unpin(self, array: Bytes) -> None:
         """Gives it back."""
         with self._named("freeing page-locked memory"):
-            self._free_pin(self._pins.pop(array.ctypes.data))
+            self._give_back(self._pins.pop(array.ctypes.data).base)
 
     def lock(self, memory: Bytes) -> None:
         """Page-locks memory of the host."""
@@ -293,27 +311,35 @@ class CudaDriver:
         """Gives everything back, on a card that is lost too: PyCUDA ends a process that leaves its context behind."""
         if self._context is None:
             return
-        with contextlib.suppress(self._cuda.Error):
-            self._cuda.Context.synchronize()
-        for allocation in self._allocations.values():
+        self._faulty = True
+        dead = self._dead()
+        for held in (*self._allocations.values(), *(array.base for array in self._pins.values())):
             with contextlib.suppress(self._cuda.Error):
-                allocation.free()
-        for array in self._pins.values():
-            with contextlib.suppress(self._cuda.Error):
-                self._free_pin(array)
+                (_abandon if dead else self._give_back)(held)
+        if dead:
+            modules = [part for kernel in self._kernels.values() for part in (kernel.function, kernel.module)]
+            for held in (*modules, *self._streams, *self._events):
+                _abandon(held)
         for memory in list(self._locks.values()):
             with contextlib.suppress(DeviceError):
                 self.unlock(memory)
         self._allocations.clear()
         self._pins.clear()
         self._locks.clear()
-        for held in (self._kernels, self._streams, self._events):
-            held.clear()
+        for all_of_a_kind in (self._kernels, self._streams, self._events):
+            all_of_a_kind.clear()
         with contextlib.suppress(self._cuda.Error):
             self._context.pop()
         self._context = None
 
-    @staticmethod
-    def _free_pin(array: Bytes) -> None:
-        allocation: Any = array.base
-        allocation.free()
+    def _give_back(self, allocation: Any) -> None:
+        """Frees memory of the card or of the host."""
+        if self._dead():
+            _abandon(allocation)
+        else:
+            allocation.free()
+
+
+def _abandon(held: Any) -> None:
+    """Keeps an object of PyCUDA's for ever: of a dead context, each says on standard error that it cannot be freed."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))

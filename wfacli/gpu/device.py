@@ -73,6 +73,7 @@ class Device:
             "card": card.name,
             "architecture": card.arch,
             "driver": card.driver_version,
+            "bus": card.bus,
             "memory_bytes": IN_FLIGHT * job_bytes,
             "failure": str(failure) if failure else None,
         }

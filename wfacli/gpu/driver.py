@@ -30,6 +30,7 @@ class Card:
         shared_per_multiprocessor: bytes.
         memory_total: bytes.
         driver_version: as NVIDIA numbers what its driver supports, "13.0".
+        bus: its PCI address, "" where there is none; what tells cards of one machine apart, whoever counts them.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Card:
     shared_per_multiprocessor: int
     memory_total: int
     driver_version: str
+    bus: str = ""
 
 
 @dataclass(frozen=True)

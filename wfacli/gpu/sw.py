@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,18 +21,18 @@ _EDGE = 8  # bytes of a row of an edge
 _ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
 _ROOM_32 = 1_400_000_000
 
-_FULL = 1600  # warps that hide what they wait for: as measured on an H200 for the kernels of tiles.py
-# What a lane does in a row, in instructions of the units that are busiest, counted in machine code for sm_90: for each
-# column, and once; the same with directions; and where there is more than one stripe, once, and once for as many rows
-# as a group reads ahead. What a stripe takes beside its rows, in rows. By what factor it takes longer for each
-# doubling of what resident groups hand on from stripe to stripe, as that outgrows the second-level cache: as measured
-# on an H200, 2026-11-22, scores of pairs of 64 to 4,096 letters.
-_SWEEP, _TRACE, _STRIPES, _BEGIN = (5.5, 16.0), (11.0, 20.0), (2.0, 25.0), 16
-_CACHE, _SLOWER = 75e6, 0.35
-# With CIGARs: by what factor steps take longer whose directions go to memory, and those that are done again less, with
-# what comes in and out of each part; what a step of the way back takes, of a pair's lanes together, or of a thread.
-_KEPT, _AGAIN, _WALK, _ALONE = 1.1, 0.75, 850.0, 112.0
-_RESIDENT = 1584  # warps of such a card
+# What a lane does in a row, in instructions of the units that are busiest: for each column, and once; for a path
+# also with states that are kept; with directions as digits and as flags (counted in machine code for sm_90); and where
+# there is more than one stripe, once for as many rows as a group reads ahead. What a stripe takes beside its rows, in
+# rows. With CIGARs: by what factor lanes of 32 columns take longer, whose states leave no registers; steps that are
+# done again, with what comes in and out of each part; what a step of the way back takes, of a pair's lanes, or of
+# a thread; by what factor rows take longer whose directions go to memory. At the end of a launch warps wait for the
+# last ones: for how much of the time that a pair takes. Fitted to kernels of each build alone, pairs of 64 to 4,096
+# letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
+_SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, _BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
+_BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.8, 0.54
+_RESIDENT = {32: 1584, 16: 2112}  # warps of such a card, by the columns of a lane
+MOST_LOOKED_AT = 40_000  # pairs of a batch: with more all builds have enough
 _DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
@@ -124,7 +125,14 @@ class Build:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond."""
         return self.threads * self.columns * self.pairs * (codes + 1)
 
-    def work(self, query_len: Lengths, target_len: Lengths, path: bool = False, codes: int = 0) -> F64:
+    @property
+    def at_once(self) -> int:
+        """Pairs that a card has at work at a time."""
+        return _RESIDENT[32 if self.columns > 16 else 16] * 32 // self.lanes * self.pairs
+
+    def work(
+        self, query_len: Lengths, target_len: Lengths, path: bool = False, codes: int = 0, digits: bool = True
+    ) -> F64:
         """What a group does for such pairs, in instructions of lanes: also for what lies beyond them.
 
         Args:
@@ -132,22 +140,22 @@ class Build:
             target_len: letters, [n].
             path: whether CIGARs are wanted.
             codes: of the scheme; where their scores leave room for few warps, all takes longer. 0: not known.
+            digits: whether directions come as digits; see Scores.digits.
         """
         rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
-        sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _TRACE))
-        several = np.where(stripes > 1, _STRIPES[0] + _STRIPES[1] / min(self.lanes, 16), 0)
-        each = stripes * (rows + _BEGIN) * ((_KEPT * trace if path and self.whole else sweep) + several)
+        sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _DIGITS if digits else _FLAGS))
+        several = np.where(stripes > 1, _STRIPES / min(self.lanes, 16), 0)
+        row = sweep if not path else _KEPT * trace if self.whole else sweep + _STATES * self.columns
+        each = stripes * (rows + _BEGIN) * (row + several)
         steps = np.minimum(query_len, target_len)  # of a path, about
         if path and self.whole:
             each = each + steps * _ALONE * self.pairs / self.lanes
         elif path:
             parts = steps / self.steps + steps / self.width + 1
             again = _AGAIN * (self.steps + self.lanes) * trace + _WALK * self.steps * self.pairs / self.lanes
-            each = each + parts * again
-        held = _RESIDENT * 32 // self.lanes * _EDGE * query_len * np.where(stripes > 1, 1, 0)
-        slower = 1 + _SLOWER * np.log2(np.maximum(held / _CACHE, 1))
+            each = (each + parts * again) * (_BROAD if self.columns > 16 else 1)
         warps = _SHARED // (self.shared(codes) + 6_000) * self.threads // 32
-        found: F64 = each * slower * (self.lanes * max(_WARPS / max(warps, 1), 1))
+        found: F64 = each * (self.lanes * max(_WARPS / max(warps, 1), 1))
         return found
 
     def keeps(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
@@ -188,6 +196,7 @@ class Scores:
         codes: letters.
         open, extend: of gaps.
         most, least: of all scores.
+        unit: by which all of these are to be multiplied: kernels have numbers as small as possible.
     """
 
     table: I8
@@ -197,19 +206,27 @@ class Scores:
     extend: int
     most: int
     least: int
+    unit: int
 
     @classmethod
     def of(cls, matrix: I8, same: npt.NDArray[np.uint8], open_: int, extend: int) -> Scores:
         """From i8[A, A], a query's code by a target's, and u8[A]; A is 30 at most."""
+        unit = max(math.gcd(open_, extend, *map(int, np.unique(matrix))), 1)
+        matrix, open_, extend = (matrix // unit).astype(np.int8), open_ // unit, extend // unit
         size, least = len(matrix), int(matrix.min())
         table = np.full((CODES, CODES), min(least, BEYOND_LEAST), np.int8)
         table[:size, :size] = matrix.T
         written = sum(1 << code for code, equal in enumerate(same.tolist()) if equal)
-        return cls(table, written, size, open_, extend, int(matrix.max()), least)
+        return cls(table, written, size, open_, extend, int(matrix.max()), least, unit)
+
+    @property
+    def digits(self) -> bool:
+        """Whether directions come as digits, as Gaps::digits of cuda/sw_room.cuh says of the gaps."""
+        return 1 <= self.open <= 3
 
     def into(self, task: npt.NDArray[np.void]) -> None:
         """Writes it into an SwTask."""
-        for name in ("codes", "open", "extend", "most", "same"):
+        for name in ("codes", "unit", "open", "extend", "most", "same"):
             task[name] = getattr(self, name)
         task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
@@ -242,25 +259,60 @@ _STEPS = np.unique(
 STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # of each length
 
 
-def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes: int = 0) -> U8:
+def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes: int = 0, digits: bool = True) -> U8:
     """For pairs of each two steps of lengths (query's, target's) the place of the build that has the least work.
 
-    Of few pairs each gets more lanes than that, as they are more than the card has warps to keep it busy.
+    Of few pairs each gets more lanes than that, as they are more than the card has warps to keep it busy, and all wait
+    for the last ones.
     """
-    lanes = 1 << (max(32 * _FULL * builds[0].pairs // max(count, 1), 1) - 1).bit_length()
-    return _best_builds(builds, min(lanes, 32), path, codes)
+    quarters = round(4 * math.log2(max(count, 1)))  # of a doubling: counts that are much the same have one answer
+    return _best_builds(builds, quarters, path, codes, digits)
+
+
+@functools.lru_cache(256)
+def _best_builds(builds: tuple[Build, ...], quarters: int, path: bool, codes: int, digits: bool) -> U8:
+    """The best builds for 2 ** (quarters / 4) pairs."""
+    rounds = np.array([[2 ** (quarters / 4) / build.at_once] for build in builds])
+    taken = _works(builds, path, codes, digits) * np.maximum(1 / rounds, 1 + _TAIL / rounds)
+    best: U8 = taken.argmin(axis=0).astype(np.uint8)
+    return best
 
 
 @functools.lru_cache(64)
-def _best_builds(builds: tuple[Build, ...], lanes: int, path: bool, codes: int) -> U8:
-    """The best builds where so many lanes a group would keep a card busy."""
+def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F64:
+    """f64[builds, steps * steps]: what each build does for a pair; infinite where it does not take it."""
     query_len, target_len = (side.reshape(-1) for side in np.meshgrid(_STEPS, _STEPS, indexing="ij"))
     work = np.full((len(builds), len(query_len)), np.inf)
     for place, build in enumerate(builds):
         kept = build.keeps(query_len, target_len) if build.whole else True
-        taken = build.work(query_len, target_len, path, codes) * max(lanes / build.lanes, 1)
-        work[place] = np.where(kept, taken, np.inf)
-    best: U8 = work.argmin(axis=0).astype(np.uint8)
+        work[place] = np.where(kept, build.work(query_len, target_len, path, codes, digits), np.inf)
+    return work
+
+
+def worth_launching(
+    builds: tuple[Build, ...], query_len: Lengths, target_len: Lengths, path: bool, codes: int, digits: bool
+) -> tuple[Build, ...]:
+    """The builds that pairs of such lengths are best shared out among, all or those with more lanes.
+
+    Each has a launch of its own, whose end leaves the card idle; few pairs are sooner done in fewer launches, though
+    each of them takes more work there.
+    """
+    steps = STEP[np.minimum(query_len, _LONGEST)].astype(np.int64) * len(_STEPS)
+    pairs = np.bincount(steps + STEP[np.minimum(target_len, _LONGEST)])
+    shapes = np.flatnonzero(pairs)
+    best, least = builds, np.inf
+    for lanes in sorted({build.lanes for build in builds}):
+        some = tuple(build for build in builds if build.lanes >= lanes)
+        chosen = best_builds(some, len(query_len), path, codes, digits)[shapes]
+        works, taken = _works(some, path, codes, digits)[:, shapes], 0.0
+        for place, build in enumerate(some):
+            if len(own := np.flatnonzero(chosen == place)):
+                each = works[place][own]
+                taken += max(
+                    build.at_once * each.max(), each @ pairs[shapes[own]] + _TAIL * build.at_once * each.min()
+                )
+        if taken < least:
+            best, least = some, taken
     return best
 
 

@@ -30,7 +30,7 @@ SW_TASK = np.dtype(
         ("seq", SEQUENCES),
         *((name, _ADDRESS) for name in ("rows", "status", "score", "op_count", "ops", "span")),
         *((name, _ADDRESS) for name in ("workspace", "stride", "next", "prefixes", "ends")),
-        *((name, np.int32) for name in ("codes", "open", "extend", "most", "count", "op_capacity")),
+        *((name, np.int32) for name in ("codes", "unit", "open", "extend", "most", "count", "op_capacity")),
         *((name, np.int32) for name in ("longest_query", "longest_target", "rule")),
         ("same", np.uint32),
         ("scores", np.uint32, 256),
@@ -119,10 +119,13 @@ LOCAL_TASK = np.dtype(
     ],
     align=True,
 )
-LOCAL_CONE = np.dtype([("row", _ADDRESS), *((name, np.int64) for name in ("rows", "column", "needed"))], align=True)
+LOCAL_CONE = np.dtype(
+    [("row", _ADDRESS), *((name, np.int64) for name in ("first", "column", "rows", "needed", "middle", "to"))],
+    align=True,
+)
 LOCAL_CONES_TASK = np.dtype(
     [
-        *((name, _ADDRESS) for name in ("cones", "first", "best")),
+        *((name, _ADDRESS) for name in ("cones", "answers")),
         *((name, np.int32) for name in ("parts", "match", "open", "extend", "spare")),
     ],
     align=True,

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._native import check_batch
 from ..batch import I32, U8, AlignmentBatch, PairBatch, Status
 from ..config import AlignSpec, Config, EngineName, Limits
+from ..engines.both import BothEngines
 from ..engines.choice import with_gpu
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.rescue import align_in_turn, turns_of
@@ -67,6 +68,7 @@ class Engine:
         where: EngineName = EngineName.CPU,
         gpu_memory: float | None = None,
         tell: Callable[[str], None] | None = None,
+        devices: tuple[int, ...] | None = (0,),
     ) -> None:
         """Opens it. Raises DeviceError where a card is asked for and there is none that works.
 
@@ -76,18 +78,21 @@ class Engine:
             where: CPU, or GPU.
             gpu_memory: as --gpu-memory has it.
             tell: told what takes a while, in a line; from any thread.
+            devices: cards, as --devices has them; None: all.
         """
         self._spec, self._limits, self._stats = spec, Limits(), Stats()
         self._checks = native_options(spec, self._limits, TABLE)
         cpu = CpuEngine(spec, self._limits, threads, stats=self._stats)
-        config = Config(spec, limits=self._limits, threads=threads, engine=where, gpu_memory=gpu_memory)
+        config = Config(
+            spec, limits=self._limits, threads=threads, engine=where, gpu_memory=gpu_memory, devices=devices
+        )
         self._engine = with_gpu(config, cpu, self._stats, tell)
-        self._on_gpu = self._engine is not cpu
+        cards = self._engine.cards if isinstance(self._engine, BothEngines) else 0
         # One thread shall be one: then no other one makes estimates.
-        workers = threads + 2 if self._on_gpu or threads > 1 else 1
-        self._workers = min(workers, MOST_BESIDE_A_CARD) if self._on_gpu else workers
-        self._turns = turns_of(1 if self._on_gpu else 0)
-        if self._on_gpu:
+        workers = threads + 2 if cards or threads > 1 else 1
+        self._workers = min(workers, cards * MOST_BESIDE_A_CARD) if cards else workers
+        self._turns = turns_of(cards)
+        if cards:
             sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
 
     def lying_right(self, batches: Sequence[PairBatch]) -> list[PairBatch]:

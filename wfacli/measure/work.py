@@ -65,7 +65,9 @@ def usual_error(model: str) -> float:
     return MODELS[model].error
 
 
-def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: int) -> list[PairBatch]:
+def pairs_in_memory(
+    work: Work, count: int, batch_letters: int | None, threads: int, cards: int = 1
+) -> list[PairBatch]:
     """So many pairs in batches, as the command's reader makes them.
 
     Args:
@@ -73,6 +75,7 @@ def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: 
         count: how many.
         batch_letters: of a batch; None: as many as the command takes beside a card.
         threads: that make them.
+        cards: that share them.
     """
     spec = PairsSpec(count, work.length, work.length, work.model, work.error, work.seed, PairsFormat.SEQ)
     source = simulator(spec, None)
@@ -84,7 +87,7 @@ def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: 
                 _write(descriptor, memoryview(text.data))
         files = PairFiles(path, None).open()
         try:
-            weight = batch_letters or shared_out([file.size for file in files])
+            weight = batch_letters or shared_out([file.size for file in files], cards)
             return list(read_batches(files, layout_of(files), weight))
         finally:
             for file in files:

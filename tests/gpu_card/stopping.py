@@ -1,0 +1,90 @@
+"""Runs that are stopped, and other programs on the same card."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .inputs import Pair
+from .support import align, card_environment, program
+
+HOLDER = Path(__file__).with_name("hold_memory.py")
+
+
+@contextlib.contextmanager
+def held(free_mib: int, index: int = 0) -> Iterator[int]:
+    """Another process has all of a card's memory but about so much; gives the MiB that are left."""
+    holder = [sys.executable, str(HOLDER), str(free_mib), str(index)]
+    with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout and process.stderr
+        try:
+            said = process.stdout.readline()
+            assert said, process.stderr.read().decode()
+            yield int(said)
+        finally:
+            process.stdin.close()
+            process.wait(timeout=30)
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+
+
+def fed_for_ever(process: subprocess.Popen[bytes], text: bytes) -> None:
+    """Writes the same pairs to a process again and again until it ends."""
+
+    def feed() -> None:
+        assert process.stdin
+        with contextlib.suppress(OSError):
+            while True:
+                process.stdin.write(text)
+
+    threading.Thread(target=feed, daemon=True).start()
+
+
+def columns(text: bytes) -> list[bytes]:
+    """Lines of TSV without names and title; of a last line that is cut off nothing."""
+    lines = text[: text.rfind(b"\n") + 1].splitlines()[1:]
+    return [line.split(b"\t", 2)[2] for line in lines]
+
+
+def stopped(
+    folder: Path, pairs: Sequence[Pair], sent: signal.Signals, code: int, *options: str, least: int = 20_000_000
+) -> tuple[float, int]:
+    """Sends a signal to a run that is fed for ever, once it has written so many bytes.
+
+    It must end with this code, and what it has written be right. Returns the seconds that it takes to end, and how
+    many pairs were written.
+    """
+    text = b"".join(b">%s\n<%s\n" % pair for pair in pairs)
+    (folder / "some.seq").write_bytes(text)
+    metric = options[: options.index("--metric") + 2]
+    wanted = columns(align(folder, "cpu", "some.seq", *metric, suffix=".tsv").text)
+    arguments = ["align", "-", *options, "--engine", "gpu", "-o", "x.tsv", "--batch-bases", str(least // 10)]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*program(), *arguments], cwd=folder, env=card_environment(), **pipes) as process:
+        fed_for_ever(process, text)
+        partial = folder / f"x.tsv.partial-{process.pid}"
+        end = time.monotonic() + 60
+        while not (partial.exists() and partial.stat().st_size > least):
+            assert process.poll() is None, process.stderr and process.stderr.read().decode()
+            assert time.monotonic() < end, "it never got that far"
+            time.sleep(0.01)
+        begun = time.monotonic()
+        process.send_signal(sent)
+        process.wait(timeout=10)
+        seconds = time.monotonic() - begun
+        assert process.stderr
+        err = process.stderr.read().decode()
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    written = columns(partial.read_bytes())
+    assert written == list(itertools.islice(itertools.cycle(wanted), len(written)))
+    assert not (folder / "x.tsv").exists()
+    return seconds, len(written)

@@ -1,0 +1,120 @@
+"""Reads against a reference through the pipe that a user has, to a sorted BAM with an index: a card's are the CPU's.
+
+minimap2 maps; it is taken from PATH, or from where WFACLI_MINIMAP2 says. Both runs have one command line: the
+environment alone hides the card from one of them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pysam
+import pytest
+
+from .inputs import REAL
+from .support import EMULATED, card_environment, program
+
+pytestmark = pytest.mark.gpu
+MINIMAP2 = os.environ.get("WFACLI_MINIMAP2") or shutil.which("minimap2")
+HIDDEN = {"CUDA_VISIBLE_DEVICES": ""}
+GENOME = "long_ecoli_dh1_mg1655.target"
+# Where there is no card the emulated one gets beginnings of a few reads.
+MOST_READS, MOST_LETTERS = (6, 1600) if EMULATED else (10**9, 10**9)
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class World:
+    """A preset of minimap2, real reads (so many times over), what they map to, shares mapped and on the card."""
+
+    preset: str
+    reads: str
+    reference: str
+    mapped: float
+    on_card: float
+    metric: str = "affine"
+    times: int = 1
+
+
+WORLDS = (
+    World("map-ont", "ont_ecoli_ul.query", GENOME, 0.95, 0.5),
+    World("map-ont", "ont_ecoli_ul.query", GENOME, 0.95, 0.0, "affine2p"),
+    World("map-hifi", "hifi_human_wfagpu.query", "hifi_human_wfagpu.target", 0.95, 0.5, times=1 if EMULATED else 20),
+    World("sr", "illumina150.query", GENOME, 0.9, 0.9),
+)
+
+
+def unpacked(name: str, path: Path, times: int = 1, most_reads: int = 10**9, most_letters: int = 10**9) -> Path:
+    """A real set's file as FASTA, or the beginnings of some of its records, of one line each."""
+    records = gzip.decompress((REAL / f"{name}.fa.gz").read_bytes()).decode().split(">")[1:]
+    lines = [record.split("\n", 1) for record in records[:most_reads]]
+    some = [(name.split()[0], letters[:most_letters].rstrip()) for name, letters in lines]
+    copies = ["", *(f".{copy}" for copy in range(1, times))]
+    path.write_text("".join(f">{name}{copy}\n{letters}\n" for copy in copies for name, letters in some))
+    return path
+
+
+def piped(folder: Path, world: World, env: dict[str, str], name: str) -> tuple[dict[str, Any], float]:
+    """`minimap2 -x … | wfacli align … --mappings - --sort --write-index -o out.bam` in a folder of its own."""
+    (own := folder / name).mkdir()
+    options = ["--metric", world.metric, "--md", "--sort", "--write-index", "--stats", "s.json", "-o", "out.bam"]
+    mapping = [str(MINIMAP2), "-x", world.preset, "-t", "4", "../ref.fa", "../reads.fa"]
+    aligning = [*program(), "align", "../reads.fa", "../ref.fa", "--mappings", "-", *options]
+    began = time.monotonic()
+    with (
+        subprocess.Popen(mapping, cwd=own, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as mapper,
+        subprocess.Popen(
+            aligning, cwd=own, stdin=mapper.stdout, stderr=subprocess.PIPE, env=card_environment(**env)
+        ) as aligner,
+    ):
+        assert mapper.stdout
+        mapper.stdout.close()  # the aligner's alone, so that its end is the mapper's
+        _, err = aligner.communicate(timeout=240)
+    assert (mapper.returncode, aligner.returncode) == (0, 0), err.decode()
+    assert b"warning" not in err, err.decode()
+    return json.loads((own / "s.json").read_text()), time.monotonic() - began
+
+
+@pytest.mark.skipif(not MINIMAP2, reason="no minimap2 on PATH, nor named by WFACLI_MINIMAP2")
+@pytest.mark.parametrize("world", WORLDS, ids=lambda w: f"{w.preset}, {w.metric}")
+def test_the_pipeline_to_a_sorted_bam(card: dict[str, Any], tmp_path: Path, say: Say, world: World) -> None:
+    if not (REAL / f"{world.reads}.fa.gz").exists():
+        say(f"no {world.reads} in {REAL}; WFACLI_TEST_DATA names the folder of real sets")
+        return
+    reads = unpacked(world.reads, tmp_path / "reads.fa", world.times, MOST_READS, MOST_LETTERS)
+    unpacked(world.reference, tmp_path / "ref.fa")
+    without, seconds = piped(tmp_path, world, HIDDEN, "cpu")
+    report, with_card = piped(tmp_path, world, {}, "gpu")
+    on_card = sum(n for kernel, n in report["pairs_by_kernel"].items() if kernel.startswith("gpu-"))
+    assert not any(kernel.startswith("gpu-") for kernel in without["pairs_by_kernel"])
+    # A few short reads may be done sooner without a card.
+    assert on_card >= (0 if EMULATED else world.on_card) * report["mappings"], report["pairs_by_kernel"]
+    for file in ("out.bam", "out.bam.bai"):
+        assert (tmp_path / "gpu" / file).read_bytes() == (tmp_path / "cpu" / file).read_bytes(), file
+
+    bam = tmp_path / "gpu" / "out.bam"
+    pysam.quickcheck(str(bam))
+    with pysam.AlignmentFile(str(bam)) as records:
+        assert records.header.to_dict()["HD"]["SO"] == "coordinate"
+        found = [
+            (r.query_name, r.reference_id, r.reference_start)
+            for name in records.references
+            for r in records.fetch(name)
+        ]
+    assert found == sorted(found, key=lambda record: record[1:])
+    assert len(found) == report["mappings"]
+    count = reads.read_text().count(">")
+    assert len({name for name, *_ in found}) >= world.mapped * count
+    say(
+        f"minimap2 -x {world.preset} | align --metric {world.metric}: {len(found):,} records of {count:,} reads, "
+        f"{on_card:,} aligned on the card; {with_card:.1f} s, on the CPU {seconds:.1f} s; the same BAM and index"
+    )
