@@ -39,6 +39,8 @@ TIMED = {
 }
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 _CHUNK = 20_000_000
+_MADE = 16_000_000  # letters of a file that are made; the rest are these records again
+_COMPRESSED = 5  # times as long are compressed files made and read, so they hold so many times less
 _NAME = 9  # digits
 
 
@@ -60,16 +62,26 @@ def write_reads(path: Path, sequences: np.ndarray, lengths: np.ndarray, first: i
 
 
 def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float, fastq: bool) -> None:
-    """Queries with so many random edits of random targets."""
+    """Queries with so many random edits of random targets; of many pairs the first ones again and again."""
     rng = np.random.default_rng(length)
-    chunk = max(1, _CHUNK // length)
-    for first in range(0, pairs, chunk):
-        n = min(chunk, pairs - first)
+    chunk, made = max(1, _CHUNK // length), min(pairs, max(1, _MADE // length))
+    for first in range(0, made, chunk):
+        n = min(chunk, made - first)
         targets = _BASES[rng.integers(0, 4, (n, length), dtype=np.uint8)]
         # Long ones are only read.
         queries, lengths = mutated(targets, round(length * error), rng) if length < 1000 else (targets, None)
         write_reads(query, queries, np.full(n, length) if lengths is None else lengths, first, fastq)
         write_reads(target, targets, np.full(n, length), first, fastq)
+    for path in (query, target):
+        records = path.read_bytes()
+        with path.open("ab") as file:
+            for _ in range(round(pairs / made) - 1):
+                file.write(records)
+
+
+def pairs_of(megabytes: float, length: int, fastq: bool) -> int:
+    """Pairs in two files of so many megabytes together."""
+    return round(megabytes * 500_000 / (length * (2 if fastq else 1) + _NAME + 5))
 
 
 def compressed(path: Path, how: str) -> Path:
@@ -128,13 +140,14 @@ def readers(folder: Path, megabytes: int, threads: list[int], repeats: int) -> d
     rows: dict[str, dict] = {}
     for name, (length, fastq) in sets.items():
         plain = folder / "query", folder / "target"
-        count = megabytes * 500_000 // (length * (2 if fastq else 1) + _NAME + 5)
-        write_pairs(*plain, count, length, 0.02, fastq)
-        size = sum(path.stat().st_size for path in plain)
         # What BGZF is made by comes with the extra bam.
         kinds = ["", "gz", *(["bgz"] if importlib.util.find_spec("pysam") else []), "zst"]
-        kinds = kinds if name == "FASTQ 150" else kinds[:1]
-        for kind in kinds:
+        for kind in kinds if name == "FASTQ 150" else kinds[:1]:
+            for path in folder.iterdir():
+                path.unlink()
+            count = pairs_of(megabytes / (_COMPRESSED if kind else 1), length, fastq)
+            write_pairs(*plain, count, length, 0.02, fastq)
+            size = sum(path.stat().st_size for path in plain)
             files = tuple(compressed(path, kind) for path in plain) if kind else plain
             seconds: dict[str, list[tuple[float, ...]]] = {}
             for _ in range(repeats):
@@ -153,8 +166,8 @@ def readers(folder: Path, megabytes: int, threads: list[int], repeats: int) -> d
             }
             words = (f"{who} {wall:.2f} ({work:.2f})" for who, (wall, work) in row.items())
             print(f"{name} {kind}", *words, "GB/s (of all threads' seconds)", sep="  ", flush=True)
-        for path in folder.iterdir():
-            path.unlink()
+    for path in folder.iterdir():
+        path.unlink()
     return rows
 
 

@@ -60,7 +60,7 @@ class Step:
 
 ALL = (
     Step(BENCH, quick=("--quick",)),
-    Step("cpu_table", data=True, quick=("--quick",)),
+    Step("cpu_table", data=True, quick=("--quick", "--repeats", "1", "--longest", "10")),
     Step("extend_table", ("--save",), quick=("--repeats", "1")),
     Step("local_table", data=True, quick=("--repeats", "1")),
     Step("distance_table", data=True, quick=("--repeats", "1", "--longest", "10")),

@@ -1,11 +1,12 @@
 """The best local alignment of one long pair on a card, beside MASA-CUDAlign where that is given: a table and JSON.
 
-    python bench/local_card.py --data DIR [--masa cudalign] [--rows TEXT ...] [--threads N] [--strips] [--plot FILE]
+    python bench/local_card.py --data DIR [--masa cudalign] [--rows TEXT ...] [--threads N] [--lengths] [--strips]
+        [--plot FILE]
 
 Pairs are NAME.query.fa.gz and NAME.target.fa.gz in DIR. MASA-CUDAlign has its scores compiled in: match 1, mismatch
--3, a gap of l letters 3 + 2 l; ours are the same. A score that is not ours ends the command with 1. --strips measures
-builds with other strip heights and tiles too (figure 5 of the paper that `wfacli local` follows). --plot draws what
-was measured, or with --result what was saved before.
+-3, a gap of l letters 3 + 2 l; ours are the same. A score that is not ours ends the command with 1. --lengths takes
+the first letters of the longest pair as well, and --strips builds with other strip heights and tiles (figures 6 and 5
+of the paper that `wfacli local` follows). --plot draws what was measured, or with --result what was saved before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ from wfacli.gpu.cuda_driver import CudaDriver
 from wfacli.gpu.local import Build
 from wfacli.local.found import Found
 from wfacli.local.gpu_local import GpuLocal
+from wfacli.local.gpu_walk import Walk
 from wfacli.scoring.scheme import Scheme
 
 TIMED = {
@@ -40,15 +43,24 @@ TIMED = {
     "score": "seconds of the best score and where its alignment begins; tiles that cannot matter are left out",
     "every tile": "the same, but none is left out",
     "path": "seconds from there to all operations, in linear space: the CPU's threads, from rows that the card kept",
+    "parts": "of the path: seconds in which the card looks at rows and sends them (card), in which threads walk "
+    "pieces (threads), and in which the host does neither (host); rounds, and pieces that were walked",
     "tcups": "cells of the whole matrix a second of the score, in millions of millions, computed or left out",
     "computed": "share of the cells that were computed",
-    "masa": "MASA-CUDAlign: its own time of stage 1 (score and end), which leaves blocks out, and of all stages",
+    "masa": "MASA-CUDAlign: its own time of stage 1 (score and end), which leaves blocks out, and of all stages; "
+    "these only where stage 1 takes less than PATIENCE",
+    "lengths": "the same for the first letters of both of the longest pair",
+    "strips": "the score of such parts, every tile, by builds with other strips (rows) and tiles (chunk: columns)",
 }
+PATIENCE = 8.0  # seconds
 PAIRS = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k")
 PAIRS += ("long_hpylori_puno120_sjm180", "long_ecoli_dh1_mg1655")
 SCHEME = Scheme.of_scores(1, 3, 3, 2)
 STRIPS = (*(Build(True, words, warps=4) for words in (4, 8, 12)), Build(True, chunk=64), Build(True, chunk=256))
 STRIPS += tuple(Build(False, words) for words in (8, 12, 16))
+LENGTHS = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
+STRIP_LENGTHS = (100_000, 400_000, 1_200_000)
+MANY_CELLS = 1e13  # of which a matrix is measured but once
 NO_RUNS = np.zeros((0, 3), np.int64)
 console = Console(width=max(Console().width, 130))
 
@@ -59,13 +71,45 @@ def letters_of(name: str, side: str, data: Path) -> bytes:
     return b"".join(record.split(b"\n")[1:])
 
 
+@contextmanager
+def watched() -> Iterator[dict[str, float]]:
+    """Where ways back spend their time meanwhile."""
+    spent = {"card": 0.0, "threads": 0.0, "rounds": 0, "pieces": 0}
+    before = {name: getattr(Walk, name) for name in ("_launch", "_walk_group", "step")}
+
+    def timed(name: str, into: str, inner: str = "") -> None:
+        def call(self: Walk, *arguments: Any) -> Any:
+            begun, within = time.perf_counter(), spent.get(inner, 0.0)
+            try:
+                return before[name](self, *arguments)
+            finally:
+                spent[into] += time.perf_counter() - begun - (spent.get(inner, 0.0) - within)
+
+        setattr(Walk, name, call)
+
+    def step(self: Walk) -> None:
+        spent["rounds"] += 1
+        known = len(self._ways)
+        before["step"](self)
+        spent["pieces"] += len(self._ways) - known
+
+    timed("_launch", "card")
+    timed("_walk_group", "threads", inner="card")
+    Walk.step = step  # type: ignore[method-assign]
+    try:
+        yield spent
+    finally:
+        for name, method in before.items():
+            setattr(Walk, name, method)
+
+
 def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: Any) -> dict[str, Any]:
     """One search, each part timed."""
     build = options.get("build")
     row = Row(build.name, "local.cu", "local_strips", build.macros, build.threads) if build else None
     begun = time.perf_counter()
     search = GpuLocal(driver, *codes, SCHEME, NO_RUNS, threads, row=row, **options)
-    with closing(search):
+    with closing(search), watched() as parts:
         loaded = time.perf_counter()
         while not search.position[1]:
             search.advance(60)
@@ -75,20 +119,34 @@ def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: A
         answer = search.alignment()
         ended = time.perf_counter()
         cells = search.position[3]
-    if options.get("path", True) and answer[0]:
-        Found(*answer).check(*codes, SCHEME)
     whole = len(codes[0]) * len(codes[1])
-    seconds = {"letters": loaded - begun, "score": scored - loaded, "path": ended - scored}
+    seconds: dict[str, Any] = {"letters": loaded - begun, "score": scored - loaded, "path": ended - scored}
+    if options.get("path", True):
+        Found(*answer).check(*codes, SCHEME)
+        seconds["parts"] = parts | {"host": seconds["path"] - parts["card"] - parts["threads"]}
     return seconds | {"answer": answer[0], "tcups": whole / seconds["score"] / 1e12, "computed": cells / whole}
 
 
-def masa(program: Path, sides: list[bytes], folder: Path) -> dict[str, Any]:
-    """MASA-CUDAlign's stage 1, and all of its stages."""
+def beside_masa(row: dict[str, Any], a: argparse.Namespace, alignment: bool) -> None:
+    """Adds what MASA-CUDAlign takes for a row's pair."""
+    sides = [
+        letters_of(row["name"], side, a.data)[:length]
+        for side, length in zip(("query", "target"), row["lengths"], strict=True)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        row["masa"] = masa(a.masa, sides, Path(folder), alignment)
+    row["wrong"] += ["masa"] * (row["masa"].get("answer", row["score"]["answer"]) != row["score"]["answer"])
+
+
+def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool) -> dict[str, Any]:
+    """MASA-CUDAlign's stage 1, and all of its stages where the alignment is asked for."""
     files = [folder / "a.fa", folder / "b.fa"]
     for file, side in zip(files, sides, strict=True):
         file.write_bytes(b">x\n" + side + b"\n")
     found: dict[str, Any] = {}
     for what, options in (("score", ("--stage-1", "--no-flush")), ("alignment", ("--ram-size=8G",))):
+        if what == "alignment" and (not alignment or (found["score"]["own_seconds"] or 0) > PATIENCE):
+            break
         begun = time.perf_counter()
         command = [str(program), *options, "--clear", "-d", str(folder / what), *map(str, files)]
         subprocess.run(command, check=True, capture_output=True)
@@ -100,9 +158,9 @@ def masa(program: Path, sides: list[bytes], folder: Path) -> dict[str, Any]:
     return found
 
 
-def measured(name: str, a: argparse.Namespace, driver: CudaDriver) -> dict[str, Any]:
-    """All that takes part, on one pair."""
-    sides = [letters_of(name, side, a.data) for side in ("query", "target")]
+def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int | None = None) -> dict[str, Any]:
+    """All that takes part, on one pair, or on its first letters."""
+    sides = [letters_of(name, side, a.data)[:length] for side in ("query", "target")]
     codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
     row: dict[str, Any] = {"name": name, "lengths": [len(side) for side in sides], "wrong": []}
     ways: dict[str, dict[str, Any]] = {
@@ -111,25 +169,27 @@ def measured(name: str, a: argparse.Namespace, driver: CudaDriver) -> dict[str, 
         "alignment": {},
     }
     for way, options in ways.items():
-        runs = [ours(driver, codes, a.threads, **options) for _ in range(a.repeats)]
-        row[way] = min(runs, key=lambda run: run["score"] + run["path"])
+        times = 1 if len(sides[0]) * len(sides[1]) > MANY_CELLS else a.repeats
+        runs = [ours(driver, codes, a.threads, **options) for _ in range(times)]
+        least = min(runs, key=lambda run: run["score"])
+        row[way] = least | {
+            key: min(runs, key=lambda run: run["path"])[key] for key in ("path", "parts") if key in least
+        }
     row["wrong"] += [way for way in ways if row[way]["answer"] != row["score"]["answer"]]
-    if a.masa:
-        with tempfile.TemporaryDirectory() as folder:
-            row["masa"] = masa(a.masa, sides, Path(folder))
-        row["wrong"] += ["masa"] * (row["masa"].get("answer", row["score"]["answer"]) != row["score"]["answer"])
     return row
 
 
 def strips(a: argparse.Namespace, driver: CudaDriver) -> list[dict[str, Any]]:
     """Builds on parts of the longest pair: every tile."""
-    sides = [letters_of(PAIRS[-1], side, a.data)[:1_200_000] for side in ("query", "target")]
-    codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
     found = []
-    for build in STRIPS:
-        runs = [ours(driver, codes, a.threads, build=build, path=False, prune=False) for _ in range(a.repeats)]
-        best = min(runs, key=lambda run: run["score"])
-        found.append({"build": str(build), "rows": build.rows, "score": best["score"], "tcups": best["tcups"]})
+    for length in STRIP_LENGTHS:
+        sides = [letters_of(PAIRS[-1], side, a.data)[:length] for side in ("query", "target")]
+        codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
+        for build in STRIPS:
+            runs = [ours(driver, codes, a.threads, build=build, path=False, prune=False) for _ in range(a.repeats)]
+            best = min(runs, key=lambda run: run["score"])
+            sizes = {"pairs": build.pairs, "rows": build.rows, "chunk": build.chunk, "length": length}
+            found.append(sizes | {"score": best["score"], "tcups": best["tcups"]})
     return found
 
 
@@ -144,6 +204,7 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
         "score s",
         "TCUPS",
         "path s",
+        "× score",
         "MASA stage 1 s",
         "MASA whole s",
     )
@@ -153,7 +214,7 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
         every, best, whole = row["every tile"], row["score"], row.get("alignment")
         peer = row.get("masa", {})
         cells = [f"{every['score']:.3f}", f"{every['tcups']:.2f}", f"{best['score']:.3f}", f"{best['tcups']:.2f}"]
-        cells.append(f"{whole['path']:.3f}" if whole else "–")
+        cells += [f"{whole['path']:.3f}", f"{1 + whole['path'] / whole['score']:.2f}"] if whole else ["–", "–"]
         for what in ("score", "alignment"):
             cells.append(f"{peer[what]['own_seconds']:.2f}" if peer.get(what, {}).get("own_seconds") else "–")
         table.add_row(row["name"], f"{best['answer']:,}", *cells)
@@ -161,29 +222,69 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
 
 
 def plot(result: dict[str, Any], into: Path) -> None:
-    """TCUPS by pair, and by strip height where that was measured."""
+    """TCUPS by pair, seconds by length, seconds by strip height: the last two where they were measured."""
     import matplotlib.pyplot as plt
 
-    rows, builds = result["rows"], result.get("strips", [])
-    figure, axes = plt.subplots(1, 2 if builds else 1, figsize=(11 if builds else 6, 4), squeeze=False)
-    names = [row["name"].removeprefix("long_").split("_")[0] for row in rows]
-    for number, way in enumerate(("every tile", "score")):
-        axes[0, 0].bar(np.arange(len(rows)) + 0.27 * number, [row[way]["tcups"] for row in rows], 0.25, label=way)
-    peers = [(x, row) for x, row in enumerate(rows) if row.get("masa", {}).get("score", {}).get("own_seconds")]
-    if peers:
-        rates = [
-            row["lengths"][0] * row["lengths"][1] / row["masa"]["score"]["own_seconds"] / 1e12 for _, row in peers
-        ]
-        axes[0, 0].bar([x + 0.54 for x, _ in peers], rates, 0.25, label="MASA-CUDAlign, stage 1")
-    axes[0, 0].set_xticks(np.arange(len(rows)) + 0.27, names)
-    axes[0, 0].set_ylabel("TCUPS of the whole matrix")
-    axes[0, 0].legend()
-    if builds:
-        labels = [one["build"].removeprefix("Build").replace("warps=4", "").strip("(), ") for one in builds]
-        axes[0, 1].barh(labels, [one["tcups"] for one in builds])
-        axes[0, 1].set_xlabel("TCUPS, 1.2 Mb with 1.2 Mb, every tile")
+    panels = [(draw_pairs, result["rows"])]
+    panels += [(draw_lengths, result["lengths"])] if result.get("lengths") else []
+    panels += [(draw_strips, result["strips"])] if result.get("strips") else []
+    figure, axes = plt.subplots(1, len(panels), figsize=(6 * len(panels), 4.2), squeeze=False)
+    for axis, (draw, rows) in zip(axes[0], panels, strict=True):
+        draw(axis, rows)
+        axis.legend(fontsize="small")
+    figure.suptitle(f"wfacli local, {result['card']}")
     figure.tight_layout()
     figure.savefig(into, dpi=120)
+
+
+def stage_1(row: dict[str, Any]) -> float | None:
+    """Seconds of MASA-CUDAlign, if it took part."""
+    seconds: float | None = row.get("masa", {}).get("score", {}).get("own_seconds")
+    return seconds
+
+
+def draw_pairs(axis: Any, rows: list[dict[str, Any]]) -> None:
+    """A group of bars a pair."""
+    names = [row["name"].removeprefix("long_").split("_")[0] for row in rows]
+    for number, way in enumerate(("every tile", "score")):
+        axis.bar(np.arange(len(rows)) + 0.27 * number, [row[way]["tcups"] for row in rows], 0.25, label=way)
+    peers = [(x, row, seconds) for x, row in enumerate(rows) if (seconds := stage_1(row))]
+    if peers:
+        rates = [row["lengths"][0] * row["lengths"][1] / seconds / 1e12 for _, row, seconds in peers]
+        axis.bar([x + 0.54 for x, _, _ in peers], rates, 0.25, label="MASA-CUDAlign, stage 1")
+    axis.set_xticks(np.arange(len(rows)) + 0.27, names)
+    axis.set_ylabel("TCUPS of the whole matrix")
+
+
+def draw_lengths(axis: Any, rows: list[dict[str, Any]]) -> None:
+    """A line a program."""
+    lengths = [row["lengths"][0] for row in rows]
+    for way in ("every tile", "score"):
+        axis.loglog(lengths, [row[way]["score"] for row in rows], "o-", label=way)
+    axis.loglog(
+        lengths, [row["alignment"]["score"] + row["alignment"]["path"] for row in rows], "o-", label="alignment"
+    )
+    peers = [(length, seconds) for length, row in zip(lengths, rows, strict=True) if (seconds := stage_1(row))]
+    if peers:
+        axis.loglog(*zip(*peers, strict=True), "s--", label="MASA-CUDAlign, stage 1")
+    axis.set_xlabel("letters of both, of the longest pair")
+    axis.set_ylabel("seconds")
+
+
+def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
+    """A line for each length and kind of build, tiles of 128 columns; others as points."""
+    for length in dict.fromkeys(row["length"] for row in rows):
+        for pairs, style in ((True, "o-"), (False, "s--")):
+            of = [row for row in rows if (row["length"], row["pairs"]) == (length, pairs)]
+            line = sorted((row["rows"], row["score"]) for row in of if row["chunk"] == 128)
+            label = f"{length:,} letters, {'pairs' if pairs else 'any letters'}"
+            (drawn,) = axis.semilogy(*zip(*line, strict=True), style, label=label)
+            for row in of:
+                if row["chunk"] != 128:
+                    axis.semilogy(row["rows"], row["score"], "x", color=drawn.get_color())
+                    axis.annotate(f"tiles {row['chunk']}", (row["rows"], row["score"]), fontsize="x-small")
+    axis.set_xlabel("rows of a strip")
+    axis.set_ylabel("seconds, every tile")
 
 
 def main() -> None:
@@ -194,6 +295,7 @@ def main() -> None:
     parser.add_argument("--masa", type=Path, help="MASA-CUDAlign's program")
     parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--lengths", action="store_true", help="parts of the longest pair, too")
     parser.add_argument("--strips", action="store_true", help="other builds, too")
     parser.add_argument("--plot", type=Path, metavar="FILE")
     parser.add_argument("--result", type=Path, help="only plot this one")
@@ -205,16 +307,22 @@ def main() -> None:
     try:
         chosen = [name for name in PAIRS if not a.rows or any(text in name for text in a.rows)]
         result: dict[str, Any] = {"card": driver.card.name, "rows": [measured(name, a, driver) for name in chosen]}
+        if a.lengths:
+            result["lengths"] = [measured(PAIRS[-1], a, driver, length) for length in LENGTHS]
         if a.strips:
             result["strips"] = strips(a, driver)
     finally:
         driver.close()
-    console.print(table_of(result["rows"]))
-    path = harness.save("local-card" + ("-part" if a.rows else ""), TIMED, result)
+    rows, lengths = result["rows"], result.get("lengths", [])
+    path = harness.save(name := "local-card" + ("-part" if a.rows else ""), TIMED, result)
+    for row in (*rows[::-1], *lengths[::-1]) if a.masa else ():
+        beside_masa(row, a, row in rows)
+        path = harness.save(name, TIMED, result)  # as it may take long
+    console.print(table_of(rows))
     console.print(f"saved to {path}", markup=False)
     if a.plot:
         plot(result, a.plot)
-    sys.exit(any(row["wrong"] for row in result["rows"]))
+    sys.exit(any(row["wrong"] for row in (*rows, *lengths)))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,6 @@ WFACLI_KERNEL(local_strips, wfacli::LocalTask) {
     if ((threadIdx.x & 31) == 0) drawn = atomicAdd(task.next, 1u);
     const std::int64_t number = task.first + __shfl_sync(kAll, drawn, 0);
     if (number >= task.end) return;
-    Strip<Scores>(task, room, number, warp).run();
+    if (!Strip<Scores>(task, room, number, warp).run()) return;
   }
 }

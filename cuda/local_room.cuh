@@ -16,6 +16,7 @@ constexpr int kLate = kLanes - 1;         // columns that the last lane is behin
 constexpr std::uint32_t kAll = 0xffffffffu;
 constexpr int kStateWords = 2 * kWords + 2;
 constexpr int kSlots = 3;                 // states that a warp can put aside
+constexpr std::int32_t kStop = INT32_MAX;  // as the best score known: the launch is to end, its answers are not wanted
 
 static_assert(kWords % 4 == 0 && kChunk % 32 == 0 && kChunk >= 64);
 

@@ -60,15 +60,17 @@ class Strip {
         aside_(task.scratch + static_cast<std::int64_t>(warp) * kSlots * (32 * kStateWords + kChunk)),
         record_(task.best + warp) {}
 
-  // All columns, and what the best cell is.
-  WFACLI_DEVICE void run() {
+  // All columns, and what the best cell is; false: the launch is to end.
+  WFACLI_DEVICE bool run() {
     __syncwarp();
     state_.begin(charges_.floor);
     request(0);
     const std::int64_t steps = task_.columns + kLate;
 #pragma unroll 1
-    for (std::int64_t from = 0; from < steps; from += kChunk) tile(from);
+    for (std::int64_t from = 0; from < steps; from += kChunk)
+      if (!tile(from)) return false;
     report();
+    return true;
   }
 
  private:
@@ -84,7 +86,7 @@ class Strip {
       if (c < task_.columns) coming_[k] = Boundary::read(task_.row + c);
     }
   }
-  // Takes it; what is not there yet is asked for again.
+  // Takes it; what is not there yet is asked for again, unless the launch is to end.
   WFACLI_DEVICE void receive(std::int64_t from) {
 #pragma unroll
     for (int k = 0; k < kParts; ++k) {
@@ -96,21 +98,23 @@ class Strip {
       while (!Boundary::is_of(coming_[k], number_)) {
         WFACLI_PAUSE();
         coming_[k] = Boundary::read(task_.row + c);
+        if (*static_cast<volatile const std::int32_t*>(task_.known) == kStop) break;
       }
     }
     __syncwarp();
   }
 
-  WFACLI_DEVICE void tile(std::int64_t from) {
+  WFACLI_DEVICE bool tile(std::int64_t from) {
     receive(from);
     const std::int32_t highest = highest_input();
     const std::int32_t known = known_now();
+    if (known == kStop) return false;
     if (task_.prune && !matters(from, highest, known)) {
       request(from + kChunk);
       state_.begin(charges_.floor);
       base_ = 0;
       hand_on<false>(from);
-      return;
+      return true;
     }
     ++tiles_;
     rebase(max(0, highest - task_.apart));
@@ -134,6 +138,7 @@ class Strip {
     __syncwarp();
     hand_on<true>(from);
     if (may_be_best && best > 0 && best >= known) consider(from, best);
+    return true;
   }
 
   // The best score known, the same for all lanes: others change it all the time.

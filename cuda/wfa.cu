@@ -35,9 +35,35 @@ using Trace = Carried<WFACLI_WORDS, WFACLI_TRACE == 2>;
 using Aligner = Wavefront<WFACLI_PIECES, Letters, Trace, Group, Offset, WFACLI_WIDTH,
                           static_cast<Outside>(WFACLI_OUTSIDE)>;
 
+// Groups draw slots until none is left. Slots come with the most work first, so that the last ones are short.
+WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
+  Aligner::Memory memory;
+  const Status able = Aligner::memory_of(task, shared, memory);
+  for (;;) {
+    Group::sync();  // everyone knows the last slot
+    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
+    Group::sync();
+    const std::uint32_t slot = memory.state->slot;
+    if (slot >= static_cast<std::uint32_t>(task.count)) return;
+    Aligner::Answer answer{able};
+    // The lower the bound, the narrower the rows; the few pairs that cost more than most do come a second time.
+    const std::int32_t most = Aligner::most_cost(task);
+    for (std::int32_t bound = min(most, task.first_cost); able == Status::Ok; bound = most) {
+      answer = Aligner(task, memory, task.rows[slot], bound).align(static_cast<std::int32_t>(slot));
+      if (answer.status != Status::ScoreLimit || bound == most) break;
+      Group::sync();  // everyone is done with the last row
+    }
+    if (Group::rank() != 0) continue;
+    task.status[slot] = static_cast<std::uint8_t>(answer.status);
+    task.cost[slot] = answer.cost;
+    task.op_count[slot] = answer.ops;
+    if (task.cut) task.cut[slot] = answer.cut;
+  }
+}
+
 }  // namespace wfacli
 
 WFACLI_KERNEL(align_wavefront, wfacli::AlignTask) {
   WFACLI_DYNAMIC_SHARED(shared);
-  wfacli::align_all<wfacli::Aligner, wfacli::Group>(task, shared);
+  wfacli::align_all(task, shared);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "wfa_band.cuh"
+#include "wfa_cell.cuh"
 #include "wfa_replay.cuh"
 
 namespace wfacli {
@@ -17,8 +18,9 @@ namespace wfacli {
 // Offset, Width, Out: Ring. The band of the task applies where the ring is wrapped.
 template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, Outside Out>
 class Wavefront {
-  static constexpr bool kBanded = Out == Outside::Wrapped;
+  static constexpr bool kBanded = Out == Outside::Wrapped, kSpills = Out == Outside::Spilled;
   static constexpr std::int32_t kSettled = 64;  // rows for which a trace is asked for room at once
+  static_assert(!kBanded || Width % (2 * Group::kThreads) == 0);  // two columns a thread at a time
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
@@ -46,7 +48,7 @@ class Wavefront {
     memory.ring = shared + Group::kGroups * sizeof(GroupState) + Group::group() * shared_bytes(p);
     std::uint8_t* rest = memory.ring + R::shared_bytes(rows);
     memory.ranges = reinterpret_cast<Range*>(rest);
-    if (kBanded) rest += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
+    if (kBanded) rest += Band<Pieces, Group>::shared_bytes(p);
     const std::uint64_t unit = static_cast<std::uint64_t>(blockIdx.x) * Group::kGroups + Group::group();
     memory.spilled = task.workspace + unit * task.stride;
     const std::uint64_t spilled = R::global_bytes(rows, half(task, p));
@@ -55,45 +57,57 @@ class Wavefront {
     return spilled <= task.stride ? Status::Ok : Status::MemoryLimit;
   }
 
-  WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row)
+  // The highest score that the task, the offsets and the trace allow.
+  WFACLI_DEVICE static std::int32_t most_cost(const AlignTask& task) {
+    const Penalties<Pieces> p{task.costs};
+    std::int32_t most = min(task.max_cost, R::kHighest);
+    if (Out == Outside::None) most = min(most, p.within(R::kMostHalf - 1));
+    if (Trace::kMostSteps != INT32_MAX) most = min(most, Trace::kMostSteps * p.twice_step() / 2);
+    return most;
+  }
+
+  // Of a pair that is looked at up to score `most`, which is no more than most_cost().
+  WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row, std::int32_t most)
       : task_(task), p_{task.costs}, memory_(memory), match_(task, row), n_(match_.query_length()),
-        m_(match_.target_length()), last_(m_ - n_), most_(most_cost(task, p_)),
+        m_(match_.target_length()), last_(m_ - n_), most_(most),
         ring_(memory.ring, memory.spilled, p_.rows(), half(task, p_)), trace_(memory.trace), slots_(p_),
         reach_(p_, n_, m_), budget_(most_, p_.sideways(), last_), band_(task, p_, n_, m_, memory.ranges) {}
 
   WFACLI_DEVICE Answer align(std::int32_t slot) {
     if (max(n_, m_) > R::kLongest) return {Status::LengthLimit};
     if (!kBanded && max(last_, -last_) > p_.letters(most_)) return {Status::ScoreLimit};
-    begin();
     std::int32_t s = 0;
-    Range at{0, 0};
-    for (std::int32_t dead = 0;;) {
-      if (kBanded && dead > p_.depth()) return {Status::Dropped};
+    for (bool ended = begin();;) {
       if constexpr (Trace::kLinked)
-        if (!trace_.fits(Group::shared_value(&memory_.state->blocks), s)) return {Status::MemoryLimit};
-      if (at.lo <= last_ && last_ <= at.hi && ring_.template offset<true>(slots_.m(0), last_) == m_) break;
-      if (s >= most_) return {s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit};
-      if constexpr (kBanded && Trace::kCodes)
-        if (band_.settled() && settled_rows(s, dead)) continue;
-      at = row_of(++s);
+        if (!trace_.fits(Group::shared_value(&memory_.state->blocks), s)) return given_up(Status::MemoryLimit, s);
+      if (ended) break;
+      if (s >= most_)
+        return given_up(s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit, s);
+      if constexpr (kBanded) {
+        if (s % kSettled == 0) {
+          if (dead(s)) return {Status::Dropped};
+          if constexpr (Trace::kCodes) roomy_ = trace_.fits(kSettled, s + kSettled, {0, Width - 1});
+        }
+        if constexpr (Trace::kCodes)
+          if (band_.settled() ? settled_rows(s, ended) : turning_rows(s, ended)) continue;
+      }
+      const Range at = row_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};
-      if (kBanded && band_.span().hi - band_.span().lo >= Width) return {Status::MemoryLimit};
-      if constexpr (Trace::kCodes)
-        if (!trace_.begin_row(s, at)) return {Status::MemoryLimit};
+      if (kBanded && band_.span().hi - band_.span().lo >= Width) return given_up(Status::MemoryLimit, s);
+      if constexpr (Trace::kCodes) {
+        if (!roomy_ && !trace_.fits(1, s, at)) return given_up(Status::MemoryLimit, s);
+        trace_.next_row(s, at, Group::rank() == 0);
+      }
       slots_.next();
-      bool alive = false;
-      if constexpr (kBanded)
-        alive = wide_step(at);
-      else
-        alive = R::near({at.lo - 1, at.hi + 1}) ? step<false>(at) : step<true>(at);
-      if constexpr (kBanded)
-        after_banded_row(s, at);
-      else
+      if constexpr (kBanded) {
+        ended = banded_row(at, band_.span(), columns(0, at, band_.span()));
+        band_.next(at);
+      } else {
+        ended = R::near({at.lo - 1, at.hi + 1}) ? row(at) : far_row(at);
         blank_up_to(at);
-      if constexpr (kBanded)
-        dead = Group::any(alive) ? 0 : dead + 1;
-      else
-        Group::sync();
+      }
+      ended = Group::any(ended);
+      if (kBanded && band_.moves(s)) centre(at);
     }
     Answer answer{Status::Ok, s, 0, kBanded && band_.cut()};
     if constexpr (Trace::kCarried || Trace::kCodes) write_path(slot, answer);
@@ -104,26 +118,20 @@ class Wavefront {
   // Shared memory of a group besides its state.
   WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
     std::uint32_t bytes = R::shared_bytes(p.rows());
-    if (kBanded) bytes += (static_cast<std::uint32_t>(p.rows_m()) * sizeof(Range) + 15) & ~15u;
+    if (kBanded) bytes += Band<Pieces, Group>::shared_bytes(p);
     if (Trace::kCarried && !Trace::kLinked) bytes += (4 * Trace::kWords + 15) & ~15;
     return (bytes + 15) & ~15u;
   }
-  // The highest score that the task, the offsets and the trace allow.
-  WFACLI_DEVICE static std::int32_t most_cost(const AlignTask& task, const Penalties<Pieces>& p) {
-    std::int32_t most = min(task.max_cost, R::kHighest);
-    if (Out == Outside::None) most = min(most, p.within(R::kMostHalf - 1));
-    if (Trace::kMostSteps != INT32_MAX) most = min(most, Trace::kMostSteps * p.twice_step() / 2);
-    return most;
-  }
   // Diagonals on either side of 0 that the ring has room for: one more than are ever reached.
   WFACLI_DEVICE static std::int32_t half(const AlignTask& task, const Penalties<Pieces>& p) {
-    return min(p.letters(most_cost(task, p)), task.longest) + 1;
+    return min(p.letters(most_cost(task)), task.longest) + 1;
   }
 
-  WFACLI_DEVICE void begin() {
+  // Row 0; whether it has the end.
+  WFACLI_DEVICE bool begin() {
     if (Group::rank() == 0) memory_.state->blocks = 0;
     if constexpr (kBanded) {
-      band_.begin(Group::rank(), Group::kThreads);
+      band_.begin();
       ring_.template blank<false>({0, Width - 1}, Group::rank(), Group::kThreads);
     } else {
       blank_ = {0, -1};
@@ -136,6 +144,21 @@ class Wavefront {
       if constexpr (Trace::kCarried) Trace::template store<true>(ring_, slots_.m(0), 0, Trace::empty());
     }
     Group::sync();
+    return last_ == 0 && run == m_;
+  }
+  // Why a pair has no answer after score s: a band that has lost all paths comes before all else. All threads ask.
+  WFACLI_DEVICE Answer given_up(Status status, std::int32_t s) {
+    if constexpr (kBanded)
+      if (dead(s)) return {Status::Dropped};
+    return {status};
+  }
+  // Whether no row in the ring has a path. All threads ask.
+  WFACLI_DEVICE bool dead(std::int32_t s) const {
+    bool some = s <= p_.depth();
+    for (std::int32_t column = Group::rank(); column < Width; column += Group::kThreads)
+      for (std::int32_t row = 0; row < p_.rows_m(); ++row)
+        some = some || ring_.template offset<false>(row, column) >= 0;
+    return !Group::any(some);
   }
 
   // Rows read one diagonal on either side of their own, in older rows, which have not come so far: those have no path.
@@ -166,135 +189,159 @@ class Wavefront {
     return budget_.clip(reached);
   }
 
-  // Rows after s with the diagonals that all rows in the ring have, until the band moves or the pair ends: none of them
-  // is narrowed, or has anything to wipe. False if there is none. As align() has it, `dead` counts rows without a path.
-  WFACLI_DEVICE bool settled_rows(std::int32_t& s, std::int32_t& dead) {
-    const Range at = band_.diagonals();
-    const std::int32_t until = band_.stays(s, min(most_, s + kSettled));
-    if (until <= s || !trace_.fits(until - s, until, at)) return false;
-    const bool ends = at.lo <= last_ && last_ <= at.hi;
+  // Rows after s with the diagonals of the last one, until the band moves or the pair ends. False if there is none.
+  WFACLI_DEVICE bool settled_rows(std::int32_t& s, bool& ended) {
+    const Range at = band_.diagonals(), span = band_.span();
+    const std::int32_t before = s, until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
+    if (until <= s || (!roomy_ && !trace_.fits(until - s, until, at))) return false;
+    band_.stay(until - s);
+    Columns first = columns(0, at, span);
+    first.keep();
     do {
-      reach_.next(++s);
-      trace_.next_row(s, at, Group::rank() == 0);
+      trace_.next_row(++s, at, false);
       slots_.next();
-      dead = Group::any(wide_step(at)) ? 0 : dead + 1;
-    } while (s < until && dead <= p_.depth() && !(ends && ring_.template offset<false>(slots_.m(0), last_) == m_));
+      ended = Group::any(banded_row(at, span, first));
+    } while (s < until && !ended);
+    trace_.template tell<Group>(s - before, s, at);
+    band_.stayed(reach_.skip_to(s));
+    if (band_.moves(s)) centre(at);
     return true;
   }
-  // The same as step(), two diagonals a thread at a time: while one waits for its letters, so does the other. All are in
-  // shared memory.
-  WFACLI_DEVICE bool wide_step(Range at) {
-    const std::int32_t both = min(n_, m_) > 0 ? Group::kThreads : at.hi - at.lo + 1;  // how far the other one is
-    bool alive = false;
-    for (std::int32_t k = at.lo + Group::rank(); k - Group::lane() <= at.hi;) {  // each warp by itself
-      if (k - Group::lane() + both <= at.hi) {
-        alive = two(k, k + Group::kThreads, k + Group::kThreads <= at.hi) || alive;
+
+  WFACLI_DEVICE Diagonal diagonal(std::int32_t k, Range at) const {
+    return {k, k >= at.lo && k <= at.hi ? min(n_ + k, m_) : kNoCell, k == last_ ? m_ : INT32_MIN, n_ - 1 + k,
+            Places::of<R>(k)};
+  }
+
+  // The same on the way to where the band has moved.
+  WFACLI_DEVICE bool turning_rows(std::int32_t& s, bool& ended) {
+    const std::int32_t until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
+    if (until <= s || !roomy_ || !band_.turns(reach_.reached(), Width)) return false;
+    Range at;
+    do {
+      at = band_.turn();
+      const Range span = band_.span();
+      trace_.next_row(++s, at, Group::rank() == 0);
+      slots_.next();
+      ended = banded_row(at, span, columns(0, at, span));
+      band_.next(at);
+      ended = Group::any(ended);
+    } while (s < until && !ended && !band_.settled());
+    reach_.skip_to(s);
+    if (band_.moves(s)) centre(at);
+    return true;
+  }
+
+  // Each of these computes the next row, and says whether this thread has seen the end.
+  //
+  // Of a band: threads have the same columns in every row. Those of `span` that are not in the row become blank, as
+  // what the row before had there is no path of this one.
+  WFACLI_DEVICE Columns columns(int turn, Range at, Range span) const {
+    const std::int32_t column = 2 * Group::kThreads * turn + Group::rank() - span.lo;
+    const std::int32_t a = span.lo + R::column(column), b = span.lo + R::column(column + Group::kThreads);
+    return {diagonal(a, at), diagonal(b, at), Group::ballot(a <= span.hi) != 0, Group::ballot(b <= span.hi) != 0};
+  }
+  // `first`: columns(0, ...), which are the same in many rows.
+  WFACLI_DEVICE bool banded_row(Range at, Range span, const Columns& first) {
+    const Rows<Pieces, R> rows(ring_, slots_, p_);
+    bool ended = false;
+    for (int turn = 0; turn < Width / (2 * Group::kThreads); ++turn) {
+      const Columns own = turn ? columns(turn, at, span) : first;
+      if (own.some_a && own.some_b) {
+        ended = two(rows, own.a, own.b) || ended;
+      } else if (own.some_a || own.some_b) {
+        const Diagonal only = diagonal(own.some_a ? own.a.k : own.b.k, at);
+        ended = one(NearCell<Pieces, R>(rows, only.places), only) || ended;
+      }
+    }
+    return ended;
+  }
+  // In shared memory, each warp by itself.
+  WFACLI_DEVICE bool row(Range at) {
+    const Rows<Pieces, R> rows(ring_, slots_, p_);
+    bool ended = false;
+    for (std::int32_t k = at.lo + Group::rank(); k - Group::lane() <= at.hi;) {
+      const std::int32_t l = k + Group::kThreads;
+      if (l - Group::lane() <= at.hi) {
+        ended = two(rows, diagonal(k, at), diagonal(l, at)) || ended;
         k += 2 * Group::kThreads;
       } else {
-        alive = one<false>(k, k <= at.hi) || alive;
+        ended = one(NearCell<Pieces, R>(rows, Places::of<R>(min(k, at.hi))), diagonal(k, at)) || ended;
         k += Group::kThreads;
       }
     }
-    return alive;
+    return ended;
   }
-
-  // Computes the next row; whether this thread has seen a path.
-  template <bool Spill>
-  WFACLI_DEVICE bool step(Range at) {
-    bool alive = false;
+  WFACLI_DEVICE bool far_row(Range at) {
+    bool ended = false;
     for (std::int32_t first = at.lo; first <= at.hi; first += Group::kThreads) {
       const std::int32_t k = first + Group::rank();
-      alive = one<Spill>(k, k <= at.hi) || alive;
+      ended = one(FarCell<Pieces, R>(ring_, slots_, p_, k), diagonal(k, at)) || ended;
     }
-    return alive;
+    return ended;
   }
-  // Diagonal k of it, if it is one.
-  template <bool Spill>
-  WFACLI_DEVICE bool one(std::int32_t k, bool own) {
+
+  template <class Cell_>
+  WFACLI_DEVICE bool one(const Cell_& at, const Diagonal& d) {
     std::int32_t off = R::kNone;
-    if (own) off = cell<Spill>(k, true, InRing<Spill>{*this, k});
-    off += match_.each(off - k, off, off >= 0);
-    if (own) ring_.template set_offset<Spill>(slots_.m(0), k, off);
-    return off >= 0;
+    if (kBanded || d.limit != kNoCell) off = cell(at, d.k, d.limit);
+    off += match_.each(off - d.k, off, off >= 0);
+    if (kBanded || d.limit != kNoCell) at.set(off);
+    return off == d.end;
   }
-  // Diagonal k, and l if it is one.
-  WFACLI_DEVICE bool two(std::int32_t k, std::int32_t l, bool own) {
-    const Gathered of_k(InRing<false>{*this, k}), of_l(InRing<false>{*this, l});
-    const std::int32_t off = cell<false>(k, true, of_k), other = cell<false>(l, own, of_l);
-    typename Matching<Pair, Group>::Place a{off - k, off, 0, off >= 0}, b{other - l, other, 0, own && other >= 0};
-    match_.both(a, b);
-    ring_.template set_offset<false>(slots_.m(0), k, off + a.run);
-    if (own) ring_.template set_offset<false>(slots_.m(0), l, other + b.run);
-    return off >= 0 || (own && other >= 0);
+  // The same with two diagonals: while one waits for its letters, so does the other.
+  WFACLI_DEVICE bool two(const Rows<Pieces, R>& rows, const Diagonal& a, const Diagonal& b) {
+    const bool own = kBanded || b.limit != kNoCell;
+    Places other = b.places;
+    if constexpr (!kBanded) other = Places::of<R>(own ? b.k : a.k);
+    const NearCell<Pieces, R> at_a(rows, a.places), at_b(rows, other);
+    std::int32_t off_a = cell(at_a, a.k, a.limit), off_b = cell(at_b, b.k, b.limit);
+    auto place_a = place(a, off_a), place_b = place(b, off_b);
+    match_.both(place_a, place_b);
+    off_a += place_a.run;
+    off_b += place_b.run;
+    at_a.set(off_a);
+    if (own) at_b.set(off_b);
+    return off_a == a.end || off_b == b.end;
+  }
+  // Where the letters are that follow an offset, or some letters where there is no path.
+  WFACLI_DEVICE typename Matching<Pair, Group>::Place place(const Diagonal& d, std::int32_t off) const {
+    return {min(d.query - off, n_ - 1), min(m_ - 1 - off, m_ - 1), off < 0 ? 0 : d.limit - off, 0};
   }
 
-  // What a cell is made of, read from the ring as it is asked for.
-  template <bool Spill>
-  struct InRing {
-    const Wavefront& w;
-    std::int32_t k;
-    WFACLI_DEVICE std::int32_t mismatch() const { return at(w.slots_.m(w.p_.costs.mismatch), k); }
-    WFACLI_DEVICE std::int32_t opened(int g, bool insertion) const { return at(w.slots_.m(w.p_.opened(g)), from(insertion)); }
-    WFACLI_DEVICE std::int32_t longer(int g, bool insertion) const {
-      return at(w.slots_.longer_insertion(g) + (insertion ? 0 : w.p_.rows_gap(g)), from(insertion));
-    }
-    WFACLI_DEVICE std::int32_t from(bool insertion) const { return insertion ? k + 1 : k - 1; }
-    WFACLI_DEVICE std::int32_t at(std::int32_t row, std::int32_t diagonal) const {
-      return w.ring_.template offset<Spill>(row, diagonal);
-    }
-  };
-  // The same, all of it read at once: what is stored for one cell would else keep the next one's reading waiting.
-  struct Gathered {
-    static constexpr int kGaps = Pieces ? 2 * Pieces : 2;
-    std::int32_t same, first[kGaps], further[kGaps];
-    WFACLI_DEVICE explicit Gathered(const InRing<false>& ring) : same(ring.mismatch()) {
-#pragma unroll
-      for (int i = 0; i < kGaps; ++i) {
-        first[i] = ring.opened(i / 2, i % 2 == 0);
-        further[i] = Pieces ? ring.longer(i / 2, i % 2 == 0) : 0;
-      }
-    }
-    WFACLI_DEVICE std::int32_t mismatch() const { return same; }
-    WFACLI_DEVICE std::int32_t opened(int g, bool insertion) const { return first[2 * g + !insertion]; }
-    WFACLI_DEVICE std::int32_t longer(int g, bool insertion) const { return further[2 * g + !insertion]; }
-  };
-
-  // The offset with which diagonal k begins in the next row, before matches; its trace and gap components are stored if
-  // it is the thread's own.
-  template <bool Spill, class Sources>
-  WFACLI_DEVICE std::int32_t cell(std::int32_t k, bool own, const Sources& from) {
-    const std::int32_t limit = min(n_ + k, m_);
-    std::int32_t best = ranked(inside(from.mismatch() + 1, limit), kFromMismatch);
+  // The offset with which diagonal k begins in the next row, before matches; its trace and gap components are stored.
+  template <class Cell_>
+  WFACLI_DEVICE std::int32_t cell(const Cell_& at, std::int32_t k, std::int32_t limit) {
+    std::int32_t best = ranked(inside(at.mismatch() + 1, limit), kFromMismatch);
     std::uint32_t code = 0;
     Cell path{};
     if constexpr (Pieces == 0) {
-      best = max(best, ranked(inside(from.opened(0, true), limit), from_insertion(0)));
-      best = max(best, ranked(inside(from.opened(0, false) + 1, limit), from_deletion(0)));
+      best = max(best, ranked(inside(at.opened(0, true), limit), from_insertion(0)));
+      best = max(best, ranked(inside(at.opened(0, false) + 1, limit), from_deletion(0)));
     } else {
 #pragma unroll
       for (int g = 0; g < Pieces; ++g) {
-        gap<Spill>(k, g, true, own, from, limit, best, code, path);
-        gap<Spill>(k, g, false, own, from, limit, best, code, path);
+        gap(at, k, g, true, limit, best, code, path);
+        gap(at, k, g, false, limit, best, code, path);
       }
     }
     const std::uint32_t source = static_cast<std::uint32_t>(best) & 7;
     const std::int32_t off = best >> 3;
     if constexpr (Trace::kCodes)
-      if (own) trace_.put(k, code | source);
+      if (limit != kNoCell) trace_.put(k, code | source);
     if constexpr (Trace::kCarried)
-      if (off >= 0) carry<Spill>(k, source, path);
+      if (off >= 0) carry(k, source, path);
     return off;
   }
 
   // One gap component at diagonal k. `best` takes what arrives in M, `path` the steps of what is taken.
-  template <bool Spill, class Sources>
-  WFACLI_DEVICE void gap(std::int32_t k, int g, bool insertion, bool own, const Sources& from, std::int32_t limit,
-                         std::int32_t& best, std::uint32_t& code, Cell& path) {
-    const std::int32_t row = slots_.insertion(g) + (insertion ? 0 : p_.rows_gap(g));
-    const std::int32_t opened = from.opened(g, insertion), longer = from.longer(g, insertion);
+  template <class Cell_>
+  WFACLI_DEVICE void gap(const Cell_& at, std::int32_t k, int g, bool insertion, std::int32_t limit, std::int32_t& best,
+                         std::uint32_t& code, Cell& path) {
+    const std::int32_t opened = at.opened(g, insertion), longer = at.longer(g, insertion);
     const bool opens = opened >= longer;
     const std::int32_t off = inside(max(opened, longer) + (insertion ? 0 : 1), limit);
-    if (own) ring_.template set_offset<Spill>(row, k, off);
+    if (kBanded || limit != kNoCell) at.set_gap(g, insertion, off);
     const std::int32_t arrives = ranked(off, insertion ? from_insertion(g) : from_deletion(g));
     const bool taken = arrives > best;
     best = max(best, arrives);
@@ -303,49 +350,34 @@ class Wavefront {
       if (off >= 0) {
         const std::int32_t before = opens ? slots_.m(p_.opened(g))
                                           : slots_.longer_insertion(g) + (insertion ? 0 : p_.rows_gap(g));
-        Cell steps = Trace::template load<Spill>(ring_, before, insertion ? k + 1 : k - 1);
+        Cell steps = Trace::template load<kSpills>(ring_, before, insertion ? k + 1 : k - 1);
         trace_.push(steps, insertion ? kStepInsertion : kStepDeletion);
-        Trace::template store<Spill>(ring_, row, k, steps);
+        Trace::template store<kSpills>(ring_, slots_.insertion(g) + (insertion ? 0 : p_.rows_gap(g)), k, steps);
         if (taken) path = steps;
       }
     }
   }
 
   // M's steps at diagonal k; `path` has those of the gap that it ends, if it does.
-  template <bool Spill>
   WFACLI_DEVICE void carry(std::int32_t k, std::uint32_t source, Cell& path) {
     if (Pieces == 0 || source == kFromMismatch) {
       const std::int32_t row = slots_.m(source == kFromMismatch ? p_.costs.mismatch : p_.costs.extend[0]);
       const std::int32_t by = source == kFromMismatch ? 0 : source == from_insertion(0) ? 1 : -1;
-      path = Trace::template load<Spill>(ring_, row, k + by);
+      path = Trace::template load<kSpills>(ring_, row, k + by);
     }
     const Step step = Pieces > 0 || source == kFromMismatch ? kStepMismatch  // or leaves the gap: the same code
                       : source == from_insertion(0)         ? kStepInsertion
                                                             : kStepDeletion;
     trace_.push(path, step);
-    Trace::template store<Spill>(ring_, slots_.m(0), k, path);
+    Trace::template store<kSpills>(ring_, slots_.m(0), k, path);
   }
 
   WFACLI_DEVICE static std::int32_t inside(std::int32_t off, std::int32_t limit) {
     return off > limit ? R::kNone : off;
   }
-  // Offsets that compare by their source where they are equal.
-  WFACLI_DEVICE static std::int32_t ranked(std::int32_t off, std::uint32_t source) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(off) << 3 | source);
-  }
 
-  // What the row that was replaced had outside of `at` is no path of the new one; and the band may move.
-  WFACLI_DEVICE void after_banded_row(std::int32_t s, Range at) {
-    wipe(slots_.m(0), band_.replaced(p_.rows_m()), at);
-#pragma unroll
-    for (int g = 0; g < Pieces; ++g) {
-      const Range old = band_.replaced(p_.rows_gap(g));
-      wipe(slots_.insertion(g), old, at);
-      wipe(slots_.insertion(g) + p_.rows_gap(g), old, at);
-    }
-    Group::sync();
-    band_.next(at, Group::rank() == 0);
-    if (!band_.moves(s)) return;
+  // Moves the band to the diagonal of the row from which the least is left.
+  WFACLI_DEVICE void centre(Range at) {
     std::int32_t least = INT32_MAX, diagonal = INT32_MAX;
     for (std::int32_t k = at.lo + Group::rank(); k <= at.hi; k += Group::kThreads) {
       const std::int32_t off = ring_.template offset<false>(slots_.m(0), k);
@@ -358,32 +390,37 @@ class Wavefront {
     diagonal = Group::least(least == of_all ? diagonal : INT32_MAX, &memory_.state->scratch);
     if (of_all != INT32_MAX) band_.centre(diagonal);
   }
-  WFACLI_DEVICE void wipe(std::int32_t row, Range old, Range at) {
-    for (std::int32_t k = old.lo + Group::rank(); k <= old.hi; k += Group::kThreads)
-      if (k < at.lo || k > at.hi) ring_.template set_offset<false>(row, k, R::kNone);
-  }
 
+  // The first thread's count of words is right.
+  WFACLI_DEVICE std::int32_t steps_of_one(std::int32_t cost) const {
+    Group::sync();
+    if (Group::rank() != 0) return 0;
+    if constexpr (Trace::kCarried)
+      return trace_.steps(Trace::template load<true>(ring_, slots_.m(0), last_));
+    else
+      return trace_.steps(cost, last_, p_);
+  }
   // The operations of the path that ends in the last row, into the slot.
   WFACLI_DEVICE void write_path(std::int32_t slot, Answer& answer) {
     std::int32_t steps = 0;
     if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
-      steps = trace_.template steps_of_block<Group>(answer.cost, last_, p_, memory_.ring);
-    else if (Group::rank() == 0)
-      if constexpr (Trace::kCarried)
-        steps = trace_.steps(Trace::template load<true>(ring_, slots_.m(0), last_));
-      else
-        steps = trace_.steps(answer.cost, last_, p_);
-    if (Group::rank() == 0) memory_.state->words = steps;
-    Group::sync();
-    const std::int32_t count = memory_.state->words;
+      steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(answer.cost, last_, p_, memory_.ring);
+    else
+      steps = steps_of_one(answer.cost);
     std::uint32_t* ops = task_.ops + static_cast<std::uint64_t>(slot) * task_.op_capacity;
     const Replay<Pieces, Pair, Group> replay(p_, match_);
-    answer.ops = replay.operations(trace_.end(answer.cost) - count, count, ops, task_.op_capacity);
+    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
+      Group::sync_warp();
+      const std::int32_t count = Group::from(steps, 0);
+      answer.ops = replay.operations(trace_.end(answer.cost) - count, count, ops, task_.op_capacity);
+      if (Group::rank() == 0) memory_.state->words = answer.ops;
+    }
+    Group::sync();
+    answer.ops = memory_.state->words;
     if (answer.ops > task_.op_capacity) {
       answer = {Status::MemoryLimit};
       return;
     }
-    Group::sync();
     for (std::int32_t i = Group::rank(); i < answer.ops / 2; i += Group::kThreads) {
       const std::uint32_t early = ops[i];
       ops[i] = ops[answer.ops - 1 - i];
@@ -404,29 +441,9 @@ class Wavefront {
   Slots<Pieces> slots_;
   Reach<Pieces, kBanded> reach_;
   Budget budget_;
-  Band<Pieces> band_;
+  Band<Pieces, Group> band_;
+  bool roomy_ = false;        // whether the trace has room for rows up to the next multiple of kSettled
   Range blank_{0, -1};  // diagonals that were made blank for this pair
 };
-
-// Groups draw slots until none is left. Slots come with the most work first, so that the last ones are short.
-template <class W, class Group>
-WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
-  typename W::Memory memory;
-  const Status able = W::memory_of(task, shared, memory);
-  for (;;) {
-    Group::sync();  // everyone knows the last slot
-    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
-    Group::sync();
-    const std::uint32_t slot = memory.state->slot;
-    if (slot >= static_cast<std::uint32_t>(task.count)) return;
-    typename W::Answer answer{able};
-    if (able == Status::Ok) answer = W(task, memory, task.rows[slot]).align(static_cast<std::int32_t>(slot));
-    if (Group::rank() != 0) continue;
-    task.status[slot] = static_cast<std::uint8_t>(answer.status);
-    task.cost[slot] = answer.cost;
-    task.op_count[slot] = answer.ops;
-    if (task.cut) task.cut[slot] = answer.cut;
-  }
-}
 
 }  // namespace wfacli

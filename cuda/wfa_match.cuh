@@ -14,19 +14,24 @@ struct PackedPair {
   std::int32_t query_length, target_length;
 
   WFACLI_DEVICE PackedPair(const AlignTask& task, std::int32_t row)
-      : words(task.seq.packed), query_start(task.seq.query_start[row]), target_start(task.seq.target_start[row]),
-        query_length(task.seq.query_len[row]), target_length(task.seq.target_len[row]) {}
-  // How many letters are equal from (q, t) on, up to a window and to `most` > 0.
+      : words(task.seq.packed - kGuard), query_start(task.seq.query_start[row] + kGuard),
+        target_start(task.seq.target_start[row] + kGuard), query_length(task.seq.query_len[row]),
+        target_length(task.seq.target_len[row]) {}
+  // How many letters are equal from (q, t) on, up to a window and to `most`.
   WFACLI_DEVICE std::int32_t equal(std::int32_t q, std::int32_t t, std::int32_t most) const {
-    const std::uint32_t differ =
-        window(query_start, query_length - 1 - q) ^ window(target_start, target_length - 1 - t);
+    return equal_at(query_length - 1 - q, target_length - 1 - t, most);
+  }
+  // The same from letters on that are the `query`th and `target`th as they lie, or -1, at the ends of both.
+  WFACLI_DEVICE std::int32_t equal_at(std::int32_t query, std::int32_t target, std::int32_t most) const {
+    const std::uint32_t differ = window(query_start, query) ^ window(target_start, target);
     return min(__clz(static_cast<int>(differ)) >> 1, most);
   }
 
  private:
-  // As Packed::window. The index is summed in 32 bits, which spares most of the address's arithmetic.
+  // As Packed::window. The index is summed in 32 bits, which spares most of the address's arithmetic; it is not below 0,
+  // as it is counted from the words that lie before all letters.
   WFACLI_DEVICE std::uint32_t window(std::uint32_t start, std::int32_t last) const {
-    const std::uint32_t* at = words + (start + (static_cast<std::uint32_t>(last) >> 4));
+    const std::uint32_t* at = words + (start + static_cast<std::uint32_t>(last >> 4));
     return __funnelshift_l(at[-1], at[0], static_cast<std::uint32_t>(2 * ~last & 30));
   }
 };
@@ -46,6 +51,9 @@ struct CodedPair {
     while (run < min(kWindow, most) && codes_match(query.letter(q + run), target.letter(t + run), wildcard)) ++run;
     return run;
   }
+  WFACLI_DEVICE std::int32_t equal_at(std::int32_t q, std::int32_t t, std::int32_t most) const {
+    return equal(query_length - 1 - q, target_length - 1 - t, most);
+  }
 };
 
 // Extends along diagonals: `Group` is the threads of a pair (Lanes).
@@ -62,18 +70,24 @@ struct Matching {
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t) const {
     return together(q, t, min(query_length() - q, target_length() - t));
   }
-  // Each thread's own runs from two places, as each() finds them; the letters of both are asked for at once. Neither
-  // sequence is empty.
+  // The same for places of which all but few have short runs: each looks at the first window by itself.
+  WFACLI_DEVICE std::int32_t shortly(std::int32_t q, std::int32_t t) const {
+    const std::int32_t most = min(query_length() - q, target_length() - t), run = pair.equal(q, t, most);
+    return run < Pair::kWindow || run == most ? run : run + together(q + run, t + run, most - run);
+  }
+  // Each thread's own runs from two places (see Pair::equal_at) of up to `most` letters, which is what there is, or 0; the
+  // letters of both are asked for at once.
   struct Place {
-    std::int32_t q, t, run;
-    bool wanted;
+    std::int32_t query, target, most, run;
   };
   WFACLI_DEVICE void both(Place& a, Place& b) const {
-    const std::int32_t most_a = begin(a), most_b = begin(b);
-    a.run = pair.equal(a.q, a.t, most_a);
-    b.run = pair.equal(b.q, b.t, most_b);
-    go_on(a, most_a);
-    go_on(b, most_b);
+    a.run = pair.equal_at(a.query, a.target, a.most);
+    b.run = pair.equal_at(b.query, b.target, b.most);
+    // Hardly any run is longer than a window.
+    const bool more_a = a.run == Pair::kWindow && a.run < a.most, more_b = b.run == Pair::kWindow && b.run < b.most;
+    if (!Group::ballot(more_a || more_b)) return;
+    go_on(a, more_a);
+    go_on(b, more_b);
   }
 
   // Each thread's own run from (q, t), none if not `wanted`. Short runs, which most are, are found by each thread
@@ -97,19 +111,9 @@ struct Matching {
   }
 
  private:
-  // Letters from a place on at most, 0 if it is not wanted; where there is none, the place becomes one that has some.
-  WFACLI_DEVICE std::int32_t begin(Place& at) const {
-    const std::int32_t most = at.wanted ? min(query_length() - at.q, target_length() - at.t) : 0;
-    if (!most) at.q = at.t = 0;
-    return most;
+  WFACLI_DEVICE void go_on(Place& at, bool more) const {
+    at.run += each(query_length() - 1 - at.query + at.run, target_length() - 1 - at.target + at.run, more);
   }
-  // After the first window, which hardly any run fills.
-  WFACLI_DEVICE void go_on(Place& at, std::int32_t most) const {
-    if (!Group::ballot(at.run == Pair::kWindow && at.run < most)) return;
-    const bool more = at.run == Pair::kWindow && at.run < most;
-    at.run += each(at.q + at.run, at.t + at.run, more);
-  }
-
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t, std::int32_t most) const {
     const std::int32_t own = Group::lane() * Pair::kWindow;
     for (std::int32_t done = 0; done < most; done += Group::kWarp * Pair::kWindow) {

@@ -7,38 +7,37 @@
 
 namespace wfacli {
 
-// Of one pair, by the threads of its group.
+// Of one pair, by the threads of its group, or of the first part of a warp.
 template <int Pieces, class Pair, class Group>
 class Replay {
  public:
   WFACLI_DEVICE Replay(const Penalties<Pieces>& p, const Matching<Pair, Group>& match) : p_(p), match_(match) {}
 
-  // Goes along the steps, from the ends of the sequences, and fills in the matches; all threads do, together, and one
-  // writes as many as there is room for. Returns how many operations there are.
+  // Goes along the steps, from the ends of the sequences, and fills in the matches; threads of the same part of a warp do,
+  // together, and the group's first one writes as many as there is room for. Returns how many operations there are.
   WFACLI_DEVICE std::int32_t operations(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops,
                                         std::int32_t capacity) const {
     RunWriter runs(ops, Group::rank() == 0 ? capacity : 0);
-    std::int32_t k = 0, off = match_.together(0, 0);
+    std::int32_t run = match_.together(0, 0), query = run, target = run;
     bool in_gap = false;
-    runs.add(kEqual, off);
+    runs.add_short(kEqual, run);
+    std::uint32_t ahead = count > 0 ? words[0] : 0;
     for (std::int32_t w = 0; w < count; ++w) {
-      const std::uint32_t word = words[w];
+      const std::uint32_t word = ahead;
+      ahead = words[min(w + 1, count - 1)];
       for (int shift = (31 - __clz(static_cast<int>(word))) & ~1; shift >= 0; shift -= 2) {
         const std::uint32_t step = word >> shift & 3;
-        if (step == kStepMismatch) {
-          if (!in_gap) runs.add(kDifferent, 1);
-          off += !in_gap;
-          in_gap = false;
-        } else {
-          runs.add(step == kStepInsertion ? kInsertion : kDeletion, 1);
-          k += step == kStepInsertion ? -1 : 1;
-          off += step == kStepDeletion;
-          in_gap = Pieces > 0;
-        }
+        const bool gap = step != kStepMismatch, one = gap || !in_gap;
+        if (one) runs.add_short(!gap ? kDifferent : step == kStepInsertion ? kInsertion : kDeletion, 1);
+        query += one && step != kStepDeletion;
+        target += one && step != kStepInsertion;
+        in_gap = Pieces > 0 && gap;
         if (in_gap) continue;
-        const std::int32_t run = match_.together(off - k, off);
-        runs.add(kEqual, run);
-        off += run;
+        // Noisy pairs have few long runs, others hardly any short ones.
+        run = run < Pair::kWindow ? match_.shortly(query, target) : match_.together(query, target);
+        runs.add_short(kEqual, run);
+        query += run;
+        target += run;
       }
     }
     return runs.finish();

@@ -83,6 +83,7 @@ class Ring {
 
  public:
   using Offset = Offset_;
+  static constexpr std::int32_t kBytes = sizeof(Offset);
   // Diagonals on either side that there is room for, where that does not depend on the task.
   static constexpr std::int32_t kMostHalf = Out == Outside::None ? Width / 2 - 1 : INT32_MAX;
   // No path: stays negative when 1 is added, once for each score.
@@ -110,6 +111,12 @@ class Ring {
   // Whether these diagonals are all in shared memory.
   WFACLI_DEVICE static bool near(Range at) { return !kSpills || (at.lo >= -(Width / 2) && at.hi < Width - Width / 2); }
   WFACLI_DEVICE std::int32_t half() const { return half_; }
+
+  // Where a diagonal is that is in shared memory, in two parts to be summed up: bytes from near().
+  WFACLI_DEVICE std::uint8_t* near() const { return reinterpret_cast<std::uint8_t*>(near_ + (kWraps ? 0 : Width / 2)); }
+  WFACLI_DEVICE static constexpr std::int32_t place_of_row(std::int32_t row) { return row * (Width * kBytes); }
+  WFACLI_DEVICE static std::int32_t place_of(std::int32_t k) { return column(k) * kBytes; }
+  WFACLI_DEVICE static std::int32_t column(std::int32_t k) { return kWraps ? k & (Width - 1) : k; }
 
   // `Spill`: whether the diagonal may be outside.
   template <bool Spill>

@@ -18,6 +18,11 @@ constexpr std::uint32_t kFromMismatch = 0;
 WFACLI_DEVICE constexpr std::uint32_t from_deletion(int g) { return 2 - static_cast<std::uint32_t>(g); }
 WFACLI_DEVICE constexpr std::uint32_t from_insertion(int g) { return 4 - static_cast<std::uint32_t>(g); }
 
+// Offsets that compare by their source where they are equal.
+WFACLI_DEVICE std::int32_t ranked(std::int32_t off, std::uint32_t source) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(off) << 3 | source);
+}
+
 // Shared memory of a group for its trace and its turns.
 struct GroupState {
   std::uint32_t slot;    // that the group works on
@@ -183,6 +188,13 @@ class CellCodes {
     const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
     return used_ + cells + 4 * (static_cast<std::uint64_t>(s) + 1 + StepsBack::most_words(s)) <= memory_.size;
   }
+  // Where rows of the same diagonals are that next_row() has taken, of which s is the last.
+  template <class Group>
+  WFACLI_DEVICE void tell(std::int32_t rows, std::int32_t s, Range at) const {
+    const std::uint32_t size = static_cast<std::uint32_t>(at.hi - at.lo + 1);
+    for (std::int32_t back = Group::rank(); back < rows; back += Group::kThreads)
+      *row_of(s - back) = row_ - static_cast<std::uint32_t>(back) * size;
+  }
   // Takes the bytes of score s, which fit; at least one thread tells where they are.
   WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
     row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
@@ -204,18 +216,28 @@ class CellCodes {
          [](std::int32_t, std::int32_t) { return true; });
     return back.finish();
   }
-  // The same by a block, whose threads bring what lies around the way to `near`, kNear bytes of shared memory: one
+  // The same by a block, whose threads bring what lies around the way to `near` in shared memory: one
   // thread alone would wait for each code by itself. The first thread's count is right; all call it.
-  static constexpr std::int32_t kNearRows = 32, kNearDiagonals = 8, kNear = kNearRows * kNearDiagonals;
-  template <class Group, int Pieces>
+  // `Room`: bytes there are at least.
+  template <class Group, int Room, int Pieces>
   WFACLI_DEVICE std::int32_t steps_of_block(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p,
                                             std::uint8_t* near) const {
+    constexpr std::int32_t kNearDiagonals = 16, kNearRows = Room < 64 * kNearDiagonals ? Room / kNearDiagonals : 64;
+    constexpr std::int32_t kNear = kNearRows * kNearDiagonals;
     StepsBack back(end(s));
     for (Way way{s, k}; way.s > 0;) {
       const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
       Group::sync();  // everyone knows where the way is, and needs `near` no longer
-      for (std::int32_t i = Group::rank(); i < kNear; i += Group::kThreads)
-        near[i] = around(last - i / kNearDiagonals, first + i % kNearDiagonals);
+      constexpr int kEach = (kNear + Group::kThreads - 1) / Group::kThreads;
+      std::uint8_t codes[kEach];
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const std::int32_t cell = Group::rank() + i * Group::kThreads;
+        codes[i] = around(last - cell / kNearDiagonals, first + cell % kNearDiagonals);
+      }
+#pragma unroll
+      for (int i = 0; i < kEach; ++i)
+        if (const std::int32_t cell = Group::rank() + i * Group::kThreads; cell < kNear) near[cell] = codes[i];
       Group::sync();
       if (Group::rank() == 0) {
         const auto place = [&](std::int32_t row, std::int32_t diagonal) {
@@ -244,11 +266,10 @@ class CellCodes {
   WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
     return memory_.bytes[*row_of(s) + static_cast<std::uint32_t>(k)];
   }
-  // The same, of which something is to be made only if the row has the diagonal.
+  // The same, or anything where the row does not have the diagonal: several are read side by side.
   WFACLI_DEVICE std::uint8_t around(std::int32_t s, std::int32_t k) const {
-    if (s <= 0) return 0;
-    const std::uint32_t place = *row_of(s) + static_cast<std::uint32_t>(k);
-    return place < used_ ? memory_.bytes[place] : std::uint8_t{0};
+    const std::uint32_t place = *row_of(max(s, 1)) + static_cast<std::uint32_t>(k);
+    return memory_.bytes[place < used_ ? place : 0];
   }
 
   // Where a way back has come to: in M, or in the gap component that `gap` says M comes from.

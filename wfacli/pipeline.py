@@ -35,6 +35,7 @@ def run_ordered(
     workers: int,
     in_flight: int,
     cancel: Callable[[], None],
+    begin: Callable[[], None] = lambda: None,
 ) -> None:
     """Passes every item through work and its result to write, in order.
 
@@ -44,6 +45,7 @@ def run_ordered(
         write: called in this thread.
         workers: threads for work.
         in_flight: items between reader and writer at any time.
+        begin: called in this thread before the first write, while items are read and worked on already.
         cancel: called once when something fails or the caller is interrupted, to make running work stop.
     """
     slots = threading.Semaphore(in_flight)
@@ -68,6 +70,7 @@ def run_ordered(
     reader = threading.Thread(target=read, name="wfacli-read", daemon=True)
     reader.start()
     try:
+        begin()
         while not isinstance(result := results.get(), _Ended):
             if isinstance(result, _Failed):
                 raise result.error

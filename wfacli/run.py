@@ -17,6 +17,7 @@ from .engines.rescue import align_in_turn, turns_of
 from .errors import InternalError, UsageError
 from .forecast import TABLE
 from .gpu.presence import may_have_card
+from .io.ahead import Ahead
 from .io.format import Formatter
 from .io.header import sam_header
 from .io.hts import HtsOutput
@@ -113,14 +114,20 @@ class BatchRun(ABC):
         if config.explain:
             self.stats.promises = {}
         self._formatter = formatter
-        self.report = Output(report) if report else None
-        self.output = self._output(output)
+        # SAM's header takes a while, in which a card can be opened.
+        self._header = self._begun_header()
         try:
-            with self.stats.timed("open"):
-                self.engine, self._cards = self._opened(tell)
+            self.report = Output(report) if report else None
+            self.output = self._output(output)
+            try:
+                with self.stats.timed("open"):
+                    self.engine, self._cards = self._opened(tell)
+            except BaseException:
+                for opened in filter(None, (self.output, self.report)):
+                    opened.abandon()
+                raise
         except BaseException:
-            for opened in filter(None, (self.output, self.report)):
-                opened.abandon()
+            self._end_header()
             raise
         sizes = [source.size for source in self._sources]
         self.batch_bases = config.batch_bases or (shared_out(sizes, self._cards) if self.on_gpu else CPU_BATCH)
@@ -196,8 +203,7 @@ class BatchRun(ABC):
                 before that are written; a file keeps its temporary name (see partial).
         """
         try:
-            with self.stats.timed("header"):
-                self._write_header()
+            self._prepare()
             threads = self.settings.threads
             most = MOST_BESIDE_A_CARD * self._cards if self.on_gpu else threads + 3
             batches = self._batches(most)
@@ -207,6 +213,7 @@ class BatchRun(ABC):
                 self._timed(batches),
                 self._work,
                 self._write,
+                begin=self._write_header,
                 workers=min(threads + 2, most),
                 in_flight=min(threads + 3, most),
                 cancel=self.engine.cancel,
@@ -216,22 +223,34 @@ class BatchRun(ABC):
             self.partial = self.output.abandon()
             raise
         finally:
+            self._end_header()
             self.engine.close()
             for source in self._sources:
                 source.close()
 
-    def _sam_header(self) -> Iterator[bytes | U8]:
+    def _prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """What comes before the first batch."""
+
+    def _begun_header(self) -> Ahead[bytes | U8] | None:
+        """SAM's header, where there is to be one and nothing has to be read before. Raises UsageError."""
+        if not self._has_sam_header:
+            return None
         return sam_header(self._files, self._sources, self.settings, self._version)
 
+    @property
+    def _has_sam_header(self) -> bool:
+        return self.settings.output.header and self.settings.output.format is Format.SAM
+
+    def _end_header(self) -> None:
+        if self._header:
+            self._header.close()
+
     def _write_header(self) -> None:
-        out = self.settings.output
-        if not out.header:
-            return
-        if out.format is Format.SAM:
-            for piece in self._sam_header():
+        with self.stats.timed("header"):
+            for piece in self._header or ():
                 self.output.write(piece)
-        elif out.format is Format.TSV:
-            self.output.write(self._formatter.titles)
+            if self.settings.output.header and self.settings.output.format is Format.TSV:
+                self.output.write(self._formatter.titles)
 
     def _timed(self, batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
         while True:

@@ -10,6 +10,7 @@ from ._native import MappedReader, Reference
 from .batch import U8, PairBatch
 from .config import Config, Format, MappingSpec
 from .errors import InputError
+from .io.ahead import Ahead
 from .io.format import Formatter
 from .io.header import header_around
 from .io.mapped import MappedFiles, mapped_reader, read_reference, reference_lines
@@ -35,14 +36,15 @@ class MappedRun(AlignRun):
         self._reader: MappedReader | None = None
         super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
 
-    def _write_header(self) -> None:
+    def _begun_header(self) -> Ahead[bytes | U8] | None:
+        return None  # the reference comes first
+
+    def _prepare(self) -> None:
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
-        super()._write_header()
-
-    def _sam_header(self) -> Iterator[bytes | U8]:
-        out = self.config.output
-        return header_around(reference_lines(self._reference, out.checksums), self.config, self._version)
+        if self._has_sam_header:
+            lines = reference_lines(self._reference, self.config.output.checksums)
+            self._header = Ahead(header_around(lines, self.config, self._version), 2)
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         out = self.config.output

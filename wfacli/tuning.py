@@ -80,6 +80,7 @@ GPU_WFA_TRACE = (0.8, 1.1, 1.8, 1.0)  # times as many, by the trace (gpu/wfa.py)
 GPU_WFA_SPILLED = 1.5  # and where diagonals are in the card's memory
 GPU_WFA_ROW = 150.0  # instructions of a warp for a row
 GPU_WFA_SHARE = 0.875  # of the diagonals that gaps reach, where likely costs bound them
+GPU_WFA_FIRST = 0.8  # of the cost that few pairs exceed, up to which they are looked at first
 GPU_LIKELY = 1.5  # times the estimate is what few pairs exceed
 GPU_FURTHER = 1.2  # times as far a next kernel must reach to be worth a try
 GPU_MULTIPROCESSORS = 132

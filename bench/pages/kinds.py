@@ -50,7 +50,9 @@ KINDS = {
     "local-table": Kind(
         "The best local alignment of one long pair", "make bench-local", single.locals, single.local_wins
     ),
-    "local-card": Kind("The same on a card", "make bench-local-card", single.local_card, None, ".png"),
+    "local-card": Kind(
+        "The same on a card", "make bench-local-card", single.local_card, single.local_card_wins, ".png"
+    ),
     "mapped-scores": Kind(
         "Reads against a reference: scores beside minimap2's", "python bench/mapped_scores.py", commands.mapped
     ),

@@ -63,14 +63,20 @@ def local_wins(report: Report) -> Iterator[Wins]:
 
 
 def local_card(report: Report) -> Rows:
-    rows = [["pair", "letters", "best score", "s", "TCUPS", "cells computed", "with the alignment, s"]]
-    for row in report["rows"]:
-        score, whole = row["score"], row.get("alignment")
-        total = whole and whole["letters"] + whole["score"] + whole["path"]
-        what = [row["name"], f"{max(row['lengths']):,}", f"{score['answer']:,}"]
-        computed = f"{100 * score['computed']:.0f}%"
-        rows.append([*what, number(score["score"]), number(score["tcups"]), computed, number(total)])
+    head = ["pair", "letters", "every cell, s", "score, s", "TCUPS", "alignment on top, s", "MASA-CUDAlign, score, s"]
+    rows = [head]
+    for row in (*report["rows"], *report.get("lengths", [])):
+        score, masa = row["score"], row.get("masa", {}).get("score", {})
+        name = row["name"] if row in report["rows"] else f"its first {row['lengths'][0]:,}"
+        found = (row["every tile"]["score"], score["score"], score["tcups"], row.get("alignment", {}).get("path"))
+        rows.append([name, f"{max(row['lengths']):,}", *map(number, found), number(masa.get("own_seconds"))])
     return rows
+
+
+def local_card_wins(report: Report) -> Iterator[Wins]:
+    for row in report["rows"]:
+        if theirs := row.get("masa", {}).get("score", {}).get("own_seconds"):
+            yield f"{row['name']}, score", "MASA-CUDAlign", theirs / row["score"]["score"]
 
 
 def long(report: Report) -> Rows:

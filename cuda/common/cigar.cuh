@@ -20,6 +20,16 @@ class RunWriter {
     op_ = op;
     length_ += length;
   }
+  // The same where a run and the runs merged with it have no more than kLongest letters: it takes less time.
+  WFACLI_DEVICE void add_short(Op op, std::int32_t length) {
+    if (length == 0) return;
+    if (op != op_) {
+      if (length_ > 0) put(length_);
+      length_ = 0;
+    }
+    op_ = op;
+    length_ += length;
+  }
   // How many elements there are, of which only the first `capacity` were written: if more, the slot is too small.
   WFACLI_DEVICE std::int32_t finish() {
     flush();

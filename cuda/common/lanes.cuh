@@ -26,8 +26,12 @@ class Lanes {
   WFACLI_DEVICE static void sync() {
     if constexpr (kBlock)
       __syncthreads();
-    else if constexpr (Count > 1)
-      __syncwarp(mask());
+    else
+      sync_warp();
+  }
+  // The same among the caller's part of a warp.
+  WFACLI_DEVICE static void sync_warp() {
+    if constexpr (Count > 1) __syncwarp(mask());
   }
   // A value in shared memory that threads of the group may change as soon as this call is over.
   template <class T>
@@ -53,10 +57,14 @@ class Lanes {
     sync();
     return ballot(yes) != 0;
   }
+  // The least of the values of the caller's part of a warp.
+  WFACLI_DEVICE static std::int32_t least_of_warp(std::int32_t value) {
+    if constexpr (Count == 1) return value;
+    return __reduce_min_sync(mask(), value);
+  }
   // The least of all threads' values. A block's threads use `scratch`, in shared memory, for it.
   WFACLI_DEVICE static std::int32_t least(std::int32_t value, std::int32_t* scratch) {
-    if constexpr (Count == 1) return value;
-    const std::int32_t least = __reduce_min_sync(mask(), value);
+    const std::int32_t least = least_of_warp(value);
     if constexpr (!kBlock) return least;
     __syncthreads();
     if (rank() == 0) *scratch = INT32_MAX;

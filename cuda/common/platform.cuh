@@ -14,6 +14,8 @@
 // A kernel with one argument, a structure by value; WFACLI_BLOCK threads a block. The body follows.
 #define WFACLI_KERNEL(name, Task) \
   extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK, WFACLI_RESIDENT) name(const __grid_constant__ Task task)
+// Has a 32-bit value in a register from here on: the compiler would rather compute it anew, time and again in a loop.
+#define WFACLI_KEEP(value) asm volatile("" : "+r"(value))
 // Leaves the multiprocessor to others for a moment, where somebody waits.
 #define WFACLI_PAUSE() __nanosleep(100)
 // Shared memory whose size the launch gives; 16-byte aligned.
@@ -25,6 +27,7 @@
 
 #define WFACLI_DEVICE inline
 #define WFACLI_KERNEL(name, Task) WFACLI_EMULATED_KERNEL(name, Task)
+#define WFACLI_KEEP(value) static_cast<void>(value)
 #define WFACLI_PAUSE() wfacli_emulation::pause()
 #define WFACLI_DYNAMIC_SHARED(name) std::uint8_t* const name = wfacli_emulation::dynamic_shared()
 

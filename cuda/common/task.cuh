@@ -67,6 +67,9 @@ struct AlignTask {
   // The heuristic of banded kernels; others leave `cut` as it is.
   std::int32_t band;       // diagonals on either side of the most promising one
   std::int32_t band_step;  // scores after which that one is looked for again; 0: never
+
+  // Of wavefronts (wfa.cu): up to which cost pairs are looked at first, no less than most of them cost.
+  std::int32_t first_cost;
   std::uint8_t* cut;       // [count], 1 where the band left out what could have been reached; null: nobody asks
 
   // Of tiles (dp_tiles.cu): [count], diagonals of each slot's own band, no more than `band`; null: all have that.
@@ -288,7 +291,7 @@ struct LocalTask {
   unsigned long long* row;     // [columns], cells above the first strip, which those below the last one replace
   unsigned long long* kept;    // the rows below each `keep` strips, but for the first kept_before of them
   std::uint32_t* next;         // 0 before the launch: strips that are drawn
-  std::int32_t* known;         // the best score known
+  std::int32_t* known;         // the best score known; the greatest number: the launch is to end
   LocalPlace* best;            // of each warp: the first best cell, if its score was the best known
   unsigned long long* tiles;   // that were computed and not left out
   std::uint32_t* scratch;      // of each warp
@@ -312,20 +315,22 @@ struct LocalTask {
   std::int32_t barred_sets;
 };
 
-// A cell that is `rows` rows below a kept row.
+// Some columns of a kept row, and for local_cones a cell below it.
 struct LocalCone {
   const unsigned long long* row;  // the kept row
-  std::int64_t rows;
-  std::int64_t column;  // of the cell
-  std::int64_t needed;  // what a path scores that comes to it
+  std::int64_t first;             // column, and the last one, in which the cell is
+  std::int64_t column;
+  std::int64_t rows;    // from the kept one to the cell's
+  std::int64_t needed;  // what a path scores that comes to the cell
+  std::int64_t middle;  // for local_tops: the column from which gaps are counted
+  std::int64_t to;      // cells that local_windows puts before these
 };
 
 // A launch of a kernel of local_cone.cu.
 struct LocalConesTask {
-  const LocalCone* cones;     // [count]
-  std::uint32_t* first;       // [count], all bits set before the launch
-  unsigned long long* best;   // [count], 0 before the launch
-  std::int32_t parts;         // blocks of each
+  const LocalCone* cones;       // [count]
+  unsigned long long* answers;  // [count], as the kernel says; of local_windows: of all their columns
+  std::int32_t parts;           // blocks of each
   std::int32_t match;
   std::int32_t open;
   std::int32_t extend;

@@ -22,13 +22,13 @@ RESULTS = ROOT / "bench" / "results"
 TEXT = (ROOT / "README.md").read_text()
 # Of tables with measured numbers: how their heads begin, the files that have them, and what they are called there.
 TABLES = {
-    "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups")),
+    "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
     "| pair | letters | distance | wavefront, card": (
         ("distance-table", "distance-scale"),
         ("best_seconds", "seconds"),
     ),
     "| pair | path, card": (("distance-table", "distance-goals"), ("best_seconds",)),
-    "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups")),
+    "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups", "own_seconds")),
     "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
 }
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # but for lengths and rates

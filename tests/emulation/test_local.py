@@ -16,6 +16,7 @@ from tests.oracle_spans import Optimum
 from wfacli.errors import OutOfDeviceMemory
 from wfacli.gpu.catalogue import Row
 from wfacli.gpu.local import BUILDS, Build, Scores, best_build, kept_apart
+from wfacli.local import gpu_local
 from wfacli.local.gpu_local import GpuLocal, NotForCards
 from wfacli.scoring.scheme import Scheme
 
@@ -193,6 +194,33 @@ def test_states_go_from_card_to_cpu_and_back():
                 search.restore(state | {name: damage(state[name])})
         with pytest.raises(ValueError, match="of other sequences"):
             search.restore(state | {"numbers": state["numbers"] + [1, 0, 0, 0, 0, 0, 0, 0]})
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_launch_that_is_stopped(monkeypatch, late):
+    """Its strips end with the tile that they are in, and all is as it was before, also where it has ended already."""
+    monkeypatch.setattr(gpu_local, "_LONG", -1.0)
+    rng = random.Random(9)
+    query = pairgen.sequence(rng, 3100, b"ACGT")
+    target = pairgen.mutated(rng, query, b"ACGT", 0.1)[:700]
+    answers = []  # to whether to stop: after the copy of the row, and after the launch
+    driver, search = on_card(query, target, PLAIN, prune=False, stop=lambda: bool(answers) and answers.pop(0))
+    with closing(search):
+        search.take(6)
+        before, position = search.save(), search.position
+        assert 0 < position[2] < 1
+        answers += [False, True] if late else [True]
+        search.take(6)
+        assert not answers and search.position == position
+        for name, values in search.save().items():
+            assert (values == before[name]).all(), name
+        _, known, *tiles = search._read(search._small, 16).view(np.uint32).tolist()
+        assert known == 2**31 - 1 and (tiles[0] * search._tile > search.position[3]) == late
+        while not search.advance(0):
+            pass
+        score, span, cigar = search.alignment()
+        assert Optimum(score, text(cigar), span) == best(query, target, PLAIN)
+    assert not leaks(driver)
 
 
 def test_score_and_beginning_alone():

@@ -21,7 +21,7 @@ from tests.emulation.wavefronts import (
 from tests.pairgen import ALPHABETS, edge_pairs, mutated, random_pairs, sequence
 from tests.thorough import in_turn
 from wfacli.batch import Status
-from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, VARIANTS, Variant
+from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, SPILLED, VARIANTS, Variant
 
 ORDERS = (0, 1)
 TRACES = {NO_TRACE: 1, CARRIED: 2, BLOCKS: 1, CODES: 1}  # and words
@@ -99,6 +99,18 @@ def test_cost_limit_is_exact(trace):
     pairs = random_pairs(12, 80, 100, b"ACGT")
     for max_cost in (0, 1, 2, 5, 17, 18, 19):
         check(variant(1, trace), pairs, AFFINE, max_cost=max_cost, trace_cost=max_cost, label="seed 12")
+
+
+@pytest.mark.parametrize("group", [8, 64])
+def test_pairs_above_the_first_cost_come_again(group):
+    pairs = random_pairs(22, 60, 100, b"ACGT")
+    for trace, outside in ((CODES, NONE), (BLOCKS, SPILLED)):
+        kernel = variant(1, trace, group, 256, outside=outside)
+        whole = align(kernel, pairs, AFFINE, max_cost=60)
+        assert set(whole.status) == {Status.OK, Status.SCORE_LIMIT}
+        for first_cost in (0, 9, 30, 59):
+            for order in ORDERS:
+                assert align(kernel, pairs, AFFINE, max_cost=60, first_cost=first_cost, order=order) == whole
 
 
 NARROW = [(width, *kind) for width in (4, 7, 40) for kind in ((0, EDIT), (1, AFFINE), (2, TWO))]

@@ -27,10 +27,14 @@ def by_cpu(pairs, kind, band):
     return [(a.status, a.score, a.cigar, not a.exact) for a in found]
 
 
-@pytest.mark.parametrize("trace", [CODES, BLOCKS])
+# Threads with several columns each, and with two, as the catalogue's rows have them.
+NARROW, BLOCK = {"threads": 32, "group": 8, "width": 1024}, {"threads": 128, "group": 128, "width": 256}
+
+
+@pytest.mark.parametrize(("trace", "size"), [(CODES, NARROW), (BLOCKS, NARROW), (CODES, BLOCK)])
 @pytest.mark.parametrize("band", [(3, 2), (5, 7), (10, 0), (2, 1)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_band_is_the_cpus(kind, band, trace):
+def test_band_is_the_cpus(kind, band, trace, size):
     rng = random.Random(21)
     pairs = [pair for pair in random_pairs(21, 60, 150, b"ACGT") if all(pair)]
     for error in (0.05, 0.2):
@@ -39,7 +43,7 @@ def test_band_is_the_cpus(kind, band, trace):
     scheme, _ = KINDS[kind]
     unit = 2 if kind == 1 else 1
     expected = by_cpu(pairs, kind, band)
-    kernel = Variant(32, 8, kind, trace, 1024, outside=BANDED)
+    kernel = Variant(pieces=kind, trace=trace, outside=BANDED, **size)
     for order in (0, 1):
         got = align(kernel, pairs, scheme, band=band, order=order, op_capacity=800, max_cost=2000, trace_cost=1500)
         for p, pair in enumerate(pairs):

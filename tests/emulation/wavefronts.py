@@ -83,6 +83,7 @@ def align(
     trace_cost: int = 400,
     rule: str = "mismatch",
     band: tuple[int, int] = (0, 0),
+    first_cost: int = UNBOUNDED,
 ) -> Answers:
     """The kernel's answers. Memory that it must not touch is checked."""
     n = len(pairs)
@@ -109,6 +110,7 @@ def align(
     task["stride"], task["count"], task["op_capacity"], task["max_cost"] = stride, n, op_capacity, max_cost
     task["longest"], task["path"], task["wildcard"] = longest, variant.trace != 0, rule == "wildcard"
     task["band"], task["band_step"] = band
+    task["first_cost"] = first_cost
     kernels = Kernels("wfa.cu", variant.threads, dict(variant.macros))
     kernels.launch("align_wavefront", task, grid, order, variant.shared_bytes(mismatch, gaps))
     assert (workspace[units * stride :] == 0xA5).all(), "beyond the workspace"

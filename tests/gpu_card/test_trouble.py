@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import signal
+import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +22,9 @@ from .support import (
     assert_clear_error,
     assert_no_failure,
     assert_same,
+    card_environment,
     line_of,
+    program,
     wait_until_free,
 )
 
@@ -104,6 +108,40 @@ def test_stopped_in_mid_run(
 ) -> None:
     seconds, written = stopped(tmp_path, READS, sent, code, "--metric", metric)
     say(f"{sent.name}, {metric}: ended after {seconds:.2f} s, {written:,} pairs were written")
+    wait_until_free(free_again)
+
+
+@pytest.mark.parametrize(("sent", "code"), SIGNALS[:2], ids=[s.name for s, _ in SIGNALS[:2]])
+def test_stopped_in_a_long_launch(
+    free_again: Occupied, tmp_path: Path, say: Say, sent: signal.Signals, code: int
+) -> None:
+    """`wfacli local` of a pair whose only launch takes some eight seconds."""
+    rng = np.random.default_rng(SEED)
+    files = write(tmp_path, "far", [(letters(rng, 1_000_000).tobytes(), letters(rng, 24_000_000).tobytes())])
+    before = Occupied.now()
+    arguments = ["local", *map(str, files), "--engine", "gpu", "-o", "x.paf", "--checkpoint", "x.ckpt"]
+    with subprocess.Popen(
+        [*program(), *arguments], cwd=tmp_path, env=card_environment(), stderr=subprocess.PIPE
+    ) as process:
+        end = time.monotonic() + 60
+        while not any(now > then + 1000 for now, then in zip(Occupied.now().memory, before.memory, strict=True)):
+            assert process.poll() is None, process.stderr and process.stderr.read().decode()
+            assert time.monotonic() < end, "it never got that far"
+            time.sleep(0.05)
+        time.sleep(2)  # until the letters are there
+        assert process.poll() is None
+        begun = time.monotonic()
+        process.send_signal(sent)
+        process.wait(timeout=10)
+        seconds = time.monotonic() - begun
+        assert process.stderr
+        err = process.stderr.read().decode()
+    say(f"{sent.name} in a long launch: ended after {seconds:.2f} s: {err.strip()}")
+    assert process.returncode == code, err
+    assert seconds < 4, err  # a checkpoint of some 200 MB is written
+    assert "--resume goes on" in err and len(err.strip().splitlines()) <= 2, err
+    assert (tmp_path / "x.ckpt").stat().st_size > 1_000_000
+    assert not (tmp_path / "x.paf").exists()
     wait_until_free(free_again)
 
 

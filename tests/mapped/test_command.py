@@ -117,6 +117,7 @@ COLUMNS = {
     "strand": 4,
     "target": 5,
     "t_len": 6,
+    "t_beg": 7,
     "t_end": 8,
     "mapq": 11,
 }
@@ -130,6 +131,11 @@ FAULTS = [
     ({"q_beg": "-1"}, "'-1', which is no number"),
     ({"q_end": "0"}, "of a read of"),
     ({"strand": "x"}, "the strand is 'x', and not + or -"),
+    ({"strand": ""}, "the strand is '', and not + or -"),
+    ({"strand": "*"}, "the strand is '*', and not + or -"),
+    ({"target": "*"}, "maps to *, which is not in the reference"),
+    ({"t_beg": "999"}, "maps to letters 999 to"),
+    ({"t_end": "99999999999999999999"}, "which is no number"),
     ({"mapq": "high"}, "the mapping quality is 'high', which is no number"),
 ]
 
@@ -169,6 +175,8 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
         (SAM.format(0, 5, "10M"), "a mapping is of a read of 10 letters"),
         (SAM.format(0, 5, "*"), "has no CIGAR"),
         (SAM.format(0, 5, "10Q"), "the CIGAR is none"),
+        (SAM.format(0, 5, "9223372036854775807M9223372036854775807M"), "the CIGAR is none"),
+        (SAM.format(0, 5, "3H6M4S").replace("\t*\t*\n", "\tACGT\t*\n"), "the CIGAR is of 10 letters, and SEQ has 4"),
         (SAM.format(0, 5, "4M100N4M"), "has an intron"),
         (SAM.format(0, 0, "10M"), "has no position"),
         (SAM.format(65, 5, "10M"), "one of a pair of reads"),

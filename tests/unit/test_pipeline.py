@@ -40,6 +40,34 @@ def test_order_is_kept(workers, in_flight):
     assert run(range(100), work, workers=workers, in_flight=in_flight) == ([-i for i in range(100)], 0, None)
 
 
+def test_what_comes_first_is_written_while_others_work():
+    worked, begun, written = threading.Event(), [], []
+
+    def begin():
+        begun.append(threading.current_thread())
+        assert worked.wait(10) and not written
+
+    with within(20):
+        run_ordered(
+            iter(range(5)), lambda i: worked.set() or i, written.append,
+            workers=2, in_flight=3, cancel=lambda: None, begin=begin,
+        )  # fmt: skip
+    assert begun == [threading.current_thread()] and written == list(range(5))
+
+
+def test_what_fails_first_ends_everything():
+    def begin():
+        raise Fault("header")
+
+    cancels, written = [], []
+    with within(20), pytest.raises(Fault, match="header"):
+        run_ordered(
+            iter(range(1000)), lambda i: i, written.append,
+            workers=2, in_flight=3, cancel=lambda: cancels.append(1), begin=begin,
+        )  # fmt: skip
+    assert cancels == [1] and not written
+
+
 def test_nothing_to_do():
     assert run([]) == ([], 0, None)
 

@@ -83,6 +83,13 @@ _TOO_LARGE = {
     "sw-ends-8x16-bits-16-path": ("sm_80",),
     "sw-ends-8x16-bits-16-whole": ("sm_80",),
     "sw-ends-32x16-bits-32-path": ("sm_100",),
+    **{f"wfa-affine-{most}-coded": ("sm_80",) for most in (30, 60, 120)},
+    **{f"wfa-affine2p-spilled{coded}": ("sm_100",) for coded in ("", "-coded")},
+    **{
+        f"wfa-{what}{coded}": ("sm_80",)
+        for what in ("affine-3000", "affine-band", "edit-band")
+        for coded in ("", "-coded")
+    },
     # Some words of what a stripe needs beside its rows.
     **{
         f"sw-{what}": ("sm_80", "sm_100")
@@ -166,7 +173,9 @@ def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], .
 
 def _wavefronts() -> Iterator[Row]:
     for name, variant in VARIANTS.items():
-        yield Row(name, "wfa.cu", "align_wavefront", variant.macros, variant.threads)
+        yield Row(
+            name, "wfa.cu", "align_wavefront", variant.macros, variant.threads, spills_on=_TOO_LARGE.get(name, ())
+        )
 
 
 def _long() -> Iterator[Row]:
@@ -226,8 +235,8 @@ def _local() -> Iterator[Row]:
     for build in local.BUILDS:
         large = ("sm_100",) if build.pairs else ()
         yield Row(build.name, "local.cu", "local_strips", build.macros, build.threads, spills_on=large)
-    for name, entry in ((local.CONES, "local_cones"), (local.TOPS, "local_tops")):
-        yield Row(name, "local_cone.cu", entry, (), local.CONE_THREADS)
+    for name in (local.CONES, local.TOPS, local.WINDOWS):
+        yield Row(name, "local_cone.cu", name.replace("-", "_"), (), local.CONE_THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations

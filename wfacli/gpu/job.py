@@ -289,6 +289,7 @@ class AlignJob:
             costs["open"][0, piece], costs["extend"][0, piece] = open_, extend
         todo["op_capacity"], todo["longest"] = plan.op_capacity, shape.longest
         todo["max_cost"] = min(shape.max_cost, plan.max_cost)
+        todo["first_cost"] = plan.first_cost
         todo["path"], todo["band"], todo["band_step"] = shape.path, plan.band, plan.band_step
         at_once = m if plan.resident or not plan.stride else units * plan.unit
         for begin in range(0, m, at_once):

@@ -150,6 +150,7 @@ def _wavefront(name: str, shape: Shape) -> Plan:
         resident=True,
         shared=variant.shared_bytes(*costs),
         max_cost=most,
+        first_cost=int(most * tuning.GPU_WFA_FIRST) if known else most,
     )
 
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from .. import tuning
 from ..batch import U8
 
-CONES, TOPS, CONE_THREADS = "local-cones", "local-tops", 256  # rows of the catalogue: where a path can come from
+# Rows of the catalogue: where a path can come from, where it is believed to, and cells of kept rows.
+CONES, TOPS, WINDOWS, CONE_THREADS = "local-cones", "local-tops", "local-windows", 256
 _HALF = 0xFFFF  # the greatest score of a half, from its floor on
 _FLOOR = 128  # at least, so that no letters' score leaves a half
 _SLOTS = 3  # states that a warp can put aside (cuda/local_room.cuh)

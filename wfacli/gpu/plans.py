@@ -58,6 +58,7 @@ class Plan:
         spread: whether all blocks that the card holds work on any pairs, with a workspace that is theirs as a whole.
         shared: bytes of dynamic shared memory a block.
         max_cost: above which the kernel need not look; the shape's counts as well.
+        first_cost: up to which a wavefront looks first; what costs more it looks at a second time.
         band: diagonals, for kernels that take any number.
         band_step: scores after which a band is centred again, for those whose band follows the path.
         follows: whether it does: they tell whether it left anything out.
@@ -72,6 +73,7 @@ class Plan:
     spread: bool = False
     shared: int = 0
     max_cost: int = NO_BOUND
+    first_cost: int = NO_BOUND
     band: int = 0
     band_step: int = 0
     follows: bool = False

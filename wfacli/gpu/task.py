@@ -19,7 +19,7 @@ ALIGN_TASK = np.dtype(
         *((name, _ADDRESS) for name in ("rows", "status", "cost", "op_count", "ops", "workspace", "stride", "next")),
         ("costs", COSTS),
         *((name, np.int32) for name in ("count", "op_capacity", "max_cost", "longest", "path", "wildcard")),
-        *((name, np.int32) for name in ("band", "band_step")),
+        *((name, np.int32) for name in ("band", "band_step", "first_cost")),
         ("cut", _ADDRESS),
         ("bands", _ADDRESS),
     ],
@@ -119,10 +119,13 @@ LOCAL_TASK = np.dtype(
     ],
     align=True,
 )
-LOCAL_CONE = np.dtype([("row", _ADDRESS), *((name, np.int64) for name in ("rows", "column", "needed"))], align=True)
+LOCAL_CONE = np.dtype(
+    [("row", _ADDRESS), *((name, np.int64) for name in ("first", "column", "rows", "needed", "middle", "to"))],
+    align=True,
+)
 LOCAL_CONES_TASK = np.dtype(
     [
-        *((name, _ADDRESS) for name in ("cones", "first", "best")),
+        *((name, _ADDRESS) for name in ("cones", "answers")),
         *((name, np.int32) for name in ("parts", "match", "open", "extend", "spare")),
     ],
     align=True,

@@ -79,7 +79,7 @@ class Variant:
         """Dynamic shared memory of a block."""
         rows = _rows(self.pieces, mismatch, gaps)
         one = _STATE + _padded(rows * self.width * self.offset // 8) + 4 * rows * self.width * self._cell_words
-        one += _padded(8 * (_depth(mismatch, gaps) + 1)) if self.outside == BANDED else 0
+        one += _padded(8 * (_depth(mismatch, gaps) + 2)) if self.outside == BANDED else 0
         one += _padded(4 * self.words) if self._alone else 0
         return self.pairs * _padded(one)
 
@@ -149,8 +149,8 @@ def _twice_step(pieces: int, mismatch: int, gaps: Gaps) -> int:
 def _rungs() -> dict[str, Variant]:
     rows = {
         # eWFA-GPU's three kernels: the whole path travels with the offsets.
-        "wfa-edit-32": Variant(128, 8, 0, CARRIED, 68, 2, outside=NONE, resident=8),
-        "wfa-edit-64": Variant(128, 16, 0, CARRIED, 132, 4, outside=NONE, resident=8),
+        "wfa-edit-32": Variant(128, 8, 0, CARRIED, 68, 2, outside=NONE, resident=7),
+        "wfa-edit-64": Variant(128, 16, 0, CARRIED, 132, 4, outside=NONE, resident=7),
         "wfa-edit-128": Variant(128, 32, 0, CARRIED, 260, 8, outside=NONE, resident=7),
         "wfa-edit-500": Variant(128, 32, 0, CODES, 1008, outside=NONE, resident=7),
         "wfa-edit-2000": Variant(128, 128, 0, CODES, 4004, outside=NONE, resident=7),
@@ -169,7 +169,7 @@ def _rungs() -> dict[str, Variant]:
         "wfa-affine2p-250": Variant(128, 128, 2, CODES, 512, outside=NONE, resident=5),
         "wfa-affine2p-1000": Variant(256, 256, 2, CODES, 1536, outside=NONE, resident=2),
         "wfa-affine2p-blocks": Variant(128, 32, 2, BLOCKS, 64, outside=SPILLED, resident=3),
-        "wfa-affine2p-band": Variant(128, 128, 2, CODES, 256, offset=32, outside=BANDED, resident=6),
+        "wfa-affine2p-band": Variant(128, 128, 2, CODES, 256, offset=32, outside=BANDED, resident=5),
         "wfa-affine2p-spilled": Variant(256, 256, 2, CODES, 1024, offset=32, outside=SPILLED, resident=2),
     }
     scores = {"wfa-edit-32", "wfa-edit-128", "wfa-edit-500", "wfa-edit-2000"} | {

@@ -7,33 +7,43 @@ from collections.abc import Iterator
 from ..batch import U8, PairBatch
 from ..config import RunConfig
 from ..errors import InputError, UsageError
+from .ahead import Ahead
 from .reader import Files, layout_of, read_batches
 from .sources import Source
 from .targets import sq_lines
 
 _SCAN_WEIGHT = 8_000_000
+_SCANNED, _WRITTEN = 2, 16  # batches and pieces of text ahead, about a megabyte each
 
 
-def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Iterator[bytes | U8]:
-    """Yields the header's text in pieces; the targets' file is opened once more and scanned for @SQ lines.
+def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes | U8]:
+    """The header's text in pieces; the targets' file is opened once more and scanned for @SQ lines.
+
+    Two threads begin with it at once: one reads, the other one keeps the targets apart.
 
     Raises:
         UsageError: the targets come from a pipe, so that they cannot be read twice.
-        InputError: a target without a name, or one name with two lengths.
+        InputError: from an iteration: a target without a name, or one name with two lengths.
     """
     if not sources[-1].regular:
         raise UsageError(
             f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe or the like "
             "and can be read only once: write --format paf, or give --no-header"
         )
-    path = files.reference
-    layout = layout_of(sources)
+    lies = "targets" if layout_of(sources) == "two" else layout_of(sources)
+    return Ahead(_scanned(files.reference, lies, config, version), _WRITTEN)
+
+
+def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes | U8]:
     source = Source(path)
+    scan: Ahead[PairBatch] | None = None
     try:
-        lies = "targets" if layout == "two" else layout
-        scan = read_batches((source,), lies, _SCAN_WEIGHT, keep_letters=False, threads=config.threads)
-        yield from header_around(sq_lines(path, _until_fault(scan)), config, version)
+        batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_letters=False, threads=config.threads)
+        scan = Ahead(_until_fault(batches), _SCANNED)
+        yield from header_around(sq_lines(path, scan), config, version)
     finally:
+        if scan:
+            scan.close()
         source.close()
 
 

@@ -13,7 +13,7 @@ from ..batch import U8, PairBatch
 from ..errors import InputError, UsageError
 from .sources import Source
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 19  # records at a block's edges are copied once more; more would not stay in a core's cache
 _MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
 _INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
 _SEQ_HINT = (

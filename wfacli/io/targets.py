@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 
@@ -11,14 +12,17 @@ from .._native import TargetTable
 from ..batch import I64, U8, U64, PairBatch
 from ..errors import InputError
 
-_IN_MEMORY = 1 << 18  # targets; what a genome, a transcriptome or a set of amplicons has
+# Targets that are remembered: at least what a genome, a transcriptome or a set of amplicons has; at most those that
+# take this share of the machine's memory.
+_AT_LEAST, _AT_MOST = 1 << 18, 1 << 24
+_SHARE, _BYTES = 1 / 512, 32
 _PARTS = 64
 _CHUNK = 1 << 20
 _TWO_LENGTHS = "is the name of targets of two lengths, which SAM cannot express; --format paf can"
 _NO_NAME = "a target has no name, which SAM cannot express; --format paf can"
 
 
-def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int = _IN_MEMORY) -> Iterator[bytes | U8]:
+def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = None) -> Iterator[bytes | U8]:
     """Yields @SQ lines of the distinct targets that are not empty, in the order in which they first appear.
 
     The first `in_memory` of them are remembered in a table; what comes after goes to temporary files, split by hash,
@@ -27,12 +31,12 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int = _IN_MEMOR
     Args:
         path: what the batches come from, for messages.
         batches: pairs with the targets' names and lengths.
-        in_memory: distinct targets that the table holds.
+        in_memory: distinct targets that the table holds; None for what the machine has memory for.
 
     Raises:
         InputError: a target without a name, or one name with two lengths.
     """
-    table = TargetTable(in_memory)
+    table = TargetTable(_remembered() if in_memory is None else in_memory)
     spill: _Spill | None = None
     try:
         for pairs in batches:
@@ -50,6 +54,11 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int = _IN_MEMOR
     finally:
         if spill:
             spill.close()
+
+
+def _remembered() -> int:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(max(int(_SHARE * memory) // _BYTES, _AT_LEAST), _AT_MOST)
 
 
 def _of_equal_hash(hashes: U64) -> I64:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..gpu import local as sizes
 from ..gpu.catalogue import ROWS, Row
 from ..gpu.driver import Bytes, Driver, Memory
 from ..gpu.local import Build, Scores
-from ..gpu.task import LOCAL_PLACE, LOCAL_TASK
+from ..gpu.task import LOCAL_CONE, LOCAL_CONES_TASK, LOCAL_PLACE, LOCAL_TASK
 from ..scoring.scheme import Scheme
 from .gpu_walk import Walk, unpacked
 
@@ -33,6 +33,12 @@ _CELL = 8  # bytes of a row
 _KEPT_SHARE = 0.5  # of the card's free memory that kept rows may have
 _ENDS = 20  # times as long as its beginning and end that a launch takes at least, when strips wait for each other
 _SCORE = 0xFFFFFFFF
+_STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local_room.cuh
+_LONG = 0.3  # seconds that a launch is thought to take that can be stopped
+_POLL = 2e-3  # seconds between two looks whether it is to be
+_COPYING = 1024  # blocks that copy a row
+_ROOM = 12  # bytes of cells that a way back takes in for a row that it crosses
+_ROWS_AT_ONCE = 1 << 21  # for which there is such room from the beginning
 
 
 class NotForCards(Exception):
@@ -57,6 +63,7 @@ class GpuLocal:
         prune: bool = True,
         build: Build | None = None,
         row: Row | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> None:
         """Copies both sequences to the card.
 
@@ -72,26 +79,30 @@ class GpuLocal:
             prune: whether what cannot be part of the best alignment may be left out.
             build: one, if not the fastest; for tests and measurements.
             row: its kernel, if not the catalogue's.
+            stop: whether to stop soon; asked while the card is at work, and then a slice may have done nothing.
 
         Raises:
-            NotForCards: the scheme's scores are too large.
+            NotForCards: scores may be too large.
             DeviceError: the card fails, or lacks memory.
         """
         self._driver, self._query, self._target, self._scheme = driver, query, target, scheme
-        self._barred = barred
+        self._barred, self._stop = barred, stop
         self._threads, self._path, self._memory = threads, path, memory
         scores = Scores.of(scheme.matrix, scheme.open, scheme.extend, query, target)
         found = build or sizes.best_build(scores, driver.card.shared_per_block)
-        if found is None or not found.holds(scores) or len(target) >= 1 << 31:
+        most = scores.match * min(len(query), len(target))
+        if found is None or not found.holds(scores) or len(target) >= 1 << 31 or most >= _STOP:
             raise NotForCards(f"{scheme.name} has scores that the kernels for cards cannot hold")
         self._build, self._scores = found, scores
         self._rows, self._columns = len(query), len(target)
         self._strips = -(-self._rows // found.rows)
         self._next, self._cells, self._best = 0, 0, (0, -1, -1)
+        self._native: LocalWalk | None = None
         self._walk: Walk | None = None
         self._ended = False
         self._memories: list[Memory] = []
         self._pinned: Bytes | None = None
+        self._before: int | None = None  # address of a copy of the row, made before a launch that may be stopped
         self._kept: dict[int, int] = {}  # rows above -> address of a kept row
         self._row = row or ROWS[found.name]
         try:
@@ -104,7 +115,9 @@ class GpuLocal:
 
     def _load(self, prune: bool) -> None:
         driver, build, scores = self._driver, self._build, self._scores
-        self._stream = driver.stream()
+        self._stream, self._aside = driver.stream(), driver.stream()
+        if self._path:
+            self._room(_ROOM * min(self._rows, _ROWS_AT_ONCE))  # which takes longer than small ways back
         self._kernel = driver.kernel(self._row)
         self._shared = build.shared(scores.letters)
         resident = self._kernel.resident(self._shared)
@@ -117,6 +130,8 @@ class GpuLocal:
         task["scores"] = self._sent(scores.table.reshape(-1).view(np.uint8))
         task["row"] = self._filled(_CELL * self._columns)
         self._small = self._filled(16)  # how many strips are drawn, the best score, tiles
+        self._cone = self._filled(LOCAL_CONE.itemsize)
+        self._tile = build.rows * build.chunk  # cells
         task["next"], task["known"], task["tiles"] = self._small, self._small + 4, self._small + 8
         task["best"] = self._records = self._filled(LOCAL_PLACE.itemsize * self._warps)
         task["scratch"] = self._more(build.scratch(self._warps)).address
@@ -185,7 +200,7 @@ class GpuLocal:
             pinned, self._pinned = self._pinned, None
             if pinned is not None:
                 self._driver.unpin(pinned)
-            self._pinned = self._driver.pinned(max(nbytes, 1))
+            self._pinned = self._driver.pinned(max(nbytes, 2 * len(pinned) if pinned is not None else 1))
         return self._pinned[:nbytes]
 
     def _read(self, address: int, size: int) -> Bytes:
@@ -211,7 +226,7 @@ class GpuLocal:
     def advance(self, seconds: float) -> bool:
         """Goes on for about so long, or until the score is known; whether the end has been reached.
 
-        A launch with few strips may take longer.
+        A launch with few strips may take longer; where it is stopped, all is as before.
         """
         if self._ended:
             return True
@@ -233,20 +248,25 @@ class GpuLocal:
         return self._ended
 
     def take(self, strips: int) -> None:
-        """So many strips more, in one launch."""
+        """So many strips more, in one launch; or none, where it is to stop."""
         together = sizes.STATE_ROWS // self._build.rows  # so that states are anybody's
         end = min(self._next + -(-strips // together) * together, self._strips)
         driver, task = self._driver, self._task
         task["first"], task["end"] = self._next, end
-        small = np.zeros(2, np.uint32)
-        small[1] = self._best[0]
+        small = np.zeros(4, np.uint32)
+        small[1], small[2:] = self._best[0], np.array([self._cells // self._tile], np.uint64).view(np.uint32)
         self._write(self._small, small)
         driver.fill(self._records, 0, LOCAL_PLACE.itemsize * self._warps, self._stream)
         blocks = min(self._warps // self._build.warps, -(-(end - self._next) // self._build.warps))
-        driver.launch(self._kernel, blocks, task, self._stream, self._shared)
+        card, build = driver.card, self._build
+        rows = (end - self._next) * build.rows
+        if self._stop and sizes.seconds(build, card.multiprocessors, rows, self._columns) > _LONG:
+            if not self._launch_unless(self._stop, blocks):
+                return
+        else:
+            self._launch(blocks)
         records = self._read(self._records, LOCAL_PLACE.itemsize * self._warps).view(LOCAL_PLACE)
-        tiles = int(self._read(self._small + 8, 8).view(np.uint64)[0])
-        self._cells = tiles * self._build.rows * self._build.chunk
+        self._cells = int(self._read(self._small + 8, 8).view(np.uint64)[0]) * self._tile
         for one in records[records["score"] >= max(self._best[0], 1)]:
             found = int(one["score"]), int(one["row"]), int(one["column"])
             if (-found[0], *found[1:]) < (-self._best[0], *self._best[1:]) or self._best[0] <= 0:
@@ -256,16 +276,57 @@ class GpuLocal:
         if self._every:
             self._has |= {rows for rows in self._kept if begun < rows <= reached}
 
-    def _back(self) -> Walk:
-        """The way back, which begins when the score is known."""
-        if self._walk is None:
+    def _launch(self, blocks: int) -> None:
+        """A launch; while the last one runs, what the way back needs of the host is made."""
+        self._driver.launch(self._kernel, blocks, self._task, self._stream, self._shared)
+        if self._path and self._task["end"] == self._strips:
+            self._prepare()
+
+    def _prepare(self) -> LocalWalk:
+        if self._native is None:
             scheme = self._scheme
-            native = LocalWalk(
+            self._native = LocalWalk(
                 self._query, self._target, scheme.matrix, scheme.open, scheme.extend, scheme.same, self._barred,
                 memory=self._memory // 2,
             )  # fmt: skip
+        return self._native
+
+    def _launch_unless(self, stop: Callable[[], bool], blocks: int) -> bool:
+        """A launch to its end, or until somebody wants to stop; then the row is as before."""
+        driver, row = self._driver, int(self._task["row"][0])
+        if self._before is None:
+            self._before = self._more(_CELL * self._columns).address
+        self._copy(row, self._before)
+        self._launch(blocks)
+        ended, stopped = driver.record(self._stream), False
+        while not driver.done(ended):
+            if not stopped and stop():
+                stopped = True
+                known = self._room(4)
+                known[:] = np.array([_STOP], np.uint32).view(np.uint8)
+                driver.upload(self._small + 4, known, self._aside)
+                driver.wait(driver.record(self._aside))
+            time.sleep(_POLL)
+        if stopped:
+            self._copy(self._before, row)
+            self._settle()
+        return not stopped
+
+    def _copy(self, row: int, into: int) -> None:
+        """A row of cells, by a kernel."""
+        task, cone = np.zeros(1, LOCAL_CONES_TASK), np.zeros(1, LOCAL_CONE)
+        cone["row"], cone["column"] = row, self._columns - 1
+        self._write(self._cone, cone)
+        task["cones"], task["answers"], task["parts"] = self._cone, into, _COPYING
+        self._driver.launch(self._driver.kernel(ROWS[sizes.WINDOWS]), _COPYING, task, self._stream)
+
+    def _back(self) -> Walk:
+        """The way back, which begins when the score is known."""
+        if self._walk is None:
             kept = {rows: self._kept[rows] for rows in self._has}
-            self._walk = Walk(self._driver, self._stream, native, self._scores, self._best, kept, self._threads)
+            self._walk = Walk(
+                self._driver, self._stream, self._room, self._prepare(), self._scores, self._best, kept, self._threads
+            )
         return self._walk
 
     def _scores_of(self, address: int, count: int) -> tuple[I32, I32]:
@@ -335,7 +396,6 @@ class GpuLocal:
             raise ValueError("the state is damaged")
         self._next, self._cells, self._best = -(-done // self._build.rows), cells, (score, row, column)
         self._write(int(self._task["row"][0]), self._words(state["row"]))
-        self._write(self._small + 8, np.array([cells // (self._build.rows * self._build.chunk)], np.uint64))
         if every:
             self._has = {(k + 1) * every for k in range(kept) if (k + 1) * every in self._kept}
             for k, above in enumerate(sorted(self._has)):

@@ -177,7 +177,7 @@ class LocalRun:
         runs = [found.runs() for found in self._found]
         barred = np.concatenate(runs) if runs else np.zeros((0, 3), np.int64)
         try:
-            return self._searches(self._task, barred)
+            return self._searches(self._task, barred, self._watchers.stop)
         except ValueError as error:
             raise UsageError(f"these sequences cannot be aligned: {error}") from None
 

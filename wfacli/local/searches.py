@@ -69,8 +69,10 @@ class _OnCpu:
 class Searches(Protocol):
     """Makes searches."""
 
-    def __call__(self, task: Task, barred: I64) -> Search:
+    def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
         """One beside i64[., 3], runs of letters (query, target, how many) that alignments before it pair.
+
+        Where `stop` says so, a slice may end before it has done anything.
 
         Raises:
             ValueError: scores are too large.
@@ -84,7 +86,7 @@ class Searches(Protocol):
 class OnCpu:
     """The CPU's."""
 
-    def __call__(self, task: Task, barred: I64) -> Search:
+    def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
         """As Searches'."""
         return _on_cpu(task, barred)
 
@@ -123,7 +125,7 @@ class OnCard:
         self._left = True
         self._card.leave(failure)
 
-    def __call__(self, task: Task, barred: I64) -> Search:
+    def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
         """As Searches'."""
         if self._left or not len(task.query) or not len(task.target):
             return _on_cpu(task, barred)
@@ -139,6 +141,7 @@ class OnCard:
                 threads=task.threads,
                 path=not task.score_only,
                 memory=task.memory,
+                stop=stop,
             )
         except NotForCards as reason:
             if self._asked:

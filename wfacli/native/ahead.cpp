@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kBlocksAhead = 2;   // of a file, for each helper
 constexpr int kBlocksAtLeast = 2;
+constexpr int kPatience = 2;  // blocks; a thread that parses one need not be woken for the next
 
 // Where the next line begins, or npos.
 std::size_t next_line(std::string_view text, std::size_t from) {
@@ -118,12 +119,14 @@ Helpers::~Helpers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Helpers::add(std::shared_ptr<Task> task) {
+void Helpers::add(std::shared_ptr<Task> task, int patience) {
+  bool wake;
   {
     const std::lock_guard<std::mutex> held(lock_);
     tasks_.push_back(std::move(task));
+    wake = asleep_ > 0 && static_cast<int>(tasks_.size()) > patience * (threads() - asleep_);
   }
-  more_.notify_one();
+  if (wake) more_.notify_one();
 }
 
 void Helpers::run() {
@@ -131,7 +134,11 @@ void Helpers::run() {
     std::shared_ptr<Task> task;
     {
       std::unique_lock<std::mutex> held(lock_);
-      more_.wait(held, [&] { return stop_ || !tasks_.empty(); });
+      if (tasks_.empty() && !stop_) {
+        ++asleep_;
+        more_.wait(held, [&] { return stop_ || !tasks_.empty(); });
+        --asleep_;
+      }
       if (stop_) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
@@ -177,7 +184,7 @@ void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {
   slot->block.mark = mark_;
   position_ += static_cast<std::int64_t>(block_);
   slot->prepare();
-  helpers_->add(slot);
+  helpers_->add(slot, kPatience);
 }
 
 ParsedBlock* ReadAhead::next() {

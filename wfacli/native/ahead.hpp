@@ -70,8 +70,9 @@ class Helpers {
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
   int threads() const { return static_cast<int>(threads_.size()); }
-  // Adds a task that is prepared.
-  void add(std::shared_ptr<Task> task);
+  // Adds a task that is prepared. Up to so many may wait for each thread that is awake before another one is woken,
+  // which takes whoever adds them long.
+  void add(std::shared_ptr<Task> task, int patience = 0);
 
  private:
   void run();
@@ -80,6 +81,7 @@ class Helpers {
   std::mutex lock_;
   std::condition_variable more_;
   std::deque<std::shared_ptr<Task>> tasks_;
+  int asleep_ = 0;
   bool stop_ = false;
 };
 

@@ -81,6 +81,7 @@ struct BoundWalk {
   std::vector<std::uint8_t> same;
   LocalPair pair;
   LocalPath::Options options;
+  LocalCrew crew;
 };
 
 void make_walk(BoundWalk* self, InColumn<std::uint8_t> query, InColumn<std::uint8_t> target, Matrix matrix,
@@ -99,7 +100,8 @@ void make_walk(BoundWalk* self, InColumn<std::uint8_t> query, InColumn<std::uint
   new (self) BoundWalk{{same.data(), same.data() + letters},
                        {query.data(), static_cast<std::int64_t>(query.shape(0)), target.data(),
                         static_cast<std::int64_t>(target.shape(0)), scheme, entry.local()},
-                       options};
+                       options,
+                       {}};
   self->pair.bar(runs);
 }
 
@@ -124,7 +126,7 @@ nb::tuple walk(BoundWalk& self, Pieces pieces, InColumn<std::int32_t> h, InColum
   Buffer<std::uint32_t> ops;
   {
     nb::gil_scoped_release release;
-    walk_pieces(self.pair, self.same.data(), self.options, threads, all);
+    self.crew.walk(self.pair, self.same.data(), self.options, threads, all);
     for (LocalPiece& piece : all) {
       const LocalEntry& to = piece.exit;
       for (const std::int64_t value : {to.row, to.column, std::int64_t{to.needed},

@@ -108,7 +108,7 @@ void bind_reader(nb::module_& m) {
             Buffer<std::uint64_t> spilled;
             for (std::size_t i = 0; i < added.spilled.size(); ++i) {
               const TargetTable::Entry& e = added.spilled[i];
-              const std::uint64_t columns[] = {e.high, e.low, static_cast<std::uint64_t>(e.length)};
+              const std::uint64_t columns[] = {e.hash, e.more, static_cast<std::uint64_t>(e.length)};
               spilled.append(columns, 3);
             }
             return nb::make_tuple(added.clash, to_numpy(added.lines.buffer()), to_numpy(spilled),

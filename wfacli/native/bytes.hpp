@@ -26,8 +26,9 @@ inline bool none_of_bytes(const std::uint8_t* p, std::size_t n, const Odd& odd) 
 
 // Whether all are visible ASCII, which '!' to '~' are.
 inline bool only_visible(const char* text, std::size_t n) {
+  constexpr std::uint8_t kVisible = '~' - '!';
   const auto* p = reinterpret_cast<const std::uint8_t*>(text);
-  if (n >= 16) return none_of_bytes(p, n, [](Bytes16 c) { return (c < '!') | (c > '~'); });
+  if (n >= 16) return none_of_bytes(p, n, [](Bytes16 c) { return static_cast<Bytes16>(c - '!') > kVisible; });
   bool visible = true;
   for (std::size_t i = 0; i < n; ++i) visible &= p[i] >= '!' && p[i] <= '~';
   return visible;

@@ -24,13 +24,23 @@ class EditHelper {
   // Does both, `other` in the second thread; where none is to be had, after `one`. Neither may throw.
   template <class One, class Other>
   void both(const One& one, const Other& other) {
-    if (!start()) {
-      one();
-      other();
-      return;
-    }
-    give([](const void* work) { (*static_cast<const Other*>(work))(); }, &other);
+    const bool two = begin(other);
     one();
+    if (two)
+      end();
+    else
+      other();
+  }
+
+  // The second thread begins with work that lasts until end(), unless there is none to be had. It may not throw.
+  template <class Other>
+  bool begin(const Other& other) {
+    if (!start()) return false;
+    give([](const void* work) { (*static_cast<const Other*>(work))(); }, &other);
+    return true;
+  }
+  // Waits for it.
+  void end() {
     wait_until(done_, [this](int done) { return done == given_.load(std::memory_order_relaxed); });
   }
 

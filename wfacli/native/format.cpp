@@ -69,7 +69,7 @@ struct Record {
     if (len == 0)
       out.add('*');
     else
-      out.add(batch.text + start, len);
+      out.add_short(batch.text + start, len);
   }
 };
 
@@ -77,10 +77,10 @@ WFACLI_INLINE void add_tags(Pen& out, const Record& r, const FormatOptions& o) {
   out.add("\tNM:i:");
   out.number(r.w.edits());
   out.add("\tAS:i:");
-  out.number(r.score);
+  out.score(r.score);
   if (o.second) {
     out.add("\tXS:i:");
-    out.number(r.second);
+    out.score(r.second);
   }
   if (r.cut) out.add("\txh:i:1");
   if (o.md && r.aligned) {
@@ -209,7 +209,7 @@ WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
     out.add(std::string_view(o.heuristic ? "\t*\n" : "\n"));
     return;
   }
-  out.number(r.score);
+  out.score(r.score);
   if (!o.scores_only) {
     out.add('\t');
     out.number(r.w.edits());
@@ -232,7 +232,7 @@ WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
   }
   if (o.second) {
     out.add('\t');
-    out.number(r.second);
+    out.score(r.second);
   }
   if (o.heuristic) out.add(std::string_view(r.cut ? "\t1" : "\t0"));
   out.add('\n');
@@ -253,7 +253,7 @@ WFACLI_INLINE void add_blast6(Pen& out, const Record& r) {
     out.number(count);
   }
   out.add("\tnan\t");
-  out.number(r.score);
+  out.score(r.score);
   out.add('\n');
 }
 

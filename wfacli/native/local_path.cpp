@@ -71,6 +71,7 @@ void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t colu
   options.threads = options_.threads;
   options.steps = options_.steps;
   options.needed = needed_;
+  options.room = options_.room;
   options.trace = region.rows <= kernel.rows || region.rows * region.columns <= options_.trace;
   // At least one row is kept, or there would be no end.
   const std::int64_t strips = (region.rows + kernel.rows - 1) / kernel.rows;

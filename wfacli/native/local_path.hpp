@@ -35,6 +35,7 @@ class LocalPath {
     std::int64_t memory = std::int64_t{1} << 30;  // bytes of rows that a sweep keeps
     std::int64_t trace = std::int64_t{1} << 22;   // bytes of directions
     std::int64_t steps = kTileSteps;
+    Buffer<std::uint8_t>* room = nullptr;  // as a sweep's
   };
   // `same`: of each code whether it is written as equal to itself.
   LocalPath(const LocalPair& pair, const LocalEntry& start, const std::uint8_t* same, const Options& options);

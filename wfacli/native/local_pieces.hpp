@@ -5,8 +5,10 @@
 // such a walk may find no way, and then has failed.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "edit_helper.hpp"
 #include "local_path.hpp"
 
 namespace wfacli {
@@ -23,7 +25,18 @@ struct LocalPiece {
   Buffer<std::uint32_t> cigar;
 };
 
-void walk_pieces(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
-                 std::vector<LocalPiece>& pieces);
+// Threads, and room for directions, that stay for the next pieces: there may be few, many times.
+class LocalCrew {
+ public:
+  void walk(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
+            std::vector<LocalPiece>& pieces);
+
+ private:
+  struct Member {
+    EditHelper helper;
+    Buffer<std::uint8_t> room;
+  };
+  std::vector<std::unique_ptr<Member>> members_;  // the caller's thread is the first one
+};
 
 }  // namespace wfacli

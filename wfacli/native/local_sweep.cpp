@@ -51,7 +51,8 @@ LocalSweep::LocalSweep(const LocalPair& pair, const LocalRegion& region, LocalRo
       options_(options),
       strips_(ceil_div(region.rows, pair.kernel().rows)),
       steps_(ceil_div(region.columns + pair.kernel().lanes - 1, kLocalBlock) * kLocalBlock),
-      row_(std::move(top)) {
+      row_(std::move(top)),
+      trace_(options.room ? *options.room : own_trace_) {
   if (options_.trace) trace_.resize(static_cast<std::size_t>(strips_ * steps_ * pair.kernel().rows));
 }
 

@@ -47,6 +47,7 @@ struct LocalSweepOptions {
   std::int32_t needed = 0;  // the score of the region's last cell, whose path is looked for; 0: the best cell is
   bool prune = true;
   std::int64_t steps = kTileSteps;  // of a tile
+  Buffer<std::uint8_t>* room = nullptr;  // for directions, which outlives the sweep; null: its own
 };
 
 class LocalSweep {
@@ -91,7 +92,8 @@ class LocalSweep {
   const std::int64_t strips_, steps_;  // steps_: of a strip, in whole blocks
   LocalRow row_;
   std::vector<LocalRow> kept_;
-  Buffer<std::uint8_t> trace_;
+  Buffer<std::uint8_t> own_trace_;
+  Buffer<std::uint8_t>& trace_;
   std::int64_t next_ = 0, round_ = 0;  // strips that are done; the first of the round that is under way
   double strip_seconds_ = 0;
   std::atomic<std::int64_t> taken_{0}, cells_{0};

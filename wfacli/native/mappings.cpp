@@ -11,7 +11,8 @@ namespace wfacli {
 namespace {
 
 constexpr char kNoCigar[] = "has no CIGAR, so that nobody knows what part of the read is mapped (PAF says it)";
-constexpr int kPafColumns = 12, kSamColumns = 11, kSamReads = 6;  // of SAM no more is looked at
+constexpr int kPafColumns = 12, kSamColumns = 11;
+constexpr std::int64_t kLongestRun = std::int64_t{1} << 32;  // of a CIGAR, so that no sum of them overflows
 
 // The first columns of a line and what follows them; returns how many there are, `most` at most.
 int columns_of(std::string_view& line, std::string_view* columns, int most) {
@@ -80,7 +81,7 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
   const int count = columns_of(line, c, kPafColumns);
   if (count < kPafColumns) fail("has " + std::to_string(count) + " columns, and PAF has 12 at least");
   m.q_len = number(c[1], "the read's length");
-  if (c[4] == "*" || c[5] == "*") {
+  if (c[4] == "*" && c[5] == "*") {
     m.kind = MappingKind::Unmapped;
     return;
   }
@@ -99,7 +100,8 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
 
 bool RunSums::add(char operation, std::int64_t letters) {
   switch (operation) {
-    case 'S': case 'H': (query ? after : before) += letters; return true;
+    case 'H': hard += letters; [[fallthrough]];
+    case 'S': (query ? after : before) += letters; return true;
     case 'M': case '=': case 'X': query += letters, target += letters; return true;
     case 'I': query += letters; return true;
     case 'D': target += letters; return true;
@@ -109,9 +111,11 @@ bool RunSums::add(char operation, std::int64_t letters) {
   }
 }
 
-void MappingReader::set_spans(const RunSums& sums, Mapping& m) const {
+void MappingReader::set_spans(const RunSums& sums, std::size_t letters, Mapping& m) const {
   if (sums.intron) fail("has an intron (N in its CIGAR), which is not aligned here");
   m.q_len = sums.before + sums.query + sums.after;
+  if (const auto own = static_cast<std::size_t>(m.q_len - sums.hard); letters && letters != own)
+    fail("the CIGAR is of " + std::to_string(own) + " letters, and SEQ has " + std::to_string(letters));
   m.q_beg = m.reverse ? sums.after : sums.before;
   m.q_end = m.q_beg + sums.query;
   m.t_end = m.t_beg + sums.target;
@@ -130,10 +134,8 @@ bool MappingReader::take_flag(std::int64_t flag, Mapping& m) const {
 }
 
 void MappingReader::sam(std::string_view line, Mapping& m) {
-  std::string_view c[kSamReads];
-  if (columns_of(line, c, kSamReads) < kSamReads ||
-      std::count(line.begin(), line.end(), '\t') + 1 < kSamColumns - kSamReads)
-    fail("has too few columns for SAM");
+  std::string_view c[kSamColumns];
+  if (columns_of(line, c, kSamColumns) < kSamColumns) fail("has too few columns for SAM");
   const std::int64_t position = number(c[3], "the position");
   if (!take_flag(c[2] == "*" ? std::int64_t{kUnmapped} : number(c[1], "the flag"), m)) return;
   m.mapq = static_cast<std::uint8_t>(std::min<std::int64_t>(255, number(c[4], "the mapping quality")));
@@ -146,11 +148,12 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
     std::int64_t length = 0;
     const auto [end, error] = std::from_chars(cigar.data(), cigar.data() + cigar.size(), length);
     const auto digits = static_cast<std::size_t>(end - cigar.data());
-    if (error != std::errc() || digits == cigar.size() || length < 0 || !sums.add(cigar[digits], length))
+    if (error != std::errc() || digits == cigar.size() || length < 0 || length > kLongestRun ||
+        !sums.add(cigar[digits], length))
       fail("the CIGAR is none");
     cigar.remove_prefix(digits + 1);
   }
-  set_spans(sums, m);
+  set_spans(sums, c[9] == "*" ? 0 : c[9].size(), m);
   check_spans(m, c[2]);
 }
 
@@ -211,7 +214,7 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
     if ((run & 15) > 8) fail("the CIGAR is none");
     sums.add("MIDNSHP=X"[run & 15], run >> 4);
   }
-  set_spans(sums, m);
+  set_spans(sums, letters, m);
   check_spans(m, on);
   return Got::Item;
 }

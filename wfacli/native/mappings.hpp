@@ -25,6 +25,7 @@ struct Mapping {
 // Letters of a CIGAR's runs, on the target's strand.
 struct RunSums {
   std::int64_t before = 0, query = 0, target = 0, after = 0;  // before and after: clipped
+  std::int64_t hard = 0;  // of what is clipped, letters that SEQ does not have
   // False for an operation that no read's CIGAR has.
   bool add(char operation, std::int64_t letters);
   bool intron = false;
@@ -47,7 +48,8 @@ class MappingReader {
   Got bam(Mapping& mapping, std::string_view& read);
   // Whether SAM's flag is that of a mapping, which then has its strand and kind.
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
-  void set_spans(const RunSums& sums, Mapping& mapping) const;
+  // `letters`: of SEQ, 0 where there is none.
+  void set_spans(const RunSums& sums, std::size_t letters, Mapping& mapping) const;
   void place(std::string_view target, std::int64_t length, Mapping& mapping);
   void check_spans(const Mapping& mapping, std::string_view target) const;
   std::int64_t number(std::string_view text, const char* what) const;

@@ -3,11 +3,12 @@
 #include "hashing.hpp"
 
 namespace wfacli {
-TargetTable::Entry& TargetTable::find(std::uint64_t high, std::uint64_t low) {
+
+TargetTable::Entry& TargetTable::find(const Entry& target) {
   const std::size_t mask = entries_.size() - 1;
-  for (std::size_t i = low & mask;; i = (i + 1) & mask) {
+  for (std::size_t i = target.hash & mask;; i = (i + 1) & mask) {
     Entry& e = entries_[i];
-    if (e.length < 0 || (e.high == high && e.low == low)) return e;
+    if (e.length < 0 || (e.hash == target.hash && e.more == target.more)) return e;
   }
 }
 
@@ -17,12 +18,13 @@ void TargetTable::grow() {
   entries_.resize(old.empty() ? 1024 : old.size() * 2);
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].length = -1;
   for (std::size_t i = 0; i < old.size(); ++i)
-    if (old[i].length >= 0) find(old[i].high, old[i].low) = old[i];
+    if (old[i].length >= 0) find(old[i]) = old[i];
 }
 
 TargetTable::Entry TargetTable::entry_of(const BatchView& batch, std::int64_t i) {
   const std::uint8_t* name = batch.text + batch.t_name[i];
-  return {hashed(name, batch.t_name_len[i], 1), hashed(name, batch.t_name_len[i], 2), batch.t_len[i]};
+  const std::int32_t len = batch.t_name_len[i];
+  return {hashed(name, len, 1), static_cast<std::uint32_t>(hashed(name, len, 2)), batch.t_len[i]};
 }
 
 TargetTable::Added TargetTable::add(const BatchView& batch) {
@@ -33,7 +35,7 @@ TargetTable::Added TargetTable::add(const BatchView& batch) {
   const auto foresee = [&](std::int64_t i) {
     if (i >= batch.n) return;
     foreseen[i % kAhead] = entry_of(batch, i);
-    if (!entries_.empty()) __builtin_prefetch(entries_.data() + (foreseen[i % kAhead].low & (entries_.size() - 1)));
+    if (!entries_.empty()) __builtin_prefetch(entries_.data() + (foreseen[i % kAhead].hash & (entries_.size() - 1)));
   };
   for (std::int64_t i = 0; i < kAhead; ++i) foresee(i);
   for (std::int64_t i = 0; i < batch.n; ++i) {
@@ -43,7 +45,7 @@ TargetTable::Added TargetTable::add(const BatchView& batch) {
     if (static_cast<std::size_t>(count_) * 4 >= entries_.size() * 3) grow();
     const std::uint8_t* name = batch.text + batch.t_name[i];
     const std::int32_t len = batch.t_name_len[i];
-    Entry& known = find(target.high, target.low);
+    Entry& known = find(target);
     if (known.length >= 0) {
       if (known.length == target.length) continue;
       added.clash = i;

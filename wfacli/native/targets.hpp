@@ -8,13 +8,14 @@
 
 namespace wfacli {
 
-// Remembers names by 128-bit hashes, 24 bytes each, up to a number of them; the names that come later are
+// Remembers names by 96-bit hashes, 16 bytes each, up to a number of them; the names that come later are
 // spilled to the caller, who has a disk.
 class TargetTable {
  public:
   struct Entry {
-    std::uint64_t high, low;
-    std::int64_t length;  // -1: empty slot
+    std::uint64_t hash;
+    std::uint32_t more;   // of the hash
+    std::int32_t length;  // -1: empty slot
   };
   // @SQ lines for targets that are new. Of the spilled ones it is only known that the table lacks them.
   struct Added {
@@ -29,7 +30,7 @@ class TargetTable {
 
  private:
   static Entry entry_of(const BatchView& batch, std::int64_t i);
-  Entry& find(std::uint64_t high, std::uint64_t low);
+  Entry& find(const Entry& target);
   void grow();
 
   Buffer<Entry> entries_;

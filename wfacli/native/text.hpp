@@ -45,6 +45,16 @@ class Pen {
     if (len) std::memcpy(to_, s, static_cast<std::size_t>(len));
     to_ += len;
   }
+  // The same for what is mostly shorter than a call takes.
+  WFACLI_INLINE void add_short(const std::uint8_t* s, std::int64_t len) {
+    if (len >= 8 && len <= 16)
+      copy_ends<8>(s, len);
+    else if (len >= 4 && len < 8)
+      copy_ends<4>(s, len);
+    else
+      return add(s, len);
+    to_ += len;
+  }
   WFACLI_INLINE void number(std::int64_t value) {
     // Most numbers of a record are lengths of runs.
     if (static_cast<std::uint64_t>(value) < 1000)
@@ -52,20 +62,25 @@ class Pen {
     else
       *this = long_number(*this, value);
   }
-  // part / whole in decimals, rounded half up; 0 <= part <= whole, 0 < whole.
+  // A score, which mostly is no more than 0.
+  WFACLI_INLINE void score(std::int32_t value) {
+    if (value < 0) add('-');
+    number(value < 0 ? -std::int64_t{value} : value);
+  }
+  // part / whole in 3, 4 or 6 decimals, rounded half up; 0 <= part <= 100 whole, 0 < whole.
   WFACLI_INLINE void fraction(std::int64_t part, std::int64_t whole, int decimals) {
-    std::int64_t scale = 1;
+    std::uint32_t scale = 1;
     for (int i = 0; i < decimals; ++i) scale *= 10;
     const std::int64_t above = 2 * part * scale + whole, below = 2 * whole;
     // Short numbers are divided sooner.
-    const std::int64_t scaled = above <= UINT32_MAX
-                                    ? static_cast<std::uint32_t>(above) / static_cast<std::uint32_t>(below)
-                                    : above / below;
-    number(scaled / scale);
+    const auto scaled = static_cast<std::uint32_t>(
+        above <= UINT32_MAX ? static_cast<std::uint32_t>(above) / static_cast<std::uint32_t>(below) : above / below);
+    first(scaled / scale);
     add('.');
-    auto rest = static_cast<std::uint32_t>(scaled % scale);
-    for (int i = decimals; i-- > 0; rest /= 10) to_[i] = static_cast<char>('0' + rest % 10);
-    to_ += decimals;
+    const std::uint32_t rest = scaled % scale;
+    if (decimals == 4) add(static_cast<char>('0' + rest / 1000));
+    if (decimals == 6) further(rest / 1000);
+    further(rest % 1000);
   }
 
  private:
@@ -79,6 +94,12 @@ class Pen {
     to_ += 3;
   }
   static Pen long_number(Pen pen, std::int64_t value);
+  // So many bytes from either end, which may overlap.
+  template <std::size_t kBytes>
+  WFACLI_INLINE void copy_ends(const std::uint8_t* s, std::int64_t len) {
+    std::memcpy(to_, s, kBytes);
+    std::memcpy(to_ + len - kBytes, s + len - kBytes, kBytes);
+  }
 
   char* to_;
 };

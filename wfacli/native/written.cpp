@@ -10,13 +10,43 @@ constexpr char kOpLetters[] = "MIDNSHP=X";
 char upper(std::uint8_t c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); }
 char lower(std::uint8_t c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
 
-void split_runs(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations, Cigar& out) {
-  const std::uint8_t *q = pair.query, *t = pair.target;
+using Runs = std::uint32_t __attribute__((vector_size(16)));
+
+// Sums over runs, by operation, of four at a time: sequences have fewer than 2^31 letters, so a lane holds any sum.
+struct RunSums {
+  static constexpr int kLanes = sizeof(Runs) / sizeof(std::uint32_t);
+  Runs matches{}, mismatches{}, inserted{}, deleted{}, gaps{};
+
+  // Adds the runs of those lanes in which `counted` has all bits.
+  void add(const std::uint32_t* run, Runs counted) {
+    Runs runs;
+    std::memcpy(&runs, run, sizeof runs);
+    const Runs ops = runs & 15, len = (runs >> 4) & counted;
+    const auto are = [&](Op op) { return static_cast<Runs>(ops == static_cast<std::uint32_t>(op)); };
+    matches += len & are(kEqual);
+    mismatches += len & are(kDifferent);
+    inserted += len & are(kInsertion);
+    deleted += len & are(kDeletion);
+    gaps -= (are(kInsertion) | are(kDeletion)) & counted;
+  }
+  static std::int64_t sum(Runs lanes) {
+    constexpr Runs kHalves = {2, 3, 0, 1}, kNeighbours = {1, 0, 3, 2};
+    lanes += __builtin_shuffle(lanes, kHalves);
+    lanes += __builtin_shuffle(lanes, kNeighbours);
+    return lanes[0];
+  }
+};
+
+}  // namespace
+
+// Where wildcards took part: runs of '=' as SAM means them.
+void split_runs(Written& w, Cigar& out) {
+  const std::uint8_t *q = w.pair.query, *t = w.pair.target;
   out.runs().clear();
   out.begin();
-  for (std::int64_t i = 0; i < operations; ++i) {
-    const std::int32_t len = static_cast<std::int32_t>(cigar[i] >> 4);
-    const Op op = static_cast<Op>(cigar[i] & 15);
+  for (std::int64_t i = 0; i < w.operations; ++i) {
+    const std::int32_t len = static_cast<std::int32_t>(w.cigar[i] >> 4);
+    const Op op = static_cast<Op>(w.cigar[i] & 15);
     if (op == kEqual || op == kDifferent) {
       for (std::int32_t j = 0; j < len; ++j) out.add(equal_by_sam(q[j], t[j]) ? kEqual : kDifferent, 1);
     } else {
@@ -25,39 +55,40 @@ void split_runs(const PairView& pair, const std::uint32_t* cigar, std::int64_t o
     if (op != kDeletion) q += len;
     if (op != kInsertion) t += len;
   }
+  w.cigar = out.runs().data();
+  w.operations = static_cast<std::int64_t>(out.runs().size());
 }
 
-}  // namespace
-
-Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations, bool split_wildcards,
-                   Cigar& scratch) {
-  Written w{.pair = pair, .cigar = cigar, .operations = operations};
-  if (split_wildcards) {
-    split_runs(pair, cigar, operations, scratch);
-    w.cigar = scratch.runs().data();
-    w.operations = static_cast<std::int64_t>(scratch.runs().size());
+// Nothing is decided run by run, since which operation comes next nobody can foretell.
+void count_runs(Written& w) {
+  constexpr Runs kAll = {~0u, ~0u, ~0u, ~0u}, kPlace = {0, 1, 2, 3};
+  RunSums sums;
+  std::int64_t i = 0;
+  for (; i + RunSums::kLanes <= w.operations; i += RunSums::kLanes) sums.add(w.cigar + i, kAll);
+  const auto rest = static_cast<std::uint32_t>(w.operations - i);
+  if (w.operations >= RunSums::kLanes) {
+    sums.add(w.cigar + w.operations - RunSums::kLanes, kPlace >= RunSums::kLanes - rest);
+  } else {
+    std::uint32_t few[RunSums::kLanes] = {};
+    for (; i < w.operations; ++i) few[i] = w.cigar[i];
+    sums.add(few, kAll);
   }
-  // Nothing is decided run by run: which operation comes next nobody can foretell.
-  const auto chosen = [](bool is, std::int64_t length) { return length & -static_cast<std::int64_t>(is); };
-  for (std::int64_t i = 0; i < w.operations; ++i) {
-    const std::int64_t len = w.cigar[i] >> 4;
-    const std::uint32_t op = w.cigar[i] & 15;
-    w.matches += chosen(op == kEqual, len);
-    w.mismatches += chosen(op == kDifferent, len);
-    w.inserted += chosen(op == kInsertion, len);
-    w.deleted += chosen(op < kEqual && op != kInsertion, len);
-    w.gaps += op < kEqual;
-  }
-  return w;
+  w.matches = RunSums::sum(sums.matches);
+  w.mismatches = RunSums::sum(sums.mismatches);
+  w.inserted = RunSums::sum(sums.inserted);
+  w.deleted = RunSums::sum(sums.deleted);
+  w.gaps = RunSums::sum(sums.gaps);
 }
 
 Pen add_cigar(Pen out, const Written& w, bool cigar_m) {
-  for (std::int64_t i = 0; i < w.operations; ++i) {
-    std::uint32_t len = w.cigar[i] >> 4, op = w.cigar[i] & 15;
+  // What is written might be the counts themselves, for all that the compiler knows.
+  const std::uint32_t *run = w.cigar, *const end = run + w.operations;
+  while (run < end) {
+    std::uint32_t len = *run >> 4, op = *run & 15;
+    ++run;
     if (cigar_m && (op == kEqual || op == kDifferent)) {
       op = kMatch;
-      while (i + 1 < w.operations && (w.cigar[i + 1] & 15) >= kEqual && len + (w.cigar[i + 1] >> 4) < 1u << 28)
-        len += w.cigar[++i] >> 4;
+      while (run < end && (*run & 15) >= kEqual && len + (*run >> 4) < 1u << 28) len += *run++ >> 4;
     }
     out.number(len);
     out.add(kOpLetters[op]);

@@ -15,10 +15,19 @@ struct Written {
   std::int64_t columns() const { return matches + edits(); }
 };
 
-// `operations` runs at `cigar` align `pair`. Where wildcards took part, '=' runs are split (into `scratch`)
-// so that '=' and 'X' say what SAM means by them, whatever the score counted as a match.
-Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations, bool split_wildcards,
-                   Cigar& scratch);
+// Makes '=' and 'X' say what SAM means by them, whatever the score counted as a match.
+void split_runs(Written& w, Cigar& scratch);
+// Counts what the operations hold.
+void count_runs(Written& w);
+
+// `operations` runs at `cigar` align `pair`. Where wildcards took part, '=' runs are split (into `scratch`).
+WFACLI_INLINE Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations,
+                                 bool split_wildcards, Cigar& scratch) {
+  Written w{.pair = pair, .cigar = cigar, .operations = operations};
+  if (split_wildcards) split_runs(w, scratch);
+  count_runs(w);
+  return w;
+}
 
 Pen add_cigar(Pen out, const Written& w, bool cigar_m);
 Pen add_md(Pen out, const Written& w);

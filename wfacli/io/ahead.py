@@ -1,0 +1,62 @@
+"""What an iterator yields, taken by a thread ahead of who wants it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Generator, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class _Ended:
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+class Ahead(Generic[T]):
+    """Yields the same items, and then raises what was raised."""
+
+    def __init__(self, items: Iterator[T], most: int) -> None:
+        """Starts a thread that takes items, at most so many ahead."""
+        self._items = items
+        self._slots = threading.Semaphore(most)
+        self._ready: queue.SimpleQueue[T | _Ended] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._take, name="wfacli-ahead", daemon=True)
+        self._thread.start()
+
+    def _take(self) -> None:
+        error: BaseException | None = None
+        try:
+            for item in self._items:
+                self._slots.acquire()
+                if self._stop.is_set():
+                    break
+                self._ready.put(item)
+        except BaseException as raised:  # handed to who wants the items
+            error = raised
+        finally:
+            if isinstance(self._items, Generator):
+                self._items.close()
+        self._ready.put(_Ended(error))
+
+    def __iter__(self) -> Ahead[T]:
+        return self
+
+    def __next__(self) -> T:
+        got = self._ready.get()
+        if isinstance(got, _Ended):
+            self._ready.put(got)
+            if got.error:
+                raise got.error
+            raise StopIteration
+        self._slots.release()
+        return got
+
+    def close(self) -> None:
+        """Stops the thread after the item that it is at, and waits for that; nothing more is yielded."""
+        self._stop.set()
+        self._slots.release()
+        self._thread.join()
