@@ -124,7 +124,8 @@ def _pages(nbytes: int, forked: bool) -> U8:
 
     Where no copy of this process is to have it, the pages are large ones if the system has such, of which fewer are to
     be made; what that is worth differs from system to system. Memory that is shared with copies has none, as systems
-    are set up; and if it were private, a copy could leave the card and this process with different pages of what was one.
+    are set up; and if it were private, a copy could leave the card and this process with different pages of what was
+    one.
     """
     if forked or not hasattr(mmap, "MADV_HUGEPAGE") or not hasattr(mmap, "MADV_DONTFORK"):
         pages = mmap.mmap(-1, nbytes)
