@@ -126,8 +126,12 @@ class Astray:
         self.closed = True
 
 
-def without_most(found):
+def dropped(found):
     return dataclasses.replace(found, status=np.full_like(found.status, Status.DROPPED))
+
+
+def handed_on(found):
+    return dataclasses.replace(found, status=np.full_like(found.status, Status.UNSUPPORTED))
 
 
 def with_another_score(found):
@@ -140,7 +144,8 @@ def test_tried_before_it_is_used(metric, monkeypatch):
     spec, told = banded(metric, (9, 6)), []
     cpu = CpuEngine(spec, Limits(), 1)
     with on_card(spec) as (engine, _):
-        for answers, agrees in ((lambda found: found, True), (without_most, False), (with_another_score, False)):
+        same = (lambda found: found, True), (handed_on, True)
+        for answers, agrees in (*same, (dropped, False), (with_another_score, False)):
             card = Astray(engine, answers)
             card.long_pairs = lambda: None
             monkeypatch.setattr(choice, "_on_cards", lambda *_, card=card: card)
@@ -148,6 +153,6 @@ def test_tried_before_it_is_used(metric, monkeypatch):
             assert (chosen is cpu, card.closed) == (not agrees, not agrees)
     assert len(told) == 2 and all("--band" in line for line in told)
     with on_card(spec) as (engine, _):
-        monkeypatch.setattr(choice, "_on_cards", lambda *_: Astray(engine, without_most))
+        monkeypatch.setattr(choice, "_on_cards", lambda *_: Astray(engine, dropped))
         with pytest.raises(DeviceError, match="leave --engine gpu out"):
             choice.with_gpu(Config(spec=spec, engine=EngineName.GPU), cpu, Stats())
