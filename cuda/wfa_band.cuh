@@ -9,11 +9,13 @@ namespace wfacli {
 //
 // kBelow: the lowest diagonal is counted down by itself, instead of as the highest one's negative. ptxas 13.0 (sm_90)
 // loses the sign where it makes one instruction of the greatest of three values of which one is negated: which form is
-// safe depends on what the diagonal is compared with next. Bands need this one, all others the other.
+// safe depends on what the diagonal is compared with next. Bands need this one, with each negative kept in a register
+// of its own; all others the other.
 template <int Pieces, bool kBelow>
 class Reach {
  public:
-  WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), n_(n), m_(m) {
+  WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), n_(kBelow ? -n : n), m_(m) {
+    if constexpr (kBelow) WFACLI_KEEP(n_);
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
       letters_[g] = left_[g] = 0;
@@ -47,14 +49,15 @@ class Reach {
     Range at{0, 0};
 #pragma unroll
     for (int g = 0; g < kCount; ++g) at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
-    if constexpr (kBelow) return {max(at.lo, -n_), min(at.hi, m_)};
+    if constexpr (kBelow) return {max(at.lo, n_), min(at.hi, m_)};
     return {-min(at.hi, n_), min(at.hi, m_)};
   }
 
  private:
   static constexpr int kCount = Pieces == 2 ? 2 : 1;
   const Penalties<Pieces> p_;
-  const std::int32_t n_, m_;
+  std::int32_t n_;  // letters of the query; kBelow: their negative
+  const std::int32_t m_;
   std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
   std::int32_t left_[kCount];                    // the same below 0
 };
@@ -137,9 +140,12 @@ class Band {
       most = {min(most.lo, ~row.lo), min(most.hi, ~row.hi)};
     }
     const Range oldest = before(p_.depth());
-    const std::int32_t lowest = Group::least_of_warp(least.lo), highest = ~Group::least_of_warp(most.hi);
+    const std::int32_t lowest = Group::least_of_warp(least.lo);
+    std::int32_t highest = ~Group::least_of_warp(most.hi), first = ~Group::least_of_warp(most.lo) - pad_ + 1;
+    WFACLI_KEEP(highest);  // see Reach
+    WFACLI_KEEP(first);
     span_ = {min(lowest, oldest.lo) - 1, max(highest, oldest.hi) + 1};
-    const Range readable{~Group::least_of_warp(most.lo) - pad_ + 1, Group::least_of_warp(least.hi) + pad_ - 1};
+    const Range readable{first, Group::least_of_warp(least.hi) + pad_ - 1};
     const Range at{max(max(reached.lo, lowest - 1), max(readable.lo, band_.lo)),
                    min(min(reached.hi, highest + 1), min(readable.hi, band_.hi))};
     cut_ = cut_ || at.lo > reached.lo || at.hi < reached.hi;
@@ -172,7 +178,9 @@ class Band {
   // The range of the row so many after the band's move; 0 and less: of those before.
   WFACLI_DEVICE Range on_turn(std::int32_t rows) const {
     if (rows <= 0) return from_;
-    return {max(band_.lo, from_.lo - rows), min(band_.hi, from_.hi + rows)};
+    std::int32_t first = from_.lo - rows;
+    WFACLI_KEEP(first);  // see Reach
+    return {max(band_.lo, first), min(band_.hi, from_.hi + rows)};
   }
 
   const Penalties<Pieces> p_;

@@ -51,7 +51,7 @@ STAGES = [
     },
     {"engines.base", "engines.parts", "engines.threads", "engines.long"},
     {"engines.cpu", "engines.gpu", "engines.both", "engines.extend", "engines.extend_auto", "engines.extend_gpu"},
-    {"engines.several"},
+    {"engines.several", "engines.trial"},
     {"engines.choice", "engines.rescue", "engines.single"},
     {"pipeline"},
     {"run"},

@@ -86,7 +86,7 @@ def route(
     """
     if not len(pairs):
         return []
-    only = forced or (gpu and _banded(spec))
+    only = forced or (gpu and banded(spec))
     if gpu and not only and plainly_global(spec):
         return _on_card(pairs, spec, limits)
     only = only or _one_for_all(pairs, spec, limits)
@@ -334,7 +334,7 @@ def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
     return bands[rows]
 
 
-def _banded(spec: AlignSpec) -> str | None:
+def banded(spec: AlignSpec) -> str | None:
     """The card's kernel for a heuristic band, where one is asked for."""
     costs = Units.of(spec)
     return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else None

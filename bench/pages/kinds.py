@@ -58,6 +58,8 @@ KINDS = {
     ),
     "whole-command": Kind("The whole command", "make bench", commands.whole),
     "whole-command-gpu": Kind("The same beside a card", "python bench/whole_command.py --engine gpu", commands.whole),
+    "whole-hifi-gpu": Kind("HiFi reads, likewise", "python bench/whole_command.py --real", commands.whole),
+    "whole-ont-gpu": Kind("ONT reads, likewise", "python bench/whole_command.py --real", commands.whole),
     "data-path": Kind("Reading files", "python bench/data_path.py", commands.path, commands.path_wins),
     "peak-memory": Kind("Its memory", "make bench", commands.memory),
     "api-rate": Kind("From Python", "python bench/api_rate.py", commands.api, commands.api_wins),

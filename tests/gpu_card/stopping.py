@@ -54,6 +54,16 @@ def columns(text: bytes) -> list[bytes]:
     return [line.split(b"\t", 2)[2] for line in lines]
 
 
+def ended_by(sent: signal.Signals, process: subprocess.Popen[bytes]) -> tuple[float, str]:
+    """Seconds that a process takes to end after a signal, and what it has said."""
+    begun = time.monotonic()
+    process.send_signal(sent)
+    process.wait(timeout=10)
+    seconds = time.monotonic() - begun
+    assert process.stderr
+    return seconds, process.stderr.read().decode()
+
+
 def stopped(
     folder: Path, pairs: Sequence[Pair], sent: signal.Signals, code: int, *options: str, least: int = 20_000_000
 ) -> tuple[float, int]:
@@ -76,12 +86,7 @@ def stopped(
             assert process.poll() is None, process.stderr and process.stderr.read().decode()
             assert time.monotonic() < end, "it never got that far"
             time.sleep(0.01)
-        begun = time.monotonic()
-        process.send_signal(sent)
-        process.wait(timeout=10)
-        seconds = time.monotonic() - begun
-        assert process.stderr
-        err = process.stderr.read().decode()
+        seconds, err = ended_by(sent, process)
     assert process.returncode == code, err
     assert "Traceback" not in err
     written = columns(partial.read_bytes())

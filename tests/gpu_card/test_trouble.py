@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from .inputs import Pair, letters, mixed, write
-from .stopping import SIGNALS, held, stopped
+from .stopping import SIGNALS, ended_by, held, stopped
 from .support import (
     Occupied,
     Run,
@@ -130,12 +130,7 @@ def test_stopped_in_a_long_launch(
             time.sleep(0.05)
         time.sleep(2)  # until the letters are there
         assert process.poll() is None
-        begun = time.monotonic()
-        process.send_signal(sent)
-        process.wait(timeout=10)
-        seconds = time.monotonic() - begun
-        assert process.stderr
-        err = process.stderr.read().decode()
+        seconds, err = ended_by(sent, process)
     say(f"{sent.name} in a long launch: ended after {seconds:.2f} s: {err.strip()}")
     assert process.returncode == code, err
     assert seconds < 4, err  # a checkpoint of some 200 MB is written

@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import random
 
+import numpy as np
 import pytest
 
 from tests.pairgen import mutated, sequence
-from wfacli.batch import AlignmentBatch, PairBatch
-from wfacli.config import AlignSpec, Heuristics, Limits, Metric, Mode, Penalties
+from wfacli.batch import AlignmentBatch, PairBatch, Status
+from wfacli.config import AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Mode, Penalties
 from wfacli.dispatch import route
 from wfacli.engines import choice
 from wfacli.engines.both import BothEngines
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
+from wfacli.errors import DeviceError
 from wfacli.forecast import TABLE
 from wfacli.stats import Stats
 
@@ -106,3 +108,51 @@ def test_only_a_band_is_for_the_card() -> None:
     dear = dataclasses.replace(spec, penalties=Penalties.of(Metric.AFFINE, (90, 200, 31)))
     (only,) = route(BATCH, dear, Limits(), gpu=True)
     assert only.kernel == TABLE, "shared memory does not hold its rows"
+
+
+class Astray:
+    """A card whose band goes where the CPU's does not."""
+
+    def __init__(self, engine, answers):
+        self.engine, self.answers, self.closed = engine, answers, False
+
+    def submit(self, *work):
+        return self.engine.submit(*work)
+
+    def collect(self, ticket):
+        return self.answers(self.engine.collect(ticket))
+
+    def close(self):
+        self.closed = True
+
+
+def dropped(found):
+    return dataclasses.replace(found, status=np.full_like(found.status, Status.DROPPED))
+
+
+def handed_on(found):
+    return dataclasses.replace(found, status=np.full_like(found.status, Status.UNSUPPORTED))
+
+
+def with_another_score(found):
+    return dataclasses.replace(found, score=found.score - (found.rows == 40))
+
+
+@pytest.mark.parametrize("metric", [Metric.EDIT, Metric.AFFINE, Metric.AFFINE2P])
+def test_tried_before_it_is_used(metric, monkeypatch):
+    """A card whose compiler has made other code of the kernel than it should is left alone."""
+    spec, told = banded(metric, (9, 6)), []
+    cpu = CpuEngine(spec, Limits(), 1)
+    with on_card(spec) as (engine, _):
+        same = (lambda found: found, True), (handed_on, True)
+        for answers, agrees in (*same, (dropped, False), (with_another_score, False)):
+            card = Astray(engine, answers)
+            card.long_pairs = lambda: None
+            monkeypatch.setattr(choice, "_on_cards", lambda *_, card=card: card)
+            chosen = choice.with_gpu(Config(spec=spec, engine=EngineName.AUTO), cpu, Stats(), told.append)
+            assert (chosen is cpu, card.closed) == (not agrees, not agrees)
+    assert len(told) == 2 and all("--band" in line for line in told)
+    with on_card(spec) as (engine, _):
+        monkeypatch.setattr(choice, "_on_cards", lambda *_: Astray(engine, dropped))
+        with pytest.raises(DeviceError, match="leave --engine gpu out"):
+            choice.with_gpu(Config(spec=spec, engine=EngineName.GPU), cpu, Stats())

@@ -259,6 +259,7 @@ def test_stats():
             "driver": "13.0",
             "memory_bytes": (1 << 24) // IN_FLIGHT * IN_FLIGHT,
             "failure": None,
+            "bus": "",
         }
     rows = ("copy", "pack", "bits-64", "bits-64-walk", "gather")
     assert set(stats.seconds) == {"stage", "unstage", *(f"gpu {row}" for row in rows)}

@@ -17,6 +17,7 @@ from .both import BothEngines
 from .extend_gpu import ExtendGpuEngine
 from .gpu import GpuEngine
 from .several import SeveralGpus
+from .trial import band_agrees
 
 
 def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], None] | None = None) -> Engine:
@@ -29,7 +30,7 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
         tell: told what takes a while, in a line; from any thread.
 
     Raises:
-        DeviceError: the config insists on a GPU, and there is none that works.
+        DeviceError: the config insists on a GPU, and there is none that works, or its band is not the CPU's.
     """
     if config.engine is EngineName.CPU or (not serves(config.spec) and config.engine is EngineName.AUTO):
         return cpu
@@ -42,6 +43,15 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
             raise
         if tell and config.devices != (0,):  # somebody has asked for these cards
             tell(f"warning: the CPU aligns everything: {problem}")
+        return cpu
+    if only_banded(config.spec) and not band_agrees(gpu, cpu, config.spec):
+        gpu.close()
+        fault = "the card's kernel for --band gives other answers than the CPU, by a fault of its compiler most likely"
+        if config.engine is EngineName.GPU:
+            cpu.close()
+            raise DeviceError(f"{fault}: leave --engine gpu out, and tell us what wfacli doctor says")
+        if tell:
+            tell(f"warning: the CPU aligns everything: {fault}")
         return cpu
     cards = len(gpu.engines) if isinstance(gpu, SeveralGpus) else 1
     return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), cards)

@@ -122,9 +122,10 @@ class Lender:
 def _pages(nbytes: int, forked: bool) -> U8:
     """Memory in whole pages, which are there: to lock them takes less then.
 
-    Where no copy of this process is to have it, the pages are large ones if the system has such: 64 MB of them are
-    there in 6 ms instead of 50. Memory that is shared with copies has none, as systems are set up; and if it were
-    private, a copy could leave the card and this process with different pages of what was one.
+    Where no copy of this process is to have it, the pages are large ones if the system has such, of which fewer are to
+    be made; what that is worth differs from system to system. Memory that is shared with copies has none, as systems
+    are set up; and if it were private, a copy could leave the card and this process with different pages of what was
+    one.
     """
     if forked or not hasattr(mmap, "MADV_HUGEPAGE") or not hasattr(mmap, "MADV_DONTFORK"):
         pages = mmap.mmap(-1, nbytes)
