@@ -229,22 +229,30 @@ def main() -> None:
             "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
             "peers": {tool.name: tool.what for tool in tools},
         }
-        kind = ("gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu") + (
-            "-part" if a.rows or a.tasks or a.share != 1 else ""
-        )
+        kind = "gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu"
 
-        def save() -> Path:
-            return harness.save(kind, TIMED, {**result, "cells": [report_of(entry) for entry in entries.values()]})
+        def save(done: bool) -> Path:
+            late = any(gpu_contest.NO_TIME in entry.cell.absent.values() for entry in entries.values())
+            whole = done and not (late or a.rows or a.tasks or a.share != 1)
+            cells = [report_of(entry) for entry in entries.values()]
+            return harness.save_so_far(kind, TIMED, {**result, "cells": cells}, whole)
 
         result["engine"] = gpu_contest.ours(entries, tasks, a.engine, rules, a.gpu_memory, console.print)
-        save()  # whatever becomes of the peers
+        save(False)  # whatever becomes of the peers
+        done = False
+
+        def say(what: str) -> None:
+            console.print(what)
+            save(False)
+
         try:
-            gpu_contest.peers(entries, tasks, files, tools, libraries, rules, Path(folder), console.print)
+            gpu_contest.peers(entries, tasks, files, tools, libraries, rules, Path(folder), say)
+            done = True
         finally:
             shown = list(entries.values())
             console.print(table_of(shown, [*(tool.name for tool in tools), *libraries], _title(a, result["engine"])))
             print_notes(shown, left_out)
-            console.print(str(save()))
+            console.print(str(save(done)))
 
 
 def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:

@@ -61,6 +61,8 @@ PEERS = (
     Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu"),
     Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu"),
     Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2"),
+    Peer("ksw2", ("guided_table",), SCORE, package="mappy", file=r"peer_ksw2_extend\.so", option="--ksw2"),
+    Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha"),
     Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa"),
 )  # fmt: skip
 
