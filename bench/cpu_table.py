@@ -74,7 +74,7 @@ def measured(
     rows: list[str], a: argparse.Namespace, libraries: dict[str, Path | str]
 ) -> tuple[list[Cell], dict[str, Any], Path | None]:
     """Cells of all rows; for each row its size, or why it was left out; and the result, which is saved row by row."""
-    rules, deadline, path = rules_of(a), harness.deadline(a), None
+    rules, deadline = rules_of(a), harness.deadline(a)
     cells: list[Cell] = []
     sizes: dict[str, Any] = {}
     for row in rows:
@@ -92,8 +92,8 @@ def measured(
             with console.status(f"{row}: {task.name}"):
                 cells.append(held(row, task, pairs, known[task.metric], libraries, rules))
         late = [other for other in rows if other not in sizes]
-        path = saved(a, cells, sizes | {other: {"left_out": NO_TIME} for other in late}, libraries)
-    return cells, sizes, path
+        saved(a, cells, sizes | {other: {"left_out": NO_TIME} for other in late}, libraries)
+    return cells, sizes, saved(a, cells, sizes, libraries) if cells else None
 
 
 def saved(a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> Path:

@@ -278,11 +278,10 @@ def main(arguments: list[str] | None = None) -> None:
                 rows.append(measured(row, a, ksw2, card))
             except FileNotFoundError as error:
                 left_out[row.name] = str(error)
-                continue
             result = {"card": card and card.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads,
                       "share": a.share, "left_out": left_out, "rows": rows}  # fmt: skip
             whole = len(rows) + len(left_out) == len(chosen) and not (a.rows or "no time left" in left_out.values())
-            path = harness.save_so_far("guided-table", TIMED, result, whole)
+            path = harness.save_so_far("guided-table", TIMED, result, whole) if rows else None
     finally:
         if card:
             card.engine.close()

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 RESULTS = Path(os.environ.get("WFACLI_RESULTS") or Path(__file__).parent / "results")
-_own: dict[str, Path] = {}  # what this process wrote, by name
+_own: dict[Path, Path] = {}  # what this process wrote, by folder and name
 COMMAND = [sys.executable, "-m", "wfacli"]
 
 
@@ -61,8 +61,8 @@ def save(name: str, what_is_timed: dict[str, str], result: dict[str, Any]) -> Pa
     names = (
         RESULTS / f"{place}{more}-{name}.json" for more in itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
     )
-    path = _own.get(name) or next(path for path in names if not (name.endswith("-part") and path.exists()))
-    _own[name] = path
+    path = _own.get(RESULTS / name) or next(path for path in names if not (name.endswith("-part") and path.exists()))
+    _own[RESULTS / name] = path
     path.write_text(json.dumps(report, indent=2) + "\n")
     return path
 
@@ -70,7 +70,7 @@ def save(name: str, what_is_timed: dict[str, str], result: dict[str, Any]) -> Pa
 def save_so_far(name: str, what_is_timed: dict[str, str], result: dict[str, Any], whole: bool) -> Path:
     """Writes a result that grows: under NAME-part until it is the whole table."""
     path = save(name if whole else f"{name}-part", what_is_timed, result)
-    if whole and (part := _own.pop(f"{name}-part", None)):
+    if whole and (part := _own.pop(RESULTS / f"{name}-part", None)):
         part.unlink(missing_ok=True)
     return path
 
