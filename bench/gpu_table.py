@@ -14,6 +14,7 @@ import argparse
 import datetime
 import multiprocessing
 import os
+import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -231,7 +232,9 @@ def main() -> None:
         }
         kind = "gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu"
 
-        def save(done: bool) -> Path:
+        def save(done: bool) -> Path | None:
+            if not any(entry.cell.timings for entry in entries.values()):
+                return None
             late = any(gpu_contest.NO_TIME in entry.cell.absent.values() for entry in entries.values())
             whole = done and not (late or a.rows or a.tasks or a.share != 1)
             cells = [report_of(entry) for entry in entries.values()]
@@ -252,7 +255,10 @@ def main() -> None:
             shown = list(entries.values())
             console.print(table_of(shown, [*(tool.name for tool in tools), *libraries], _title(a, result["engine"])))
             print_notes(shown, left_out)
-            console.print(str(save(done)))
+            path = save(done)
+            console.print(str(path or "nothing was measured"))
+        if path is None:
+            sys.exit("nothing was measured")
 
 
 def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:

@@ -114,7 +114,7 @@ def _lacking_step(kind: str, task: str, peers: tuple[str, ...], rows: list[str])
     elif kind == "local-card":
         words += (*(("--strips",) if "" in rows else ()), *(("--score-only",) if peers else ()))
     less = ("--repeats", "2") if kind in ("gpu-table", "band-table") else ()
-    minutes = 0.5 + len(rows) * (0.05 + 0.15 * len(peers))
+    minutes = 0.6 + len(rows) * (0.15 + 0.15 * len(peers))
     data = kind not in ("kernel-table", "distance-scale")
     of_peers = None if kind == "sw-table" else peers
     return Step(kind.replace("-", "_"), words, True, data, minutes=minutes, less=less, paced=True, peers=of_peers)
