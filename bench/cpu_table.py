@@ -54,7 +54,9 @@ def libraries_of(checkout: Path | None, block_aligner: Path | None, without: lis
         found["block-aligner"] = block_aligner or "no library of it (--block-aligner PATH)"
     for peer in (name for name in BUILT if name not in without):
         try:
-            found[peer] = build.library(peer, checkout if peer == "quicked" else None, console.print)
+            given = checkout if peer == "quicked" else None
+            ready = given is not None and given.is_file()
+            found[peer] = given if given and ready else build.library(peer, given, console.print)
         except build.Unavailable as error:
             found[peer] = str(error)
     return found
@@ -178,7 +180,10 @@ def asked() -> argparse.Namespace:
     default = os.environ.get("WFACLI_TEST_DATA")
     parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument(
-        "--quicked", type=Path, metavar="PATH", help="a checkout of QuickEd, compiled as the others are"
+        "--quicked",
+        type=Path,
+        metavar="PATH",
+        help="a checkout of QuickEd, compiled as the others are, or peer_quicked.so",
     )
     parser.add_argument(
         "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"

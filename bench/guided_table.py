@@ -58,6 +58,8 @@ TIMED = {
     "gcups": "cells of the band by the second, computed or not",
 }
 SEED = 3
+CHUNK = 4_000_000  # letters of targets made at a time
+LEAST_CELLS = 5e5  # of a pair's band, in any row
 console = Console(width=max(Console().width, 130))
 
 
@@ -119,9 +121,8 @@ class Work:
         return cells
 
 
-def made(row: Row, data: Path | None, share: float) -> Work:
-    """A row's pairs. Raises FileNotFoundError."""
-    count = max(1, round(row.pairs * share))
+def made(row: Row, data: Path | None, count: int) -> Work:
+    """So many of a row's pairs. Raises FileNotFoundError."""
     if row.real:
         real = work.pairs_of(row.real, data, 1.0)
         sides = [
@@ -133,11 +134,14 @@ def made(row: Row, data: Path | None, share: float) -> Work:
         some = (fit * -(-count // len(fit)))[:count]
         return Work([q for q, _ in some], [t for _, t in some])
     rng = np.random.default_rng([SEED, row.length, round(1000 * row.error)])
-    lines = gpu_work.random_seq(count, row.length, round(row.length * row.error), rng).tobytes().split(b"\n")
     letters = np.frombuffer(b"ACGT", np.uint8)
-    behind = [letters[rng.integers(0, 4, row.unrelated)].tobytes() for _ in range(2 * count)]
-    sides = [[line[1:] + tail for line, tail in zip(lines[s:-1:2], behind[s::2], strict=True)] for s in (0, 1)]
-    return Work(*sides)
+    made: tuple[list[bytes], list[bytes]] = [], []
+    for first in range(0, count, CHUNK // row.length):
+        some = min(count - first, CHUNK // row.length)
+        text = gpu_work.random_seq(some, row.length, round(row.length * row.error), rng).tobytes()
+        for number, line in enumerate(text.split(b"\n")[:-1]):
+            made[number % 2].append(line[1:] + letters[rng.integers(0, 4, row.unrelated)].tobytes())
+    return Work(*made)
 
 
 def best_of(run: Any, repeats: int) -> tuple[list[float], Costs]:
@@ -163,7 +167,10 @@ def on_cpu(pairs: PairBatch, threads: int) -> tuple[float, Costs]:
 
 def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | None) -> dict[str, Any]:
     """All that takes part, on one row."""
-    some = made(row, a.data, a.share)
+    most = max(1, round(row.pairs * a.share))
+    if card is None and not a.agatha:
+        most = min(most, 1 + int(a.cpu_cells * a.threads / LEAST_CELLS))
+    some = made(row, a.data, most)
     n, total = len(some.queries), int(some.cells.sum())
     count = max(1, int(np.searchsorted(np.cumsum(some.cells), a.cpu_cells * a.threads)))
     first, cells = some.first(count), int(some.cells[:count].sum())
@@ -253,7 +260,9 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
     parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
-    parser.add_argument("--cpu-cells", type=float, default=1e9, help="of bands, for each thread: pairs that CPUs take")
+    parser.add_argument(
+        "--cpu-cells", type=float, default=1.5e8, help="of bands, for each thread: pairs that CPUs take"
+    )
     parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--patience", type=float, default=60.0, help="seconds that AGAThA may take")

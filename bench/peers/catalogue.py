@@ -54,7 +54,7 @@ PEERS = (
     Peer("minimap2", ("mapped_scores",), "every score, on the same spans"),
     Peer("dnaio", ("data_path",), "the number of records", package="dnaio"),
     Peer("WFA2-lib", ("gpu_table", *_PAIR), COSTS, file=r"peer_wfa2\.so", option="--wfa2"),
-    Peer("QuickEd", ("gpu_table", *_PAIR), COSTS, file=r"peer_quicked\.so", option="--quicked"),
+    Peer("QuickEd", ("cpu_table", "gpu_table", *_PAIR), COSTS, file=r"peer_quicked\.so", option="--quicked"),
     Peer("Block Aligner", ("cpu_table", "gpu_table"), COSTS, file=_BLOCK_ALIGNER, option="--block-aligner"),
     Peer("A*PA2", _PAIR, DISTANCE, file=r"peer_astarpa2\.so", option="--astarpa2"),
     Peer("WavefrontVariants", _PAIR, DISTANCE, file="wavefront", option="--variants"),

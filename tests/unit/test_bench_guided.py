@@ -63,9 +63,9 @@ def test_cells_of_a_band_are_counted(lengths):
 
 
 def test_pairs_have_something_unrelated_behind_and_batches_have_them_all(tmp_path):
-    work = made(Row("x", 40, 60, 0.05, unrelated=30), None, 0.5)
+    work = made(Row("x", 40, 60, 0.05, unrelated=30), None, 20)
     assert len(work.queries) == 20 and {len(t) for t in work.targets} == {90}
-    assert made(Row("x", 40, 60, 0.05, unrelated=30), None, 0.5) == work
+    assert made(Row("x", 40, 60, 0.05, unrelated=30), None, 20) == work
     batches = work.batches(500)
     assert len(batches) > 3 and sum(map(len, batches)) == 20
     assert work.written(tmp_path)[1].read_text().splitlines()[:3] == [">0", work.targets[0].decode(), ">1"]
@@ -76,7 +76,7 @@ def test_everyone_is_compared_and_what_is_wrong_shows(tmp_path, monkeypatch):
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     monkeypatch.setattr(guided_table, "ROWS", (Row("small", 6, 40), Row("real", 6, real="nothing")))
-    scores = guided_table.on_cpu(made(guided_table.ROWS[0], None, 1).first(6), 1)[1].tolist()
+    scores = guided_table.on_cpu(made(guided_table.ROWS[0], None, 6).first(6), 1)[1].tolist()
     monkeypatch.setattr(guided_table, "ksw2_of", lambda *_: None)
     program = agatha(tmp_path, [*scores[:5], scores[5] + 1])
     words = ["--agatha", str(program), "--repeats", "1", "--threads", "1", "--data", str(tmp_path)]
