@@ -37,15 +37,20 @@ class MappedFiles:
             for path in (self.query, self.mappings, self.reference):
                 opened.append(Source(path))
             opened[1] = grouped_mappings(opened[1])
-            if is_bam(opened[0]):
-                opened[0].close()
-                self._bam = BamReads(self.query, opened[0].regular)
-                opened[0] = self._bam.source
+            opened[0] = self._fastq(opened[0])
         except InputError:
             for source in opened:
                 source.close()
             raise
         return tuple(opened)
+
+    def _fastq(self, reads: Source) -> Source:
+        """Reads, through a process that makes FASTQ of BAM. Raises InputError."""
+        if not is_bam(reads):
+            return reads
+        reads.close()
+        self._bam = BamReads(self.query, reads.regular)
+        return self._bam.source
 
     def finished(self) -> None:
         """Called when all reads and mappings were read. Raises InputError where some may be missing."""
