@@ -68,7 +68,8 @@ def section(kind: Kind, files: list[Path]) -> str:
 
 def _elsewhere(path: Path, older: list[Path]) -> list[Path]:
     """Of older whole tables the newest of each machine, told apart by their cores, that the newest is not of."""
-    known, found = {_cores(path)}, []
+    known: set[int | None] = {_cores(path), None}
+    found: list[Path] = []
     for other in older:
         if not _is_part(other) and (cores := _cores(other)) not in known:
             known.add(cores)
