@@ -118,7 +118,7 @@ def test_a_time_is_shared_and_makes_tables_shorter_where_it_is_too_short(monkeyp
     assert whole["api_rate"] == [] and short["api_rate"] == ["--pairs", "30000"]
     given = {name: float(words[words.index("--minutes") + 1]) for name, words in short.items() if "--minutes" in words}
     assert given.keys() == {"cpu_table", "local_table"}
-    assert given["cpu_table"] == pytest.approx(turns.AHEAD * 6 * 10 / 14, abs=0.02)  # api_rate took nothing of its part
+    assert given["cpu_table"] == pytest.approx(turns.AHEAD * 6 * 10 / 14, abs=0.02)
     unbound, _ = dry_run(capsys, *chosen)
     assert not any("--minutes" in words for words in unbound.values())
 
