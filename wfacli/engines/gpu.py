@@ -29,6 +29,7 @@ from .long import LongPairs
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
+_SPEAKING = 256  # pairs whose estimates say how many operations there will be
 _WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
@@ -270,7 +271,8 @@ class GpuEngine:
         buffers = self._staging if lent is None else self._columns
         try:
             # Before the job begins, as new memory takes longer than the device's thread should be kept.
-            answers = self._outbox.take(plan.rows[0].name, shape.count, shape.count * plan.op_capacity)
+            most, guess = shape.count * plan.op_capacity, _operations(pairs)
+            answers = self._outbox.take(plan.rows[0].name, shape.count, most, guess=guess)
             with self._stats.timed("stage"):
                 staged = self._stage(chosen, lent, buffers)
         except DeviceError as error:  # of memory that cannot be page-locked
@@ -330,6 +332,13 @@ class GpuEngine:
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
         return PartialResult(chosen.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
+
+
+def _operations(pairs: PairBatch) -> float:
+    """CIGAR operations that a pair may have on average, going by some estimates: an edit, and matches behind it."""
+    some = pairs.known if pairs.known is not None else slice(0, None, max(len(pairs) // _SPEAKING, 1))
+    edits = pairs.est_edits[some]
+    return 8.0 + 2 * float(np.maximum(edits, 0).mean()) if len(edits) else 8.0
 
 
 def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:
