@@ -18,8 +18,8 @@ from .gpu import dp, rungs, tiles, wfa
 
 _STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # by which samples are alike
 _MANY = 16  # pairs whose estimates tell how much pairs differ
-# Of all pairs like this that a kernel fails: it is not tried. Pairs that one has failed are few, and the CPU is long at
-# them while the card waits for nothing else: there the times decide, unless it is all but hopeless.
+# Of all pairs like this that a kernel fails: it is not tried. Pairs that one has failed are few, and the CPU would be
+# long at them while the card has nothing else to do: there times decide, unless it is all but hopeless.
 _GIVEN_UP, _GIVEN_UP_AGAIN = 0.5, 0.8
 _BANDS = 12  # that are compared
 _TAILS = (1.0, 1.75, 2.5, 3.5, 5.0, 7.0)  # spreads above what is expected, for which pairs' own bands are compared

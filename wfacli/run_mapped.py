@@ -39,6 +39,9 @@ class MappedRun(AlignRun):
     def _begun_header(self) -> Ahead[bytes | U8] | None:
         return None  # the reference comes first
 
+    def _begun_reading(self) -> None:
+        return None  # likewise
+
     def _prepare(self) -> None:
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)

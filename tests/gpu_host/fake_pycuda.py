@@ -109,6 +109,10 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     cuda.libcuda = SimpleNamespace(
         cuMemHostRegister_v2=lambda address, nbytes, flags: of_library("register"),
         cuMemHostUnregister=lambda address: of_library("unregister"),
+        cuInit=lambda flags: of_library("own init"),
+        cuDeviceGet=lambda device, index: of_library("own device"),
+        cuDevicePrimaryCtxRetain=lambda context, device: of_library("own retain"),
+        cuDevicePrimaryCtxRelease_v2=lambda device: of_library("own release"),
     )
     cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
     cuda.Stream = lambda flags: call("stream", f"stream {flags}")

@@ -120,6 +120,7 @@ class GpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
+        letters: Lender | None = None,
     ) -> None:
         """Opens the card.
 
@@ -128,6 +129,7 @@ class GpuEngine:
             open_driver: called in the device's thread.
             stats: of the run.
             memory: how many of the card's bytes may be used, below 1 as a share of what is free; None: half.
+            letters: lends the memory of letters_memory(), and may have lent some before there was a card.
 
         Raises:
             DeviceError: there is no card that works.
@@ -138,6 +140,8 @@ class GpuEngine:
         self._device = Device(open_driver)
         try:
             free = self._device.call(lambda driver: driver.free_memory())
+            if letters:
+                self._device.call(letters.lock_early)
         except BaseException:
             self._device.close()
             raise
@@ -146,7 +150,7 @@ class GpuEngine:
         self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
-        self.letters = self._own = Lender(forked=False)
+        self.letters = self._own = letters or Lender(forked=False)
         self._outbox = Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None

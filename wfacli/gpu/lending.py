@@ -48,6 +48,7 @@ class Lender:
         # What came back. Arrays die in any thread at any moment, even in one that has the lock: no lock for these.
         self._free: deque[U8] = deque()
         self._all: dict[int, U8] = {}  # by address; only the device's thread changes it
+        self._early: list[U8] | None = []  # not locked yet; None as soon as there is a card
         self._closed = False
 
     @property
@@ -73,6 +74,25 @@ class Lender:
         lent: U8 = np.asarray(_Loan(memory, self._come_back))
         return lent[:nbytes]
 
+    def lend_early(self, nbytes: int) -> U8 | None:
+        """Memory as lend() has it, before there is a card that it could be locked for; None where there is one."""
+        memory = _pages(nbytes, self._forked)
+        with self._lock:
+            if self._early is None:
+                return None
+            self._early.append(memory)
+        lent: U8 = np.asarray(_Loan(memory, self._come_back))
+        return lent[:nbytes]
+
+    def lock_early(self, driver: Driver) -> None:
+        """Page-locks what was lent early, where that can be done; in the device's thread."""
+        with self._lock:
+            early, self._early = self._early or [], None
+        for memory in early:
+            with contextlib.suppress(DeviceError):  # its letters are staged
+                driver.lock(memory)
+                self._all[memory.ctypes.data] = memory
+
     def holds(self, array: U8) -> bool:
         """Whether an array that begins where a piece does is lent memory."""
         memory = self._all.get(array.ctypes.data)
@@ -88,7 +108,7 @@ class Lender:
         self._free.clear()
 
     def _come_back(self, memory: U8) -> None:
-        if not self._closed:
+        if not self._closed and memory.ctypes.data in self._all:
             self._free.append(memory)
 
     def _fitting(self, nbytes: int) -> tuple[U8 | None, U8 | None]:

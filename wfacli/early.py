@@ -1,0 +1,64 @@
+"""Batches that are read while a card is being opened."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+
+from .batch import U8, PairBatch
+from .gpu.lending import Lender
+
+Lend = Callable[[int], U8 | None]
+
+
+class EarlyBatches:
+    """Yields what an iterator does, whose first items a thread takes at once, until opened() is called.
+
+    Attributes:
+        letters: lends the memory that these batches have their letters in.
+    """
+
+    def __init__(self, batches: Callable[[Lend], Iterator[PairBatch]], most: int) -> None:
+        """Begins.
+
+        Args:
+            batches: makes the iterator, which asks for memory as io.reader.read_batches does.
+            most: batches that are taken before somebody wants them.
+        """
+        self.letters = Lender(forked=False)
+        self._lend: Lend = self.letters.lend_early
+        self._batches = batches(lambda nbytes: self._lend(nbytes))
+        self._ready: queue.SimpleQueue[PairBatch | None] = queue.SimpleQueue()
+        self._error: BaseException | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._read, args=(most,), name="wfacli-early", daemon=True)
+        self._thread.start()
+
+    def _read(self, most: int) -> None:
+        try:
+            for _ in range(most):
+                batch = None if self._stop.is_set() else next(self._batches, None)
+                if batch is None:
+                    break
+                self._ready.put(batch)
+        except BaseException as error:  # handed to who wants the batches
+            self._error = error
+        self._ready.put(None)
+
+    def opened(self, lend: Lend) -> None:
+        """There is a card now: it lends the memory of further batches, which are read by who wants them."""
+        self._lend = lend
+        self._stop.set()
+
+    def __iter__(self) -> Iterator[PairBatch]:
+        while (batch := self._ready.get()) is not None:
+            yield batch
+        if self._error:
+            raise self._error
+        yield from self._batches
+
+    def close(self) -> None:
+        """Waits for the batch that is being read; nobody may be iterating."""
+        self._stop.set()
+        self._thread.join()
