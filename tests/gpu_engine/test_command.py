@@ -170,7 +170,7 @@ def assert_one_error(capfd, *words: str) -> None:
 
 @pytest.mark.parametrize("there", [True, False], ids=["card", "no-card"])
 def test_batches_are_read_while_a_card_is_opened(align, folder, drivers, monkeypatch, there):
-    """Into memory that the card gets when it is there; where there is none, the files are read anew, in the CPU's batches."""
+    """Into memory that the card gets when it is there; where there is none, the CPU's own batches are read."""
     read, opening, read_batches = threading.Event(), choice.CudaDriver, run.read_batches
 
     def reading(*arguments, **rest):
