@@ -118,8 +118,15 @@ def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, c
 
 @functools.lru_cache(maxsize=_KEPT)
 def _one_serves(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
-    several = _few(_offers(sample, spec, limits, cpu), sample.weight, few_on_cpu=False)
-    return len(several.kernels) == 1 and not several.cpu
+    offers, weight = _offers(sample, spec, limits, cpu), sample.weight
+    several = _few(offers, weight, few_on_cpu=False)
+    if len(several.kernels) != 1 or several.cpu:
+        return False
+    if not offers.kernels[several.kernels[0]].any_band:
+        return True
+    # A band for all is as wide as the widest one needed, and some pairs that are not looked at may need a wider one.
+    own = Offers(sample.pairs, spec, limits, cpu, own=True)
+    return _total(offers, several, weight) < _total(own, _best(own, weight), weight) + tuning.CHOOSING * sample.count
 
 
 @functools.lru_cache(maxsize=_KEPT)  # a batch asks twice: for its estimates, and for its routes

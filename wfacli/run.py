@@ -15,6 +15,7 @@ from .engines.base import Engine
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_in_turn, turns_of
 from .errors import InternalError, UsageError
+from .estimate import with_estimates
 from .forecast import TABLE
 from .gpu.presence import may_have_card
 from .io.ahead import Ahead
@@ -342,7 +343,11 @@ class AlignRun(BatchRun):
         from .early import EarlyBatches
 
         letters = self._batch_of(len(cards))
-        return EarlyBatches(lambda lend: self._timed(self._read(letters, lend)), MOST_BESIDE_A_CARD * len(cards))
+        return EarlyBatches(
+            lambda lend: self._timed(self._read(letters, lend)),
+            lambda pairs: with_estimates(pairs, self.config.spec, gpu=True),
+            MOST_BESIDE_A_CARD * len(cards),
+        )
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config

@@ -146,19 +146,19 @@ def test_what_is_lent_before_there_is_a_card_is_locked_when_it_comes(card):
     early, gone = lender.lend_early(1000), lender.lend_early(1000)
     assert not lender.holds(early) and not driver.calls["lock"]
     del gone  # what comes back before is nobody's
-    call(lender.lock_early)
+    lender.opened(call)
     assert lender.holds(early)
     where = address(early)
     del early
-    assert lender.lend_early(1000) is None
-    assert address(lender.lend(1000, call)) == where
+    late = lender.lend_early(1000)
+    assert address(late) == where and lender.holds(late)
 
 
 def test_what_was_lent_early_and_cannot_be_locked_is_staged(card):
     lender, call, driver = card
     early = lender.lend_early(1000)
     driver.fail(call="lock", after=0, times=1, error=DeviceError)
-    call(lender.lock_early)
+    lender.opened(call)
     assert not lender.holds(early)
     del early
     assert lender.holds(lender.lend(1000, call))

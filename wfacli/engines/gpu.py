@@ -141,7 +141,7 @@ class GpuEngine:
         try:
             free = self._device.call(lambda driver: driver.free_memory())
             if letters:
-                self._device.call(letters.lock_early)
+                letters.opened(self._device.call_now)
         except BaseException:
             self._device.close()
             raise

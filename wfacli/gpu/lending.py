@@ -48,7 +48,8 @@ class Lender:
         # What came back. Arrays die in any thread at any moment, even in one that has the lock: no lock for these.
         self._free: deque[U8] = deque()
         self._all: dict[int, U8] = {}  # by address; only the device's thread changes it
-        self._early: list[U8] | None = []  # not locked yet; None as soon as there is a card
+        self._early: list[U8] = []  # not locked, as there is no card yet
+        self._call: Call | None = None
         self._closed = False
 
     @property
@@ -74,24 +75,32 @@ class Lender:
         lent: U8 = np.asarray(_Loan(memory, self._come_back))
         return lent[:nbytes]
 
-    def lend_early(self, nbytes: int) -> U8 | None:
-        """Memory as lend() has it, before there is a card that it could be locked for; None where there is one."""
-        memory = _pages(nbytes, self._forked)
-        with self._lock:
-            if self._early is None:
-                return None
-            self._early.append(memory)
-        lent: U8 = np.asarray(_Loan(memory, self._come_back))
-        return lent[:nbytes]
+    def lend_early(self, nbytes: int) -> U8:
+        """The same for who may come before there is a card; see opened(). Raises DeviceError."""
+        if self._call is None:
+            memory = _pages(nbytes, self._forked)
+            with self._lock:
+                early = self._call is None
+                if early:
+                    self._early.append(memory)
+            if early:
+                lent: U8 = np.asarray(_Loan(memory, self._come_back))
+                return lent[:nbytes]
+        assert self._call is not None
+        return self.lend(nbytes, self._call)
 
-    def lock_early(self, driver: Driver) -> None:
-        """Page-locks what was lent early, where that can be done; in the device's thread."""
+    def opened(self, call: Call) -> None:
+        """There is a card now: page-locks what was lent early, where that can be done."""
         with self._lock:
-            early, self._early = self._early or [], None
-        for memory in early:
+            self._call = call
+        call(self._lock_early)
+
+    def _lock_early(self, driver: Driver) -> None:
+        for memory in self._early:
             with contextlib.suppress(DeviceError):  # its letters are staged
                 driver.lock(memory)
                 self._all[memory.ctypes.data] = memory
+        self._early.clear()
 
     def holds(self, array: U8) -> bool:
         """Whether an array that begins where a piece does is lent memory."""
