@@ -115,6 +115,11 @@ class Source:
         return self.regular and (self._plain or self._bgzf)
 
     @property
+    def stored_as_is(self) -> bool:
+        """Whether it is a file of its own, and not compressed."""
+        return self.regular and self._plain and self.path != "-"
+
+    @property
     def bytes_read(self) -> int:
         """Bytes as stored that have been read."""
         return self._raw.count + self._counted()
