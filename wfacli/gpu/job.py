@@ -20,6 +20,7 @@ from .layout import gather_chunks, padded
 from .plans import Plan, Shape
 from .staging import Outbox, answer_bytes
 
+_GATHERING = ("sum-chunks", "sum-before", "sum-slots", "gather-ops")
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 
 
@@ -150,7 +151,10 @@ class AlignJob:
             if self._cancelled():
                 raise Cancelled("stopped")
             driver, staged, stream = slot.driver, self._staged, slot.stream
+            # All of them before the first one runs: loading another waits for what runs on the card, of any stream.
             kernels = [driver.kernel(row) for row in self._plan.rows]
+            for name in self._around():
+                driver.kernel(catalogue.ROWS[name])
             units = self._units(driver, kernels)
             arena = slot.arena
             arena.begin(self._bytes(units))
@@ -311,6 +315,10 @@ class AlignJob:
                     grid = kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared_on(driver.card))
                 self._events.append((kernel.name, driver.record(slot.stream)))
+
+    def _around(self) -> tuple[str, ...]:
+        """Kernels before and behind the plan's."""
+        return ("encode" if self._staged.coded else "pack", *(_GATHERING if self._shape.path else ()))
 
     def _operations(self) -> list[tuple[int, int, int, int]]:
         """Slots whose operations lie together: their rows (0: as they lie), how many, operations, room of each."""
