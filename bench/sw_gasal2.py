@@ -32,8 +32,8 @@ def peers_pairs(pairs: Pairs, cells: float, letters: float, paths: bool) -> Pair
 def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) -> dict[str, Any]:
     """TCUPS, or why there are none, by the times that it prints (medians), in which its memory is made.
 
-    What that takes is left out: it is what two pairs with hardly a cell take. Where the pairs take less than
-    STEADY times as long beside it, runs with several times as many follow, in batches as large: then the rate is that of the
+    What that takes is left out: it is what two pairs with hardly a cell take. Where the pairs take less than STEADY
+    times as long beside it, runs with several times as many follow, in batches as large: then the rate is that of the
     pairs which one has and the other has not, since both make the same memory.
     """
     size = _batch(len(pairs), pairs.longest, paths)
@@ -76,7 +76,9 @@ def _batch(pairs: int, longest: int, paths: bool) -> int:
     return min(size, _room(longest)) if paths else size
 
 
-def _median(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, size: int) -> tuple[float | None, str]:
+def _median(
+    program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, size: int
+) -> tuple[float | None, str]:
     """Seconds, the median of some runs; or why one did not end."""
     taken = []
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
