@@ -25,8 +25,8 @@ from ..scoring.spec import ExtendSpec
 from ..stats import Stats
 from .base import Engine
 
-# Jobs on the card: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until others'
-# letters are there. With 3 of them that was 1.0 to 1.4 ms of each three jobs, 12 to 22 ms, of an H200 (2026-11-22).
+# Jobs on the card: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the
+# letters of others are there. With 3 of them that was 1.0 to 1.4 of 12 to 22 ms of an H200 (2026-11-22).
 IN_FLIGHT = 5
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job
