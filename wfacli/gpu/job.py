@@ -308,8 +308,8 @@ class AlignJob:
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
                 if plan.spread:
-                    grid = kernel.resident(plan.shared) * driver.card.multiprocessors
-                driver.launch(kernel, grid, todo, slot.stream, plan.shared)
+                    grid = kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors
+                driver.launch(kernel, grid, todo, slot.stream, plan.shared_on(driver.card))
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
     def _operations(self) -> list[tuple[int, int, int, int]]:
@@ -341,7 +341,7 @@ def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Dri
     """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
     wanted = -(-count // plan.unit)
     if plan.resident and not plan.spread:
-        wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared) * driver.card.multiprocessors)
+        wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors)
     if not plan.stride:
         return wanted
     whole = plan.blocks[0] // plan.unit  # of one block
