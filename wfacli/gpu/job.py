@@ -339,7 +339,7 @@ class AlignJob:
                 lanes = min(max((cap // 16).bit_length(), 1), 5)
                 gather["count"], gather["op_capacity"], gather["lanes_log2"] = count, cap, lanes
                 _launch(driver, "gather-ops", count << lanes, gather, slot)
-        # Without paths nothing but a copy comes after the kernel: whatever else runs on the card would wait for the next one.
+        # Without paths only a copy comes after the kernel: whatever runs on the card would wait for the next one.
         first = 0 if self._shape.path else 8 * (m + 1)
         driver.download(self._answers[first:], self._out + first, slot.stream)
         self._done = driver.record(slot.stream)
