@@ -86,6 +86,17 @@ def test_pairs_become_bam_too(tmp_path: Path) -> None:
             assert [r.query_name for r in file.fetch("x")] == ["a"]
 
 
+@pytest.mark.parametrize("options", [("-o", "x.bam"), ("-o", "x.bam", "--sort"), ("-o", "x.cram")], ids=" ".join)
+def test_compression_changes_the_size_alone(world: World, tmp_path: Path, options: tuple[str, ...]) -> None:
+    size, records = {}, {}
+    for level in "09":
+        assert_success(align(tmp_path, "--mappings", "map.paf", *options, "--compression", level))
+        path = tmp_path / options[1]
+        size[level], records[level] = path.stat().st_size, pysam.view("-T", str(tmp_path / "ref.fa"), str(path))
+    assert records["0"] == records["9"] and size["0"] > 1.2 * size["9"]
+    assert_failure(align(tmp_path, "--mappings", "map.paf", "--compression", "1"), 2, "the output is SAM")
+
+
 def test_a_cigar_of_many_operations_fits_bam(tmp_path: Path) -> None:
     # 70,000 runs: BAM has 16 bits for their number, and a tag for more.
     target, query = "ACGGT" * 40000, "ACGGT" * 5000 + "ATGGT" * 35000

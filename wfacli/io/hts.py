@@ -73,6 +73,8 @@ class HtsOutput(Output):
 
     def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
         common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
+        if spec.compression is not None:
+            common += ["--output-fmt-option", f"level={spec.compression}"]
         if spec.container is Container.CRAM:
             common += ["--reference", reference]
         if not spec.sort:
