@@ -61,6 +61,8 @@ def test_bam_that_cannot_be_written(world: World, tmp_path: Path) -> None:
     options = ("align", *FILES, "map.paf", "--format", "bam")
     with Path("/dev/full").open("wb") as full:
         assert_failure(run(*options, cwd=tmp_path, stdout=full), 1, "standard output: samtools view: error")
+    with Path("/dev/full").open("wb") as full:
+        assert_failure(run(*options, "--sort", cwd=tmp_path, stdout=full), 1, "standard output: samtools sort: ")
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as pipe:
@@ -263,6 +265,8 @@ def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
     assert_failure(align(tmp_path, "--mappings", "map.paf"), 1, "not among the reads")
     (tmp_path / "x.cram").write_bytes(b"CRAM\3\0")
     assert_failure(align(tmp_path, "--mappings", "x.cram"), 1, "CRAM is not read as mappings")
+    wrong = run("align", "x.cram", "ref.fa", "--mappings", "map.paf", cwd=tmp_path)
+    assert_failure(wrong, 1, "x.cram: is CRAM, and FASTA or FASTQ is read here")
 
 
 def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
