@@ -10,6 +10,7 @@
 
 #include "wfa_band.cuh"
 #include "wfa_cell.cuh"
+#include "wfa_path.cuh"
 #include "wfa_replay.cuh"
 
 namespace wfacli {
@@ -20,7 +21,8 @@ template <int Pieces, class Pair, class Trace, class Group, class Offset, int Wi
 class Wavefront {
   static constexpr bool kBanded = Out == Outside::Wrapped, kSpills = Out == Outside::Spilled;
   static constexpr std::int32_t kSettled = 64;  // rows for which a trace is asked for room at once
-  static_assert(!kBanded || Width % (2 * Group::kThreads) == 0);  // two columns a thread at a time
+  static constexpr bool kOneEach = kBanded && Width == Group::kThreads;  // columns; else two a thread at a time
+  static_assert(!kBanded || kOneEach || Width % (2 * Group::kThreads) == 0);
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
@@ -86,6 +88,8 @@ class Wavefront {
       if constexpr (kBanded) {
         if (s % kSettled == 0) {
           if (dead(s)) return {Status::Dropped};
+          if constexpr (Trace::kRuns)
+            if (s > 0 && Group::rank() == 0) *trace_.middle(s) = static_cast<std::uint32_t>(band_.middle());
           if constexpr (Trace::kCodes) roomy_ = trace_.fits(kSettled, s + kSettled, {0, Width - 1});
         }
         if constexpr (Trace::kCodes)
@@ -196,7 +200,7 @@ class Wavefront {
     if (until <= s || (!roomy_ && !trace_.fits(until - s, until, at))) return false;
     band_.stay(until - s);
     Columns first = columns(0, at, span);
-    first.keep();
+    first.template keep<!kOneEach>();
     do {
       trace_.next_row(++s, at, false);
       slots_.next();
@@ -239,15 +243,18 @@ class Wavefront {
   WFACLI_DEVICE Columns columns(int turn, Range at, Range span) const {
     const std::int32_t column = 2 * Group::kThreads * turn + Group::rank() - span.lo;
     const std::int32_t a = span.lo + R::column(column), b = span.lo + R::column(column + Group::kThreads);
+    if constexpr (kOneEach) return {diagonal(a, at), {}, Group::ballot(a <= span.hi) != 0, false};
     return {diagonal(a, at), diagonal(b, at), Group::ballot(a <= span.hi) != 0, Group::ballot(b <= span.hi) != 0};
   }
   // `first`: columns(0, ...), which are the same in many rows.
   WFACLI_DEVICE bool banded_row(Range at, Range span, const Columns& first) {
     const Rows<Pieces, R> rows(ring_, slots_, p_);
     bool ended = false;
-    for (int turn = 0; turn < Width / (2 * Group::kThreads); ++turn) {
+    for (int turn = 0; kOneEach ? turn == 0 : turn < Width / (2 * Group::kThreads); ++turn) {
       const Columns own = turn ? columns(turn, at, span) : first;
-      if (own.some_a && own.some_b) {
+      if (kOneEach) {
+        if (own.some_a) ended = one(NearCell<Pieces, R>(rows, own.a.places), own.a);
+      } else if (own.some_a && own.some_b) {
         ended = two(rows, own.a, own.b) || ended;
       } else if (own.some_a || own.some_b) {
         const Diagonal only = diagonal(own.some_a ? own.a.k : own.b.k, at);
@@ -284,8 +291,16 @@ class Wavefront {
   template <class Cell_>
   WFACLI_DEVICE bool one(const Cell_& at, const Diagonal& d) {
     std::int32_t off = R::kNone;
-    if (kBanded || d.limit != kNoCell) off = cell(at, d.k, d.limit);
-    off += match_.each(off - d.k, off, off >= 0);
+    std::uint32_t code = 0;
+    if (kBanded || d.limit != kNoCell) off = cell(at, d.k, d.limit, code);
+    if constexpr (kBanded) {
+      auto from = place(d, off);
+      match_.alone(from);
+      off += from.run;
+      put(d, code, from.run);
+    } else {
+      off += match_.each(off - d.k, off, off >= 0);
+    }
     if (kBanded || d.limit != kNoCell) at.set(off);
     return off == d.end;
   }
@@ -295,13 +310,16 @@ class Wavefront {
     Places other = b.places;
     if constexpr (!kBanded) other = Places::of<R>(own ? b.k : a.k);
     const NearCell<Pieces, R> at_a(rows, a.places), at_b(rows, other);
-    std::int32_t off_a = cell(at_a, a.k, a.limit), off_b = cell(at_b, b.k, b.limit);
+    std::uint32_t code_a = 0, code_b = 0;
+    std::int32_t off_a = cell(at_a, a.k, a.limit, code_a), off_b = cell(at_b, b.k, b.limit, code_b);
     auto place_a = place(a, off_a), place_b = place(b, off_b);
     match_.both(place_a, place_b);
     off_a += place_a.run;
     off_b += place_b.run;
     at_a.set(off_a);
     if (own) at_b.set(off_b);
+    put(a, code_a, place_a.run);
+    put(b, code_b, place_b.run);
     return off_a == a.end || off_b == b.end;
   }
   // Where the letters are that follow an offset, or some letters where there is no path.
@@ -309,11 +327,17 @@ class Wavefront {
     return {min(d.query - off, n_ - 1), min(m_ - 1 - off, m_ - 1), off < 0 ? 0 : d.limit - off, 0};
   }
 
-  // The offset with which diagonal k begins in the next row, before matches; its trace and gap components are stored.
+  // A code that tells of the matches behind it, too.
+  WFACLI_DEVICE void put(const Diagonal& d, std::uint32_t code, std::int32_t run) {
+    if constexpr (Trace::kRuns)
+      if (d.limit != kNoCell) trace_.put(d.k, code, run);
+  }
+
+  // The offset with which diagonal k begins in the next row, before matches; its trace, but for a code that tells of
+  // them, and gap components are stored.
   template <class Cell_>
-  WFACLI_DEVICE std::int32_t cell(const Cell_& at, std::int32_t k, std::int32_t limit) {
+  WFACLI_DEVICE std::int32_t cell(const Cell_& at, std::int32_t k, std::int32_t limit, std::uint32_t& code) {
     std::int32_t best = ranked(inside(at.mismatch() + 1, limit), kFromMismatch);
-    std::uint32_t code = 0;
     Cell path{};
     if constexpr (Pieces == 0) {
       best = max(best, ranked(inside(at.opened(0, true), limit), from_insertion(0)));
@@ -327,8 +351,9 @@ class Wavefront {
     }
     const std::uint32_t source = static_cast<std::uint32_t>(best) & 7;
     const std::int32_t off = best >> 3;
-    if constexpr (Trace::kCodes)
-      if (limit != kNoCell) trace_.put(k, code | source);
+    code |= source;
+    if constexpr (Trace::kCodes && !Trace::kRuns)
+      if (limit != kNoCell) trace_.put(k, code);
     if constexpr (Trace::kCarried)
       if (off >= 0) carry(k, source, path);
     return off;
@@ -345,7 +370,7 @@ class Wavefront {
     const std::int32_t arrives = ranked(off, insertion ? from_insertion(g) : from_deletion(g));
     const bool taken = arrives > best;
     best = max(best, arrives);
-    if (Trace::kCodes && opens) code |= insertion ? CellCodes::insertion_opens(g) : CellCodes::deletion_opens(g);
+    if (Trace::kCodes && opens) code |= insertion ? insertion_opens(g) : deletion_opens(g);
     if constexpr (Trace::kCarried) {
       if (off >= 0) {
         const std::int32_t before = opens ? slots_.m(p_.opened(g))
@@ -402,35 +427,47 @@ class Wavefront {
   }
   // The operations of the path that ends in the last row, into the slot.
   WFACLI_DEVICE void write_path(std::int32_t slot, Answer& answer) {
-    std::int32_t steps = 0;
-    if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
-      steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(answer.cost, last_, p_, memory_.ring);
-    else
-      steps = steps_of_one(answer.cost);
     std::uint32_t* ops = task_.ops + static_cast<std::uint64_t>(slot) * task_.op_capacity;
     const Replay<Pieces, Pair, Group> replay(p_, match_);
-    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
-      Group::sync_warp();
-      const std::int32_t count = Group::from(steps, 0);
-      answer.ops = replay.operations(trace_.end(answer.cost) - count, count, ops, task_.op_capacity);
-      if (Group::rank() == 0) memory_.state->words = answer.ops;
-    }
-    Group::sync();
-    answer.ops = memory_.state->words;
+    answer.ops = -1;
+    if constexpr (Trace::kRuns)
+      answer.ops = Pathways<Pieces, Trace, Group>(trace_, p_, answer.cost, last_, match_.together(0, 0))
+                       .operations(ops, task_.op_capacity, memory_.state);
+    if (answer.ops < 0) answer.ops = replayed(replay, ops, answer.cost);
     if (answer.ops > task_.op_capacity) {
       answer = {Status::MemoryLimit};
       return;
-    }
-    for (std::int32_t i = Group::rank(); i < answer.ops / 2; i += Group::kThreads) {
-      const std::uint32_t early = ops[i];
-      ops[i] = ops[answer.ops - 1 - i];
-      ops[answer.ops - 1 - i] = early;
     }
     if constexpr (kBanded) {
       Group::sync();
       if (answer.cut) answer.cost = replay.priced(ops, answer.ops, &memory_.state->scratch);
     }
   }
+  // The same out of steps, which one thread writes and one warp goes along. How many there are, of which no more than
+  // there is room for are written.
+  WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops, std::int32_t cost) {
+    std::int32_t steps = 0;
+    if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
+      steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(cost, last_, p_, memory_.ring);
+    else
+      steps = steps_of_one(cost);
+    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
+      Group::sync_warp();
+      const std::int32_t words = Group::from(steps, 0);
+      const std::int32_t found = replay.operations(trace_.end(cost) - words, words, ops, task_.op_capacity);
+      if (Group::rank() == 0) memory_.state->words = found;
+    }
+    Group::sync();
+    const std::int32_t count = memory_.state->words;
+    if (count > task_.op_capacity) return count;
+    for (std::int32_t i = Group::rank(); i < count / 2; i += Group::kThreads) {
+      const std::uint32_t early = ops[i];
+      ops[i] = ops[count - 1 - i];
+      ops[count - 1 - i] = early;
+    }
+    return count;
+  }
+
   const AlignTask& task_;
   const Penalties<Pieces> p_;
   const Memory memory_;

@@ -108,6 +108,7 @@ class Band {
   // The band has left something out if more was reached by then.
   WFACLI_DEVICE void stayed(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
   WFACLI_DEVICE Range diagonals() const { return band_; }
+  WFACLI_DEVICE std::int32_t middle() const { return band_.lo + (band_.hi - band_.lo) / 2; }
   // The last score after s that has the band where it is, up to `most`.
   WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
     return step_ > 0 ? min(s / step_ * step_ + step_, most) : most;

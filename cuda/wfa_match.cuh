@@ -75,11 +75,16 @@ struct Matching {
     const std::int32_t most = min(query_length() - q, target_length() - t), run = pair.equal(q, t, most);
     return run < Pair::kWindow || run == most ? run : run + together(q + run, t + run, most - run);
   }
-  // Each thread's own runs from two places (see Pair::equal_at) of up to `most` letters, which is what there is, or 0; the
+  // Each thread's own runs from one place or two (see Pair::equal_at) of up to `most` letters, which is what there is, or 0; the
   // letters of both are asked for at once.
   struct Place {
     std::int32_t query, target, most, run;
   };
+  WFACLI_DEVICE void alone(Place& at) const {
+    at.run = pair.equal_at(at.query, at.target, at.most);
+    const bool more = at.run == Pair::kWindow && at.run < at.most;
+    if (Group::ballot(more)) go_on(at, more);
+  }
   WFACLI_DEVICE void both(Place& a, Place& b) const {
     a.run = pair.equal_at(a.query, a.target, a.most);
     b.run = pair.equal_at(b.query, b.target, b.most);

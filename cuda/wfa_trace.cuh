@@ -17,6 +17,9 @@ constexpr int kStepsOfWord = 16;
 constexpr std::uint32_t kFromMismatch = 0;
 WFACLI_DEVICE constexpr std::uint32_t from_deletion(int g) { return 2 - static_cast<std::uint32_t>(g); }
 WFACLI_DEVICE constexpr std::uint32_t from_insertion(int g) { return 4 - static_cast<std::uint32_t>(g); }
+// Whether a gap component opened in a cell: bits of its code, above those of M's source.
+WFACLI_DEVICE constexpr std::uint32_t insertion_opens(int g) { return 8u << 2 * g; }
+WFACLI_DEVICE constexpr std::uint32_t deletion_opens(int g) { return 16u << 2 * g; }
 
 // Offsets that compare by their source where they are equal.
 WFACLI_DEVICE std::int32_t ranked(std::int32_t off, std::uint32_t source) {
@@ -75,7 +78,7 @@ struct TraceMemory {
 
 // Nothing: scores only.
 struct NoTrace {
-  static constexpr bool kCarried = false, kCodes = false, kLinked = false;
+  static constexpr bool kCarried = false, kCodes = false, kLinked = false, kRuns = false;
   static constexpr int kWords = 0;
   static constexpr std::int32_t kMostSteps = INT32_MAX;
   struct Cell {};
@@ -90,7 +93,7 @@ struct NoTrace {
 template <int StepWords, bool Linked>
 class Carried {
  public:
-  static constexpr bool kCarried = true, kCodes = false, kLinked = Linked;
+  static constexpr bool kCarried = true, kCodes = false, kLinked = Linked, kRuns = false;
   static constexpr int kWords = StepWords + Linked;
   static constexpr std::int32_t kMostSteps = Linked ? INT32_MAX : StepWords * kStepsOfWord;
   static constexpr std::uint32_t kNoBlock = 0xffffffffu;
@@ -162,22 +165,26 @@ class Carried {
   TraceMemory memory_;
 };
 
-// A byte for each score and diagonal: M's source in three bits, and for each gap component whether it opens there.
-// Nothing travels with the offsets, and neighbours write to neighbouring bytes; the way back reads one byte a step.
+// A number for each score and diagonal: M's source in three bits, for each gap component whether it opens there, and,
+// where `Unit` has more than a byte, how many letters match from there on, in the bits above `Bits`.
+// Nothing travels with the offsets, and neighbours write to neighbouring places; the way back reads one of them a step.
 // Where a row begins is in a table that grows downwards from the end of the memory.
-class CellCodes {
+template <class Unit, int Bits>
+class Codes {
  public:
   static constexpr bool kCarried = false, kCodes = true, kLinked = false;
+  static constexpr bool kRuns = sizeof(Unit) > 1;
   static constexpr int kWords = 0;
   static constexpr std::int32_t kMostSteps = INT32_MAX;
   struct Cell {};
   static constexpr std::uint32_t kSource = 7;
-  WFACLI_DEVICE static constexpr std::uint32_t insertion_opens(int g) { return 8u << 2 * g; }
-  WFACLI_DEVICE static constexpr std::uint32_t deletion_opens(int g) { return 16u << 2 * g; }
+  static constexpr std::int32_t kLongRun = kRuns ? (1 << (8 * sizeof(Unit) - Bits)) - 1 : 0;  // or any longer one
+  static constexpr std::int32_t kEvery = 64;  // scores after which is kept where the band is
+  WFACLI_DEVICE static std::int32_t run_of(std::uint32_t cell) { return static_cast<std::int32_t>(cell >> Bits); }
 
-  WFACLI_DEVICE explicit CellCodes(TraceMemory memory) : memory_(memory) {}
+  WFACLI_DEVICE explicit Codes(TraceMemory memory) : memory_(memory) {}
 
-  // Takes the bytes of score s, if there are so many; all threads of the group call it. begin_row(0) is not needed.
+  // Takes the places of score s, if there are so many; all threads of the group call it. begin_row(0) is not needed.
   WFACLI_DEVICE bool begin_row(std::int32_t s, Range at) {
     if (!fits(1, s, at)) return false;
     next_row(s, at, true);
@@ -186,7 +193,7 @@ class CellCodes {
   // Whether so many further rows with these diagonals, of which score s has the last, have room.
   WFACLI_DEVICE bool fits(std::int32_t rows, std::int32_t s, Range at) const {
     const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
-    return used_ + cells + 4 * (static_cast<std::uint64_t>(s) + 1 + StepsBack::most_words(s)) <= memory_.size;
+    return sizeof(Unit) * (used_ + cells) + kept(static_cast<std::uint64_t>(s)) <= memory_.size;
   }
   // Where rows of the same diagonals are that next_row() has taken, of which s is the last.
   template <class Group>
@@ -195,15 +202,25 @@ class CellCodes {
     for (std::int32_t back = Group::rank(); back < rows; back += Group::kThreads)
       *row_of(s - back) = row_ - static_cast<std::uint32_t>(back) * size;
   }
-  // Takes the bytes of score s, which fit; at least one thread tells where they are.
+  // Takes the places of score s, which fit; at least one thread tells where they are.
   WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
     row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
     used_ += static_cast<std::uint64_t>(at.hi - at.lo + 1);
     if (tell) *row_of(s) = row_;
   }
   WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code) {
-    memory_.bytes[row_ + static_cast<std::uint32_t>(k)] = static_cast<std::uint8_t>(code);
+    units()[row_ + static_cast<std::uint32_t>(k)] = static_cast<Unit>(code);
   }
+  WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code, std::int32_t run) {
+    put(k, static_cast<std::uint32_t>(min(run, kLongRun)) << Bits | code);
+  }
+  // The diagonal in the middle of the band after score s, a multiple of kEvery above 0 whose row is taken.
+  WFACLI_DEVICE std::uint32_t* middle(std::int32_t s) const { return row_of(s) + 1; }
+  // What is left besides the steps and the table: so many bytes, 16-byte aligned.
+  WFACLI_DEVICE static constexpr std::uint64_t spare_bytes(std::uint64_t s) {
+    return kRuns ? 16 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
+  }
+  WFACLI_DEVICE std::uint8_t* spare() const { return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15}); }
 
   // Where the steps of a path of score s end.
   WFACLI_DEVICE std::uint32_t* end(std::int32_t s) const { return row_of(s); }
@@ -229,11 +246,11 @@ class CellCodes {
       const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
       Group::sync();  // everyone knows where the way is, and needs `near` no longer
       constexpr int kEach = (kNear + Group::kThreads - 1) / Group::kThreads;
-      std::uint8_t codes[kEach];
+      std::uint8_t codes[kEach];  // without runs
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
         const std::int32_t cell = Group::rank() + i * Group::kThreads;
-        codes[i] = around(last - cell / kNearDiagonals, first + cell % kNearDiagonals);
+        codes[i] = static_cast<std::uint8_t>(around(last - cell / kNearDiagonals, first + cell % kNearDiagonals));
       }
 #pragma unroll
       for (int i = 0; i < kEach; ++i)
@@ -259,46 +276,54 @@ class CellCodes {
     return back.finish();
   }
 
- private:
-  WFACLI_DEVICE std::uint32_t* row_of(std::int32_t s) const {
-    return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size) - (s + 1);
-  }
-  WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
-    return memory_.bytes[*row_of(s) + static_cast<std::uint32_t>(k)];
-  }
-  // The same, or anything where the row does not have the diagonal: several are read side by side.
-  WFACLI_DEVICE std::uint8_t around(std::int32_t s, std::int32_t k) const {
-    const std::uint32_t place = *row_of(max(s, 1)) + static_cast<std::uint32_t>(k);
-    return memory_.bytes[place < used_ ? place : 0];
-  }
-
   // Where a way back has come to: in M, or in the gap component that `gap` says M comes from.
   struct Way {
     std::int32_t s, k;
     std::uint32_t gap = kFromMismatch;
   };
+  // A cell, or any where the row does not have the diagonal.
+  WFACLI_DEVICE std::uint32_t around(std::int32_t s, std::int32_t k) const {
+    const std::uint32_t place = *row_of(max(s, 1)) + static_cast<std::uint32_t>(k);
+    return units()[place < used_ ? place : 0];
+  }
+  // One step back from a cell: into a gap, along it, or over a mismatch; `back` adds the steps.
+  template <int Pieces, class Back>
+  WFACLI_DEVICE static void step(Way& way, std::uint32_t cell, Back& back, const Penalties<Pieces>& p) {
+    if (way.gap == kFromMismatch) {
+      way.gap = cell & kSource;
+      if (way.gap == kFromMismatch) {
+        back.add(kStepMismatch);
+        way.s -= p.costs.mismatch;
+        return;
+      }
+      if (Pieces > 0) back.add(kLeaveGap);
+    }
+    const bool insertion = way.gap >= from_insertion(1);
+    const int g = Pieces == 2 && (way.gap == from_insertion(1) || way.gap == from_deletion(1));
+    const bool opened = Pieces == 0 || (cell & (insertion ? insertion_opens(g) : deletion_opens(g))) != 0;
+    back.add(insertion ? kStepInsertion : kStepDeletion);
+    way.k += insertion ? 1 : -1;
+    way.s -= opened ? p.opened(g) : p.costs.extend[g];
+    if (opened) way.gap = kFromMismatch;
+  }
+
+ private:
+  WFACLI_DEVICE Unit* units() const { return reinterpret_cast<Unit*>(memory_.bytes); }
+  WFACLI_DEVICE std::uint32_t* row_of(std::int32_t s) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size) - (s + (kRuns ? s / kEvery + 2 : 1));
+  }
+  // Bytes for the table, the steps and what is done with them, up to score s.
+  WFACLI_DEVICE static std::uint64_t kept(std::uint64_t s) {
+    return 4 * (s + (kRuns ? s / kEvery + 2 : 1) + StepsBack::most_words(static_cast<std::int32_t>(s))) + spare_bytes(s);
+  }
+  WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
+    return units()[*row_of(s) + static_cast<std::uint32_t>(k)];
+  }
+
   // Goes on as long as near(s, k) says so, to the beginning at most; code(s, k) is a cell's code.
   template <int Pieces, class Code, class Near>
   WFACLI_DEVICE static void walk(Way& way, StepsBack& back, const Penalties<Pieces>& p, const Code& code, const Near& near) {
-    while (way.s > 0 && near(way.s, way.k)) {
-      const std::uint32_t cell = code(way.s, way.k);
-      if (way.gap == kFromMismatch) {
-        way.gap = cell & kSource;
-        if (way.gap == kFromMismatch) {
-          back.add(kStepMismatch);
-          way.s -= p.costs.mismatch;
-          continue;
-        }
-        if (Pieces > 0) back.add(kLeaveGap);
-      }
-      const bool insertion = way.gap >= from_insertion(1);
-      const int g = Pieces == 2 && (way.gap == from_insertion(1) || way.gap == from_deletion(1));
-      const bool opened = Pieces == 0 || (cell & (insertion ? insertion_opens(g) : deletion_opens(g))) != 0;
-      back.add(insertion ? kStepInsertion : kStepDeletion);
-      way.k += insertion ? 1 : -1;
-      way.s -= opened ? p.opened(g) : p.costs.extend[g];
-      if (opened) way.gap = kFromMismatch;
-    }
+    while (way.s > 0 && near(way.s, way.k)) step(way, code(way.s, way.k), back, p);
   }
 
   TraceMemory memory_;

@@ -86,7 +86,9 @@ def route(
     """
     if not len(pairs):
         return []
-    only = forced or (gpu and banded(spec))
+    if gpu and not forced and (bands := banded(spec)):
+        return _in_bands(pairs, bands)
+    only = forced
     if gpu and not only and plainly_global(spec):
         return _on_card(pairs, spec, limits)
     only = only or _one_for_all(pairs, spec, limits)
@@ -182,6 +184,18 @@ def _costliest_first(rows: I32, pairs: PairBatch) -> I32:
     edits = pairs.est_edits[rows]
     unlike = edits.min() >= 0 and edits.max() > ALIKE * edits.min()
     return rows[np.argsort(-edits, kind="stable")] if unlike and edits.sum() < _TURNS * edits.max() else rows
+
+
+def _in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
+    """Routes of a batch in a band that follows the path; the second kernel, if any, gets the pairs that all others' end
+    would have to wait for, and begins first."""
+    rows = _costliest_first(every_row(len(pairs)), pairs)
+    edits = pairs.est_edits[rows]
+    lone = int(np.count_nonzero(edits * (tuning.GPU_BAND_LONE * tuning.GPU_MULTIPROCESSORS) > edits.sum(dtype=np.int64)))
+    if len(kernels) < 2 or edits.min() < 0 or not 0 < lone <= tuning.GPU_MULTIPROCESSORS:
+        return [Route(rows, kernels[0])]
+    parts = (rows[:lone], kernels[1]), (rows[lone:], kernels[0])
+    return [Route(some, kernel) for some, kernel in parts if len(some)]
 
 
 def _rows_of(rows: I32, some: I32) -> I32:
@@ -334,10 +348,10 @@ def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
     return bands[rows]
 
 
-def banded(spec: AlignSpec) -> str | None:
-    """The card's kernel for a heuristic band, where one is asked for."""
+def banded(spec: AlignSpec) -> list[str]:
+    """The card's kernels for a heuristic band, where one is asked for; see rungs.banded."""
     costs = Units.of(spec)
-    return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else None
+    return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else []
 
 
 def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:

@@ -30,6 +30,9 @@ class RunWriter {
     op_ = op;
     length_ += length;
   }
+  // Elements so far, and letters of the one to which equal neighbours may still be added.
+  WFACLI_DEVICE std::int32_t count() const { return count_; }
+  WFACLI_DEVICE std::int32_t open_letters() const { return length_; }
   // How many elements there are, of which only the first `capacity` were written: if more, the slot is too small.
   WFACLI_DEVICE std::int32_t finish() {
     flush();

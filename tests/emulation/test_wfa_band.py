@@ -27,11 +27,12 @@ def by_cpu(pairs, kind, band):
     return [(a.status, a.score, a.cigar, not a.exact) for a in found]
 
 
-# Threads with several columns each, and with two, as the catalogue's rows have them.
+# Threads with several columns each, and with two or one, as the catalogue's rows have them.
 NARROW, BLOCK = {"threads": 32, "group": 8, "width": 1024}, {"threads": 128, "group": 128, "width": 256}
+LONE = {"threads": 256, "group": 256, "width": 256}
 
 
-@pytest.mark.parametrize(("trace", "size"), [(CODES, NARROW), (BLOCKS, NARROW), (CODES, BLOCK)])
+@pytest.mark.parametrize(("trace", "size"), [(CODES, NARROW), (BLOCKS, NARROW), (CODES, BLOCK), (CODES, LONE)])
 @pytest.mark.parametrize("band", [(3, 2), (5, 7), (10, 0), (2, 1)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_band_is_the_cpus(kind, band, trace, size):
@@ -59,3 +60,25 @@ def test_band_wider_than_shared_memory_is_told():
     pairs = [(b"ACGT" * 20, b"TTGC" * 40), (b"ACGTA", b"ACGTA")]
     found = align(Variant(32, 8, 1, NO_TRACE, 16, outside=BANDED), pairs, AFFINE, band=(30, 5), max_cost=2000)
     assert found.status == [Status.MEMORY_LIMIT, Status.OK]
+
+
+# Ways back through several threads' rows, and one thread's where a run is longer than codes tell. A band that stays where
+# it was says little of where the path is.
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_of_a_path(kind):
+    rng, pairs = random.Random(5), []
+    for error, length in ((0.3, 2500), (0.15, 6000)):
+        target = sequence(rng, length, b"ACGT")
+        pairs.append((mutated(rng, target, b"ACGT", error), target))
+    same = sequence(rng, 9000, b"ACGT")
+    pairs.append((pairs[0][0] + same + pairs[0][0], pairs[0][1] + same + pairs[0][1]))
+    pairs.append((pairs[0][0][:900] + pairs[0][0][960:], pairs[0][1]))
+    kernel = Variant(pieces=kind, trace=CODES, outside=BANDED, offset=32, **BLOCK)
+    for band in ((30, 10), (60, 0)):
+        expected = by_cpu(pairs, kind, band)
+        got = align(kernel, pairs, KINDS[kind][0], band=band, op_capacity=9000, max_cost=20000, stride=8 << 20)
+        unit = 2 if kind == 1 else 1
+        for p, (status, score, cigar, cut) in enumerate(expected):
+            answer = (got.status[p], -unit * got.cost[p], got.cigar[p], bool(got.cut[p]))
+            assert answer == (status, score, cigar, cut), f"pair {p}, band {band}"
+        assert max(got.cost) > 600, "more than one thread's rows"

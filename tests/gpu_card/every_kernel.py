@@ -109,17 +109,17 @@ def wrong_pairs(
             kernels._plan_of.cache_clear()  # as if there were no other builds
             for pairs in groups:
                 yield from wrong_answers(engine, name, spec, pairs)
-        if not score_only and (banded := banded_of(spec, families)):
+        for banded in [] if score_only else banded_of(spec, families):
             yield from wrong_in_bands(lambda: launched(open_driver(), seen), banded, spec, groups)
     finally:
         tiles.LANES = every
         engine.close()
 
 
-def banded_of(spec: AlignSpec, families: list[str]) -> str | None:
-    """The kernel whose band follows the path, for some costs, if it is one of these families."""
-    name = kernels_with_bands(*rungs.units_of(spec))
-    return name if name and name.removeprefix("gpu-").startswith(tuple(families or [""])) else None
+def banded_of(spec: AlignSpec, families: list[str]) -> list[str]:
+    """The kernels whose band follows the path, for some costs, that are of these families."""
+    names = kernels_with_bands(*rungs.units_of(spec))
+    return [name for name in names if name.removeprefix("gpu-").startswith(tuple(families or [""]))]
 
 
 def wrong_in_bands(

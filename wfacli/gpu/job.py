@@ -20,6 +20,7 @@ from .layout import gather_chunks, padded
 from .plans import Plan, Shape
 from .staging import Outbox, answer_bytes
 
+_GATHERING = ("sum-chunks", "sum-before", "sum-slots", "gather-ops")
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 
 
@@ -150,7 +151,10 @@ class AlignJob:
             if self._cancelled():
                 raise Cancelled("stopped")
             driver, staged, stream = slot.driver, self._staged, slot.stream
+            # All of them before the first one runs: loading another waits for what runs on the card, of any stream.
             kernels = [driver.kernel(row) for row in self._plan.rows]
+            for name in self._around():
+                driver.kernel(catalogue.ROWS[name])
             units = self._units(driver, kernels)
             arena = slot.arena
             arena.begin(self._bytes(units))
@@ -192,8 +196,9 @@ class AlignJob:
             self._give_staging_back()
         driver.wait(self._done)
         self._give_staging_back()
-        operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
+        operations = 0
         if self._shape.path:
+            operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
             self._outbox.saw(self._plan.rows[0].name, m, operations)
         if len(self._answers) < self._answer_bytes(operations):  # all of it once more
             self._answers = self._outbox.take_now(driver, m, operations, self._SPANS)
@@ -202,7 +207,7 @@ class AlignJob:
         answers, columns = self._answers, 8 * (m + 1) + 5 * m
         first, spans = self._answer_bytes(0), answer_bytes(m, 0)
         return Answers(
-            answers[: 8 * (m + 1)].view(np.int64),
+            answers[: 8 * (m + 1)].view(np.int64) if self._shape.path else np.zeros(m + 1, np.int64),
             answers[8 * (m + 1) : columns - m].view(np.int32),
             answers[columns - m : columns],
             answers[columns : columns + m] if self._plan.follows else None,
@@ -307,9 +312,13 @@ class AlignJob:
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
                 if plan.spread:
-                    grid = kernel.resident(plan.shared) * driver.card.multiprocessors
-                driver.launch(kernel, grid, todo, slot.stream, plan.shared)
+                    grid = kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors
+                driver.launch(kernel, grid, todo, slot.stream, plan.shared_on(driver.card))
                 self._events.append((kernel.name, driver.record(slot.stream)))
+
+    def _around(self) -> tuple[str, ...]:
+        """Kernels before and behind the plan's."""
+        return ("encode" if self._staged.coded else "pack", *(_GATHERING if self._shape.path else ()))
 
     def _operations(self) -> list[tuple[int, int, int, int]]:
         """Slots whose operations lie together: their rows (0: as they lie), how many, operations, room of each."""
@@ -330,9 +339,9 @@ class AlignJob:
                 lanes = min(max((cap // 16).bit_length(), 1), 5)
                 gather["count"], gather["op_capacity"], gather["lanes_log2"] = count, cap, lanes
                 _launch(driver, "gather-ops", count << lanes, gather, slot)
-        else:
-            driver.fill(self._out, 0, 8 * (m + 1), slot.stream)
-        driver.download(self._answers, self._out, slot.stream)
+        # Without paths only a copy comes after the kernel: whatever runs on the card would wait for the next one.
+        first = 0 if self._shape.path else 8 * (m + 1)
+        driver.download(self._answers[first:], self._out + first, slot.stream)
         self._done = driver.record(slot.stream)
 
 
@@ -340,7 +349,7 @@ def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Dri
     """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
     wanted = -(-count // plan.unit)
     if plan.resident and not plan.spread:
-        wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared) * driver.card.multiprocessors)
+        wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors)
     if not plan.stride:
         return wanted
     whole = plan.blocks[0] // plan.unit  # of one block

@@ -27,7 +27,7 @@ def _plan_of(kernel: str, shape: Shape) -> Plan:
     name = kernel.removeprefix(PREFIX)
     if name in wfa.LADDER:
         return _wavefront(name, shape)
-    if name in wfa.BANDS.values():
+    if name in wfa.FOLLOWING:
         return _following_band(name, shape)
     family, _, size = name.partition("-")
     if family == "bits":
@@ -43,7 +43,7 @@ def serves(kernel: str, shape: Shape) -> bool:
     """Whether a kernel is compiled for the letters and costs of a shape."""
     family, _, rest = kernel.removeprefix(PREFIX).partition("-")
     pieces = dp.pieces_macro(shape.gaps)
-    if (kernel.removeprefix(PREFIX) in wfa.BANDS.values()) != bool(shape.band[0]):
+    if (kernel.removeprefix(PREFIX) in wfa.FOLLOWING) != bool(shape.band[0]):
         return False
     if family == "wfa":
         return wfa.VARIANTS[f"wfa-{rest}"].pieces == pieces
@@ -174,6 +174,7 @@ def _following_band(name: str, shape: Shape) -> Plan:
         band=band,
         band_step=step,
         follows=True,
+        lone=name in wfa.LONE.values(),
     )
 
 

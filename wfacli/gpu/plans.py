@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import catalogue
+from .driver import Card
 
 NO_BOUND = (1 << 30) - 1  # on costs
 
@@ -62,6 +63,7 @@ class Plan:
         band: diagonals, for kernels that take any number.
         band_step: scores after which a band is centred again, for those whose band follows the path.
         follows: whether it does: they tell whether it left anything out.
+        lone: whether each block has a multiprocessor to itself.
     """
 
     rows: tuple[catalogue.Row, ...]
@@ -77,8 +79,13 @@ class Plan:
     band: int = 0
     band_step: int = 0
     follows: bool = False
+    lone: bool = False
 
     def least_workspace(self, count: int) -> int:
         """Bytes without which no launch over so many pairs is possible: those of one block."""
         pairs = self.blocks[0] if self.resident else min(count, self.blocks[0])
         return -(-pairs // self.unit) * self.stride
+
+    def shared_on(self, card: Card) -> int:
+        """Bytes of dynamic shared memory that a block asks for; all that there is where no other one is to fit."""
+        return card.shared_per_block if self.lone else self.shared

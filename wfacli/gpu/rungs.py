@@ -327,7 +327,7 @@ _BANDED = tuple(
         partial(_wfa_cycles, v),
         coded=True,
     )
-    for name in wfa.BANDS.values()
+    for name in wfa.FOLLOWING
 )
 RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
 KERNELS = tuple(RUNGS)
@@ -343,10 +343,11 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
             yield band, rung
 
 
-def banded(mismatch: int, gaps: Gaps) -> str | None:
-    """The kernel whose band follows the path, for some costs, if there is one."""
-    name = wfa.BANDS[dp.pieces_macro(gaps)]
-    return f"{PREFIX}{name}" if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED else None
+def banded(mismatch: int, gaps: Gaps) -> list[str]:
+    """The kernels whose band follows the path, for some costs: for many pairs, and for those that keep a card waiting."""
+    pieces = dp.pieces_macro(gaps)
+    names = [names[pieces] for names in (wfa.BANDS, wfa.LONE) if pieces in names]
+    return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]
 
 
 @functools.cache
