@@ -267,6 +267,7 @@ class OutputSpec:
     index: bool = False  # of the file that is written
     hard_clip: bool = False  # supplementary records hold only what of the read they align
     checksums: bool = False  # of the targets, in SAM's header (M5)
+    compression: int | None = None  # of BAM and CRAM, 0 to 9; None: htslib's own
 
     @property
     def read_group_id(self) -> str:

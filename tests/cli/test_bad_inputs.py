@@ -14,6 +14,7 @@ from .support import (
     Result,
     assert_failure,
     assert_success,
+    bgzf,
     bgzf_blocks,
     fasta,
     fastq,
@@ -239,6 +240,13 @@ def test_one_target_name_with_one_length_is_declared_once(align: Align, folder: 
     result = align("reads.fa", "one.fa")
     assert_success(result)
     assert result.text.count("@SQ\t") == 1
+
+
+@pytest.mark.parametrize(("magic", "name"), [(bgzf(b"BAM\1\0\0\0\0"), "BAM"), (b"CRAM\3\0", "CRAM")])
+def test_alignments_in_place_of_sequences(align: Align, folder: Path, magic: bytes, name: str) -> None:
+    (folder / "x").write_bytes(magic)
+    for files in (("x", "t.fa"), ("q.fa", "x"), ("x",)):
+        assert_failure(align(*files, *PAF), 1, f"x: is {name}, and FASTA or FASTQ is read here", "samtools fastq")
 
 
 def test_target_without_a_name(align: Align, folder: Path) -> None:

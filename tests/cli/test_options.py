@@ -24,12 +24,20 @@ from .support import (
 )
 
 Align = Callable[..., Result]
-FIRST_WORDS = {"sam": "@HD", "paf": "r1", "tsv": "query"}
+FIRST_WORDS = {"sam": "@HD", "paf": "r1", "tsv": "query", "blast6": "r1"}
 
 
 @pytest.mark.parametrize(
     ("name", "format_"),
-    [("x.sam", "sam"), ("x.paf", "paf"), ("x.tsv", "tsv"), ("x.TSV", "tsv"), ("x", "sam"), ("x.out", "sam")],
+    [
+        ("x.sam", "sam"),
+        ("x.paf", "paf"),
+        ("x.tsv", "tsv"),
+        ("x.TSV", "tsv"),
+        ("x", "sam"),
+        ("x.out", "sam"),
+        ("x.m8", "blast6"),
+    ],
 )
 def test_suffix_chooses_the_format(align: Align, folder: Path, name: str, format_: str) -> None:
     result = align("q.fa", "t.fa", "-o", name)

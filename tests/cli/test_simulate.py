@@ -56,6 +56,7 @@ def test_reads_of_a_reference(tmp_path):
         ("-e 1.5", "--error is edits a letter, 0 to 0.9"),
         ("-e nan", "--error is edits a letter, 0 to 0.9"),
         ("-o a.fa.gz", "the output is not compressed by wfacli"),
+        ("-o a.bam", "a.bam: .bam says no format of pairs"),
         ("--format fasta", "FASTA takes two files"),
         ("--format fastq -o -", "FASTQ takes two files"),
         ("--truth -", "cannot both be standard output"),

@@ -61,6 +61,8 @@ def test_bam_that_cannot_be_written(world: World, tmp_path: Path) -> None:
     options = ("align", *FILES, "map.paf", "--format", "bam")
     with Path("/dev/full").open("wb") as full:
         assert_failure(run(*options, cwd=tmp_path, stdout=full), 1, "standard output: samtools view: error")
+    with Path("/dev/full").open("wb") as full:
+        assert_failure(run(*options, "--sort", cwd=tmp_path, stdout=full), 1, "standard output: samtools sort: ")
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as pipe:
@@ -84,6 +86,17 @@ def test_pairs_become_bam_too(tmp_path: Path) -> None:
         assert_success(result)
         with pysam.AlignmentFile(str(tmp_path / "p.bam")) as file:
             assert [r.query_name for r in file.fetch("x")] == ["a"]
+
+
+@pytest.mark.parametrize("options", [("-o", "x.bam"), ("-o", "x.bam", "--sort"), ("-o", "x.cram")], ids=" ".join)
+def test_compression_changes_the_size_alone(world: World, tmp_path: Path, options: tuple[str, ...]) -> None:
+    size, records = {}, {}
+    for level in "09":
+        assert_success(align(tmp_path, "--mappings", "map.paf", *options, "--compression", level))
+        path = tmp_path / options[1]
+        size[level], records[level] = path.stat().st_size, pysam.view("-T", str(tmp_path / "ref.fa"), str(path))
+    assert records["0"] == records["9"] and size["0"] > 1.05 * size["9"]
+    assert_failure(align(tmp_path, "--mappings", "map.paf", "--compression", "1"), 2, "the output is SAM")
 
 
 def test_a_cigar_of_many_operations_fits_bam(tmp_path: Path) -> None:
@@ -252,6 +265,8 @@ def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
     assert_failure(align(tmp_path, "--mappings", "map.paf"), 1, "not among the reads")
     (tmp_path / "x.cram").write_bytes(b"CRAM\3\0")
     assert_failure(align(tmp_path, "--mappings", "x.cram"), 1, "CRAM is not read as mappings")
+    wrong = run("align", "x.cram", "ref.fa", "--mappings", "map.paf", cwd=tmp_path)
+    assert_failure(wrong, 1, "x.cram: is CRAM, and FASTA or FASTQ is read here")
 
 
 def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ ProgressOption = Annotated[
     typer.Option(
         "--progress/--no-progress",
         show_default="a bar on a terminal, else a line every 10 s",
-        help="Show the distance so far, and how long it may take, on standard error.",
+        help="Show what is found so far, and how long it may take, on standard error.",
         rich_help_panel=_REPORTING,
     ),
 ]

@@ -78,6 +78,7 @@ LocalFormatOption = Annotated[
     Form | None,
     typer.Option(
         "--format",
+        metavar="<paf|sam|bam|tsv>",
         show_default="by the suffix of --output, else paf",
         help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
         rich_help_panel=_OUTPUT,

@@ -220,6 +220,17 @@ WriteIndexOption = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
+CompressionOption = Annotated[
+    int | None,
+    typer.Option(
+        "--compression",
+        min=0,
+        max=9,
+        show_default="htslib's, about 6",
+        help="How hard BAM and CRAM are compressed. 1 takes a third of 6's time for BAM a sixth larger; 0 for pipes.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
 ChecksumsOption = Annotated[
     bool,
     typer.Option(

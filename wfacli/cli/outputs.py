@@ -27,7 +27,7 @@ class OutputFormat(enum.StrEnum):
         return Container(self.value) if self.value in list(Container) else None
 
 
-_SUFFIXES = {f".{f}": f for f in OutputFormat if f is not OutputFormat.BLAST6}
+_SUFFIXES = {f".{f}": f for f in OutputFormat} | {".m8": OutputFormat.BLAST6}
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Storage:
     index: bool = False
     hard_clip: bool = False
     checksums: bool = False
+    compression: int | None = None
 
 
 def output_spec(
@@ -88,6 +89,7 @@ def output_spec(
         storage.index,
         storage.hard_clip,
         storage.checksums,
+        storage.compression,
     )
 
 
@@ -99,6 +101,8 @@ def _refuse_storage(path: str | None, format_: OutputFormat, storage: Storage) -
         raise UsageError(f"--sort is for SAM, BAM and CRAM, and the output is {format_.upper()}")
     if storage.index and not (binary and storage.sort and path not in (None, "-")):
         raise UsageError("--write-index is for sorted BAM and CRAM in a file: give --sort and -o FILE.bam")
+    if storage.compression is not None and not binary:
+        raise UsageError(f"--compression is for BAM and CRAM, and the output is {format_.upper()}")
     if storage.hard_clip and not format_.container:
         raise UsageError(f"--clip is for SAM, BAM and CRAM, and the output is {format_.upper()}")
     if storage.checksums and not (format_.container and storage.header):

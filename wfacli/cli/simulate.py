@@ -134,6 +134,8 @@ def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
     suffix = Path(output).suffix.lower() if output else ""
     if suffix in (".gz", ".bgz", ".zst"):
         raise UsageError(f"the output is not compressed by wfacli: write {Path(output or '').stem} and compress it")
+    if suffix and not chosen and suffix not in _SUFFIXES:
+        raise UsageError(f"{output}: {suffix} says no format of pairs ({', '.join(_SUFFIXES)}): give --format")
     found = chosen or _SUFFIXES.get(suffix, PairsFormat.SEQ)
     if found.two_files and output in (None, "-"):
         raise UsageError(f"{found.upper()} takes two files: give -o FILE, or --format seq or tsv for a pipe")

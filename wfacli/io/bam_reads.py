@@ -25,7 +25,7 @@ except pysam.SamtoolsError as error:
 
 def is_bam(source: Source) -> bool:
     """Whether a stream is BAM; nothing of it is taken."""
-    return source.peek(len(_MAGIC)) == _MAGIC
+    return source.peek(len(_MAGIC)).startswith(_MAGIC)
 
 
 def header_of(source: Source) -> bytes:

@@ -57,7 +57,7 @@ def header_around(
         targets: the lines.
         config: what else is said.
         version: of this program.
-        reads: the header of reads whose tags are kept: its read groups, unless config has another one, and programs stay.
+        reads: the header of reads whose tags are kept; its programs stay, and its read groups where config has none.
     """
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     yield from targets
@@ -79,7 +79,7 @@ def _lines(header: bytes, kind: bytes) -> list[bytes]:
 
 def _place_behind(programs: list[bytes]) -> tuple[bytes, bytes]:
     """(an ID that no @PG line has, the field PP that names the last one in their chain)."""
-    fields = [dict((f[:2], f[3:]) for f in line.split(b"\t")[1:]) for line in programs]
+    fields = [{f[:2]: f[3:] for f in line.split(b"\t")[1:]} for line in programs]
     taken = {f.get(b"ID", b"") for f in fields}
     followed = {f.get(b"PP") for f in fields}
     last = [f[b"ID"] for f in fields if b"ID" in f and f[b"ID"] not in followed]

@@ -25,7 +25,8 @@ import pysam
 try:
     getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
 except pysam.SamtoolsError as error:
-    sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
+    said = str(error.value).split("stderr=")[-1].strip().split("\\n")
+    sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
 """
 _MOST_THREADS = 8  # more hardly help one file
 _LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
@@ -73,6 +74,8 @@ class HtsOutput(Output):
 
     def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
         common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
+        if spec.compression is not None:
+            common += ["--output-fmt-option", f"level={spec.compression}"]
         if spec.container is Container.CRAM:
             common += ["--reference", reference]
         if not spec.sort:

@@ -12,7 +12,7 @@ from ..errors import InputError, UsageError
 from .bam_reads import BamReads, header_of, is_bam
 from .faidx import indexed
 from .grouping import grouped_mappings
-from .reader import read_batches
+from .reader import read_batches, refuse_alignments
 from .sources import Source
 
 _READ_WEIGHT = 16_000_000
@@ -52,6 +52,7 @@ class MappedFiles:
     def _fastq(self, reads: Source) -> Source:
         """Reads, through a process that makes FASTQ of BAM. Raises InputError."""
         if not is_bam(reads):
+            refuse_alignments(reads)
             return reads
         self.reads_header = header_of(reads)
         reads.close()

@@ -16,6 +16,7 @@ from .sources import Source
 _BLOCK = 1 << 19  # records at a block's edges are copied once more; more would not stay in a core's cache
 _MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
 _INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
+_BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
 _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
     " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
@@ -76,6 +77,12 @@ def layout_of(sources: tuple[Source, ...]) -> str:
     return "seq" if start[:1] in (b">", b"<") else "tsv"
 
 
+def refuse_alignments(source: Source) -> None:
+    """Raises InputError where a stream is BAM or CRAM, of which letters alone are asked for."""
+    if name := _BINARY.get(source.peek(4)[:4]):
+        raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
+
+
 def read_batches(
     sources: tuple[Source, ...],
     layout: str,
@@ -103,6 +110,8 @@ def read_batches(
     Raises:
         InputError: at the first fault.
     """
+    for source in sources:
+        refuse_alignments(source)
     reader = PairReader(layout, keep_letters, keep_letters and keep_quality)
     yield from batches_of(reader, sources, weight, lend, _SEQ_HINT if layout == "seq" else "", threads)
 
