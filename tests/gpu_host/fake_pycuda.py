@@ -93,8 +93,10 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     cuda.get_driver_version = lambda: 13000
     cuda.mem_get_info = lambda: call("info", (5, 6))
     cuda.libcuda = SimpleNamespace(
-        cuMemAlloc_v2=memory_of_the_card, cuMemFree_v2=lambda address: of_library("free"),
-        cuMemAllocHost_v2=memory_of_the_host, cuMemFreeHost=lambda address: of_library("free"),
+        cuMemAlloc_v2=memory_of_the_card,
+        cuMemFree_v2=lambda address: of_library("free"),
+        cuMemAllocHost_v2=memory_of_the_host,
+        cuMemFreeHost=lambda address: of_library("free"),
         cuMemHostRegister_v2=lambda address, nbytes, flags: of_library("register"),
         cuMemHostUnregister=lambda address: of_library("unregister"),
         cuInit=lambda flags: of_library("own init"),
