@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
     parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--repeats", type=int, default=5)
+    harness.pace(parser)
     return parser.parse_args(arguments)
 
 
@@ -125,18 +127,23 @@ def main(arguments: list[str] | None = None) -> None:
     keep_memory_flat()
     rows = [row for row in gpu_work.ROWS if any(text in row.name for text in a.rows or ROWS)]
     done: list[dict[str, Any]] = []
-    part = "-part" if a.rows or a.share != 1 or a.bands != list(BANDS) else ""
+    end, path = harness.deadline(a), None
+    asked_for_all = not (a.rows or a.share != 1 or a.bands != list(BANDS))
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
         for row in rows:
+            if time.monotonic() > end:
+                console.print(f"{row.name}: no time left", markup=False)
+                continue
             try:
                 files = gpu_work.write(row, a.data, a.share, Path(folder), False)
                 done.append(row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a))
             except (FileNotFoundError, DeviceError) as problem:
                 sys.exit(f"{row.name}: {problem}")
             rules = {"repeats": a.repeats, "threads": a.threads, "share": a.share, "engine": a.engine.value}
-            path = harness.save(f"band-table{part}", TIMED, {"rules": rules, "rows": done})
+            whole = asked_for_all and len(done) == len(rows)
+            path = harness.save_so_far("band-table", TIMED, {"rules": rules, "rows": done}, whole)
     if not done:
-        sys.exit("no such rows")
+        sys.exit("no such rows" if not rows else "no time left")
     console.print(table_of(done))
     console.print(str(path))
 

@@ -1,6 +1,6 @@
 """Our CPU engine and its peers on the same pairs in the same run, one thread each: a table, a plot, and JSON.
 
-    python bench/cpu_table.py [--quick] [--data DIR] [--quicked PATH] [--repeats 3]
+    python bench/cpu_table.py [--quick] [--data DIR] [--quicked PATH] [--repeats 3] [--minutes M]
 
 Peers are downloaded and compiled when first needed (bench/peers). Every aligner's costs are compared on every pair;
 one that is wrong on some is shown as such and cannot be the best peer. Real sets are NAME.query.fa.gz and
@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ TIMED = {
     "wrong_pairs": "pairs whose cost is missing or differs from what most aligners, ours first, say",
     "memory": "malloc set as the wfacli command sets it, for all alike",
 }
+NO_TIME = "no time left"
 BUILT = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
 NAMES = {**BUILT, "block-aligner": "Block Aligner"}
 console = Console(width=max(Console().width, 168))  # a table whose cells wrap is worse than lines that do
@@ -51,7 +54,9 @@ def libraries_of(checkout: Path | None, block_aligner: Path | None, without: lis
         found["block-aligner"] = block_aligner or "no library of it (--block-aligner PATH)"
     for peer in (name for name in BUILT if name not in without):
         try:
-            found[peer] = build.library(peer, checkout if peer == "quicked" else None, console.print)
+            given = checkout if peer == "quicked" else None
+            ready = given is not None and given.is_file()
+            found[peer] = given if given and ready else build.library(peer, given, console.print)
         except build.Unavailable as error:
             found[peer] = str(error)
     return found
@@ -69,14 +74,17 @@ def rules_of(a: argparse.Namespace) -> Rules:
 
 def measured(
     rows: list[str], a: argparse.Namespace, libraries: dict[str, Path | str]
-) -> tuple[list[Cell], dict[str, Any]]:
-    """Cells of all rows; and for each row its size, or why it was left out."""
-    rules = rules_of(a)
+) -> tuple[list[Cell], dict[str, Any], Path | None]:
+    """Cells of all rows; for each row its size, or why it was left out; and the result, which is saved row by row."""
+    rules, deadline = rules_of(a), harness.deadline(a)
     cells: list[Cell] = []
     sizes: dict[str, Any] = {}
     for row in rows:
+        if time.monotonic() > deadline:
+            sizes[row] = {"left_out": NO_TIME}
+            continue
         try:
-            pairs = work.pairs_of(row, a.data, 0.1 if a.quick else 1.0)
+            pairs = work.pairs_of(row, a.data, a.share)
         except FileNotFoundError as error:
             sizes[row] = {"left_out": str(error)}
             continue
@@ -85,7 +93,25 @@ def measured(
         for task in TASKS:
             with console.status(f"{row}: {task.name}"):
                 cells.append(held(row, task, pairs, known[task.metric], libraries, rules))
-    return cells, sizes
+        late = [other for other in rows if other not in sizes]
+        saved(a, cells, sizes | {other: {"left_out": NO_TIME} for other in late}, libraries)
+    return cells, sizes, saved(a, cells, sizes, libraries) if cells else None
+
+
+def saved(a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> Path:
+    """Writes the result as it is so far; a part of the table where rows were not asked for, or there was no time."""
+    part = a.rows or any(size.get("left_out") == NO_TIME for size in sizes.values())
+    result = {
+        "workload": {"rows": sizes, "share": a.share, "affine": "4,6,2", "rules": asdict(rules_of(a))},
+        "peers": {
+            peer: {"what": what_of(peer), "unavailable": library if isinstance(library, str) else None}
+            for peer, library in libraries.items()
+        },
+        "flags": " ".join(build.FLAGS),
+        "notes": [f"Of each row's pairs {a.share:.0%}."] if a.share != 1 else [],
+        "cells": [cell.report() for cell in cells],
+    }
+    return harness.save_so_far("cpu-table", TIMED, result, not part)
 
 
 def table_of(cells: list[Cell], title: str) -> Table:
@@ -147,12 +173,17 @@ def print_notes(cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, P
 def asked() -> argparse.Namespace:
     """The command line's options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of each row's pairs")
+    parser.add_argument("--quick", action="store_true", help="the same as --share 0.1")
+    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
+    harness.pace(parser)
     parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
     default = os.environ.get("WFACLI_TEST_DATA")
     parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument(
-        "--quicked", type=Path, metavar="PATH", help="a checkout of QuickEd, compiled as the others are"
+        "--quicked",
+        type=Path,
+        metavar="PATH",
+        help="a checkout of QuickEd, compiled as the others are, or peer_quicked.so",
     )
     parser.add_argument(
         "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
@@ -166,7 +197,9 @@ def asked() -> argparse.Namespace:
     parser.add_argument(
         "--peer-memory", type=float, default=4.0, metavar="GIB", help="peers that need more for a pair are left out"
     )
-    return parser.parse_args()
+    a = parser.parse_args()
+    a.share = 0.1 if a.quick else a.share
+    return a
 
 
 def main() -> None:
@@ -174,29 +207,23 @@ def main() -> None:
     keep_memory_flat()
     libraries = libraries_of(a.quicked, a.block_aligner, a.without)
     rows = [name for name in work.names() if not a.rows or any(text in name for text in a.rows)]
-    cells, sizes = measured(rows, a, libraries)
-    kind = "cpu-table" + ("-quick" if a.quick else "") + ("-part" if a.rows else "")
+    cells, sizes, path = measured(rows, a, libraries)
     machine = harness.machine()
     title = f"{machine['cpu']}, {machine['cores']} cores, one thread, {datetime.date.today()}"
-    title += ", a tenth of the pairs" if a.quick else ""
+    title += f", {a.share:.0%} of the pairs" if a.share != 1 else ""
     console.print(table_of(cells, title))
     print_notes(cells, sizes, libraries)
-    result = {
-        "workload": {"rows": sizes, "quick": a.quick, "affine": "4,6,2", "rules": asdict(rules_of(a))},
-        "peers": {
-            peer: {"what": what_of(peer), "unavailable": library if isinstance(library, str) else None}
-            for peer, library in libraries.items()
-        },
-        "flags": " ".join(build.FLAGS),
-        "cells": [cell.report() for cell in cells],
-    }
-    console.print(str(harness.save(kind, TIMED, result)))
+    if path is None:
+        sys.exit("no row was measured")
+    console.print(str(path))
+    if path.stem.endswith("-part"):
+        return
     try:
         from cpu_plot import draw
     except ImportError as error:
         console.print(f"no plot: {error} (pip install -r bench/requirements.txt)", markup=False)
         return
-    console.print(str(draw(cells, title, harness.RESULTS / f"{kind}.png")))
+    console.print(str(draw(cells, title, path.with_name("cpu-table.png"))))
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ PEERS = (
     distance_peers.ASTARPA2,
     distance_peers.WAVEFRONT_VARIANTS,
 )
+NO_TIME = "no time left"
 console = Console(width=max(Console().width, 250))  # a table whose cells wrap is worse than lines that do
 
 
@@ -311,7 +312,7 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
     path: Path | None = None
     for row in rows:
         if time.monotonic() > rules.deadline or (row.card and there.card is None):
-            left_out[row.name] = "only on a card" if row.card and there.card is None else "no time left"
+            left_out[row.name] = "only on a card" if row.card and there.card is None else NO_TIME
             continue
         try:
             with console.status(f"{row.name}: making the pair"):
@@ -325,17 +326,19 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
         entries.append(entry_of(row.name, work, there.ours))
         with console.status(row.name):
             measure(entries[-1], work, there, rules)
-        path = saved(a, there, entries, left_out)
+        path = saved(a, there, entries, left_out, len(entries) + len(left_out) == len(rows))
         said = ", ".join(f"{there.shown[n]} {_seconds(m.best)}" for n, m in entries[-1].measured.items())
         console.print(f"{row.name}: {_or_dash(entries[-1].distance, '{:,}')} edits; {said}", markup=False)
+    path = saved(a, there, entries, left_out, True) if entries else None
     console.print(table_of(entries, there, _title(a, there)))
     print_notes(entries, there, left_out)
     return entries, path
 
 
-def saved(a: argparse.Namespace, there: Field, entries: list[Entry], left_out: dict[str, str]) -> Path:
+def saved(a: argparse.Namespace, there: Field, entries: list[Entry], left_out: dict[str, str], ended: bool) -> Path:
     """Writes the result as it is so far."""
-    kind = "distance-table" + ("" if there.card else "-on-cpu") + ("-part" if a.rows else "")
+    kind = "distance-table" + ("" if there.card else "-on-cpu")
+    whole = ended and not a.rows and NO_TIME not in left_out.values()
     result = {
         "card": there.card,
         "rules": {name: getattr(a, name) for name in ("threads", "repeats", "patience", "longest", "minutes")},
@@ -343,7 +346,7 @@ def saved(a: argparse.Namespace, there: Field, entries: list[Entry], left_out: d
         "left_out": left_out,
         "rows": [entry.report() for entry in entries],
     }
-    return harness.save(kind, TIMED, result)
+    return harness.save_so_far(kind, TIMED, result, whole)
 
 
 def _title(a: argparse.Namespace, there: Field) -> str:

@@ -1,6 +1,6 @@
 """Scored alignment on the CPU, one thread, beside parasail's best function on the same pairs.
 
-    python bench/extend_table.py [--data DIR] [--repeats N] [--save]
+    python bench/extend_table.py [--data DIR] [--repeats N] [--minutes M] [--save]
 
 Needs g++ and pip, which brings parasail's wheel. Every score of a function that counts equals ours.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gzip
+import itertools
 import os
 import subprocess
 import sys
@@ -64,10 +65,10 @@ SETS = (
 )
 
 
-def pairs_of_set(chosen: Set) -> list[tuple[bytes, bytes]]:
+def pairs_of_set(chosen: Set, data: Path) -> list[tuple[bytes, bytes]]:
     sides = []
     for side in ("query", "target"):
-        with gzip.open(DATA / f"{chosen.file}.{side}.fa.gz", "rb") as lines:
+        with gzip.open(data / f"{chosen.file}.{side}.fa.gz", "rb") as lines:
             sides.append([line.strip().upper() for line in lines if not line.startswith(b">")])
     pairs = [(q, t) for q, t in zip(*sides, strict=True) if min(len(q), len(t)) >= chosen.window]
     cut = chosen.window or None
@@ -123,8 +124,10 @@ def theirs(
     return best, scores
 
 
-def row_of(loaded: ctypes.CDLL | None, chosen: Set, mode: ExtendMode, path: bool, repeats: int) -> dict[str, object]:
-    pairs = pairs_of_set(chosen)
+def row_of(
+    loaded: ctypes.CDLL | None, chosen: Set, data: Path, mode: ExtendMode, path: bool, repeats: int
+) -> dict[str, object]:
+    pairs = pairs_of_set(chosen, data)
     batch = pairs_of(*zip(*pairs, strict=True))
     cells = float((batch.q_len.astype(np.int64) * batch.t_len).sum())
     seconds, scores = ours(batch, ExtendSpec(chosen.scheme, mode, score_only=not path), repeats)
@@ -151,24 +154,32 @@ def row_of(loaded: ctypes.CDLL | None, chosen: Set, mode: ExtendMode, path: bool
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--save", action="store_true", help="write bench/results/…-extend-table.json")
+    parser.add_argument("--save", action="store_true", help="write bench/results/…-extend-table.json, row by row")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of real sets")
+    harness.pace(parser)
     chosen = parser.parse_args()
     try:
         loaded = parasail_library()
     except Unavailable as reason:
         loaded = None
         print(f"no parasail: {reason}", file=sys.stderr)
-    rows = []
-    for one in SETS:
-        for mode in (ExtendMode.LOCAL, ExtendMode.GLOBAL, ExtendMode.SEMIGLOBAL):
-            for path in (False, True):
-                row = row_of(loaded, one, mode, path, chosen.repeats)
-                rows.append(row)
-                told = f"{row['ours']['gcups']:7.2f} GCUPS"  # type: ignore[index]
-                peer = f"{row['ratio']:6.2f} times {row['best']}" if "ratio" in row else "no peer"
-                print(f"{one.name:12} {mode:10} {'path' if path else 'score':6} {told}   {peer}", flush=True)
-    if chosen.save:
-        print(harness.save("extend-table", TIMED, {"rows": rows}))
+    rows: list[dict[str, object]] = []
+    end, file = harness.deadline(chosen), None
+    modes = (ExtendMode.LOCAL, ExtendMode.GLOBAL, ExtendMode.SEMIGLOBAL)
+    work = list(itertools.product(SETS, modes, (False, True)))
+    for one, mode, path in work:
+        if time.monotonic() > end:
+            print(f"no time left for {len(work) - len(rows)} rows", file=sys.stderr)
+            break
+        row = row_of(loaded, one, chosen.data, mode, path, chosen.repeats)
+        rows.append(row)
+        told = f"{row['ours']['gcups']:7.2f} GCUPS"  # type: ignore[index]
+        peer = f"{row['ratio']:6.2f} times {row['best']}" if "ratio" in row else "no peer"
+        print(f"{one.name:12} {mode:10} {'path' if path else 'score':6} {told}   {peer}", flush=True)
+        if chosen.save:
+            file = harness.save_so_far("extend-table", TIMED, {"rows": rows}, len(rows) == len(work))
+    if file:
+        print(file)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import argparse
 import datetime
 import multiprocessing
 import os
+import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -229,22 +230,35 @@ def main() -> None:
             "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
             "peers": {tool.name: tool.what for tool in tools},
         }
-        kind = ("gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu") + (
-            "-part" if a.rows or a.tasks or a.share != 1 else ""
-        )
+        kind = "gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu"
 
-        def save() -> Path:
-            return harness.save(kind, TIMED, {**result, "cells": [report_of(entry) for entry in entries.values()]})
+        def save(done: bool) -> Path | None:
+            if not any(entry.cell.timings for entry in entries.values()):
+                return None
+            late = any(gpu_contest.NO_TIME in entry.cell.absent.values() for entry in entries.values())
+            whole = done and not (late or a.rows or a.tasks or a.share != 1)
+            cells = [report_of(entry) for entry in entries.values()]
+            return harness.save_so_far(kind, TIMED, {**result, "cells": cells}, whole)
 
         result["engine"] = gpu_contest.ours(entries, tasks, a.engine, rules, a.gpu_memory, console.print)
-        save()  # whatever becomes of the peers
+        save(False)  # whatever becomes of the peers
+        done = False
+
+        def say(what: str) -> None:
+            console.print(what)
+            save(False)
+
         try:
-            gpu_contest.peers(entries, tasks, files, tools, libraries, rules, Path(folder), console.print)
+            gpu_contest.peers(entries, tasks, files, tools, libraries, rules, Path(folder), say)
+            done = True
         finally:
             shown = list(entries.values())
             console.print(table_of(shown, [*(tool.name for tool in tools), *libraries], _title(a, result["engine"])))
             print_notes(shown, left_out)
-            console.print(str(save()))
+            path = save(done)
+            console.print(str(path or "nothing was measured"))
+        if path is None:
+            sys.exit("nothing was measured")
 
 
 def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import itertools
 import json
 import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,33 @@ from wfacli.cores import usable_cores
 from wfacli.measure.machine import commit, header, machine
 from wfacli.measure.spread import Spread
 
-__all__ = ["COMMAND", "RESULTS", "commit", "machine", "run_command", "save", "summed_up"]
+__all__ = [
+    "COMMAND",
+    "RESULTS",
+    "commit",
+    "deadline",
+    "machine",
+    "pace",
+    "run_command",
+    "save",
+    "save_so_far",
+    "summed_up",
+]
 
 RESULTS = Path(os.environ.get("WFACLI_RESULTS") or Path(__file__).parent / "results")
+_own: dict[Path, Path] = {}  # what this process wrote, by folder and name
 COMMAND = [sys.executable, "-m", "wfacli"]
+
+
+def pace(parser: argparse.ArgumentParser, default: float | None = None) -> None:
+    """Adds --minutes."""
+    told = "after these, nobody has a turn any more"
+    parser.add_argument("--minutes", type=float, default=default, metavar="M", help=told)
+
+
+def deadline(a: argparse.Namespace) -> float:
+    """When --minutes are over, by time.monotonic()."""
+    return float("inf") if a.minutes is None else time.monotonic() + 60 * a.minutes
 
 
 def summed_up(seconds: list[float]) -> dict[str, Any]:
@@ -25,11 +51,27 @@ def summed_up(seconds: list[float]) -> dict[str, Any]:
 
 
 def save(name: str, what_is_timed: dict[str, str], result: dict[str, Any]) -> Path:
-    """Writes a result with everything needed to understand it; returns its path."""
+    """Writes a result with everything needed to understand it; returns its path.
+
+    A part of a table never replaces that of another run; the whole table does.
+    """
     report = {**header(name, what_is_timed), **result}
     RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{report['date']}-{platform.machine()}-{usable_cores()}core-{report['commit']}-{name}.json"
+    place = f"{report['date']}-{platform.machine()}-{usable_cores()}core-{report['commit']}"
+    names = (
+        RESULTS / f"{place}{more}-{name}.json" for more in itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
+    )
+    path = _own.get(RESULTS / name) or next(path for path in names if not (name.endswith("-part") and path.exists()))
+    _own[RESULTS / name] = path
     path.write_text(json.dumps(report, indent=2) + "\n")
+    return path
+
+
+def save_so_far(name: str, what_is_timed: dict[str, str], result: dict[str, Any], whole: bool) -> Path:
+    """Writes a result that grows: under NAME-part until it is the whole table."""
+    path = save(name if whole else f"{name}-part", what_is_timed, result)
+    if whole and (part := _own.pop(RESULTS / f"{name}-part", None)):
+        part.unlink(missing_ok=True)
     return path
 
 

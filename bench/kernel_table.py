@@ -116,6 +116,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kernels", nargs="+", metavar="TEXT", help="only kernels whose names contain one of these")
     parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
     parser.add_argument("--repeats", type=int, default=3)
+    harness.pace(parser)
     return parser.parse_args(arguments)
 
 
@@ -129,19 +130,24 @@ def main() -> None:
     except DeviceError as error:
         sys.exit(f"kernel_table.py needs a card: {error}")
     rows: list[dict[str, Any]] = []
+    chosen = [one for one in ROWS if not a.rows or any(text in one[0].name for text in a.rows)]
+    end, path = harness.deadline(a), None
     try:
-        for work, count in ROWS:
-            if not a.rows or any(text in work.name for text in a.rows):
-                rows.append(row_of(work, max(1, round(count * a.share)), a, engine, stats))
-        card = engine.stats()["card"]
-        if failure := engine.failure:
-            sys.exit(f"the card failed: {failure}")
+        for work, count in chosen:
+            if time.monotonic() > end:
+                console.print(f"{work.name}: no time left", markup=False)
+                continue
+            rows.append(row_of(work, max(1, round(count * a.share)), a, engine, stats))
+            if failure := engine.failure:
+                sys.exit(f"the card failed: {failure}")
+            rules = {"repeats": a.repeats, "share": a.share}
+            result = {"card": engine.stats()["card"], "rules": rules, "rows": rows}
+            whole = len(rows) == len(chosen) and not (a.rows or a.kernels or a.share != 1)
+            path = harness.save_so_far("kernel-table", TIMED, result, whole)
     finally:
         engine.close()
     console.print(table_of(rows))
-    part = "-part" if a.rows or a.kernels or a.share != 1 else ""
-    result = {"card": card, "rules": {"repeats": a.repeats, "share": a.share}, "rows": rows}
-    console.print(str(harness.save(f"kernel-table{part}", TIMED, result)), markup=False)
+    console.print(str(path), markup=False)
 
 
 if __name__ == "__main__":

@@ -149,7 +149,11 @@ def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool) -> di
             break
         begun = time.perf_counter()
         command = [str(program), *options, "--clear", "-d", str(folder / what), *map(str, files)]
-        subprocess.run(command, check=True, capture_output=True)
+        done = subprocess.run(command, check=False, capture_output=True)
+        if done.returncode != 0:
+            return found | {
+                "failed": done.stderr.decode(errors="replace").strip()[-160:] or f"exit status {done.returncode}"
+            }
         text = "\n".join(file.read_text(errors="replace") for file in sorted((folder / what).glob("statistics*")))
         totals = [float(t) / 1000 for t in re.findall(r"Total:\s*([\d.]+)", text)]
         found[what] = {"command_seconds": time.perf_counter() - begun, "own_seconds": totals[-1] if totals else None}
@@ -287,6 +291,29 @@ def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
     axis.set_ylabel("seconds, every tile")
 
 
+def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[str, Any]:
+    """What we take, until nobody has a turn any more."""
+    rows: list[dict[str, Any]] = []
+    result: dict[str, Any] = {"card": driver.card.name, "rows": rows}
+    parts = [(rows, name, None) for name in PAIRS if not a.rows or any(text in name for text in a.rows)]
+    if a.lengths:
+        parts += [(result.setdefault("lengths", []), PAIRS[-1], length) for length in LENGTHS]
+    for into, name, length in parts:
+        if time.monotonic() > end:
+            console.print(f"{name}: no time left", markup=False)
+            continue
+        into.append(measured(name, a, driver, length))
+        saved(result, a)
+    if a.strips and time.monotonic() < end:
+        result["strips"] = strips(a, driver)
+    return result
+
+
+def saved(result: dict[str, Any], a: argparse.Namespace) -> Path:
+    """Writes the result as it is so far."""
+    return harness.save_so_far("local-card", TIMED, result, len(result["rows"]) == len(PAIRS))
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -297,27 +324,28 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--lengths", action="store_true", help="parts of the longest pair, too")
     parser.add_argument("--strips", action="store_true", help="other builds, too")
+    parser.add_argument("--score-only", action="store_true", help="of MASA-CUDAlign the score alone")
+    harness.pace(parser)
     parser.add_argument("--plot", type=Path, metavar="FILE")
     parser.add_argument("--result", type=Path, help="only plot this one")
     a = parser.parse_args()
     if a.result:
         plot(json.loads(a.result.read_text()), a.plot)
         return
+    end = harness.deadline(a)
     driver = CudaDriver()
     try:
-        chosen = [name for name in PAIRS if not a.rows or any(text in name for text in a.rows)]
-        result: dict[str, Any] = {"card": driver.card.name, "rows": [measured(name, a, driver) for name in chosen]}
-        if a.lengths:
-            result["lengths"] = [measured(PAIRS[-1], a, driver, length) for length in LENGTHS]
-        if a.strips:
-            result["strips"] = strips(a, driver)
+        result = measure_ours(driver, a, end)
     finally:
         driver.close()
     rows, lengths = result["rows"], result.get("lengths", [])
-    path = harness.save(name := "local-card" + ("-part" if a.rows else ""), TIMED, result)
-    for row in (*rows[::-1], *lengths[::-1]) if a.masa else ():
-        beside_masa(row, a, row in rows)
-        path = harness.save(name, TIMED, result)  # as it may take long
+    path = saved(result, a)
+    for row in (*rows, *lengths) if a.masa else ():
+        if time.monotonic() > end:
+            console.print(f"{row['name']}: no time left for MASA-CUDAlign", markup=False)
+            continue
+        beside_masa(row, a, row in rows and not a.score_only)
+        path = saved(result, a)  # as it may take long
     console.print(table_of(rows))
     console.print(f"saved to {path}", markup=False)
     if a.plot:

@@ -30,8 +30,9 @@ tables and figures again, with this project's numbers beside theirs. **Theirs ar
 by side they say where the field was, and not how much better an algorithm is.** That is what
 [Benchmarks](benchmarks.md) has, where peers have the same card and the same pairs.
 
-"not measured": no file in `bench/results` has it; `make bench-tables` on a machine with a card makes it. "–": the
-paper's text does not have the number. Below each table stand the files that our numbers are from.
+"not measured": no file in `bench/results` has it; `make bench-tables` on a machine with a card makes it. "not run":
+an aligner that this project has no adapter for. "no set", "none": nothing at hand is like the paper's sequences. "–":
+the paper's text does not have the number. Below each table stand the files that our numbers are from.
 """
 
 

@@ -183,6 +183,7 @@ class FormatOptions:
         second: bool = False,
         hard_clip: bool = False,
         read_group: str,
+        significance: tuple[float, float, int] = (0.0, 0.0, 1),
     ) -> None: ...
 
 class OnePair:

@@ -20,6 +20,7 @@ from .io.reader import PairFiles, layout_of
 from .io.sources import Source
 from .run import BatchRun
 from .scoring.spec import ExtendSpec
+from .scoring.statistics import Significance
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,11 @@ class ExtendRun(BatchRun):
         spec = config.spec
         self._listed = Source(choice.listed) if choice.listed is not None else None
         formatter = Formatter(
-            config.output, scores_only=spec.score_only, heuristic=spec.heuristic, second=spec.second_best
+            config.output,
+            scores_only=spec.score_only,
+            heuristic=spec.heuristic,
+            second=spec.second_best,
+            significance=Significance.of(spec),
         )
         super().__init__(config, files, output, version, report, formatter, tell)
 

@@ -44,7 +44,8 @@ class MappedRun(AlignRun):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
         if self._has_sam_header:
             lines = reference_lines(self._reference, self.config.output.checksums)
-            self._header = Ahead(header_around(lines, self.config, self._version), 2)
+            kept = self._mapped_files.reads_header if self._mapping.copy_tags else b""
+            self._header = Ahead(header_around(lines, self.config, self._version, kept), 2)
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         out = self.config.output

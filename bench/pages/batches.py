@@ -6,17 +6,25 @@ from collections.abc import Iterator
 
 from .text import Report, Rows, Wins, number, peer
 
+_GUIDED = {
+    "wfacli": "wfacli, all threads",
+    "ksw2": "ksw2, all threads",
+    "agatha": "AGAThA, a card",
+    "agatha, kernels": "AGAThA, its kernels alone",
+    "wfacli, every cell": "wfacli, a card, no band and no Z-drop",
+}
+
 
 def cells(report: Report) -> Rows:
     rows = [["pairs", "task", "wfacli, s", "best exact peer", "its s", "times as fast", "inexact peers"]]
     for cell in report["cells"]:
         # What two threads take stands beside; peers have one.
-        own = min((t for t in cell["timings"] if t["aligner"] == "wfacli"), key=lambda t: t["threads"])
+        own = min((t for t in cell["timings"] if t["aligner"] == "wfacli"), key=lambda t: t["threads"], default=None)
         ratio, name = cell.get("best_peer_by_ours"), cell.get("best_peer")
         seconds = next((t["best_seconds"] for t in cell["timings"] if _named(t) == name), None)
         absent = ", ".join(f"{peer(who)}: {why}" for who, why in cell["not_run"].items() if len(why) < 30)
         shown = [peer(name) if name else f"none ({absent})" if absent else "none", number(seconds), number(ratio)]
-        rows.append([cell["row"], cell["task"], number(own["best_seconds"]), *shown, _inexact(cell)])
+        rows.append([cell["row"], cell["task"], number(own and own["best_seconds"]), *shown, _inexact(cell)])
     return rows if any(row[-1] for row in rows[1:]) else [row[:-1] for row in rows]
 
 
@@ -34,7 +42,7 @@ def _named(timing: Report) -> str:
 
 def cell_wins(report: Report) -> Iterator[Wins]:
     for cell in report["cells"]:
-        if cell.get("best_peer"):
+        if cell.get("best_peer") and cell["best_peer_by_ours"]:
             yield f"{cell['row']}, {cell['task']}", peer(cell["best_peer"]), cell["best_peer_by_ours"]
 
 
@@ -64,13 +72,36 @@ def extends(report: Report) -> Rows:
     rows = [["pairs", "how many", "mode", "task", "wfacli, GCUPS", "parasail's best", "times as fast"]]
     for r in report["rows"]:
         what = [r["set"], f"{r['pairs']:,}", r["mode"], "CIGAR" if r["cigars"] else "score"]
-        rows.append([*what, number(r["ours"]["gcups"]), r["best"], number(r["ratio"])])
+        rows.append([*what, number(r["ours"]["gcups"]), r.get("best", "none"), number(r.get("ratio"))])
     return rows
 
 
 def extend_wins(report: Report) -> Iterator[Wins]:
-    for r in report["rows"]:
+    for r in (row for row in report["rows"] if "ratio" in row):
         yield f"{r['set']}, {r['mode']}, {'CIGAR' if r['cigars'] else 'score'}", f"parasail ({r['best']})", r["ratio"]
+
+
+def guided(report: Report) -> Rows:
+    """Extensions in a band until a Z-drop."""
+    rows = [["pairs", "how many", "who", "s", "pairs a second", "GCUPS of the band", "right scores"]]
+    for row in report["rows"]:
+        for who, where in _GUIDED.items():
+            if run := row.get(who):
+                count = row["cpu_pairs"] if "all threads" in where else row["pairs"]
+                share = "–" if "equal_share" not in run else f"{100 * run['equal_share']:.2f}%"
+                shown = [number(run["best_seconds"]), f"{run['pairs_per_second']:,.0f}", number(run["gcups"]), share]
+                rows.append([row["name"], f"{count:,}", where, *shown])
+        for who, why in row.get("failed", {}).items():
+            rows.append([row["name"], f"{row['pairs']:,}", f"{peer(who)}: {why}", *["–"] * 4])
+    return rows
+
+
+def guided_wins(report: Report) -> Iterator[Wins]:
+    """Ours on the CPU by ksw2, and by AGAThA on a card where its scores are right."""
+    for row in report["rows"]:
+        for who in ("ksw2", "agatha"):
+            if who in row and row[who]["equal_share"] == 1:
+                yield row["name"], peer(who), row["wfacli"]["pairs_per_second"] / row[who]["pairs_per_second"]
 
 
 def bands(report: Report) -> Rows:

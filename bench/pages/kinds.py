@@ -43,8 +43,14 @@ KINDS = {
         "Any scores, on one CPU thread", "python bench/extend_table.py", batches.extends, batches.extend_wins
     ),
     "sw-table": Kind("Any scores, on a card", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
+    "guided-table": Kind(
+        "Extensions in a band until a Z-drop", "python bench/guided_table.py", batches.guided, batches.guided_wins
+    ),
     "distance-table": Kind(
         "The distance of one long pair", "make bench-distance", single.distances, single.distance_wins
+    ),
+    "distance-table-on-cpu": Kind(
+        "The same without a card", "make bench-distance", single.distances, single.distance_wins
     ),
     "distance-scale": Kind("Longer pairs", "make bench-distance-scale", single.scale, None, ".png"),
     "local-table": Kind(

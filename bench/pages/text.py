@@ -16,6 +16,7 @@ PEERS = {
     "wfa-gpu": "WFA-GPU",
     "ewfa-gpu": "eWFA-GPU",
     "gasal2": "GASAL2",
+    "agatha": "AGAThA",
 }
 
 

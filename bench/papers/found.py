@@ -13,6 +13,7 @@ from pages.text import Report
 
 OURS = "wfacli"
 MISSING = "not measured"
+NO_PEER, NO_SET = "not run", "no set"
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Results:
         for _, report in self.reports("gpu-table"):
             for cell in report["cells"]:
                 why = str(cell["not_run"].get(aligner, "")) if cell["row"] == row and cell["task"] == task else ""
-                if why.startswith("over "):
+                if why.startswith(("over ", "about ", "memory")):
                     return why
         return MISSING
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pages.text import Report, number
 
 from .found import Results
-from .layout import Figure, Paper, Part, ours
+from .layout import NOT_READ, Figure, Paper, Part, ours
 
 NONE = "none"
 _SCALED = re.compile(r"(random \d+|planted .*|simulated .*) ?Mb.*")  # pairs of distance_scale.py
@@ -141,7 +141,7 @@ def compared(found: Results, pairs: tuple[Pair, ...], title: str, peer: str) -> 
             own = [_letters(run.lengths), f"{100 * run.identity:.2f}%", number(run.seconds), number(run.gcups)]
             rows.append([*shown, *own, number(run.gcups / pair.gcups)])
         else:
-            rows.append([*shown, *[ours(None)] * 5])
+            rows.append([*shown, *[ours(None) if pair.stand_in else NOT_READ] * 5])
     notes = [
         "The paper's sequences are not at hand: random letters (48% alike, as unrelated genomes are) and simulated"
         " edits stand in, of like length and identity where there are such; lengths and identities of both are shown,"

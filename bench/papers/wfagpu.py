@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pages.text import number
 
-from .found import Results
+from .found import MISSING, NO_PEER, NO_SET, Results
 from .layout import Figure, Paper, Part, ours, theirs
 
 _M = 1_000_000
@@ -48,14 +48,20 @@ PAPER: dict[str, list[tuple[float | str, float | None]]] = {
     "KSW2": [(251, 100), (661, 100), (163860, 100), (TOO_LONG, None), (86580, 100)],
     "WFA, 10 threads": [(11, 100), (21, 100), (175, 100), (486, 100), (18960, 100)],
 }
-HERE = {"GASAL2": "gasal2", "WFA-GPU": "wfa-gpu", "WFA, 10 threads": "wfa2"}  # those that gpu_table.py has
+# Those that gpu_table.py has, and the task.
+HERE = {
+    "GASAL2": ("gasal2", "affine CIGAR"),
+    "WFA-GPU": ("wfa-gpu", "affine CIGAR"),
+    "WFA-GPU, distance": ("wfa-gpu", "affine score"),
+    "WFA, 10 threads": ("wfa2", "affine CIGAR"),
+}
 BANDS = {"wfacli": "exact", "wfacli, a band (100,50)": "band 100,50", "wfacli, scores": "scores alone"}
 
 
 def paper(results: Callable[[], Results]) -> Paper:
     """All of it."""
     found = results()
-    cells = {name: [_exact(found, one, who) for one in SETS] for name, who in HERE.items()}
+    cells = {name: [_exact(found, one, *what) for one in SETS] for name, what in HERE.items()}
     cells |= {name: [_ours(found, one, name) for one in SETS] for name in BANDS}
     parts = [table(cells, found), rates(cells, found)]
     cite = "Aguado-Puig et al., WFA-GPU: gap-affine pairwise read-alignment using GPUs, Bioinformatics 2023"
@@ -65,14 +71,14 @@ def paper(results: Callable[[], Results]) -> Paper:
 Cell = tuple[float, float | None] | None  # seconds for the paper's count, share of right costs
 
 
-def _exact(found: Results, one: Set, who: str) -> Cell:
-    cell = found.pairs(one.row, "affine CIGAR", who) if one.row else None
+def _exact(found: Results, one: Set, who: str, task: str) -> Cell:
+    cell = found.pairs(one.row, task, who) if one.row else None
     return cell and (cell.for_pairs(one.pairs), cell.right)
 
 
 def _ours(found: Results, one: Set, name: str) -> Cell:
     if name == "wfacli":
-        return _exact(found, one, "wfacli")
+        return _exact(found, one, "wfacli", "affine CIGAR")
     if name == "wfacli, scores" and one.row and (cell := found.pairs(one.row, "affine score")):
         return cell.for_pairs(one.pairs), cell.right
     row = found.row("band-table", one.row) if one.row else None
@@ -81,6 +87,15 @@ def _ours(found: Results, one: Set, name: str) -> Cell:
         return None
     way = ways[BANDS[name]]
     return way["best_seconds"] * one.pairs / row["pairs"], way["recall"]
+
+
+def _absent(found: Results, place: int, name: str) -> str:
+    """Why an aligner has no time at a set."""
+    if not SETS[place].row:
+        return NO_SET
+    if name in BANDS:
+        return MISSING
+    return found.unable(SETS[place].row, HERE[name][1], HERE[name][0]) if name in HERE else NO_PEER
 
 
 def table(cells: dict[str, list[Cell]], found: Results) -> Part:
@@ -92,8 +107,7 @@ def table(cells: dict[str, list[Cell]], found: Results) -> Part:
             seconds, recall = PAPER[name][place] if name in PAPER else ("", None)
             here = cells[name][place] if name in cells else None
             line += [seconds if isinstance(seconds, str) else f"{seconds:,}", theirs(recall) if name in PAPER else ""]
-            why = found.unable(SETS[place].row, "affine CIGAR", HERE.get(name, ""))
-            line += [number(here[0]), ours(here[1] and 100 * here[1])] if here else [why, ""]
+            line += [number(here[0]), ours(here[1] and 100 * here[1])] if here else [_absent(found, place, name), ""]
         rows.append(line)
     notes = [
         "Seconds for as many pairs as the paper has (100 million of Illumina, 10 million of the others); R: the share"
@@ -115,16 +129,17 @@ def rates(cells: dict[str, list[Cell]], found: Results) -> Part:
     series: dict[str, list[tuple[float | str, float]]] = {}
     rows = [["aligner", *(f"{one.name}, pairs/s" for one in SETS)]]
 
-    def add(label: str, seconds: list[float | None], own: bool) -> None:
+    def add(label: str, seconds: list[float | None], own: str = "") -> None:
         every = [one.pairs / s if s else None for one, s in zip(SETS, seconds, strict=True)]
-        rows.append([label, *(ours(rate) if own else theirs(rate) for rate in every)])
+        shown = [number(rate) if rate else _absent(found, place, own) for place, rate in enumerate(every)]
+        rows.append([label, *(shown if own else map(theirs, every))])
         points = [(one.name, rate) for one, rate in zip(SETS, every, strict=True) if rate]
         if points:
             series[label] = [(name, rate) for name, rate in points]
 
     for name in chosen:
-        add(f"{name} (paper)", [s if not isinstance(s, str) else None for s, _ in PAPER[name]], False)
+        add(f"{name} (paper)", [s if not isinstance(s, str) else None for s, _ in PAPER[name]])
     for name in ("WFA-GPU", "wfacli"):
-        add(f"{name} (here)", [cell and cell[0] for cell in cells[name]], True)
+        add(f"{name} (here)", [cell and cell[0] for cell in cells[name]], name)
     figure = Figure("wfagpu-figure-3", found.titled("WFA-GPU's figure 3"), "", "pairs by the second", series, "y")
     return Part("Figure 3: pairs by the second", rows, ["From table 1's times."], figure, found.devices())

@@ -88,20 +88,21 @@ RECIPES = {
 }
 
 
-def library(peer: str, checkout: Path | None, say: Callable[[str], None]) -> Path:
+def library(peer: str, checkout: Path | None, say: Callable[[str], None], own: str = "") -> Path:
     """The peer's shared library, made if it is missing or older than our part of it. Raises Unavailable.
 
     Args:
         peer: a key of RECIPES.
         checkout: its sources, for one without a package.
         say: told what takes time.
+        own: our part, for one that is not called as driver.cpp does.
     """
     recipe = RECIPES[peer]
     if not recipe.package and checkout is None:
         raise Unavailable(f"not asked for (--{peer} PATH to a checkout of it)")
     folder = CACHE / _machine_key() / (f"{peer}-{recipe.version}" if recipe.package else f"{peer}-{_key(checkout)}")
-    made = folder / f"peer_{peer}.so"  # not lib…, which its own library may be called
-    ours = [HERE / "driver.cpp", HERE / "peer.hpp", HERE / f"{peer}.cpp"]
+    made = folder / f"peer_{own or peer}.so"  # not lib…, which its own library may be called
+    ours = [HERE / f"{own}.cpp"] if own else [HERE / "driver.cpp", HERE / "peer.hpp", HERE / f"{peer}.cpp"]
     if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in ours):
         return made
     say(f"building {peer}")

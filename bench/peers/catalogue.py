@@ -54,13 +54,15 @@ PEERS = (
     Peer("minimap2", ("mapped_scores",), "every score, on the same spans"),
     Peer("dnaio", ("data_path",), "the number of records", package="dnaio"),
     Peer("WFA2-lib", ("gpu_table", *_PAIR), COSTS, file=r"peer_wfa2\.so", option="--wfa2"),
-    Peer("QuickEd", ("gpu_table", *_PAIR), COSTS, file=r"peer_quicked\.so", option="--quicked"),
+    Peer("QuickEd", ("cpu_table", "gpu_table", *_PAIR), COSTS, file=r"peer_quicked\.so", option="--quicked"),
     Peer("Block Aligner", ("cpu_table", "gpu_table"), COSTS, file=_BLOCK_ALIGNER, option="--block-aligner"),
     Peer("A*PA2", _PAIR, DISTANCE, file=r"peer_astarpa2\.so", option="--astarpa2"),
     Peer("WavefrontVariants", _PAIR, DISTANCE, file="wavefront", option="--variants"),
     Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu"),
     Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu"),
     Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2"),
+    Peer("ksw2", ("guided_table",), SCORE, package="mappy", file=r"peer_ksw2_extend\.so", option="--ksw2"),
+    Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha"),
     Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa"),
 )  # fmt: skip
 

@@ -11,25 +11,6 @@ import numpy as np
 from wfacli.gpu import cuda_driver
 
 
-class Allocation:
-    def __init__(self, cuda: ModuleType, address: int) -> None:
-        self._cuda, self._address = cuda, address
-
-    def __int__(self) -> int:
-        return self._address
-
-    def free(self) -> None:
-        self._cuda.call("free")
-
-
-class PinnedArray(np.ndarray):
-    """`base` is what frees it, as PyCUDA has it."""
-
-    @property
-    def base(self):
-        return self.allocation
-
-
 class Event:
     made = 0
 
@@ -79,14 +60,21 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
             raise cuda.faults[name]
         return answer
 
-    def pagelocked_empty(nbytes, dtype):
-        array = np.zeros(nbytes, dtype).view(PinnedArray)
-        array.allocation = Allocation(cuda, 0)
-        return call("pin", array)
+    cuda.host = {}  # page-locked memory by its address
 
     def of_library(name: str) -> int:  # libcuda's own functions answer with an error's number
         cuda.calls[name] += 1
         return cuda.faults.get(name, 0)
+
+    def memory_of_the_card(pointer, _nbytes) -> int:
+        pointer._obj.value = 4096 * (1 + cuda.calls["alloc"])
+        return of_library("alloc")
+
+    def memory_of_the_host(pointer, nbytes) -> int:
+        array = np.zeros(nbytes.value, np.uint8)
+        pointer._obj.value = array.ctypes.data
+        cuda.host[array.ctypes.data] = array
+        return of_library("pin")
 
     context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
     device = SimpleNamespace(
@@ -104,12 +92,12 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     cuda.event_flags, cuda.Event = SimpleNamespace(BLOCKING_SYNC=1), Event
     cuda.get_driver_version = lambda: 13000
     cuda.mem_get_info = lambda: call("info", (5, 6))
-    cuda.mem_alloc = lambda nbytes: call("alloc", Allocation(cuda, 4096 * (1 + cuda.calls["alloc"])))
-    cuda.pagelocked_empty = pagelocked_empty
     cuda.libcuda = SimpleNamespace(
+        cuMemAlloc_v2=memory_of_the_card, cuMemFree_v2=lambda address: of_library("free"),
+        cuMemAllocHost_v2=memory_of_the_host, cuMemFreeHost=lambda address: of_library("free"),
         cuMemHostRegister_v2=lambda address, nbytes, flags: of_library("register"),
         cuMemHostUnregister=lambda address: of_library("unregister"),
-    )
+    )  # fmt: skip
     cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
     cuda.Stream = lambda flags: call("stream", f"stream {flags}")
     module = SimpleNamespace(get_function=lambda entry: cuda.function)

@@ -166,6 +166,22 @@ def test_faulty_mappings_end_the_run_or_are_skipped(
     assert len(rows_of((tmp_path / "x.sam").read_bytes())) == len(world.rows) - 1
 
 
+@pytest.mark.parametrize("form", ["sam", "bam"])
+def test_mappings_to_another_reference_of_the_same_names(world: World, tmp_path: Path, form: str) -> None:
+    there = len(world.reference["chr1"])
+    sam = world.sam().replace(f"SN:chr1\tLN:{there}", f"SN:chr1\tLN:{there + 1}")
+    (tmp_path / "map.sam").write_text(sam)
+    if form == "bam":
+        pysam.view("-b", "-o", str(tmp_path / "map.bam"), str(tmp_path / "map.sam"), catch_stdout=False)
+    words = f"chr1 has {there} letters in the reference, and {there + 1} here: is this another reference?"
+    assert_failure(align(tmp_path, "--mappings", f"map.{form}", "-o", "x.sam"), 1, words)
+    skipped = align(tmp_path, "--mappings", f"map.{form}", "-o", "x.sam", "--on-error", "skip")
+    assert_success(skipped)
+    left = [row for row in world.rows if row.target != "chr1"]
+    assert 0 < len(left) < len(world.rows)
+    assert len(rows_of((tmp_path / "x.sam").read_bytes())) == len(left)
+
+
 SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
 
 
@@ -181,6 +197,7 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
         (SAM.format(0, 0, "10M"), "has no position"),
         (SAM.format(65, 5, "10M"), "one of a pair of reads"),
         ("@CO\thello\n" + SAM.format("x", 5, "10M"), "the flag is 'x'"),
+        ("@SQ\tSN:chr0\tLN:many\n", "a target's length in the header is 'many', which is no number"),
         ("@HD\tVN:1.6\nread1\t0\tchr0\n", "too few columns for SAM"),
         ("read1\t10\t0\n", "has 3 columns, and PAF has 12"),
         (">read1\nACGT\n", "columns, and PAF has 12"),

@@ -7,9 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+import pysam
 import pytest
 
-from tests.cli.support import Result, assert_failure, assert_success, environment, run
+from tests.cli.support import Result, assert_failure, assert_success, environment, run, zstd
 from tests.mapped.world import random_world
 
 HAS_MAPPY = importlib.util.find_spec("mappy") is not None
@@ -24,6 +25,7 @@ def folder(tmp_path: Path) -> Path:
     program.write_text(
         f"#!{sys.executable}\nimport pathlib, sys\n"
         "pathlib.Path('arguments').write_text(' '.join(sys.argv[1:]))\n"
+        "for n in (-2, -1): pathlib.Path(f'seen{n}').write_bytes(open(sys.argv[n], 'rb').read())\n"
         "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
         "if pathlib.Path('fail').exists(): sys.exit('[ERROR] out of luck')\n"
     )
@@ -41,7 +43,40 @@ def test_map_aligns_what_the_mapper_finds(folder: Path) -> None:
     result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header")
     assert_success(result)
     assert result.out == wanted.out
-    assert (folder / "arguments").read_text() == "-x map-hifi -t 2 -- ref.fa reads.fq"
+    assert (folder / "arguments").read_text() == "-x map-hifi -I 1000G -t 2 -- ref.fa reads.fq"
+
+
+def test_a_mapper_gets_what_it_cannot_read_through_pipes(folder: Path) -> None:
+    """It takes plain files and gzip; of others it would find nothing, and say nothing."""
+    wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--no-header", cwd=folder)
+    plain = [(folder / name).read_bytes() for name in ("ref.fa", "reads.fq")]
+    for name in ("ref.fa", "reads.fq"):
+        (folder / name).write_bytes(zstd((folder / name).read_bytes()))
+    result = map_(folder, "--no-header")
+    assert_success(result)
+    assert result.out == wanted.out
+    assert [(folder / f"seen{n}").read_bytes() for n in (-2, -1)] == plain
+
+
+def test_reads_in_bam(folder: Path) -> None:
+    wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--no-header", cwd=folder)
+    plain = (folder / "reads.fq").read_text()
+    with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header={"HD": {"VN": "1.6"}}) as file:
+        for read in pysam.FastxFile(str(folder / "reads.fq")):
+            fields = [read.name, "4", "*", "0", "0", "*", "*", "0", "0", read.sequence, read.quality]
+            file.write(pysam.AlignedSegment.fromstring("\t".join(map(str, fields)), file.header))
+    (folder / "reads.bam").rename(folder / "reads.fq")
+    result = map_(folder, "--no-header")
+    assert_success(result)
+    assert result.out == wanted.out
+    assert (folder / "seen-1").read_text() == plain.replace(" more", "")
+
+
+def test_a_mapper_that_leaves_its_pipe_is_no_failure_of_ours(folder: Path) -> None:
+    (folder / "reads.fq").write_bytes(zstd((folder / "reads.fq").read_bytes() + b"@more\n" + b"A" * (1 << 20)))
+    program = folder / "bin" / "minimap2"
+    program.write_text("#!/bin/sh\necho nonsense\n")
+    assert_failure(map_(folder, "-o", "x.sam"), 1, "minimap2, line 1", "PAF has 12")
 
 
 def test_a_mapper_that_fails_leaves_no_output(folder: Path) -> None:

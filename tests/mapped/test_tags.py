@@ -95,6 +95,29 @@ def test_reads_in_bam_keep_letters_strand_and_tags(folder: Path) -> None:
     assert "samtools fastq" in piped.err
 
 
+def test_read_groups_and_programs_that_tags_name(folder: Path) -> None:
+    """Of reads in BAM the header has them, and records whose tags name what their header lacks are no valid SAM."""
+    lines = ["@RG\tID:g1\tSM:s\tDS:model=5", "@RG\tID:g2"]
+    programs = ["@PG\tID:wfacli\tPN:wfacli", "@PG\tID:basecaller\tPP:wfacli", "@PG\tID:wfacli.1\tPP:basecaller"]
+    header = pysam.AlignmentHeader.from_text("\n".join(["@HD\tVN:1.6", "@SQ\tSN:old\tLN:9", *lines, *programs, ""]))
+    with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header=header) as file:
+        for name, letters in LETTERS.items():
+            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", letters, "*", "RG:Z:g1", "PG:Z:basecaller"]
+            file.write(pysam.AlignedSegment.fromstring("\t".join(fields), header))
+
+    def heading(*options: str) -> list[str]:
+        result = run("align", "reads.bam", "ref.fa", "--mappings", "map.paf", *options, cwd=folder)
+        assert_success(result)
+        return [line for line in result.out.decode().splitlines() if line[:3] in ("@RG", "@PG")]
+
+    *kept, own = heading("--copy-tags")
+    assert kept == [*lines, *programs]
+    assert own.startswith("@PG\tID:wfacli.2\tPP:wfacli.1\tPN:wfacli\tVN:")
+    assert heading("--copy-tags", "--read-group", "@RG\\tID:new")[:-1] == ["@RG\tID:new", *programs]
+    (own,) = heading()
+    assert own.startswith("@PG\tID:wfacli\tPN:wfacli\tVN:")
+
+
 def test_where_tags_do_not_go(folder: Path) -> None:
     assert_failure(align(folder, "--copy-tags", "--format", "paf"), 2)
     assert_failure(run("align", "ref.fa", "ref.fa", "--copy-tags", cwd=folder), 2)

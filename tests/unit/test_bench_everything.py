@@ -1,6 +1,8 @@
 """The whole comparison in one command: its peers, its steps, what it leaves out; nothing is measured."""
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import everything
+import harness
+import steps
+import turns
 from papers.found import Missed
 from peers import catalogue
+from steps import Step
+from turns import Turn
 
 BENCH = Path(everything.__file__).parent
 
@@ -65,38 +72,145 @@ def test_only_what_is_lacking_is_measured_and_only_with_peers_that_are_there(fol
     missed = [
         Missed("gpu-table", "a 2%", "edit CIGAR"),
         Missed("gpu-table", "b 2%", "affine CIGAR", "wfa-gpu"),
+        Missed("gpu-table", "b 2%", "affine CIGAR", "wfa2"),
+        Missed("gpu-table", "c 2%", "edit CIGAR"),
         Missed("gpu-table", "c 2%", "edit score", "ewfa-gpu"),
         Missed("sw-table", "64"),
         Missed("local-card", ""),
         Missed("local-card", "long_mpxv", aligner="masa"),
     ]
-    steps = everything.lacking(missed, catalogue.files_in(folder))
-    assert [(step.script, step.words) for step in steps] == [
-        ("gpu_table", ("--rows", "a 2%", "b 2%", "--tasks", "edit CIGAR", "affine CIGAR", "--minutes", "20")),
-        ("local_card", ("--strips",)),
-        ("sw_table", ("--save", "--builds", "--lengths", "64", "--no-seeds")),
+    files = catalogue.files_in(folder)
+    found = everything.lacking(missed, files)
+    assert [(step.script, step.words, step.peers) for step in found] == [
+        ("gpu_table", ("--rows", "a 2%", "c 2%", "--tasks", "edit CIGAR"), ()),
+        ("gpu_table", ("--rows", "b 2%", "--tasks", "affine CIGAR"), ("--wfa-gpu", "--wfa2")),
+        ("sw_table", ("--save", "--builds", "--lengths", "64", "--no-seeds"), None),
+        ("local_card", ("--strips",), ()),
     ]
+    ours, theirs, scored, _ = (step.command(None, files) for step in found)
+    assert not any(word.startswith("--wfa") for word in ours) and "--gasal2" in scored
+    assert theirs[-4:] == ["--wfa2", str(folder / "peer_wfa2.so"), "--wfa-gpu", str(folder / "deeper/wfa.affine.gpu")]
     assert everything.lacking([], {}) == []
 
 
+def dry_run(capsys, *words):
+    everything.main(["--dry-run", *words])
+    said = capsys.readouterr().out.splitlines()
+    return {Path(line.split()[1]).stem: line.split()[2:] for line in said if "bench/" in line}, "\n".join(said)
+
+
 def test_a_dry_run_shows_all_commands_and_runs_none(folder, monkeypatch, capsys):
-    monkeypatch.setattr(everything, "may_have_card", lambda: False)
-    monkeypatch.setattr(everything.subprocess, "run", lambda *_, **__: pytest.fail("something was run"))
-    everything.main(["--dry-run", "--peers", str(folder), "--data", "real", "--quick"])
-    said = capsys.readouterr().out.replace("\n", " ")
-    assert "wfacli bench --quick" in said and "gpu_table.py --minutes 30 --quick --data real --wfa2" in said
-    assert "No card here" in said and "left out gpu_table, kernel_table, band_table" in said
+    monkeypatch.setattr(everything, "no_card", lambda: "no card: none")
+    monkeypatch.setattr(turns, "run", lambda *_, **__: pytest.fail("something was run"))
+    commands, said = dry_run(capsys, "--peers", str(folder), "--data", "real", "--quick")
+    assert list(commands) == [step.script for step in steps.ALL if step.script != steps.BENCH]
+    assert "wfacli bench --quick" in said and "no card: none" in said
+    words = commands["gpu_table"]
+    assert words[:2] == ["--quick", "--cache"] and words[3:6] == ["--data", "real", "--wfa2"]
 
 
-def test_a_step_that_fails_does_not_stop_the_rest(monkeypatch, capsys):
-    ran = []
-    monkeypatch.setattr(everything, "may_have_card", lambda: False)
-    monkeypatch.setattr(everything, "pages", lambda: 0)
-    monkeypatch.setattr(
-        everything, "run", lambda step, words, _: ran.append(step.script) or int(step.script == "cpu_table")
-    )
+def test_a_time_is_shared_and_makes_tables_shorter_where_it_is_too_short(monkeypatch, capsys):
+    monkeypatch.setattr(everything, "no_card", lambda: "")
+    chosen = ("--only", "cpu_table", "local_table", "api_rate")
+    whole, _ = dry_run(capsys, *chosen, "--minutes", "60")
+    short, _ = dry_run(capsys, *chosen, "--minutes", "6")
+    assert "--share" not in whole["cpu_table"] and "--share" in short["cpu_table"]
+    assert whole["api_rate"] == [] and short["api_rate"] == ["--pairs", "30000"]
+    given = {name: float(words[words.index("--minutes") + 1]) for name, words in short.items() if "--minutes" in words}
+    assert given.keys() == {"cpu_table", "local_table"}
+    assert given["cpu_table"] == pytest.approx(turns.AHEAD * 6 * 10 / 15, abs=0.02)
+    unbound, _ = dry_run(capsys, *chosen)
+    assert not any("--minutes" in words for words in unbound.values())
+
+
+@pytest.mark.parametrize("step", [step for step in steps.ALL if step.script != steps.BENCH], ids=lambda s: s.script)
+def test_scripts_have_the_options_that_steps_give_them(step):
+    text = (BENCH / f"{step.script}.py").read_text()
+    given = [*step.words, *step.quick, *step.less, *(["--data"] if step.data else [])]
+    for option in (word for word in given if word.startswith("--")):
+        assert f'"{option}"' in text, option
+    assert ("harness.pace(" in text or '"--minutes"' in text) or not step.paced
+
+
+def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(tmp_path, monkeypatch, capsys):
+    ran, paged = [], []
+    monkeypatch.setattr(everything, "no_card", lambda: "no card: none")
+    monkeypatch.setattr(everything, "pages", lambda: paged.append(True) or [Turn("page.py", 1.0, turns.DONE)])
+
+    def run(step, *_):
+        ran.append(step.script)
+        return "exit status 1: it has no [bold]legs" if step.script == "cpu_table" else turns.DONE
+
+    monkeypatch.setattr(everything, "run", run)
     with pytest.raises(SystemExit, match=r"^failed: cpu_table$"):
         everything.main(["--only", "table", "data_path"])
-    assert ran == ["cpu_table", "extend_table", "local_table", "distance_table", "data_path"]
+    assert ran == ["cpu_table", "extend_table", "guided_table", "local_table", "distance_table", "data_path"]
+    said = capsys.readouterr().out
+    assert "it has no [bold]legs" in said and "no card: none" in said and paged
     with pytest.raises(SystemExit, match="no such folder"):
         everything.main(["--peers", "/nowhere"])
+
+
+def test_pages_are_made_of_what_there_is_when_somebody_stops_it(monkeypatch):
+    paged = []
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(everything, "run", stopped)
+    monkeypatch.setattr(everything, "pages", lambda: paged.append(True) or [])
+    with pytest.raises(KeyboardInterrupt):
+        everything.main(["--only", "data_path"])
+    assert paged
+
+
+def shell(script, most=None):
+    return turns.run(["sh", "-c", script], most, os.environ)
+
+
+def test_why_a_command_failed_is_what_it_said_last(capfd):
+    assert shell("exit 0") == turns.DONE
+    assert shell("echo first >&2; echo last >&2; exit 3") == "exit status 3: last"
+    assert shell("exit 2") == "exit status 2"
+    assert shell("kill -9 $$") == "SIGKILL"
+    assert capfd.readouterr().err == "first\nlast\n"
+
+
+def test_a_command_that_takes_too_long_is_ended_as_by_ctrl_c_and_then_harder(tmp_path, monkeypatch):
+    saved = tmp_path / "saved"
+    assert shell(f"trap 'touch {saved}; exit 1' INT; while :; do sleep 0.05; done", 0.3) == turns.LATE
+    assert saved.exists()
+    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    begun = time.monotonic()
+    assert shell("trap '' INT TERM; while :; do sleep 0.05; done", 0.2) == turns.LATE
+    assert time.monotonic() - begun < 5
+
+
+def test_what_a_step_leaves_of_its_time_is_the_next_ones(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(turns.time, "monotonic", lambda: now[0])
+    clock = turns.Clock(10, [Step("a", minutes=1), Step("b", minutes=3), Step("c", minutes=1)])
+    assert not clock.short
+    assert clock.part_of_next() == (120, 240)
+    now[0] += 20
+    assert clock.part_of_next() == (435, 580)
+    now[0] += 700
+    assert clock.part_of_next() == (0, 0)
+    assert turns.Clock(None, [Step("a")]).part_of_next() is None
+    assert turns.Clock(4, [Step("a", minutes=5)]).short
+
+
+def test_a_part_of_a_table_replaces_no_other_runs_and_the_whole_replaces_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setenv("WFACLI_COMMIT", "abc")
+
+    def names():
+        return sorted(path.name.split("-abc-")[1] for path in tmp_path.iterdir())
+
+    for _ in range(2):
+        monkeypatch.setattr(harness, "_own", {})
+        for rows in range(2):
+            harness.save_so_far("x-table", {}, {"rows": rows}, False)
+    assert names() == ["2-x-table-part.json", "x-table-part.json"]
+    harness.save_so_far("x-table", {}, {"rows": 3}, True)
+    assert names() == ["x-table-part.json", "x-table.json"]

@@ -1,13 +1,16 @@
 """Files that several threads parse give what one thread makes of them, faults included."""
 
+import contextlib
 import random
+import time
 
 import pytest
 
-from tests.unit.reading import read, read_files
+from tests.unit.reading import AT_ONCE, read, read_files, within
 from tests.unit.test_reader_faults import FAULTS
 from tests.unit.test_readers import FASTQ, QUERIES, TARGETS
 from wfacli.io import reader
+from wfacli.io.sources import Source
 
 THREADS = 4
 # What may stand in a quality, and looks like the beginning of something else.
@@ -103,6 +106,22 @@ def test_a_record_of_many_blocks_between_short_ones(tmp_path, monkeypatch):
     pairs, error = read(tmp_path, queries, targets)
     assert error is None and len(pairs[700].query) == 160_000
     assert read_files(tmp_path / "query", tmp_path / "target", threads=THREADS) == (pairs, None)
+
+
+def test_a_long_record_costs_what_short_ones_do(tmp_path, monkeypatch):
+    """A chromosome over many blocks is not copied anew for each of them."""
+    monkeypatch.setattr(reader, "_BLOCK", 1 << 12)
+    line = b"ACGTTGCA" * 8 + b"\n"
+    spent = {}
+    for form, lines in (("short", 64), ("long", 1 << 18)):
+        path = tmp_path / form
+        path.write_bytes((b">r\n" + line * lines) * ((1 << 18) // lines))
+        before = time.process_time()
+        with contextlib.closing(Source(str(path))) as source, within(60):
+            batches = reader.read_batches((source,), "targets", AT_ONCE, threads=THREADS)
+            assert sum(int(batch.t_len.sum()) for batch in batches) == 1 << 24
+        spent[form] = time.process_time() - before
+    assert spent["long"] < 10 * spent["short"], spent
 
 
 def test_a_reader_may_be_left_in_the_middle(tmp_path, monkeypatch):

@@ -70,10 +70,13 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 """
 
 ReferenceArgument = Annotated[
-    str, typer.Argument(metavar="REFERENCE", help="FASTA with the sequences to map to, plain or gzip.")
+    str,
+    typer.Argument(
+        metavar="REFERENCE", help="FASTA with the sequences to map to. Plain, gzip, bgzip or zstd; a file, like READS."
+    ),
 ]
 ReadsArgument = Annotated[
-    str, typer.Argument(metavar="READS", help="FASTA or FASTQ, plain or gzip; a file, since it is read twice.")
+    str, typer.Argument(metavar="READS", help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice.")
 ]
 PresetOption = Annotated[
     str,

@@ -215,7 +215,9 @@ SortOption = Annotated[
 WriteIndexOption = Annotated[
     bool,
     typer.Option(
-        "--write-index", help="Write the index of sorted BAM or CRAM beside it (.bai, .crai).", rich_help_panel=_OUTPUT
+        "--write-index",
+        help="Write the index of sorted BAM or CRAM beside it (.bai, .crai; .csi where a target is longer than 2^29).",
+        rich_help_panel=_OUTPUT,
     ),
 ]
 ChecksumsOption = Annotated[

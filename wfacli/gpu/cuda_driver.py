@@ -143,15 +143,14 @@ class CudaDriver:
         device = open_device(self._cuda, index)
         self.card = describe(self._cuda, device)
         self._compiler = compiler or Compiler()
-        self._allocations: dict[int, Any] = {}
-        self._pins: dict[int, Bytes] = {}
+        self._allocations: set[int] = set()
+        self._pins: set[int] = set()
         self._locks: dict[int, Bytes] = {}
         self._library = load_libcuda()
         self._kernels: dict[Row, CudaKernel] = {}
         self._streams: list[Any] = []
         self._events: list[Any] = []
         self._unused: deque[int] = deque()  # events that may be recorded again
-        self._faulty = False  # a call has failed, for another reason than that memory was short
         with self._named("opening the card"):
             self._context: Any = self._entered(device)
 
@@ -170,16 +169,14 @@ class CudaDriver:
         except self._cuda.MemoryError as problem:
             raise OutOfDeviceMemory(f"{self.card.name}: out of memory in {what}") from problem
         except self._cuda.Error as problem:
-            self._faulty = True
             raise DeviceError(f"{self.card.name}: {what} failed: {problem}") from problem
 
     def _dead(self) -> bool:
         """Whether no call can succeed any more, as after a kernel's illegal access, in any context of the process."""
-        if self._faulty:
-            try:
-                self._cuda.Context.synchronize()
-            except self._cuda.Error:
-                return True
+        try:
+            self._cuda.Context.synchronize()
+        except self._cuda.Error:
+            return True
         return False
 
     def free_memory(self) -> int:
@@ -187,48 +184,61 @@ class CudaDriver:
         with self._named("a query of free memory"):
             return int(self._cuda.mem_get_info()[0])
 
+    # Memory is not PyCUDA's: its objects complain on standard error where they cannot be freed, as when another card's
+    # failure has ended CUDA for the process; and it gives a second base to an array that it page-locks, which numpy
+    # refuses.
+    def _called(self, what: str, name: str, *arguments: Any) -> None:
+        """A function of the driver's library. Raises DeviceError, OutOfDeviceMemory."""
+        error = getattr(self._library, name)(*arguments)
+        if error == _OUT_OF_MEMORY:
+            raise OutOfDeviceMemory(f"{self.card.name}: out of memory in {what}")
+        if error:
+            raise DeviceError(f"{self.card.name}: {what} failed: {name.partition('_')[0]} gave error {error}")
+
+    def _given_back(self, name: str, address: int) -> None:
+        """Frees memory; a context that is dead has none, and whatever is asked of it next says why it died."""
+        with contextlib.suppress(DeviceError):
+            self._called("freeing memory", name, ctypes.c_void_p(address))
+
     def allocate(self, nbytes: int) -> Memory:
         """Memory of the card."""
-        with self._named(f"an allocation of {nbytes:,} bytes"):
-            allocation = self._cuda.mem_alloc(int(nbytes))
-        self._allocations[int(allocation)] = allocation
-        return Memory(int(allocation), int(nbytes))
+        address = ctypes.c_uint64()
+        what = f"an allocation of {nbytes:,} bytes"
+        self._called(what, "cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
+        self._allocations.add(address.value)
+        return Memory(address.value, int(nbytes))
 
     def free(self, memory: Memory) -> None:
         """Gives it back."""
-        with self._named("freeing memory"):
-            self._give_back(self._allocations.pop(memory.address))
+        self._allocations.remove(memory.address)
+        self._given_back("cuMemFree_v2", memory.address)
 
     def pinned(self, nbytes: int) -> Bytes:
         """Page-locked memory of the host."""
-        with self._named(f"page-locking {nbytes:,} bytes of the host's memory"):
-            array: Bytes = self._cuda.pagelocked_empty(int(nbytes), np.uint8)
-        self._pins[array.ctypes.data] = array
-        return array
+        address = ctypes.c_void_p()
+        what = f"page-locking {nbytes:,} bytes of the host's memory"
+        self._called(what, "cuMemAllocHost_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
+        assert address.value is not None
+        self._pins.add(address.value)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * int(nbytes)).from_address(address.value))
 
     def unpin(self, array: Bytes) -> None:
         """Gives it back."""
-        with self._named("freeing page-locked memory"):
-            self._give_back(self._pins.pop(array.ctypes.data).base)
+        self._pins.remove(array.ctypes.data)
+        self._given_back("cuMemFreeHost", array.ctypes.data)
 
     def lock(self, memory: Bytes) -> None:
         """Page-locks memory of the host."""
-        # Not by PyCUDA, which gives a second base to the array that it makes of it, and numpy refuses that.
         what, address = f"page-locking {memory.nbytes:,} bytes of the host's memory", memory.ctypes.data
         size = ctypes.c_size_t(memory.nbytes)
-        error = self._library.cuMemHostRegister_v2(ctypes.c_void_p(address), size, _PORTABLE)
-        if error:
-            kind = OutOfDeviceMemory if error == _OUT_OF_MEMORY else DeviceError
-            raise kind(f"{self.card.name}: {what} failed: cuMemHostRegister gave error {error}")
+        self._called(what, "cuMemHostRegister_v2", ctypes.c_void_p(address), size, _PORTABLE)
         self._locks[address] = memory
 
     def unlock(self, memory: Bytes) -> None:
         """Ends that."""
         address = memory.ctypes.data
         del self._locks[address]
-        error = self._library.cuMemHostUnregister(ctypes.c_void_p(address))
-        if error:
-            raise DeviceError(f"{self.card.name}: unlocking memory failed: cuMemHostUnregister gave error {error}")
+        self._called("unlocking memory", "cuMemHostUnregister", ctypes.c_void_p(address))
 
     def stream(self) -> Stream:
         """A new stream."""
@@ -260,8 +270,12 @@ class CudaDriver:
             image = self._compiler.image(row, self.card.arch)
             with self._named(f"loading kernel {row.name}"):
                 module = self._cuda.module_from_buffer(image)
-                function = module.get_function(row.entry)
-                registers, shared = int(function.num_regs), int(function.shared_size_bytes)
+                try:
+                    function = module.get_function(row.entry)
+                    registers, shared = int(function.num_regs), int(function.shared_size_bytes)
+                except self._cuda.Error:
+                    _abandon(module)
+                    raise
             self._kernels[row] = CudaKernel(row, self.card, module, function, registers, shared)
         return self._kernels[row]
 
@@ -311,11 +325,10 @@ class CudaDriver:
         """Gives everything back, on a card that is lost too: PyCUDA ends a process that leaves its context behind."""
         if self._context is None:
             return
-        self._faulty = True
         dead = self._dead()
-        for held in (*self._allocations.values(), *(array.base for array in self._pins.values())):
-            with contextlib.suppress(self._cuda.Error):
-                (_abandon if dead else self._give_back)(held)
+        for name, addresses in (("cuMemFree_v2", self._allocations), ("cuMemFreeHost", self._pins)):
+            for address in addresses:
+                self._given_back(name, address)
         if dead:
             modules = [part for kernel in self._kernels.values() for part in (kernel.function, kernel.module)]
             for held in (*modules, *self._streams, *self._events):
@@ -331,13 +344,6 @@ class CudaDriver:
         with contextlib.suppress(self._cuda.Error):
             self._context.pop()
         self._context = None
-
-    def _give_back(self, allocation: Any) -> None:
-        """Frees memory of the card or of the host."""
-        if self._dead():
-            _abandon(allocation)
-        else:
-            allocation.free()
 
 
 def _abandon(held: Any) -> None:

@@ -58,8 +58,9 @@ class Job(Protocol):
 class Device:
     """A card with its thread."""
 
-    def __init__(self, open_driver: Callable[[], Driver]) -> None:
-        """Opens the driver in the new thread. Raises DeviceError as open_driver does."""
+    def __init__(self, open_driver: Callable[[], Driver], in_flight: int = IN_FLIGHT) -> None:
+        """Opens the driver in the new thread, for so many jobs at a time. Raises DeviceError as open_driver does."""
+        self.in_flight = in_flight
         self._waiting: queue.SimpleQueue[tuple[Job, Future[Any]] | None] = queue.SimpleQueue()
         opened: Future[Driver] = Future()
         self._thread = threading.Thread(target=self._run, args=(open_driver, opened), name="wfacli-gpu", daemon=True)
@@ -74,7 +75,7 @@ class Device:
             "architecture": card.arch,
             "driver": card.driver_version,
             "bus": card.bus,
-            "memory_bytes": IN_FLIGHT * job_bytes,
+            "memory_bytes": self.in_flight * job_bytes,
             "failure": str(failure) if failure else None,
         }
 
@@ -104,7 +105,7 @@ class Device:
             opened.set_exception(error)
             return
         try:
-            slots = [Slot(driver) for _ in range(IN_FLIGHT)]
+            slots = [Slot(driver) for _ in range(self.in_flight)]
         except BaseException as error:
             driver.close()
             opened.set_exception(error)

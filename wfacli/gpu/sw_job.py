@@ -18,7 +18,7 @@ from .layout import padded
 from .plans import NO_BOUND, Plan, Shape
 from .staging import Outbox
 
-_MOST_KEPT = 4 << 30  # bytes of directions at a time: of many more pairs than a card has at work
+_MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a card has at work
 
 
 def plan_of(work: sw.Work) -> Plan:
@@ -103,7 +103,9 @@ class SwJob(AlignJob):
             own = [next(rest) for _ in plan.rows]
             if work.keeps_all:
                 block, room = plan.blocks[0], min(self._workspace, _MOST_KEPT)
-                pairs = max(min(-(-work.count // block), room // plan.stride // block), 1) * block
+                blocks = -(-work.count // block)
+                times = -(-blocks // max(room // plan.stride // block, 1))  # launches, none of them of few pairs
+                pairs = -(-blocks // times) * block
             else:
                 pairs = units_of(plan, work.count, self._workspace, own[0], driver)
             resident = own[0].resident(plan.shared) * driver.card.multiprocessors

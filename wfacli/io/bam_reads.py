@@ -28,6 +28,13 @@ def is_bam(source: Source) -> bool:
     return source.peek(len(_MAGIC)) == _MAGIC
 
 
+def header_of(source: Source) -> bytes:
+    """The text of BAM's header (SAM specification, 4.2), as much of it as there is; nothing of the stream is taken."""
+    start = len(_MAGIC) + 4
+    length = int.from_bytes(source.peek(start)[len(_MAGIC) : start], "little")
+    return source.peek(start + length)[start : start + length].rstrip(b"\0")
+
+
 class BamReads:
     """The process, and what it writes.
 

@@ -7,6 +7,7 @@ from typing import Any
 from .._native import FormatOptions, format_batch
 from ..batch import U8, AlignmentBatch, PairBatch
 from ..config import Ambiguous, CigarStyle, Config, Format, OutputSpec
+from ..scoring.statistics import Significance
 
 
 def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False, mapped: bool = False) -> bytes:
@@ -35,6 +36,7 @@ class Formatter:
         second: bool = False,
         ambiguous: Ambiguous = Ambiguous.MISMATCH,
         mapped: bool = False,
+        significance: Significance | None = None,
     ) -> None:
         """Takes what else there is to write.
 
@@ -45,6 +47,7 @@ class Formatter:
             second: there are second best scores.
             ambiguous: WILDCARD where '=' may hold what SAM calls mismatches.
             mapped: batches have Mapped columns.
+            significance: of scores, for BLAST's table.
         """
         self.titles = tsv_titles(scores_only, heuristic, second, mapped)
         self._options = FormatOptions(
@@ -58,6 +61,7 @@ class Formatter:
             second=second,
             hard_clip=out.hard_clip,
             read_group=out.read_group_id if out.format is Format.SAM else "",
+            significance=significance.parameters if significance else (0.0, 0.0, 1),
         )
 
     @classmethod

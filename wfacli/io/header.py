@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from ..batch import U8, PairBatch
@@ -47,14 +48,43 @@ def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterato
         source.close()
 
 
-def header_around(targets: Iterator[bytes | U8], config: RunConfig, version: str) -> Iterator[bytes | U8]:
-    """Yields a header's text: @SQ lines with what stands before and after them."""
+def header_around(
+    targets: Iterator[bytes | U8], config: RunConfig, version: str, reads: bytes = b""
+) -> Iterator[bytes | U8]:
+    """Yields a header's text: @SQ lines with what stands before and after them.
+
+    Args:
+        targets: the lines.
+        config: what else is said.
+        version: of this program.
+        reads: the header of reads whose tags are kept: its read groups, unless config has another one, and programs stay.
+    """
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     yield from targets
     if config.output.read_group:
         yield config.output.read_group.encode() + b"\n"
+    else:
+        yield from (line + b"\n" for line in _lines(reads, b"@RG"))
+    programs = _lines(reads, b"@PG")
+    yield from (line + b"\n" for line in programs)
+    identity, previous = _place_behind(programs)
     command = config.command_line.replace("\t", " ").replace("\n", " ")
-    yield f"@PG\tID:wfacli\tPN:wfacli\tVN:{version}\tCL:{command}\n".encode(errors="surrogateescape")
+    own = f"\tPN:wfacli\tVN:{version}\tCL:{command}\n".encode(errors="surrogateescape")
+    yield b"@PG\tID:" + identity + previous + own
+
+
+def _lines(header: bytes, kind: bytes) -> list[bytes]:
+    return [line for line in header.splitlines() if line.startswith(kind + b"\t")]
+
+
+def _place_behind(programs: list[bytes]) -> tuple[bytes, bytes]:
+    """(an ID that no @PG line has, the field PP that names the last one in their chain)."""
+    fields = [dict((f[:2], f[3:]) for f in line.split(b"\t")[1:]) for line in programs]
+    taken = {f.get(b"ID", b"") for f in fields}
+    followed = {f.get(b"PP") for f in fields}
+    last = [f[b"ID"] for f in fields if b"ID" in f and f[b"ID"] not in followed]
+    names = itertools.chain([b"wfacli"], (b"wfacli.%d" % i for i in itertools.count(1)))
+    return next(name for name in names if name not in taken), b"\tPP:" + last[-1] if last else b""
 
 
 def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:

@@ -28,6 +28,7 @@ except pysam.SamtoolsError as error:
     sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
 """
 _MOST_THREADS = 8  # more hardly help one file
+_LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, of all threads that sort
 
 
@@ -60,7 +61,7 @@ class HtsOutput(Output):
         if spec.container is Container.CRAM:
             _check_reference(reference)
         super().__init__(path)
-        self._index = spec.index
+        self._index, self._container = spec.index, spec.container
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
         self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         self._child = subprocess.Popen(
@@ -94,15 +95,8 @@ class HtsOutput(Output):
         """Waits for the file to be complete, gives it its name, and makes its index. Raises OutputError."""
         self._ended()
         super().finish()
-        if not self._index:
-            return
-        import pysam
-        from pysam.utils import SamtoolsError
-
-        try:
-            pysam.index(self.name)
-        except SamtoolsError as error:
-            raise OutputError(f"{self.name}: cannot be indexed: {error}") from None
+        if self._index:
+            _make_index(self.name, self._container)
 
     def abandon(self) -> Path | None:
         """See Output; the records so far are a complete file."""
@@ -134,6 +128,27 @@ class HtsOutput(Output):
         poll = select.poll()
         poll.register(self._fd, 0)
         return stat.S_ISFIFO(os.fstat(self._fd).st_mode) and bool(poll.poll(0))
+
+
+def _make_index(path: str, container: Container) -> None:
+    """Writes the index of a sorted file beside it. Raises OutputError.
+
+    It is .crai of CRAM, .bai of BAM, and .csi of BAM with a target too long for .bai.
+    """
+    import pysam
+    from pysam.utils import SamtoolsError
+
+    form = []
+    try:
+        if container is Container.BAM:
+            for suffix in (".bai", ".csi"):  # of an earlier file; readers would take either
+                Path(path + suffix).unlink(missing_ok=True)
+            with pysam.AlignmentFile(path, check_sq=False) as file:
+                form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
+        pysam.index(*form, path)
+    except (SamtoolsError, OSError) as error:
+        reason = str(error).split("stderr=")[-1].strip("'\\n")
+        raise OutputError(f"{path} is complete, but has no index: {reason}") from None
 
 
 def _check_reference(path: str) -> None:

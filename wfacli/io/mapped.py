@@ -10,7 +10,7 @@ from .._native import MappedReader, Reference
 from ..batch import U8
 from ..config import MappingSpec
 from ..errors import InputError, UsageError
-from .bam_reads import BamReads, is_bam
+from .bam_reads import BamReads, header_of, is_bam
 from .grouping import grouped_mappings
 from .reader import read_batches
 from .sources import Source
@@ -21,7 +21,11 @@ _DIGESTED = 1 << 20  # letters at a time
 
 
 class MappedFiles:
-    """READS, REFERENCE and MAPPINGS, as the user named them."""
+    """READS, REFERENCE and MAPPINGS, as the user named them.
+
+    Attributes:
+        reads_header: SAM's header of reads in BAM, once they are open.
+    """
 
     def __init__(self, reads: str, reference: str, mappings: str) -> None:
         """Takes paths; "-" is standard input. Raises UsageError."""
@@ -29,6 +33,7 @@ class MappedFiles:
             raise UsageError("only one of READS, REFERENCE and --mappings can be standard input")
         self.query, self.reference, self.mappings = reads, reference, mappings
         self._bam: BamReads | None = None
+        self.reads_header = b""
 
     def open(self) -> tuple[Source, ...]:
         """Opens reads, mappings and reference. Raises InputError."""
@@ -37,15 +42,21 @@ class MappedFiles:
             for path in (self.query, self.mappings, self.reference):
                 opened.append(Source(path))
             opened[1] = grouped_mappings(opened[1])
-            if is_bam(opened[0]):
-                opened[0].close()
-                self._bam = BamReads(self.query, opened[0].regular)
-                opened[0] = self._bam.source
+            opened[0] = self._fastq(opened[0])
         except InputError:
             for source in opened:
                 source.close()
             raise
         return tuple(opened)
+
+    def _fastq(self, reads: Source) -> Source:
+        """Reads, through a process that makes FASTQ of BAM. Raises InputError."""
+        if not is_bam(reads):
+            return reads
+        self.reads_header = header_of(reads)
+        reads.close()
+        self._bam = BamReads(self.query, reads.regular)
+        return self._bam.source
 
     def finished(self) -> None:
         """Called when all reads and mappings were read. Raises InputError where some may be missing."""

@@ -12,6 +12,7 @@ from ..batch import U8
 from ..errors import OutputClosed, OutputError
 
 _STDOUT = 1
+_CLOSED = -1
 
 
 class Output:
@@ -72,21 +73,25 @@ class Output:
         if self._fd == _STDOUT:
             return
         try:
-            os.close(self._fd)
+            descriptor, self._fd = self._fd, _CLOSED
+            os.close(descriptor)
             if self._partial and self._final:
                 self._partial.replace(self._final)
+                self._partial = None
         except OSError as error:
             raise OutputError(f"{self.name}: {error.strerror}") from None
 
     def abandon(self) -> Path | None:
         """Closes the file and leaves what there is under its temporary name, which is returned.
 
-        A file into which nothing went is removed.
+        A file into which nothing went is removed; one that has got its name stays.
         """
         if self._fd == _STDOUT:
             return None
-        with contextlib.suppress(OSError):  # the failure that led here is the one to report
-            os.close(self._fd)
+        if self._fd != _CLOSED:
+            with contextlib.suppress(OSError):  # the failure that led here is the one to report
+                os.close(self._fd)
+            self._fd = _CLOSED
         if self._partial and not self.written:
             self._partial.unlink(missing_ok=True)
             return None

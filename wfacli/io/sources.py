@@ -104,7 +104,7 @@ class Source:
             raise InputError(path, error.strerror or str(error)) from None
         self.size = mode.st_size if self.regular else None
         self._raw = _Raw(file, own_position)
-        self._bgzf = self._plain = False
+        self._bgzf = self._plain = self._zstd = False
         self._counted: Callable[[], int] = int  # 0
         self._head = b""
         self._stream = self._decompressed()
@@ -113,6 +113,11 @@ class Source:
     def seekable(self) -> bool:
         """Whether others can look something up in it: stored as it is, or in BGZF's blocks."""
         return self.regular and (self._plain or self._bgzf)
+
+    @property
+    def common(self) -> bool:
+        """Whether other programs can be expected to read it: stored as it is, or as gzip."""
+        return not self._zstd
 
     @property
     def bytes_read(self) -> int:
@@ -183,6 +188,7 @@ class Source:
         for start, name in _UNREAD.items():
             if magic.startswith(start):
                 raise InputError(self.path, f"is compressed with {name}; gzip, bgzip and zstd are read")
+        self._zstd = magic.startswith(_ZSTD)
         self._plain = not magic.startswith((_GZIP, _ZSTD))
         if self._plain:
             return self._raw

@@ -19,7 +19,7 @@ class BamBytes {
   std::uint32_t u32(std::size_t at) const { return u16(at) | u16(at + 2) << 16; }
   std::string_view text(std::size_t at, std::size_t count) const { return bytes_.substr(at, count); }
 
-  // Bytes of the header that begins here, 0 where it is not whole; each target's name goes to `target`.
+  // Bytes of the header that begins here, 0 where it is not whole; each target's name and length go to `target`.
   template <class Take>
   std::size_t header(Take target) const {
     std::size_t at = kMagic.size();
@@ -31,7 +31,7 @@ class BamBytes {
       if (!has(at, 4)) return 0;
       const std::size_t length = u32(at);
       if (!has(at, length + 8)) return 0;
-      target(text(at + 4, length ? length - 1 : 0));
+      target(text(at + 4, length ? length - 1 : 0), u32(at + 4 + length));
       at += length + 8;
     }
     return at;

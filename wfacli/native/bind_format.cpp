@@ -6,7 +6,8 @@ namespace wfacli {
 namespace {
 
 FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
-                         bool heuristic, bool second, bool hard_clip, const std::string& read_group) {
+                         bool heuristic, bool second, bool hard_clip, const std::string& read_group,
+                         std::tuple<double, double, int> significance) {
   FormatOptions o;
   o.format = format == "paf"      ? Format::Paf
              : format == "tsv"    ? Format::Tsv
@@ -21,6 +22,7 @@ FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m,
   o.second = second;
   o.hard_clip = hard_clip;
   o.read_group = read_group;
+  std::tie(o.nats, o.log_k, o.score_step) = significance;
   return o;
 }
 
@@ -61,13 +63,14 @@ void bind_format(nb::module_& m) {
       .def(
           "__init__",
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
-             bool scores_only, bool heuristic, bool second, bool hard_clip, const std::string& read_group) {
-            new (self) FormatOptions(
-                options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second, hard_clip, read_group));
+             bool scores_only, bool heuristic, bool second, bool hard_clip, const std::string& read_group,
+             std::tuple<double, double, int> significance) {
+            new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second,
+                                                hard_clip, read_group, significance));
           },
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
           nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("hard_clip") = false,
-          nb::arg("read_group"));
+          nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1));
   m.def(
       "format_batch",
       [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {

@@ -1,5 +1,9 @@
 #include "format.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
 #include "splits.hpp"
 #include "written.hpp"
 
@@ -238,9 +242,28 @@ WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
   out.add('\n');
 }
 
-// The twelve columns of BLAST's -outfmt 6, positions counted from 1. There are no statistics: nan stands for the e-value,
+void add_real(Pen& out, double value, std::chars_format form, int decimals) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value, form, decimals).ptr;
+  out.add(std::string_view(text, static_cast<std::size_t>(end - text)));
+}
+
+// How many alignments of unrelated sequences as long as a pair's score as much, and the score in bits.
+void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
+  constexpr double kLeastPower = -180;  // BLAST writes less as 0.0
+  const double bits = (o.nats * (r.score - r.score % o.score_step) - o.log_k) / std::numbers::ln2;
+  const double power = std::log10(static_cast<double>(r.query_len()) * r.target_len()) - bits * std::log10(2.0);
+  if (power < kLeastPower)
+    out.add("0.0");
+  else
+    add_real(out, std::pow(10.0, power), std::chars_format::scientific, 2);
+  out.add('\t');
+  add_real(out, bits, std::chars_format::fixed, 1);
+}
+
+// The twelve columns of BLAST's -outfmt 6, positions counted from 1. Where no statistics are known nan stands for the e-value,
 // and the score is that of the scheme, in no bits.
-WFACLI_INLINE void add_blast6(Pen& out, const Record& r) {
+WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o) {
   if (!r.holds_letters()) return;
   r.query_name(out);
   out.add('\t');
@@ -252,8 +275,13 @@ WFACLI_INLINE void add_blast6(Pen& out, const Record& r) {
     out.add('\t');
     out.number(count);
   }
-  out.add("\tnan\t");
-  out.score(r.score);
+  out.add('\t');
+  if (o.nats > 0) {
+    add_significance(out, r, o);
+  } else {
+    out.add("nan\t");
+    out.score(r.score);
+  }
   out.add('\n');
 }
 
@@ -327,7 +355,7 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
       case Format::Sam: add_sam(pen, record, options); break;
       case Format::Paf: add_paf(pen, record, options); break;
       case Format::Tsv: add_tsv(pen, record, options); break;
-      case Format::Blast6: add_blast6(pen, record); break;
+      case Format::Blast6: add_blast6(pen, record, options); break;
     }
     out.text.done(pen);
   }

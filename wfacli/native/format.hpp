@@ -20,6 +20,10 @@ struct FormatOptions {
   bool second = false;       // there are second best scores
   bool hard_clip = false;    // supplementary records hold only what of the read they align
   std::string read_group;   // its ID; empty for none
+  // Karlin and Altschul's parameters of the scores, for BLAST's table: lambda (0 where there are none), ln K, and of which
+  // number scores are to be multiples.
+  double nats = 0, log_k = 0;
+  int score_step = 1;
 };
 
 // Sums over the records that were written.

@@ -40,7 +40,7 @@ void MappingGroups::take(std::string_view name, std::size_t bytes) {
 }
 
 bool MappingGroups::take_bam_header() {
-  const std::size_t bytes = BamBytes(lines_.unread()).header([](std::string_view) {});
+  const std::size_t bytes = BamBytes(lines_.unread()).header([](std::string_view, std::uint32_t) {});
   if (bytes == 0) return false;
   lines_.skip(bytes, 0);
   taken_ += bytes;

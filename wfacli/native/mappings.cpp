@@ -61,9 +61,32 @@ void MappingReader::place(std::string_view target, std::int64_t length, Mapping&
   m.target = last_target_;
   if (m.target < 0) fail("maps to " + std::string(target) + ", which is not in the reference");
   const std::int64_t there = reference_.length(m.target);
+  const auto number = static_cast<std::size_t>(m.target);
+  if (length < 0 && number < header_lengths_.size()) length = header_lengths_[number];
   if (length >= 0 && length != there)
     fail(std::string(target) + " has " + std::to_string(there) + " letters in the reference, and " +
          std::to_string(length) + " here: is this another reference?");
+}
+
+void MappingReader::keep_length(std::string_view target, std::int64_t length) {
+  const std::int32_t number = reference_.find(target);
+  if (number < 0) return;  // its mappings fail, if it has any
+  if (header_lengths_.empty()) header_lengths_.assign(static_cast<std::size_t>(reference_.size()), -1);
+  header_lengths_[static_cast<std::size_t>(number)] = length;
+}
+
+// Of SAM's header only @SQ matters.
+void MappingReader::header_line(std::string_view line) {
+  if (line.substr(0, 4) != "@SQ\t") return;
+  std::string_view name;
+  std::int64_t length = -1;
+  for (std::string_view rest = line.substr(4), field; !rest.empty();) {
+    columns_of(rest, &field, 1);
+    const std::string_view value = field.substr(std::min<std::size_t>(3, field.size()));
+    if (field.substr(0, 3) == "SN:") name = value;
+    if (field.substr(0, 3) == "LN:") length = number(value, "a target's length in the header");
+  }
+  keep_length(name, length);
 }
 
 void MappingReader::check_spans(const Mapping& m, std::string_view target) const {
@@ -167,12 +190,17 @@ void MappingReader::end_with(const char* message) {
 
 Got MappingReader::bam_header() {
   std::vector<std::string> names;
-  const std::size_t bytes = BamBytes(lines_.unread()).header([&](std::string_view name) { names.emplace_back(name); });
+  std::vector<std::uint32_t> lengths;
+  const std::size_t bytes = BamBytes(lines_.unread()).header([&](std::string_view name, std::uint32_t length) {
+    names.emplace_back(name);
+    lengths.push_back(length);
+  });
   if (bytes == 0) {
     if (!lines_.closed()) return Got::NeedInput;
     end_with("the file ends inside BAM's header");
   }
   bam_targets_ = std::move(names);
+  for (std::size_t i = 0; i < lengths.size(); ++i) keep_length(bam_targets_[i], lengths[i]);
   lines_.skip(bytes, 0);
   form_ = Form::Bam;
   return Got::Item;
@@ -238,6 +266,7 @@ Got MappingReader::next_line(Mapping& m, std::string_view& read) {
     if (line.find('\0') != line.npos) fail("has a NUL byte, so it is neither PAF nor SAM");
     if (line[0] == '@' && form_ != Form::Paf && line.size() > 3 && line[3] == '\t') {
       form_ = Form::Sam;
+      header_line(line);
       continue;
     }
     if (line[0] == '#' && form_ != Form::Sam) continue;

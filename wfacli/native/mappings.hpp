@@ -50,7 +50,11 @@ class MappingReader {
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
   // `letters`: of SEQ, 0 where there is none.
   void set_spans(const RunSums& sums, std::size_t letters, Mapping& mapping) const;
+  // `length`: what the mapping says of its target's; -1 where only a header may have said it.
   void place(std::string_view target, std::int64_t length, Mapping& mapping);
+  // Keeps a target's length out of a header, against which its mappings are checked.
+  void keep_length(std::string_view target, std::int64_t length);
+  void header_line(std::string_view line);
   void check_spans(const Mapping& mapping, std::string_view target) const;
   std::int64_t number(std::string_view text, const char* what) const;
   [[noreturn]] void fail(const std::string& message) const;
@@ -62,6 +66,7 @@ class MappingReader {
   std::string read_;  // of the line that is looked at, for faults
   std::int32_t last_target_ = -1;
   std::vector<std::string> bam_targets_;
+  std::vector<std::int64_t> header_lengths_;  // by the reference's numbers, as far as there are any; -1: not said
 };
 
 // Says of mappings of one read, of which none says what it is, which is primary: the one with most matches (then the

@@ -47,6 +47,7 @@ Got RecordStream::more() {
     } else if (got == Got::End && builder_.records() == 0) {
       return got;
     }
+    if (builder_.records() == 0) continue;  // a record may be open, and taking nothing would copy all of it
     builder_.take(records_);
     at_ = 0;
   }

@@ -1,0 +1,43 @@
+"""Indexes beside sorted files: htslib's own command has the last word, where positions do not fit the usual one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pysam
+import pytest
+
+from wfacli.config import Container, OutputSpec
+from wfacli.errors import OutputError
+from wfacli.io.hts import HtsOutput
+
+RECORD = "r\t0\tchr1\t{}\t60\t4M\t*\t0\t0\tACGT\t*\n"
+
+
+def written(path: Path, length: int, position: int) -> HtsOutput:
+    """A BAM file with one record, but for its end."""
+    spec = OutputSpec(container=Container.BAM, sort=True, index=True)
+    out = HtsOutput(str(path), spec, 1, "")
+    out.write(f"@SQ\tSN:chr1\tLN:{length}\n{RECORD.format(position)}".encode())
+    return out
+
+
+@pytest.mark.parametrize(("length", "suffix"), [(1 << 29, ".bai"), ((1 << 29) + 1, ".csi"), (600_000_000, ".csi")])
+def test_the_index_of_long_targets(length: int, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.bam"
+    for left in (".bai", ".csi"):  # by an earlier run
+        Path(f"{path}{left}").write_bytes(b"old")
+    written(path, length, length - 3).finish()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.bam", f"x.bam{suffix}"]
+    with pysam.AlignmentFile(str(path)) as file:
+        assert [r.query_name for r in file.fetch("chr1", length - 10, length)] == ["r"]
+
+
+def test_an_index_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.bam"
+    out = written(path, 100, 1)
+    Path(f"{path}.bai").mkdir()
+    with pytest.raises(OutputError, match=r"x\.bam is complete, but has no index"):
+        out.finish()
+    assert out.abandon() is None
+    pysam.quickcheck(str(path))
