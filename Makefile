@@ -109,14 +109,17 @@ bench-sw: .venv/dev
 	$(BIN)/python bench/sw_table.py $(BENCH)
 
 # The whole comparison that this machine can make, beside the peers that are in a folder, and docs' pages of it:
-# make bench-everything BENCH="--peers DIR --data DIR"; BENCH=--list shows the peers, BENCH=--dry-run the commands.
+# make bench-everything BENCH="--peers DIR --data DIR --minutes M"; BENCH=--list shows the peers, BENCH=--dry-run the
+# commands. A package that cannot be installed leaves only its peer out.
 bench-everything: .venv/dev
-	$(BIN)/pip install -q -r bench/requirements.txt -r bench/peers/requirements.txt
+	-$(BIN)/pip install -q -r bench/requirements.txt
+	-for peer in $$(sed '/^#/d' bench/peers/requirements.txt); do $(BIN)/pip install -q "$$peer"; done
 	$(BIN)/python bench/everything.py $(BENCH)
 
 # Only what the papers' tables (docs/papers.md) lack, and the page; options as in bench-everything.
 bench-tables: .venv/dev
-	$(BIN)/pip install -q -r bench/requirements.txt -r bench/peers/requirements.txt
+	-$(BIN)/pip install -q -r bench/requirements.txt
+	-for peer in $$(sed '/^#/d' bench/peers/requirements.txt); do $(BIN)/pip install -q "$$peer"; done
 	$(BIN)/python bench/everything.py --tables $(BENCH)
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.

@@ -1,6 +1,6 @@
 """How fast files are read and records are written, beside dnaio and beside the engine, on files in TMPDIR.
 
-    python bench/data_path.py [--megabytes 300 --threads 1 2 --repeats 5]
+    python bench/data_path.py [--megabytes 300 --threads 1 2 --repeats 5] [--plain]
 
 What is compared takes turns in the same run. dnaio is no part of wfacli: pip install dnaio, or its columns stay empty.
 """
@@ -134,7 +134,7 @@ def timed(what: Callable[[], object]) -> tuple[float, ...]:
     return time.perf_counter() - begun, time.process_time() - worked
 
 
-def readers(folder: Path, megabytes: int, threads: list[int], repeats: int) -> dict[str, dict]:
+def readers(folder: Path, megabytes: int, threads: list[int], repeats: int, plain_only: bool) -> dict[str, dict]:
     sets = {"FASTA 150": (150, False), "FASTQ 150": (150, True), "FASTQ 15000": (15_000, True)}
     peer = importlib.util.find_spec("dnaio") is not None
     rows: dict[str, dict] = {}
@@ -142,7 +142,7 @@ def readers(folder: Path, megabytes: int, threads: list[int], repeats: int) -> d
         plain = folder / "query", folder / "target"
         # What BGZF is made by comes with the extra bam.
         kinds = ["", "gz", *(["bgz"] if importlib.util.find_spec("pysam") else []), "zst"]
-        for kind in kinds if name == "FASTQ 150" else kinds[:1]:
+        for kind in kinds if name == "FASTQ 150" and not plain_only else kinds[:1]:
             for path in folder.iterdir():
                 path.unlink()
             count = pairs_of(megabytes / (_COMPRESSED if kind else 1), length, fastq)
@@ -201,10 +201,11 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=300, help="of each pair of files")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--plain", action="store_true", help="leave compressed files out")
     a = parser.parse_args()
     keep_memory_flat()  # as the command does
     with tempfile.TemporaryDirectory() as name:
-        rows = readers(Path(name), a.megabytes, a.threads, a.repeats)
+        rows = readers(Path(name), a.megabytes, a.threads, a.repeats, a.plain)
         written = formatter(Path(name), a.repeats)
     # Who else used the machine shows in the first rates, hardly in those of all threads.
     result = {"load_average": os.getloadavg(), "reader": rows, "formatter_seconds": written}

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md out of bench/results: of each kind of measurement the newest file, as a table.
+"""docs/benchmarks.md out of bench/results: of each kind of measurement the newest file of a machine, as a table.
 
     python bench/page.py            # writes the page
     python bench/page.py --check    # ends with 1 where the page is not what the results say
@@ -57,9 +57,29 @@ def section(kind: Kind, files: list[Path]) -> str:
         lines += ["### Measured again since then", ""]
         for path in since:
             lines += _table(kind, path)
-    if older := files[whole + 1 :]:
+    older = files[whole + 1 :]
+    for path in _elsewhere(files[whole], older):
+        lines += ["### On another machine", "", *_table(kind, path)]
+        older.remove(path)
+    if older:
         lines += ["Older: " + ", ".join(f"[{p.name}](../bench/results/{p.name})" for p in older) + ".", ""]
     return "\n".join(lines)
+
+
+def _elsewhere(path: Path, older: list[Path]) -> list[Path]:
+    """Of older whole tables the newest of each machine, told apart by their cores, that the newest is not of."""
+    known: set[int | None] = {_cores(path), None}
+    found: list[Path] = []
+    for other in older:
+        if not _is_part(other) and (cores := _cores(other)) not in known:
+            known.add(cores)
+            found.append(other)
+    return found
+
+
+def _cores(path: Path) -> int | None:
+    cores: int | None = json.loads(path.read_text())["machine"].get("cores")
+    return cores
 
 
 def _is_part(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The table of pairs on a card in README.md, out of bench/results.
+"""The table of pairs on a card in README.md, and how pairs on the CPU compare, out of bench/results.
 
     python bench/readme.py            # writes it
     python bench/readme.py --check    # ends with 1 where it is not what the results say
@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from pages.results import RESULTS, commit, machine
-from pages.text import Report, line, number
+from pages.text import Report, line, number, peer
 from papers.found import Results
 
 README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- gpu:begin (bench/readme.py) -->", "<!-- gpu:end -->"
 ROWS = {
     "2 M × 150 bp 2%": "2 M × 150 bp, 2%",
     "2 M × 150 bp 5%": "5%",
@@ -108,20 +107,44 @@ def said_plainly(report: Report) -> Iterator[str]:
     )
 
 
-def replaced(text: str, table: str) -> str:
-    """README with the table between its marks. Raises LookupError where they are missing."""
-    marks = re.compile(re.escape(BEGIN) + r"\n.*?" + re.escape(END), re.S)
+def cpu_block(results: Path = RESULTS) -> str:
+    """How our CPU engine compares with its peers in the newest whole table. Raises LookupError."""
+    whole = (found for found in Results(results).reports("cpu-table") if found[1]["name"] == "cpu-table")
+    path, report = next(whole, (None, {}))
+    if path is None:
+        raise LookupError("no cpu-table in bench/results")
+    ratios = {(cell["row"], cell["task"]): cell["best_peer_by_ours"] for cell in report["cells"]}
+    held = [ratio for ratio in ratios.values() if ratio is not None]
+    even, twice = sum(ratio >= 1 for ratio in held), sum(ratio >= 2 for ratio in held)
+    lines = [f"{machine(report)}, one thread, {report['date']}, commit `{commit(report)}`; `make bench-cpu` makes it"
+             f" on your machine, numbers in [{path.name}](bench/results/{path.name})."]  # fmt: skip
+    lines += [f"In {even} of {len(held)} cells wfacli is at least as fast as the best peer, in {twice} twice as fast."]
+    won = [f"{cell['row']}, {cell['task']}: {peer(cell['best_peer'])} takes {number(cell['best_peer_by_ours'])} of our"
+           " time" for cell in report["cells"] if (cell["best_peer_by_ours"] or 1) < 1]  # fmt: skip
+    lines += [f"**Faster than wfacli:** {'; '.join(won)}." if won else "No peer is faster in any cell."]
+    return "\n".join([*lines, *report.get("notes", [])]) + "\n"
+
+
+def replaced(text: str, name: str, block: str) -> str:
+    """README with a block between its marks. Raises LookupError where they are missing."""
+    begin, end = f"<!-- {name}:begin (bench/readme.py) -->", f"<!-- {name}:end -->"
+    marks = re.compile(re.escape(begin) + r"\n.*?" + re.escape(end), re.S)
     if not marks.search(text):
-        raise LookupError(f"no {BEGIN} … {END} in README.md")
-    return marks.sub(lambda _: f"{BEGIN}\n{table}{END}", text)
+        raise LookupError(f"no {begin} … {end} in README.md")
+    return marks.sub(lambda _: f"{begin}\n{block}{end}", text)
+
+
+def made_of(text: str, results: Path = RESULTS) -> str:
+    """README with all of its blocks."""
+    return replaced(replaced(text, "gpu", block(results)), "cpu", cpu_block(results))
 
 
 def main() -> None:
     text = README.read_text()
-    made = replaced(text, block())
+    made = made_of(text)
     if "--check" in sys.argv:
         if made != text:
-            sys.exit("README.md's table is not what bench/results says: python bench/readme.py")
+            sys.exit("README.md's blocks are not what bench/results says: python bench/readme.py")
         return
     README.write_text(made)
 

@@ -58,8 +58,13 @@ class Step:
 
 
 _FEWER = ("--repeats", "2", "--patience", "2")
+# Those that cannot be made shorter on the way go first.
 ALL = (
     Step(BENCH, quick=("--quick",), minutes=2, less=("--quick",)),
+    Step("api_rate", quick=("--pairs", "10000"), minutes=1, less=("--pairs", "30000")),
+    Step("whole_command", quick=("--pairs", "100000", "--repeats", "3"), minutes=1.5, less=("--repeats", "3")),
+    Step("peak_memory", quick=("--pairs", "30000"), minutes=1, less=("--pairs", "100000")),
+    Step("data_path", quick=("--megabytes", "30", "--repeats", "2"), minutes=2.5, less=("--repeats", "2")),
     Step("cpu_table", data=True, quick=("--quick", "--repeats", "1", "--longest", "10"), minutes=10,
          less=("--share", "0.1", "--longest", "10", *_FEWER), paced=True),
     Step("extend_table", ("--save",), data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "2"),
@@ -69,10 +74,6 @@ ALL = (
          paced=True),
     Step("distance_table", data=True, quick=("--repeats", "1", "--longest", "10"), minutes=7,
          less=("--longest", "15", *_FEWER), paced=True),
-    Step("api_rate", quick=("--pairs", "10000"), minutes=1, less=("--pairs", "30000")),
-    Step("whole_command", quick=("--pairs", "100000", "--repeats", "3"), minutes=1.5, less=("--repeats", "3")),
-    Step("peak_memory", quick=("--pairs", "30000"), minutes=1, less=("--pairs", "100000")),
-    Step("data_path", quick=("--megabytes", "30", "--repeats", "2"), minutes=2.5, less=("--repeats", "2")),
     Step("gpu_table", card=True, data=True, quick=("--quick",), minutes=25, less=("--longest", "10", *_FEWER),
          paced=True),
     Step("kernel_table", card=True, quick=("--share", "0.1"), minutes=1, less=("--repeats", "2"), paced=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import statistics
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ STREAMS = 16  # of its batches at a time: eight threads, each with two
 MOST_PAIRS, LEAST_PAIRS = 50_000, 10_000  # of a batch: more gain nothing, fewer lose
 MEMORY = Path("/dev/shm")  # where files are in memory
 PATIENCE = 60.0  # seconds
+STEADY, REPEATS = 2.0, 3  # times that its memory takes, which vary by half from run to run; runs where that matters
+MOST_TIMES, MOST_LETTERS = 6, 6e8  # pairs of another run, as often, and their letters: it reads them for seconds
 
 
 def peers_pairs(pairs: Pairs, cells: float, letters: float, paths: bool) -> Pairs:
@@ -27,26 +30,33 @@ def peers_pairs(pairs: Pairs, cells: float, letters: float, paths: bool) -> Pair
 
 
 def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) -> dict[str, Any]:
-    """TCUPS, or why there are none. Of the time that it prints what it takes to make its memory is left out."""
+    """TCUPS, or why there are none, by the times that it prints (medians), in which its memory is made.
+
+    What that takes is left out: it is what two pairs with hardly a cell take. Where the pairs take less than STEADY
+    times as long beside it, runs with several times as many follow, in batches as large: then the rate is that of the
+    pairs which one has and the other has not, since both make the same memory.
+    """
     size = _batch(len(pairs), pairs.longest, paths)
     longest = max((s for pair in pairs.distinct for s in pair), key=len)
     little = Pairs([(longest, longest[:8]), (longest[:8], longest)], 2)  # for which it makes memory as large
-    taken = []
-    for some in (little, pairs):
-        best, failed = _best(program, scores, some, paths, repeats, size)
-        if best is None:
+    begun, failed = _median(program, scores, little, paths, repeats, size)
+    seconds, failed = (None, failed) if begun is None else _median(program, scores, pairs, paths, repeats, size)
+    if begun is None or seconds is None:
+        return {"failed": failed}
+    found: dict[str, Any] = {"seconds": round(seconds, 5), "memory_seconds": round(begun, 5), "batch": size}
+    work, taken = pairs.cells, seconds - begun
+    times = min(MOST_TIMES, int(MOST_LETTERS / pairs.letters))
+    if taken < STEADY * begun and times > 1:
+        more = Pairs(pairs.distinct, times * len(pairs))
+        longer, failed = _median(program, scores, more, paths, max(repeats, REPEATS), size)
+        fewer, failed = (None, failed) if longer is None else _median(program, scores, pairs, paths, REPEATS, size)
+        if longer is None or fewer is None:
             return {"failed": failed}
-        taken.append(best)
-    begun, seconds = taken
-    rate = float(f"{pairs.cells / max(seconds - begun, 0.1 * seconds) / 1e12:.4g}")
-    return {
-        "seconds": round(seconds, 5),
-        "memory_seconds": round(begun, 5),
-        "tcups": rate,
-        "batch": size,
-        "pairs": len(pairs),
-        "cells": pairs.cells,
-    }
+        found |= {"seconds": round(fewer, 5), "more": {"pairs": len(more), "seconds": round(longer, 5)}}
+        work, taken = more.cells - pairs.cells, longer - fewer
+    if taken <= 0:
+        return {"failed": "too few pairs beside what its memory takes"}
+    return {**found, "tcups": float(f"{work / taken / 1e12:.4g}"), "pairs": len(pairs), "cells": pairs.cells}
 
 
 def program_for(programs: dict[int, Path], longest: int) -> Path | None:
@@ -66,8 +76,10 @@ def _batch(pairs: int, longest: int, paths: bool) -> int:
     return min(size, _room(longest)) if paths else size
 
 
-def _best(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, size: int) -> tuple[float | None, str]:
-    """Seconds, the least of some runs; or why one did not end."""
+def _median(
+    program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, size: int
+) -> tuple[float | None, str]:
+    """Seconds, the median of some runs; or why one did not end."""
     taken = []
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         files = [Path(folder) / name for name in ("q.fa", "t.fa")]
@@ -81,7 +93,7 @@ def _best(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, s
             if seconds is None:
                 return None, failed
             taken.append(seconds)
-    return min(taken), ""
+    return statistics.median(taken), ""
 
 
 def _seconds(command: list[str], size: int) -> tuple[float | None, str]:

@@ -46,7 +46,8 @@ TIMED = {
     "batches one after another as the command has them, the same ones again where they are few",
     "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs; less the "
     "time that it prints for two pairs with hardly a cell, for which it makes as much memory. Of the same pairs "
-    "as many as it needs to be busy, which are more than ours where they are long",
+    "as many as it needs to be busy, which are more than ours where they are long. Where that is less than twice what "
+    "its memory takes: more pairs in batches as large, less those (more); medians",
     "bus_tcups": "what nobody can outdo who gets letters over the bus, a byte each, as fast as a copy alone is",
     "builds": "kernels alone, of one size of groups for all pairs: LANESxCOLUMNS; whole: directions of all cells",
 }

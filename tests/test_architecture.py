@@ -53,7 +53,7 @@ STAGES = [
     {"engines.cpu", "engines.gpu", "engines.both", "engines.extend", "engines.extend_auto", "engines.extend_gpu"},
     {"engines.several", "engines.trial"},
     {"engines.choice", "engines.rescue", "engines.single"},
-    {"pipeline"},
+    {"pipeline", "early"},
     {"run"},
     {"dotplot", "run_extend", "run_mapped", "simulate"},
     {"measure"},

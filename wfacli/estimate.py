@@ -44,8 +44,10 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
 def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them.
 
-    Of metrics other than edit distance they are costs, in average edits.
+    Of metrics other than edit distance they are costs, in average edits. Batches that have been here are returned.
     """
+    if pairs.extent is not None:
+        return pairs
     usual, costs = tuning.ESTIMATE_BESIDE_A_CARD, weights(spec)
     if len(pairs) > 4 * jobs.SAMPLE:
         every = len(pairs) // jobs.SAMPLE

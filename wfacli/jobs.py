@@ -20,7 +20,7 @@ from .batch import I32, PairBatch
 from .config import AlignSpec, Limits
 from .forecast import F64
 from .gpu import rungs
-from .offers import GIVEN_UP, Offers, Sample
+from .offers import Offers, Sample
 
 SAMPLE = 256  # pairs that speak for a batch where each has an estimate
 _KEPT = 256  # samples whose choice is remembered
@@ -82,7 +82,7 @@ class _Choice:
         least = times[by, every]
         mine = np.isfinite(least)
         # What another job would have to do again is no kernel's choice, however soon it would know.
-        mine &= (offers.fails[some][by, every] <= GIVEN_UP) & ((offers.cpu >= least) | (not self.cpu))
+        mine &= (offers.fails[some][by, every] <= offers.given_up) & ((offers.cpu >= least) | (not self.cpu))
         to[mine] = np.array(some)[by[mine]]
         return to, np.where(mine, least, offers.cpu)
 
@@ -118,8 +118,15 @@ def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, c
 
 @functools.lru_cache(maxsize=_KEPT)
 def _one_serves(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
-    several = _few(_offers(sample, spec, limits, cpu), sample.weight, few_on_cpu=False)
-    return len(several.kernels) == 1 and not several.cpu
+    offers, weight = _offers(sample, spec, limits, cpu), sample.weight
+    several = _few(offers, weight, few_on_cpu=False)
+    if len(several.kernels) != 1 or several.cpu:
+        return False
+    if not offers.kernels[several.kernels[0]].any_band:
+        return True
+    # A band for all is as wide as the widest one needed, and some pairs that are not looked at may need a wider one.
+    own = Offers(sample.pairs, spec, limits, cpu, own=True)
+    return _total(offers, several, weight) < _total(own, _best(own, weight), weight) + tuning.CHOOSING * sample.count
 
 
 @functools.lru_cache(maxsize=_KEPT)  # a batch asks twice: for its estimates, and for its routes
@@ -195,7 +202,7 @@ def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
     """Up to _MOST kernels that together take the least."""
     choice = _best(offers, weight)
     # As times of a full card say, for most of what it can do: who has a card and few pairs wants most of them there.
-    tried = np.where(offers.fails <= GIVEN_UP, offers.expected, np.inf).min(axis=0)
+    tried = np.where(offers.fails <= offers.given_up, offers.expected, np.inf).min(axis=0)
     slower = (tried > offers.cpu)[np.isfinite(tried)]
     if not choice.kernels or not len(slower) or slower.mean() > 0.5:
         return _Choice(())

@@ -18,7 +18,9 @@ from .gpu import dp, rungs, tiles, wfa
 
 _STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # by which samples are alike
 _MANY = 16  # pairs whose estimates tell how much pairs differ
-GIVEN_UP = 0.5  # of all pairs like this that a kernel fails: it is not tried
+# Of all pairs like this that a kernel fails: it is not tried. Pairs that one has failed are few, and the CPU would be
+# long at them while the card has nothing else to do: there times decide, unless it is all but hopeless.
+_GIVEN_UP, _GIVEN_UP_AGAIN = 0.5, 0.8
 _BANDS = 12  # that are compared
 _TAILS = (1.0, 1.75, 2.5, 3.5, 5.0, 7.0)  # spreads above what is expected, for which pairs' own bands are compared
 ALIKE = 1.1  # times the work of another pair: nothing is gained by an order
@@ -70,6 +72,7 @@ class Offers:
         tries: f64[kernels, n], until a kernel has an answer, be it that it has none.
         fails: f64[kernels, n], how likely that is.
         alone: f64[kernels, n], a pair's time in a card that has nothing else to do.
+        given_up: of all pairs like one that a kernel fails, so that it is not tried.
         cpu_names: the CPU's kernels; cpu_times: f64[them, n].
         cpu, cpu_kernel: f64[n] and str[n], the least of them, and whose it is.
     """
@@ -107,6 +110,7 @@ class Offers:
         )
         reach = np.array([rung.reach(self.like) for rung in self.kernels]).reshape(shape)
         self.fails = self._failing(reach, failed)
+        self.given_up = _GIVEN_UP if failed is None else _GIVEN_UP_AGAIN
         self.alone = np.array([rung.alone(self.like) for rung in self.kernels]).reshape(shape)
         times = np.array([forecast.microseconds(name) for name in cpu])
         best = times.argmin(axis=0)
@@ -123,7 +127,7 @@ class Offers:
     @functools.cached_property
     def useful(self) -> list[int]:
         """Kernels that some pairs may be tried in."""
-        tried = (self.fails <= GIVEN_UP) & np.isfinite(self.tries)
+        tried = (self.fails <= self.given_up) & np.isfinite(self.tries)
         return np.flatnonzero(tried.any(axis=1)).tolist()
 
     @functools.cached_property

@@ -6,15 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._native import check_batch
 from .batch import U8, AlignmentBatch, PairBatch
 from .config import CPU_BATCH, GPU_BATCH, Config, Container, EngineName, Format, RunConfig
+from .dispatch import route
 from .engines.base import Engine
 from .engines.cpu import CpuEngine, native_options
 from .engines.rescue import align_in_turn, turns_of
 from .errors import InternalError, UsageError
+from .estimate import with_estimates
 from .forecast import TABLE
 from .gpu.presence import may_have_card
 from .io.ahead import Ahead
@@ -27,6 +29,9 @@ from .io.reader import Files, layout_of, read_batches
 from .io.sources import Source
 from .pipeline import run_ordered
 from .stats import Stats
+
+if TYPE_CHECKING:
+    from .early import EarlyBatches
 
 # Beside a card: batches at a time for each, which are large and whose letters are in page-locked memory; and seconds
 # that a thread may keep the interpreter from the one that has the card, by default more than a job takes.
@@ -114,8 +119,9 @@ class BatchRun(ABC):
         if config.explain:
             self.stats.promises = {}
         self._formatter = formatter
-        # SAM's header takes a while, in which a card can be opened.
+        # SAM's header takes a while, in which a card can be opened; so do the first batches.
         self._header = self._begun_header()
+        self._early = self._begun_reading()
         try:
             self.report = Output(report) if report else None
             self.output = self._output(output)
@@ -127,10 +133,19 @@ class BatchRun(ABC):
                     opened.abandon()
                 raise
         except BaseException:
+            self._end_reading()
             self._end_header()
             raise
-        sizes = [source.size for source in self._sources]
-        self.batch_bases = config.batch_bases or (shared_out(sizes, self._cards) if self.on_gpu else CPU_BATCH)
+        self.batch_bases = self._batch_of(self._cards) if self.on_gpu else config.batch_bases or CPU_BATCH
+        if self._early and self.on_gpu:
+            self._early.opened(self.engine.letters_memory)
+        elif self._early:  # batches of the CPU are others
+            self._end_reading()
+            self._sources = files.open()
+
+    def _batch_of(self, cards: int) -> int:
+        """Letters of a batch beside so many cards."""
+        return self.settings.batch_bases or shared_out([source.size for source in self._sources], cards)
 
     def _output(self, path: str | None) -> Output:
         out = self.settings.output
@@ -172,12 +187,14 @@ class BatchRun(ABC):
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         """The input; `most` batches are alive at a time."""
-        layout, lend = layout_of(self._sources), self.engine.letters_memory if self.on_gpu else None
+        return self._read(self.batch_bases, self.engine.letters_memory if self.on_gpu else None)
+
+    def _read(self, batch_bases: int, lend: Callable[[int], U8 | None] | None) -> Iterator[PairBatch]:
         sam = self.settings.output.format is Format.SAM
         return read_batches(
             self._sources,
-            layout,
-            self.batch_bases,
+            layout_of(self._sources),
+            batch_bases,
             lend=lend,
             keep_quality=sam,
             threads=self.settings.threads,
@@ -206,11 +223,11 @@ class BatchRun(ABC):
             self._prepare()
             threads = self.settings.threads
             most = MOST_BESIDE_A_CARD * self._cards if self.on_gpu else threads + 3
-            batches = self._batches(most)
+            batches = iter(self._early) if self._early else self._timed(self._batches(most))
             if self.settings.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query)
             run_ordered(
-                self._timed(batches),
+                batches,
                 self._work,
                 self._write,
                 begin=self._write_header,
@@ -223,6 +240,7 @@ class BatchRun(ABC):
             self.partial = self.output.abandon()
             raise
         finally:
+            self._end_reading()
             self._end_header()
             self.engine.close()
             for source in self._sources:
@@ -240,6 +258,15 @@ class BatchRun(ABC):
     @property
     def _has_sam_header(self) -> bool:
         return self.settings.output.header and self.settings.output.format is Format.SAM
+
+    def _begun_reading(self) -> EarlyBatches | None:
+        """Batches that are read while a card is opened, where that may be."""
+        return None
+
+    def _end_reading(self) -> None:
+        if self._early:
+            self._early.close()
+            self._early = None
 
     def _end_header(self) -> None:
         if self._header:
@@ -302,17 +329,44 @@ class AlignRun(BatchRun):
         super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
         self._turns = turns_of(self._cards)
 
+    @property
+    def _card_wanted(self) -> bool:
+        config = self.config
+        unasked = config.engine is EngineName.AUTO and config.devices == (0,)
+        return config.engine is not EngineName.CPU and not (unasked and not may_have_card())
+
+    def _begun_reading(self) -> EarlyBatches | None:
+        """See BatchRun; files only, which can be opened again where there is no card in the end."""
+        cards = self.config.devices
+        if not self._card_wanted or not cards or not all(source.regular for source in self._sources):
+            return None
+        # What lends memory takes a while to import.
+        from .early import EarlyBatches
+
+        letters = self._batch_of(len(cards))
+        return EarlyBatches(
+            lambda lend: self._timed(self._read(letters, lend)),
+            self._made_ready,
+            MOST_BESIDE_A_CARD * len(cards),
+        )
+
+    def _made_ready(self, pairs: PairBatch) -> PairBatch:
+        """With estimates. Its routes are found sooner the next time: what they were chosen by is remembered."""
+        config = self.config
+        pairs = with_estimates(pairs, config.spec, gpu=True)
+        route(pairs, config.spec, config.limits, config.kernel, gpu=True)
+        return pairs
+
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
-        unasked = config.engine is EngineName.AUTO and config.devices == (0,)
-        if config.engine is EngineName.CPU or (unasked and not may_have_card()):
+        if not self._card_wanted:
             return cpu, 0
         # What drives a card takes a while to import.
         from .engines.both import BothEngines
         from .engines.choice import with_gpu
 
-        engine = with_gpu(config, cpu, self.stats, tell)
+        engine = with_gpu(config, cpu, self.stats, tell, self._early.letters if self._early else None)
         return engine, engine.cards if isinstance(engine, BothEngines) else 0
 
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:

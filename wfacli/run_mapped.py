@@ -13,7 +13,7 @@ from .errors import InputError
 from .io.ahead import Ahead
 from .io.format import Formatter
 from .io.header import header_around
-from .io.mapped import MappedFiles, mapped_reader, read_reference, reference_lines
+from .io.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from .io.reader import batches_of
 from .run import AlignRun, counted
 
@@ -39,6 +39,9 @@ class MappedRun(AlignRun):
     def _begun_header(self) -> Ahead[bytes | U8] | None:
         return None  # the reference comes first
 
+    def _begun_reading(self) -> None:
+        return None  # likewise
+
     def _prepare(self) -> None:
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
@@ -52,10 +55,12 @@ class MappedRun(AlignRun):
         sam = out.format is Format.SAM
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
         lend = self.engine.letters_memory if self.on_gpu else None
+        batches = batches_of(self._reader, self._sources[:2], self.batch_bases, lend, threads=self.settings.threads)
         try:
-            yield from batches_of(
-                self._reader, self._sources[:2], self.batch_bases, lend, threads=self.settings.threads
-            )
+            for batch in batches:
+                check_fits(self._reference, self._sources[2].path)
+                yield batch
+            check_fits(self._reference, self._sources[2].path)  # what its checksums were made of, too
         except InputError:
             self._mapped_files.blame()
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,7 +98,9 @@ def test_blast6_of_all_pairs() -> None:
                 i, i_end, j, j_end = one.span
                 places = [i + 1, i_end, j + 1, j_end]
                 shares = [f"{100 * count['='] / columns:.3f}", columns, count["X"], gaps]
-                expected.append([query, target, *map(str, [*shares, *places, "nan", one.score])])
+                nats = 0.267 * one.score - math.log(0.041)  # NCBI's lambda and K of BLOSUM62 with 11,1
+                scored = [f"{len(q) * len(t) * math.exp(-nats):.2e}", f"{nats / math.log(2):.1f}"]
+                expected.append([query, target, *map(str, [*shares, *places, *scored])])
     assert golden("extend.proteins.blast6") == expected
 
 

@@ -14,10 +14,10 @@ sys.path.insert(0, str(ROOT / "bench"))
 import page
 
 
-def result(folder, date, name, rows, machine="2core-abc"):
-    report = {"name": name, "date": date, "commit": "abc", "machine": {"cpu": "CPU", "cores": 2},
+def result(folder, date, name, rows, cores=2):
+    report = {"name": name, "date": date, "commit": "abc", "machine": {"cpu": "CPU", "cores": cores},
               "what_is_timed": {"ours": "all of it"}, "rows": rows}  # fmt: skip
-    path = folder / f"{date}-{machine}-{name}.json"
+    path = folder / f"{date}-{cores}core-abc-{name}.json"
     path.write_text(json.dumps(report))
     return path
 
@@ -60,6 +60,17 @@ def test_the_newest_whole_result_is_taken(tmp_path):
     assert "| 3.00 |" in text and "| 4.00 |" not in text
     assert "CPU, 2 cores, 2026-01-03, commit `abc`" in text
     assert f"Older: [{part.name}]" in text
+
+
+def test_another_machines_newest_table_stays(tmp_path):
+    result(tmp_path, "2026-01-01", "extend-table", [extend_row(6.0)], cores=16)
+    result(tmp_path, "2026-01-02", "extend-table", [extend_row(3.0)], cores=16)
+    result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(4.0)], cores=32)
+    result(tmp_path, "2026-01-04", "extend-table", [extend_row(2.0)])
+    newest, other = page.page(tmp_path).split("### On another machine")
+    assert "CPU, 2 cores" in newest and "| 2.00 |" in newest and "16 cores" not in newest
+    assert "CPU, 16 cores, 2026-01-02" in other and "| 3.00 |" in other and "| 6.00 |" not in other
+    assert "| 4.00 |" not in other and "Older:" in other
 
 
 def test_parts_measured_since_stand_below_the_whole_table(tmp_path):

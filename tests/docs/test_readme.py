@@ -31,6 +31,20 @@ TABLES = {
     "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups", "own_seconds")),
     "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
 }
+# Of sentences with measured numbers, likewise.
+N = r"([\d.]+)"
+PROSE = (
+    (f"scores in {N} s for PacBio's pairs and in {N} s for ONT's", ("band-table",), ("best_seconds",)),
+    (f"exactly in {N} and {N} s, in the same run", ("band-table",), ("best_seconds",)),
+    (f"letters took {N} s with it and {N} s without", ("band-table",), ("best_seconds",)),
+    (f"take the wavefront {N} s and .* and bits {N} s", ("distance-scale",), ("seconds",)),
+    (f"random letters {N} s and {N} s", ("distance-scale",), ("seconds",)),
+    (f"at 8% takes {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
+    (f"at 99.4% {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
+    (f"{N} to {N} times edlib's rate", ("api-rate",), ("times_the_peer",)),
+    (f"and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
+    (f"WFA-GPU {N} to {N} s, GASAL2 {N} s", ("gpu-table",), ("best_seconds",)),
+)
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # but for lengths and rates
 
 
@@ -82,7 +96,28 @@ def test_the_table_of_pairs_on_a_card_is_made_of_files():
     shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         pytest.skip("which of a day's results is newest is in the history, which is not here")
-    assert readme.replaced(TEXT, readme.block()) == TEXT, "make docs, or python bench/readme.py, and commit"
+    assert readme.made_of(TEXT) == TEXT, "make docs, or python bench/readme.py, and commit"
+
+
+@pytest.mark.parametrize(("said", "kinds", "keys"), PROSE)
+def test_numbers_of_sentences_are_in_files(said, kinds, keys):
+    found = re.search(said.replace(" ", r"\s+"), TEXT)
+    assert found, "README.md says it in other words now"
+    values = known(kinds, keys)
+    assert [text for text in found.groups() if not rounded_from(text, values)] == []
+
+
+def test_how_the_cpu_compares_is_counted_and_what_a_peer_wins_is_said(tmp_path):
+    written(
+        tmp_path,
+        "cpu-table",
+        "2026-01-02",
+        [cell("a", 0.5, wfa_gpu=0.25), cell("b", 0.5, wfa_gpu=0.6), cell("c", 0.25, wfa_gpu=1.0), cell("d", 1.0)],
+    )
+    written(tmp_path, "cpu-table-part", "2026-01-03", [cell("a", 0.5, wfa_gpu=1.0)])
+    made = readme.cpu_block(tmp_path)
+    assert "In 2 of 3 cells wfacli is at least as fast as the best peer, in 1 twice as fast." in made
+    assert "**Faster than wfacli:** a, affine CIGAR: WFA-GPU (5 batches) takes 0.500 of our time." in made
 
 
 def cell(row: str, ours: float, **peers: float) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import json
 import re
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from tests.cli.support import fasta, fastq, table
 from tests.emulation.driver import EmulatedDriver, leaks
-from wfacli import cli
+from wfacli import cli, run
 from wfacli.engines import choice
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 
@@ -165,6 +166,32 @@ def assert_one_error(capfd, *words: str) -> None:
     assert len(lines) == 1, lines
     assert lines[0].startswith("wfacli: error: ")
     assert all(word in lines[0] for word in words), lines
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["card", "no-card"])
+def test_batches_are_read_while_a_card_is_opened(align, folder, drivers, monkeypatch, there):
+    """Into memory that the card gets when it is there; where there is none, the CPU's own batches are read."""
+    read, opening, read_batches = threading.Event(), choice.CudaDriver, run.read_batches
+
+    def reading(*arguments, **rest):
+        for batch in read_batches(*arguments, **rest):
+            yield batch
+            read.set()  # somebody has asked for the next one
+
+    def slow(index: int, compiler: object) -> EmulatedDriver:
+        assert read.wait(30), "nobody reads while the card is opened"
+        if there:
+            return opening(index, compiler)
+        raise DeviceError("no card")
+
+    monkeypatch.setattr(run, "read_batches", reading)
+    monkeypatch.setattr(choice, "CudaDriver", slow)
+    arguments = ("q.fq", "t.fa", "--metric", "edit", "-t", "2", "--batch-bases", "700")
+    assert align(*arguments, "--engine", "auto", "-o", "some.paf", "--stats", "s.json") == 0
+    assert align(*arguments, "--engine", "cpu", "-o", "cpu.paf") == 0
+    assert (folder / "some.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
+    assert json.loads((folder / "s.json").read_text())["engine"]["engine"] == ("gpu" if there else "cpu")
+    assert not any(thread.name == "wfacli-early" for thread in threading.enumerate())
 
 
 def test_without_a_card(align, folder, monkeypatch, capfd):

@@ -149,6 +149,31 @@ def test_targets_that_repeat(count):
         assert_equal(aligned(engine, again, RESIDENT, rows), of_cpu(AFFINE, once, rows), f"seed {SEED}")
 
 
+@by_kernel
+def test_kernels_are_loaded_before_the_first_one_runs(spec, kernel):
+    """Loading waits for what runs on the card, and keeps the interpreter meanwhile."""
+    order = []
+
+    def noting(driver):
+        load, launch = driver.kernel, driver.launch
+        driver.kernel = lambda row: (order.append(row.name), load(row))[1]
+        driver.launch = lambda loaded, *rest: (order.append(0), launch(loaded, *rest))[1]
+
+    with on_card(spec, prepare=noting) as (engine, _):
+        aligned(engine, batch_of(some_pairs(40, 60)), kernel)
+    first = order.index(0)
+    assert set(filter(None, order[first:])) <= set(order[:first])
+
+
+def test_the_first_answers_have_room_for_as_many_operations_as_estimates_promise():
+    batch = batch_of([(b"ACGT" * 25, b"AGGT" * 25)] * 64)
+    for known in (False, True):
+        with on_card(AFFINE) as (engine, driver):
+            pairs = batch.with_edits(np.full(64, 25 if known else -1, np.int32))
+            assert_equal(aligned(engine, pairs, "gpu-dp-128"), of_cpu(AFFINE, batch))
+            assert driver.calls["download"] == (1 if known else 2), "51 operations a pair"
+
+
 def test_nothing_to_do():
     batch = batch_of(some_pairs(3))
     with on_card(EDIT) as (engine, driver):

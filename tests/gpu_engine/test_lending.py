@@ -141,6 +141,29 @@ def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_
         assert mapping_of(answers)[0] == "rw-s"
 
 
+def test_what_is_lent_before_there_is_a_card_is_locked_when_it_comes(card):
+    lender, call, driver = card
+    early, gone = lender.lend_early(1000), lender.lend_early(1000)
+    assert not lender.holds(early) and not driver.calls["lock"]
+    del gone  # what comes back before is nobody's
+    lender.opened(call)
+    assert lender.holds(early)
+    where = address(early)
+    del early
+    late = lender.lend_early(1000)
+    assert address(late) == where and lender.holds(late)
+
+
+def test_what_was_lent_early_and_cannot_be_locked_is_staged(card):
+    lender, call, driver = card
+    early = lender.lend_early(1000)
+    driver.fail(call="lock", after=0, times=1, error=DeviceError)
+    lender.opened(call)
+    assert not lender.holds(early)
+    del early
+    assert lender.holds(lender.lend(1000, call))
+
+
 # Letters
 
 

@@ -97,7 +97,11 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         cuMemAllocHost_v2=memory_of_the_host, cuMemFreeHost=lambda address: of_library("free"),
         cuMemHostRegister_v2=lambda address, nbytes, flags: of_library("register"),
         cuMemHostUnregister=lambda address: of_library("unregister"),
-    )  # fmt: skip
+        cuInit=lambda flags: of_library("own init"),
+        cuDeviceGet=lambda device, index: of_library("own device"),
+        cuDevicePrimaryCtxRetain=lambda context, device: of_library("own retain"),
+        cuDevicePrimaryCtxRelease_v2=lambda device: of_library("own release"),
+    )
     cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
     cuda.Stream = lambda flags: call("stream", f"stream {flags}")
     module = SimpleNamespace(get_function=lambda entry: cuda.function)

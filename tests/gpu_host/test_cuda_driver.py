@@ -78,6 +78,21 @@ def test_the_card_is_described(cuda):
     assert card == Card("Some card", "sm_90", 132, 232448, 233472, 1 << 34, "13.0", "0000:01:00.0")
 
 
+@pytest.mark.parametrize(("fault", "held"), [(None, 1), ("own init", 0), ("own device", 0), ("own retain", 0)])
+def test_a_card_is_opened_without_the_interpreter_s_lock(cuda, fault, held):
+    """By the library itself, before PyCUDA does it again; what fails there PyCUDA may find, and say."""
+    if fault:
+        cuda.faults[fault] = 100
+    retain, order = cuda.call, []
+    cuda.Device().retain_primary_context = lambda: (order.append(dict(cuda.calls)), retain("retain"))[1]
+    cuda.faults["retain"] = cuda.Error("no context")
+    with pytest.raises(DeviceError, match="opening the card failed: no context"):
+        CudaDriver()
+    assert order[0].get("own release", 0) == 0
+    assert order[0].get("own retain", 0) == (held or fault == "own retain")
+    assert cuda.calls["own release"] == held
+
+
 def test_errors_are_ours_and_tell_what_failed(cuda):
     driver = CudaDriver(compiler=COMPILER)
     letters = np.zeros(1000, np.uint8)

@@ -118,7 +118,7 @@ def test_a_time_is_shared_and_makes_tables_shorter_where_it_is_too_short(monkeyp
     assert whole["api_rate"] == [] and short["api_rate"] == ["--pairs", "30000"]
     given = {name: float(words[words.index("--minutes") + 1]) for name, words in short.items() if "--minutes" in words}
     assert given.keys() == {"cpu_table", "local_table"}
-    assert given["cpu_table"] == pytest.approx(turns.AHEAD * 6 * 10 / 15, abs=0.02)
+    assert given["cpu_table"] == pytest.approx(turns.AHEAD * 6 * 10 / 14, abs=0.02)
     unbound, _ = dry_run(capsys, *chosen)
     assert not any("--minutes" in words for words in unbound.values())
 
@@ -144,7 +144,7 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(t
     monkeypatch.setattr(everything, "run", run)
     with pytest.raises(SystemExit, match=r"^failed: cpu_table$"):
         everything.main(["--only", "table", "data_path"])
-    assert ran == ["cpu_table", "extend_table", "guided_table", "local_table", "distance_table", "data_path"]
+    assert ran == ["data_path", "cpu_table", "extend_table", "guided_table", "local_table", "distance_table"]
     said = capsys.readouterr().out
     assert "it has no [bold]legs" in said and "no card: none" in said and paged
     with pytest.raises(SystemExit, match="no such folder"):

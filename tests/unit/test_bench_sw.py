@@ -50,7 +50,7 @@ def rows_of(folder):
 
 def test_a_table_of_equal_lengths(card, capsys):
     # Two pairs of few letters take as long as its memory does.
-    takes = "$(($(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)) > 100 ? 5 : 3))"
+    takes = "$(($(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)) > 100 ? 1003 : 3))"
     peer = program(card, SAYS.format(calls=card / "calls", ms=takes))
     table(["--lengths", "20", "30", "--gasal2", f"128:{peer}", "--builds", "--peer-cells", "4000"])
     rows = rows_of(card)
@@ -60,8 +60,8 @@ def test_a_table_of_equal_lengths(card, capsys):
         for kind in ("scores", "cigars"):
             assert row[kind]["wfacli"]["seconds"] > 0 and list(row[kind]["wfacli"]["builds"]) == ["2x32"]
             cells = pairs * int(row["name"]) ** 2
-            rate = pytest.approx(cells / 2e9, 1e-3)
-            theirs = {"seconds": 0.005, "memory_seconds": 0.003, "tcups": rate, "batch": 1}
+            rate = pytest.approx(cells / 1e12, 1e-3)
+            theirs = {"seconds": 1.003, "memory_seconds": 0.003, "tcups": rate, "batch": 1}
             assert row[kind]["gasal2"] == {**theirs, "pairs": pairs, "cells": cells}
     calls = [line.split() for line in (card / "calls").read_text().splitlines()]
     assert " ".join(calls[0][:13]) == "1 -a 2 -b 4 -q 4 -r 2 -y local -n 8"
@@ -90,6 +90,20 @@ def test_what_was_measured_stays(card, monkeypatch):
 def test_nobody_has_a_turn_once_the_time_is_over(card):
     table(["--lengths", "20", "--minutes", "0"])
     assert not list(card.glob("*.json"))
+
+
+def test_a_peer_that_hardly_takes_longer_than_for_its_memory(tmp_path):
+    """100 ms, and one for each 20 pairs: more pairs say what they take. One whose time never changes has no rate."""
+    pairs = sw_pairs.equal(20, 400)
+    size = 24 * 400  # bytes of their file, b">p\n" and a line end with each
+    script = f"n=$(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)); n=$(($n < {size} ? 0 : $n))"
+    script += '; echo "Total execution time (in milliseconds): $((100 + $n / 480))"'
+    found = sw_gasal2.gasal2(program(tmp_path, script), "2,4,4,2", pairs, False, 1)
+    assert (found["seconds"], found["memory_seconds"]) == (0.12, 0.1)
+    assert found["more"] == {"pairs": 2400, "seconds": 0.22}
+    assert found["tcups"] == pytest.approx(pairs.cells / 0.02 / 1e12, 1e-3)
+    never = program(tmp_path, 'echo "Total execution time (in milliseconds): 100"')
+    assert "too few" in sw_gasal2.gasal2(never, "2,4,4,2", pairs, False, 1)["failed"]
 
 
 def test_a_peer_that_fails_says_why(tmp_path):

@@ -300,6 +300,24 @@ def test_batches_that_are_alike_are_decided_once():
     assert jobs._several.cache_info().misses == found.misses + 2
 
 
+@pytest.mark.parametrize(("edits", "kernel"), [(13_500, "gpu-tiles-47104"), (25_000, DIFFERENCE)])
+def test_few_long_pairs_get_another_job_although_it_may_fail_them_too(edits, kernel):
+    batch, rows = with_edits([edits] * 14, 57_000), np.arange(14, dtype=np.int32)
+    status = np.full(14, Status.SCORE_LIMIT, np.uint8)
+    (again,) = further(Route(rows, "gpu-tiles-47104", cut=33_280), status, rows, spec_for(AFFINE), batch)
+    assert again.kernel == kernel, "it takes a tenth of what the CPU does, unless it is all but hopeless"
+
+
+@pytest.mark.parametrize(("spread", "serves"), [(0, True), (0.8, False)], ids=["alike", "unlike"])
+def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, serves):
+    """Even if one band would do for all that speak for them: it would be the widest one's."""
+    lengths = (10_000 * np.exp(spread * np.random.default_rng(6).normal(size=256))).astype(np.int32)
+    batch = with_edits((0.15 * lengths).astype(int), 10_000)
+    batch = dataclasses.replace(batch, q_len=lengths, t_len=lengths)
+    spec = spec_for(AFFINE)
+    assert jobs.one_serves(batch, 2000 if spread else 20_000, spec, Limits(), candidates(spec)) == serves
+
+
 def test_what_is_remembered_of_a_batch_keeps_no_letters():
     batch = with_edits([400] * 900, 10_000)
     letters = weakref.ref(batch.bases)

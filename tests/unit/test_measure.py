@@ -243,3 +243,5 @@ def test_colours_tell_engines_apart_where_there_is_one_error(errors, colours):
     _panel(axes, rows, rows)
     found = [bar.lines[0].get_color() for bar in axes.containers]
     assert len(found) == 2 * len(errors) and len(set(found)) == colours
+    low, high = axes.get_ylim()  # rates of 2 and 4: between two labels
+    assert low <= 1 < 10 <= high and axes.get_xlim() == (50, 200)

@@ -10,6 +10,7 @@ from ..errors import DeviceError, UsageError
 from ..forecast import only_banded, plainly_global
 from ..gpu.compiler import Compiler
 from ..gpu.cuda_driver import CudaDriver, count_devices
+from ..gpu.lending import Lender
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
 from .base import Engine
@@ -20,7 +21,13 @@ from .several import SeveralGpus
 from .trial import band_agrees
 
 
-def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], None] | None = None) -> Engine:
+def with_gpu(
+    config: Config,
+    cpu: Engine,
+    stats: Stats,
+    tell: Callable[[str], None] | None = None,
+    letters: Lender | None = None,
+) -> Engine:
     """The CPU engine, or where the config asks for one and a card can help, both together.
 
     Args:
@@ -28,6 +35,7 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
         cpu: closed where an error is raised.
         stats: of the run.
         tell: told what takes a while, in a line; from any thread.
+        letters: that the reader has memory from already; of config.devices, which are named then.
 
     Raises:
         DeviceError: the config insists on a GPU, and there is none that works, or its band is not the CPU's.
@@ -36,7 +44,7 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
         return cpu
 
     try:
-        gpu = _on_cards(config, stats, tell)
+        gpu = _on_cards(config, stats, tell, letters)
     except DeviceError as problem:
         if config.engine is EngineName.GPU:
             cpu.close()
@@ -57,7 +65,9 @@ def with_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], No
     return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), cards)
 
 
-def _on_cards(config: Config, stats: Stats, tell: Callable[[str], None] | None) -> GpuEngine | SeveralGpus:
+def _on_cards(
+    config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: Lender | None
+) -> GpuEngine | SeveralGpus:
     """The cards that are asked for; of all, those that work.
 
     Raises:
@@ -67,7 +77,9 @@ def _on_cards(config: Config, stats: Stats, tell: Callable[[str], None] | None) 
     devices = devices or (0,)  # of none, opening the first says why
     with ThreadPoolExecutor(len(devices)) as pool:
         opening = [
-            pool.submit(GpuEngine, config.spec, _opening(tell, index), stats, config.gpu_memory) for index in devices
+            pool.submit(GpuEngine, config.spec, _opening(tell, index), stats, config.gpu_memory, own)
+            # The first one's memory serves all.
+            for index, own in zip(devices, [letters] + [None] * (len(devices) - 1), strict=True)
         ]
     problems = {index: problem for index, one in zip(devices, opening, strict=True) if (problem := one.exception())}
     engines = [(index, one.result()) for index, one in zip(devices, opening, strict=True) if not one.exception()]

@@ -25,12 +25,15 @@ from ..scoring.spec import ExtendSpec
 from ..stats import Stats
 from .base import Engine
 
-# Jobs on the card: a kernel holds all of it until its last pairs, so jobs that end together leave it idle until others'
-# letters are there. With 3 of them it was so for 1.0 to 1.4 ms of each three jobs, 12 to 22 ms, of an H200.
+# Jobs on the card: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the
+# letters of others are there. With 3 of them that was 1.0 to 1.4 of 12 to 22 ms of an H200 (2026-11-22).
 IN_FLIGHT = 5
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
+# Of both sequences, where one in twenty is wrong. What answers need is known after the first ones, which would come
+# twice, and page-locking other memory holds the card up for milliseconds.
+_LETTERS_A_RUN = 16
 _WORTH_ALL = 0.5  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
@@ -231,7 +234,8 @@ class ExtendGpuEngine:
         buffers = self._columns if chosen.lent else self._staging
         try:
             first = sw.row_of(chosen.works[0].build, self._rule, chosen.works[0].path)
-            answers = self._outbox.take(first, count, operations(chosen.works), SwJob.spans)
+            likely = max(letters / count / _LETTERS_A_RUN, 1.0)
+            answers = self._outbox.take(first, count, operations(chosen.works), SwJob.spans, likely)
             with self._stats.timed("stage"):
                 buffer = buffers.take(Staged.needs(0 if chosen.lent else letters, count, True))
                 try:

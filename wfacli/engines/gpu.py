@@ -29,6 +29,7 @@ from .long import LongPairs
 _SHARE = 0.5  # of the card's free memory
 _MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
+_SPEAKING = 256  # pairs whose estimates say how many operations there will be
 _WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
 
@@ -119,6 +120,7 @@ class GpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
+        letters: Lender | None = None,
     ) -> None:
         """Opens the card.
 
@@ -127,6 +129,7 @@ class GpuEngine:
             open_driver: called in the device's thread.
             stats: of the run.
             memory: how many of the card's bytes may be used, below 1 as a share of what is free; None: half.
+            letters: lends the memory of letters_memory(), and may have lent some before there was a card.
 
         Raises:
             DeviceError: there is no card that works.
@@ -137,6 +140,8 @@ class GpuEngine:
         self._device = Device(open_driver)
         try:
             free = self._device.call(lambda driver: driver.free_memory())
+            if letters:
+                letters.opened(self._device.call_now)
         except BaseException:
             self._device.close()
             raise
@@ -145,7 +150,7 @@ class GpuEngine:
         self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
-        self.letters = self._own = Lender(forked=False)
+        self.letters = self._own = letters or Lender(forked=False)
         self._outbox = Outbox(self._device.call_now)
         self._cancelled = threading.Event()
         self._failure: DeviceError | None = None
@@ -270,7 +275,8 @@ class GpuEngine:
         buffers = self._staging if lent is None else self._columns
         try:
             # Before the job begins, as new memory takes longer than the device's thread should be kept.
-            answers = self._outbox.take(plan.rows[0].name, shape.count, shape.count * plan.op_capacity)
+            most, guess = shape.count * plan.op_capacity, _operations(pairs)
+            answers = self._outbox.take(plan.rows[0].name, shape.count, most, guess=guess)
             with self._stats.timed("stage"):
                 staged = self._stage(chosen, lent, buffers)
         except DeviceError as error:  # of memory that cannot be page-locked
@@ -330,6 +336,13 @@ class GpuEngine:
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
         return PartialResult(chosen.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
+
+
+def _operations(pairs: PairBatch) -> float:
+    """CIGAR operations that a pair may have on average, going by some estimates: an edit, and matches behind it."""
+    some = pairs.known if pairs.known is not None else slice(0, None, max(len(pairs) // _SPEAKING, 1))
+    edits = pairs.est_edits[some]
+    return 8.0 + 2 * float(np.maximum(edits, 0).mean()) if len(edits) else 8.0
 
 
 def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:

@@ -85,6 +85,25 @@ def describe(cuda: Any, device: Any) -> Card:
     )
 
 
+@contextlib.contextmanager
+def _awake(library: Any, index: int) -> Iterator[None]:
+    """Makes a card's primary context, without the interpreter's lock: PyCUDA would keep that for all the 0.2 s.
+
+    Whatever fails here PyCUDA's own calls will find, and name.
+    """
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    held = not (
+        library.cuInit(0)
+        or library.cuDeviceGet(ctypes.byref(device), index)
+        or library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+    )
+    try:
+        yield
+    finally:
+        if held:
+            library.cuDevicePrimaryCtxRelease_v2(device)
+
+
 @dataclass(eq=False)
 class CudaKernel:
     """A function of a loaded module."""
@@ -140,13 +159,17 @@ class CudaDriver:
             compiler: where the kernels' machine code comes from.
         """
         self._cuda = load_pycuda()
-        device = open_device(self._cuda, index)
+        self._library = load_libcuda()
+        with _awake(self._library, index):
+            device = open_device(self._cuda, index)
+            self._open(device, compiler)
+
+    def _open(self, device: Any, compiler: Compiler | None) -> None:
         self.card = describe(self._cuda, device)
         self._compiler = compiler or Compiler()
         self._allocations: set[int] = set()
         self._pins: set[int] = set()
         self._locks: dict[int, Bytes] = {}
-        self._library = load_libcuda()
         self._kernels: dict[Row, CudaKernel] = {}
         self._streams: list[Any] = []
         self._events: list[Any] = []

@@ -20,6 +20,7 @@ from .layout import gather_chunks, padded
 from .plans import Plan, Shape
 from .staging import Outbox, answer_bytes
 
+_GATHERING = ("sum-chunks", "sum-before", "sum-slots", "gather-ops")
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
 
 
@@ -150,7 +151,10 @@ class AlignJob:
             if self._cancelled():
                 raise Cancelled("stopped")
             driver, staged, stream = slot.driver, self._staged, slot.stream
+            # All of them before the first one runs: loading another waits for what runs on the card, of any stream.
             kernels = [driver.kernel(row) for row in self._plan.rows]
+            for name in self._around():
+                driver.kernel(catalogue.ROWS[name])
             units = self._units(driver, kernels)
             arena = slot.arena
             arena.begin(self._bytes(units))
@@ -312,6 +316,10 @@ class AlignJob:
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared_on(driver.card))
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
+    def _around(self) -> tuple[str, ...]:
+        """Kernels before and behind the plan's."""
+        return ("encode" if self._staged.coded else "pack", *(_GATHERING if self._shape.path else ()))
+
     def _operations(self) -> list[tuple[int, int, int, int]]:
         """Slots whose operations lie together: their rows (0: as they lie), how many, operations, room of each."""
         return [(0, self._shape.count, self._ops, self._plan.op_capacity)]
@@ -331,7 +339,7 @@ class AlignJob:
                 lanes = min(max((cap // 16).bit_length(), 1), 5)
                 gather["count"], gather["op_capacity"], gather["lanes_log2"] = count, cap, lanes
                 _launch(driver, "gather-ops", count << lanes, gather, slot)
-        # Without paths nothing but a copy comes after the kernel: whatever else runs on the card would wait for the next one.
+        # Without paths only a copy comes after the kernel: whatever runs on the card would wait for the next one.
         first = 0 if self._shape.path else 8 * (m + 1)
         driver.download(self._answers[first:], self._out + first, slot.stream)
         self._done = driver.record(slot.stream)

@@ -48,6 +48,8 @@ class Lender:
         # What came back. Arrays die in any thread at any moment, even in one that has the lock: no lock for these.
         self._free: deque[U8] = deque()
         self._all: dict[int, U8] = {}  # by address; only the device's thread changes it
+        self._early: list[U8] = []  # not locked, as there is no card yet
+        self._call: Call | None = None
         self._closed = False
 
     @property
@@ -73,6 +75,33 @@ class Lender:
         lent: U8 = np.asarray(_Loan(memory, self._come_back))
         return lent[:nbytes]
 
+    def lend_early(self, nbytes: int) -> U8:
+        """The same for who may come before there is a card; see opened(). Raises DeviceError."""
+        if self._call is None:
+            memory = _pages(nbytes, self._forked)
+            with self._lock:
+                early = self._call is None
+                if early:
+                    self._early.append(memory)
+            if early:
+                lent: U8 = np.asarray(_Loan(memory, self._come_back))
+                return lent[:nbytes]
+        assert self._call is not None
+        return self.lend(nbytes, self._call)
+
+    def opened(self, call: Call) -> None:
+        """There is a card now: page-locks what was lent early, where that can be done."""
+        with self._lock:
+            self._call = call
+        call(self._lock_early)
+
+    def _lock_early(self, driver: Driver) -> None:
+        for memory in self._early:
+            with contextlib.suppress(DeviceError):  # its letters are staged
+                driver.lock(memory)
+                self._all[memory.ctypes.data] = memory
+        self._early.clear()
+
     def holds(self, array: U8) -> bool:
         """Whether an array that begins where a piece does is lent memory."""
         memory = self._all.get(array.ctypes.data)
@@ -88,7 +117,7 @@ class Lender:
         self._free.clear()
 
     def _come_back(self, memory: U8) -> None:
-        if not self._closed:
+        if not self._closed and memory.ctypes.data in self._all:
             self._free.append(memory)
 
     def _fitting(self, nbytes: int) -> tuple[U8 | None, U8 | None]:

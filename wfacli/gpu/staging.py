@@ -14,7 +14,7 @@ from .driver import Driver
 from .lending import Call, Lender
 
 _GROWTH = 1.25  # over what is asked for, so that batches of about one size need one allocation
-_OPERATIONS, _LEAST = 8, 1024  # a pair, as long as nothing is known; in any case
+_OPERATIONS, _LEAST = 8.0, 1024  # a pair, as long as nothing is known; in any case
 _MARGIN = 1.125  # over what the last answers had
 _MOST_READ = 24  # answers that may be somebody's at a time; what is kept beyond that is copied
 
@@ -83,13 +83,15 @@ class Outbox:
         self._lender, self._call = Lender(), call
         self._operations: dict[str, float] = {}  # a pair, by kernel
 
-    def take(self, kernel: str, count: int, most: int, spans: int = 0) -> U8:
+    def take(self, kernel: str, count: int, most: int, spans: int = 0, guess: float = _OPERATIONS) -> U8:
         """Memory for a kernel's answers for so many pairs with as many operations as are likely, up to so many.
+
+        `guess`: operations a pair, as long as the kernel has answered nothing.
 
         Raises:
             DeviceError: there is none.
         """
-        likely = int(_MARGIN * self._operations.get(kernel, _OPERATIONS) * count) + _LEAST
+        likely = int(_MARGIN * self._operations.get(kernel, guess) * count) + _LEAST
         return self._lender.lend(answer_bytes(count, min(most, likely), spans), self._call, _GROWTH)
 
     def take_now(self, driver: Driver, count: int, operations: int, spans: int = 0) -> U8:

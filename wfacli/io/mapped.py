@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Iterator
 
 from .._native import MappedReader, Reference
-from ..batch import U8
 from ..config import MappingSpec
 from ..errors import InputError, UsageError
 from .bam_reads import BamReads, header_of, is_bam
+from .faidx import indexed
 from .grouping import grouped_mappings
 from .reader import read_batches
 from .sources import Source
@@ -75,7 +75,13 @@ class MappedFiles:
 
 
 def read_reference(source: Source, threads: int = 1) -> Reference:
-    """All sequences of a file, a byte a letter; threads: see read_batches. Raises InputError."""
+    """All sequences of a file: left there where an index says how they lie, else in memory, a byte a letter.
+
+    `threads`: see read_batches. Raises InputError.
+    """
+    left = indexed(source)
+    if left is not None:
+        return left
     reference = Reference()
     for batch in read_batches((source,), "targets", _READ_WEIGHT, threads=threads):
         try:
@@ -96,15 +102,21 @@ def reference_lines(reference: Reference, checksums: bool) -> Iterator[bytes]:
             continue
         line = b"@SQ\tSN:%s\tLN:%d" % (reference.name(number), reference.length(number))
         if checksums:
-            line += b"\tM5:" + _md5(reference.letters(number))
+            line += b"\tM5:" + _md5(reference, number)
         yield line + b"\n"
 
 
-def _md5(letters: U8) -> bytes:
+def _md5(reference: Reference, number: int) -> bytes:
     digest = hashlib.md5(usedforsecurity=False)
-    for first in range(0, len(letters), _DIGESTED):
-        digest.update(letters[first : first + _DIGESTED].tobytes().upper())
+    for first in range(0, reference.length(number), _DIGESTED):
+        digest.update(reference.letters(number, first, first + _DIGESTED).tobytes().upper())
     return digest.hexdigest().encode()
+
+
+def check_fits(reference: Reference, path: str) -> None:
+    """Raises InputError where a window of a file was not as its index says."""
+    if not reference.fits:
+        raise InputError(path, f"is not as its index says: make {path}.fai anew, or remove it")
 
 
 def mapped_reader(

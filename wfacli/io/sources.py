@@ -115,6 +115,11 @@ class Source:
         return self.regular and (self._plain or self._bgzf)
 
     @property
+    def stored_as_is(self) -> bool:
+        """Whether it is a file of its own, and not compressed."""
+        return self.regular and self._plain and self.path != "-"
+
+    @property
     def common(self) -> bool:
         """Whether other programs can be expected to read it: stored as it is, or as gzip."""
         return not self._zstd

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import Any
 
 import matplotlib
@@ -68,6 +69,11 @@ def _panel(axes: Any, rows: list[dict[str, Any]], all_rows: list[dict[str, Any]]
     lengths = sorted({row["length"] for row in rows})
     axes.set_xticks(lengths, [f"{one / 1000:g} kb" if one >= 1000 else f"{one} bp" for one in lengths])
     axes.xaxis.set_minor_locator(NullLocator())
+    if len(lengths) == 1:
+        axes.set_xlim(lengths[0] / 2, lengths[0] * 2)
+    low, high = (math.log10(end) for end in axes.get_ylim())
+    if math.floor(high) <= math.ceil(low):  # only whole decades have labels
+        axes.set_ylim(10 ** math.floor(low), 10 ** math.ceil(high))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:,.0f}" if rate >= 1 else f"{rate:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("letters of a target")

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bind.hpp"
 #include "grouping.hpp"
 #include "mapped.hpp"
@@ -55,15 +57,32 @@ void bind_mapped(nb::module_& m) {
       .def("__len__", &Reference::size)
       .def("name", [](const Reference& self, int i) { return nb::bytes(self.name(i).data(), self.name(i).size()); })
       .def("length", &Reference::length)
+      .def("leave_in", &Reference::leave_in, nb::arg("descriptor"),
+           "Leaves letters in a file of which add_place() is told; RuntimeError")
+      .def(
+          "add_place",
+          [](Reference& self, nb::bytes name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
+             std::int64_t line_bytes) {
+            self.add_place(std::string(name.c_str(), name.size()), length, offset, line_letters, line_bytes);
+          },
+          nb::arg("name"), nb::arg("length"), nb::arg("offset"), nb::arg("line_letters"), nb::arg("line_bytes"),
+          "Adds a sequence that lies in the file; ValueError as add() has it")
+      .def_prop_ro("fits", &Reference::fits, "Whether the file has been as its index says, so far")
       .def(
           "letters",
-          [](nb::handle_t<Reference> self, int i) {
-            const Reference& reference = nb::cast<Reference&>(self);
-            const std::string_view letters = reference.letters(i, 0, reference.length(i));
-            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>(
-                reinterpret_cast<const std::uint8_t*>(letters.data()), {letters.size()}, self);
+          [](const Reference& self, int i, std::int64_t begin, std::int64_t end) {
+            if (i < 0 || i >= self.size()) throw nb::index_error();
+            end = std::min(end, self.length(i));
+            begin = std::clamp<std::int64_t>(begin, 0, end);
+            Buffer<std::uint8_t> letters;
+            letters.resize(static_cast<std::size_t>(end - begin));
+            {
+              nb::gil_scoped_release release;
+              self.copy(i, begin, end, letters.data());
+            }
+            return to_numpy(letters);
           },
-          "u8[length], valid until add()");
+          nb::arg("number"), nb::arg("begin"), nb::arg("end"), "u8[end - begin], as far as there are letters");
 
   nb::class_<MappedReader, StreamReader>(m, "MappedReader", "Parts of reads and the windows to which they are mapped")
       .def(

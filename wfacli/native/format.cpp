@@ -261,8 +261,8 @@ void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
   add_real(out, bits, std::chars_format::fixed, 1);
 }
 
-// The twelve columns of BLAST's -outfmt 6, positions counted from 1. Where no statistics are known nan stands for the e-value,
-// and the score is that of the scheme, in no bits.
+// The twelve columns of BLAST's -outfmt 6, positions counted from 1. Where no statistics are known nan stands for the
+// e-value, and the score is that of the scheme, in no bits.
 WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o) {
   if (!r.holds_letters()) return;
   r.query_name(out);

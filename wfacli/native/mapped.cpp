@@ -96,10 +96,7 @@ Next MappedReader::step() {
 
 // Has the memory fetch what will be asked for when the read before is done.
 void MappedReader::foresee(const Mapping& mapping, std::string_view read) {
-  constexpr std::int64_t kLine = 64, kMost = 1024;  // more the processor foresees by itself
-  const std::string_view letters = reference_.letters(mapping.target, mapping.t_beg, mapping.t_end);
-  const auto count = std::min(static_cast<std::int64_t>(letters.size()), kMost);
-  for (std::int64_t at = 0; at < count; at += kLine) __builtin_prefetch(letters.data() + at);
+  reference_.foresee(mapping.target, mapping.t_beg, mapping.t_end);
   seen_.prefetch(read);
 }
 
@@ -237,7 +234,7 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t 
   builder_.name(reference_.name(m.target));
   builder_.copy_letters(nullptr, w.t_end - w.t_beg);
   builder_.end_target();
-  const Unfilled unfilled{row, reference_.letters(m.target, w.t_beg, w.t_end).data(), text,
+  const Unfilled unfilled{row, m.target, w.t_beg, w.t_end, text,
                           text < 0 || !read.has_quality ? -1 : text - letters, letters, m.reverse};
   if (helpers_)
     unfilled_.push_back(unfilled);
@@ -265,7 +262,7 @@ void MappedReader::fill_in(const Unfilled& u) {
     if (u.text >= 0) reverse_complement(builder_.text(u.text), letters);
     if (u.quality >= 0) reverse(builder_.text(u.quality), letters);
   }
-  if (pair.target_len) std::memcpy(pair.target, u.target, pair.target_len);
+  reference_.copy(u.target, u.t_beg, u.t_end, pair.target);
   const auto text = [](const std::uint8_t* from, std::size_t n) {
     return std::string_view(reinterpret_cast<const char*>(from), n);
   };

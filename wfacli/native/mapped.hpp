@@ -61,7 +61,8 @@ class MappedReader : public StreamReader {
   // A row whose letters are to be filled in: those of the target, and of the read the other strand.
   struct Unfilled {
     std::size_t row;
-    const char* target;
+    std::int32_t target;
+    std::int64_t t_beg, t_end;          // its window
     std::int64_t text, quality;  // where the whole read and its qualities are in the text, as it came; or -1
     std::int64_t read_len;
     bool reverse;

@@ -1,6 +1,8 @@
-// The sequences that reads are mapped to, in memory: a byte a letter.
+// The sequences that reads are mapped to: in memory, a byte a letter, or left in their file, of which an index says where
+// lines are.
 #pragma once
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -12,29 +14,49 @@ namespace wfacli {
 
 class Reference {
  public:
+  Reference() = default;
+  ~Reference();
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+
   // Adds the targets of a batch. Throws std::invalid_argument with the name of one that is there already, or "" for
   // one without a name.
   void add(const BatchView& batch);
+  // Leaves letters in a file, through a descriptor of its own, in which sequences lie that add_place() is told of.
+  // Throws std::runtime_error where there is none to be had.
+  void leave_in(int descriptor);
+  // A sequence whose first letter is at an offset of the file, so many letters a line, which has so many bytes. Throws as
+  // add() does.
+  void add_place(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
+                 std::int64_t line_bytes);
   // The number of a sequence, or -1.
   std::int32_t find(std::string_view name) const;
 
   std::int32_t size() const { return static_cast<std::int32_t>(records_.size()); }
   const std::string& name(std::int32_t i) const { return at(i).name; }
   std::int64_t length(std::int32_t i) const { return at(i).length; }
-  std::string_view letters(std::int32_t i, std::int64_t begin, std::int64_t end) const {
-    return {reinterpret_cast<const char*>(letters_.data()) + at(i).start + begin, static_cast<std::size_t>(end - begin)};
-  }
+  // Copies the letters of a window; from any thread. Where the file is not as its index says they are all N, and fits()
+  // tells it.
+  void copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::uint8_t* to) const;
+  bool fits() const { return fits_.load(std::memory_order_relaxed); }
+  // Has the memory fetch the letters that a copy would begin with.
+  void foresee(std::int32_t i, std::int64_t begin, std::int64_t end) const;
 
  private:
   struct Record {
     std::string name;
-    std::int64_t start, length;
+    std::int64_t start, length;            // of the letters; in the file where they are left there
+    std::int64_t line_letters, line_bytes;
   };
   const Record& at(std::int32_t i) const { return records_[static_cast<std::size_t>(i)]; }
+  void push(Record record);
+  bool copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const;
 
   Buffer<std::uint8_t> letters_;
+  int descriptor_ = -1;
   std::vector<Record> records_;
   std::unordered_map<std::string, std::int32_t> numbers_;
+  mutable std::atomic<bool> fits_{true};
 };
 
 }  // namespace wfacli

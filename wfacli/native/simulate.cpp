@@ -73,11 +73,10 @@ void Simulator::draw_window(Draws& draws, std::int64_t length) {
     const auto which = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
     sequence_ = usable_[which];
     start_ = place - (which ? ends_[which - 1] : 0);
-    const std::string_view letters = reference_->letters(sequence_, start_, start_ + length);
-    if (!plain(letters)) continue;
-    target_.clear();
-    target_.append(reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size());
-    return;
+    target_.resize(static_cast<std::size_t>(length));
+    reference_->copy(sequence_, start_, start_ + length, target_.data());
+    if (!reference_->fits()) throw std::runtime_error("the reference is not as its index (.fai) says");
+    if (plain({reinterpret_cast<const char*>(target_.data()), target_.size()})) return;
   }
   throw std::runtime_error("no window of A, C, G and T alone was found in " + std::to_string(kDraws) + " draws");
 }

@@ -1,8 +1,8 @@
 """What a local score means by chance: Karlin and Altschul's parameters, of schemes for which they are published.
 
-In unrelated sequences of m and n letters about K m n e^(-lambda S) alignments score S or more (Karlin and Altschul 1990).
-Of alignments with gaps nobody can derive lambda and K; for some schemes they were found by simulation, which took their
-authors more than a run of ours should (Altschul and Gish 1996, Altschul et al. 2001). The numbers here are those that
+In unrelated sequences of m and n letters about K m n e^(-lambda S) alignments score S or more (Karlin and Altschul
+1990). Of alignments with gaps nobody can derive lambda and K; for some schemes they were found by simulation, which
+took longer than a run of ours should (Altschul and Gish 1996, Altschul et al. 2001). The numbers here are those that
 NCBI BLAST has for the same scores (blast_stat.c, public domain); of any other scheme nothing is said.
 """
 
