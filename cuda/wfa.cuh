@@ -21,8 +21,7 @@ template <int Pieces, class Pair, class Trace, class Group, class Offset, int Wi
 class Wavefront {
   static constexpr bool kBanded = Out == Outside::Wrapped, kSpills = Out == Outside::Spilled;
   static constexpr std::int32_t kSettled = 64;  // rows for which a trace is asked for room at once
-  static constexpr bool kOneEach = kBanded && Width == Group::kThreads;  // columns; else two a thread at a time
-  static_assert(!kBanded || kOneEach || Width % (2 * Group::kThreads) == 0);
+  static_assert(!kBanded || Width % (2 * Group::kThreads) == 0);  // two columns a thread at a time
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
@@ -108,7 +107,7 @@ class Wavefront {
         band_.next(at);
       } else {
         ended = R::near({at.lo - 1, at.hi + 1}) ? row(at) : far_row(at);
-        blank_up_to(at);
+        blank_.up_to(at, ring_);
       }
       ended = Group::any(ended);
       if (kBanded && band_.moves(s)) centre(at);
@@ -138,8 +137,8 @@ class Wavefront {
       band_.begin();
       ring_.template blank<false>({0, Width - 1}, Group::rank(), Group::kThreads);
     } else {
-      blank_ = {0, -1};
-      blank_up_to({0, 0});
+      blank_ = {};
+      blank_.up_to({0, 0}, ring_);
     }
     Group::sync();
     const std::int32_t run = match_.together(0, 0);
@@ -165,28 +164,6 @@ class Wavefront {
     return !Group::any(some);
   }
 
-  // Rows read one diagonal on either side of their own, in older rows, which have not come so far: those have no path.
-  // A row gains one diagonal on either side at most, so that with `at` written the next one reads up to two further.
-  WFACLI_DEVICE void blank_up_to(Range at) {
-    const std::int32_t most = ring_.half();
-    if (at.hi + 2 > blank_.hi && blank_.hi < most) {
-      const Range more{blank_.hi + 1, min(max(at.hi + 2, blank_.hi + Group::kThreads), most)};
-      blank(more);
-      blank_.hi = more.hi;
-    }
-    if (at.lo - 2 < blank_.lo && blank_.lo > -most) {
-      const Range more{max(min(at.lo - 2, blank_.lo - Group::kThreads), -most), blank_.lo - 1};
-      blank(more);
-      blank_.lo = more.lo;
-    }
-  }
-  WFACLI_DEVICE void blank(Range more) {
-    if (R::near(more))
-      ring_.template blank<false>(more, Group::rank(), Group::kThreads);
-    else
-      ring_.template blank<true>(more, Group::rank(), Group::kThreads);
-  }
-
   WFACLI_DEVICE Range row_of(std::int32_t s) {
     const Range reached = reach_.next(s);
     if constexpr (kBanded) return band_.clip(reached);
@@ -200,7 +177,7 @@ class Wavefront {
     if (until <= s || (!roomy_ && !trace_.fits(until - s, until, at))) return false;
     band_.stay(until - s);
     Columns first = columns(0, at, span);
-    first.template keep<!kOneEach>();
+    first.keep();
     do {
       trace_.next_row(++s, at, false);
       slots_.next();
@@ -243,18 +220,15 @@ class Wavefront {
   WFACLI_DEVICE Columns columns(int turn, Range at, Range span) const {
     const std::int32_t column = 2 * Group::kThreads * turn + Group::rank() - span.lo;
     const std::int32_t a = span.lo + R::column(column), b = span.lo + R::column(column + Group::kThreads);
-    if constexpr (kOneEach) return {diagonal(a, at), {}, Group::ballot(a <= span.hi) != 0, false};
     return {diagonal(a, at), diagonal(b, at), Group::ballot(a <= span.hi) != 0, Group::ballot(b <= span.hi) != 0};
   }
   // `first`: columns(0, ...), which are the same in many rows.
   WFACLI_DEVICE bool banded_row(Range at, Range span, const Columns& first) {
     const Rows<Pieces, R> rows(ring_, slots_, p_);
     bool ended = false;
-    for (int turn = 0; kOneEach ? turn == 0 : turn < Width / (2 * Group::kThreads); ++turn) {
+    for (int turn = 0; turn < Width / (2 * Group::kThreads); ++turn) {
       const Columns own = turn ? columns(turn, at, span) : first;
-      if (kOneEach) {
-        if (own.some_a) ended = one(NearCell<Pieces, R>(rows, own.a.places), own.a);
-      } else if (own.some_a && own.some_b) {
+      if (own.some_a && own.some_b) {
         ended = two(rows, own.a, own.b) || ended;
       } else if (own.some_a || own.some_b) {
         const Diagonal only = diagonal(own.some_a ? own.a.k : own.b.k, at);
@@ -443,29 +417,14 @@ class Wavefront {
       if (answer.cut) answer.cost = replay.priced(ops, answer.ops, &memory_.state->scratch);
     }
   }
-  // The same out of steps, which one thread writes and one warp goes along. How many there are, of which no more than
-  // there is room for are written.
+  // The same out of steps. How many operations there are, of which no more than there is room for are written.
   WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops, std::int32_t cost) {
     std::int32_t steps = 0;
     if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
       steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(cost, last_, p_, memory_.ring);
     else
       steps = steps_of_one(cost);
-    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
-      Group::sync_warp();
-      const std::int32_t words = Group::from(steps, 0);
-      const std::int32_t found = replay.operations(trace_.end(cost) - words, words, ops, task_.op_capacity);
-      if (Group::rank() == 0) memory_.state->words = found;
-    }
-    Group::sync();
-    const std::int32_t count = memory_.state->words;
-    if (count > task_.op_capacity) return count;
-    for (std::int32_t i = Group::rank(); i < count / 2; i += Group::kThreads) {
-      const std::uint32_t early = ops[i];
-      ops[i] = ops[count - 1 - i];
-      ops[count - 1 - i] = early;
-    }
-    return count;
+    return replay.all_operations(trace_.end(cost), steps, ops, task_.op_capacity, &memory_.state->words);
   }
 
   const AlignTask& task_;
@@ -479,8 +438,8 @@ class Wavefront {
   Reach<Pieces, kBanded> reach_;
   Budget budget_;
   Band<Pieces, Group> band_;
-  bool roomy_ = false;        // whether the trace has room for rows up to the next multiple of kSettled
-  Range blank_{0, -1};  // diagonals that were made blank for this pair
+  bool roomy_ = false;  // whether the trace has room for rows up to the next multiple of kSettled
+  Blank<Group, R> blank_;
 };
 
 }  // namespace wfacli

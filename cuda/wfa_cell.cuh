@@ -56,15 +56,14 @@ struct Diagonal {
   }
 };
 
-// A column of a thread's, or two: which diagonals they have, and whether any thread of the warp has one there.
+// Two columns of a thread's: which diagonals they have, and whether any thread of the warp has one there.
 struct Columns {
   Diagonal a, b;
   bool some_a, some_b;
 
-  template <bool Both>
   WFACLI_DEVICE void keep() {
     a.keep();
-    if (Both) b.keep();
+    b.keep();
   }
 };
 

@@ -14,7 +14,9 @@ template <int Pieces, class Trace, class Group>
 class Pathways {
   static constexpr std::int32_t kEvery = Trace::kEvery;
   static constexpr std::int32_t kRows = 8 * kEvery;      // that a thread begins with at least
-  static constexpr std::int32_t kFurther = 32 * kEvery;  // after which one that has met no other is given up
+  // After which one that has met no other is given up. Where a band has lost the path, and letters agree by chance alone,
+  // ways stay apart for long: up to 7,600 rows of a pair of ONT's, where half meet within 200.
+  static constexpr std::int32_t kFurther = 192 * kEvery;
   static constexpr std::int32_t kBegin = -1, kLost = -2;
   static_assert(Group::kThreads >= 8);  // Trace::spare_bytes counts on it
   using Way = typename Trace::Way;
@@ -40,7 +42,7 @@ class Pathways {
                          std::int32_t first)
       : trace_(trace), p_(p), cost_(cost), last_(last), first_(first),
         rows_(max(kRows, (cost / Group::kThreads + kEvery) / kEvery * kEvery)), threads_((cost + rows_ - 1) / rows_),
-        room_(4 * rows_), marks_(reinterpret_cast<Mark*>(trace.spare())),
+        room_(16 * rows_), marks_(reinterpret_cast<Mark*>(trace.spare())),
         pieces_(reinterpret_cast<Piece*>(marks_ + cost / kEvery + 1)),
         links_(reinterpret_cast<Link*>(pieces_ + cost / kEvery + 1)),
         elements_(reinterpret_cast<std::uint32_t*>(links_ + cost / kEvery + 1)) {}

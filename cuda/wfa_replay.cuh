@@ -42,6 +42,26 @@ class Replay {
     }
     return runs.finish();
   }
+  // The same by all threads of the group, which have the answer, and in forward order: of so many words that end at `end`,
+  // of which the first thread knows. `shared` is shared memory.
+  WFACLI_DEVICE std::int32_t all_operations(const std::uint32_t* end, std::int32_t words, std::uint32_t* ops,
+                                            std::int32_t capacity, std::int32_t* shared) const {
+    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
+      Group::sync_warp();
+      words = Group::from(words, 0);
+      const std::int32_t found = operations(end - words, words, ops, capacity);
+      if (Group::rank() == 0) *shared = found;
+    }
+    Group::sync();
+    const std::int32_t count = *shared;
+    if (count > capacity) return count;
+    for (std::int32_t i = Group::rank(); i < count / 2; i += Group::kThreads) {
+      const std::uint32_t early = ops[i];
+      ops[i] = ops[count - 1 - i];
+      ops[count - 1 - i] = early;
+    }
+    return count;
+  }
   // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper. All threads call it,
   // and have its answer; `sum` is shared memory.
   WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count, std::int32_t* sum) const {

@@ -164,6 +164,38 @@ class Ring {
   std::int32_t rows_, half_;
 };
 
+// The diagonals that were made blank for a pair.
+//
+// Rows read one diagonal on either side of their own, in older rows, which have not come so far: those have no path.
+template <class Group, class R>
+class Blank {
+ public:
+  // A row gains one diagonal on either side at most, so that with `at` written the next one reads up to two further.
+  WFACLI_DEVICE void up_to(Range at, R& ring) {
+    const std::int32_t most = ring.half();
+    if (at.hi + 2 > done_.hi && done_.hi < most) {
+      const Range more{done_.hi + 1, min(max(at.hi + 2, done_.hi + Group::kThreads), most)};
+      blank(more, ring);
+      done_.hi = more.hi;
+    }
+    if (at.lo - 2 < done_.lo && done_.lo > -most) {
+      const Range more{max(min(at.lo - 2, done_.lo - Group::kThreads), -most), done_.lo - 1};
+      blank(more, ring);
+      done_.lo = more.lo;
+    }
+  }
+
+ private:
+  WFACLI_DEVICE void blank(Range more, R& ring) {
+    if (R::near(more))
+      ring.template blank<false>(more, Group::rank(), Group::kThreads);
+    else
+      ring.template blank<true>(more, Group::rank(), Group::kThreads);
+  }
+
+  Range done_{0, -1};
+};
+
 // Which row of the ring holds which score.
 template <int Pieces>
 class Slots {

@@ -218,7 +218,7 @@ class Codes {
   WFACLI_DEVICE std::uint32_t* middle(std::int32_t s) const { return row_of(s) + 1; }
   // What is left besides the steps and the table: so many bytes, 16-byte aligned.
   WFACLI_DEVICE static constexpr std::uint64_t spare_bytes(std::uint64_t s) {
-    return kRuns ? 16 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
+    return kRuns ? 64 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
   }
   WFACLI_DEVICE std::uint8_t* spare() const { return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15}); }
 

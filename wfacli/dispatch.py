@@ -187,11 +187,15 @@ def _costliest_first(rows: I32, pairs: PairBatch) -> I32:
 
 
 def _in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
-    """Routes of a batch in a band that follows the path; the second kernel, if any, gets the pairs that all others' end
-    would have to wait for, and begins first."""
+    """Routes of a batch in a band that follows the path.
+
+    The second kernel, if there is one, gets the pairs that would keep a card waiting which is done with
+    all others, and begins first.
+    """
     rows = _costliest_first(every_row(len(pairs)), pairs)
     edits = pairs.est_edits[rows]
-    lone = int(np.count_nonzero(edits * (tuning.GPU_BAND_LONE * tuning.GPU_MULTIPROCESSORS) > edits.sum(dtype=np.int64)))
+    share = edits.sum(dtype=np.float64) / tuning.GPU_MULTIPROCESSORS
+    lone = int(np.count_nonzero(edits * tuning.GPU_BAND_LONE > share))
     if len(kernels) < 2 or edits.min() < 0 or not 0 < lone <= tuning.GPU_MULTIPROCESSORS:
         return [Route(rows, kernels[0])]
     parts = (rows[:lone], kernels[1]), (rows[lone:], kernels[0])

@@ -84,7 +84,7 @@ GPU_WFA_FIRST = 0.8  # of the cost that few pairs exceed, up to which they are l
 GPU_LIKELY = 1.5  # times the estimate is what few pairs exceed
 GPU_FURTHER = 1.2  # times as far a next kernel must reach to be worth a try
 GPU_MULTIPROCESSORS = 132
-GPU_BAND_LONE = 3.0  # a multiprocessor's share of a batch's rows by those of a pair at which that one keeps all waiting
+GPU_BAND_LONE = 3.0  # by it a multiprocessor's share of a batch's rows is divided: pairs of more keep the card waiting
 GPU_WORKSPACE = 8e9  # bytes
 # What threads that align on the CPU while the card does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.

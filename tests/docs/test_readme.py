@@ -34,8 +34,8 @@ TABLES = {
 # Of sentences with measured numbers, likewise.
 N = r"([\d.]+)"
 PROSE = (
-    (f"scores in {N} s for PacBio's pairs and in {N} s for ONT's", ("band-table",), ("best_seconds",)),
-    (f"exactly in {N} and {N} s, in the same run", ("band-table",), ("best_seconds",)),
+    (f"scores in {N} s for PacBio's pairs and in {N} s for ONT's", ("band-table", "band-lone"), ("best_seconds",)),
+    (f"exactly in {N} and {N} s, in the same run", ("band-table", "band-lone"), ("best_seconds",)),
     (f"letters took {N} s with it and {N} s without", ("band-table",), ("best_seconds",)),
     (f"take the wavefront {N} s and .* and bits {N} s", ("distance-scale",), ("seconds",)),
     (f"random letters {N} s and {N} s", ("distance-scale",), ("seconds",)),

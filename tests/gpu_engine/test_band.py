@@ -105,6 +105,12 @@ def test_only_a_band_is_for_the_card() -> None:
     assert not choice.serves(dataclasses.replace(spec, mode=Mode.HW))
     (only,) = route(BATCH, spec, Limits(), gpu=True)
     assert only.kernel == "gpu-wfa-affine-band"
+    # More than a third of what each multiprocessor has to do: they begin first, and have one each.
+    edits = np.full(len(BATCH), 10, np.int32)
+    edits[[3, 5]] = 10_000, 9_000
+    lone, rest = route(BATCH.with_edits(edits), spec, Limits(), gpu=True)
+    assert (lone.kernel, lone.rows.tolist()) == ("gpu-wfa-affine-band-lone", [3, 5])
+    assert rest.kernel == only.kernel and sorted([*lone.rows, *rest.rows]) == list(range(len(BATCH)))
     dear = dataclasses.replace(spec, penalties=Penalties.of(Metric.AFFINE, (90, 200, 31)))
     (only,) = route(BATCH, dear, Limits(), gpu=True)
     assert only.kernel == TABLE, "shared memory does not hold its rows"

@@ -349,7 +349,8 @@ def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Dri
     """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
     wanted = -(-count // plan.unit)
     if plan.resident and not plan.spread:
-        wanted = min(wanted, plan.blocks[0] * kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors)
+        resident = kernel.resident(plan.shared_on(driver.card))
+        wanted = min(wanted, plan.blocks[0] * resident * driver.card.multiprocessors)
     if not plan.stride:
         return wanted
     whole = plan.blocks[0] // plan.unit  # of one block

@@ -344,7 +344,7 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
 
 
 def banded(mismatch: int, gaps: Gaps) -> list[str]:
-    """The kernels whose band follows the path, for some costs: for many pairs, and for those that keep a card waiting."""
+    """The kernels whose band follows the path, for some costs: for many pairs, and for any that keep it waiting."""
     pieces = dp.pieces_macro(gaps)
     names = [names[pieces] for names in (wfa.BANDS, wfa.LONE) if pieces in names]
     return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]

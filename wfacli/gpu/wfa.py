@@ -103,7 +103,7 @@ class Variant:
         cells = (cost + 1) * (2 * _letters(gaps, cost) + 1) // 2 + cost  # rows grow as a triangle does
         cells = min(cells, (cost + 1) * band) if band else cells
         if self.trace == CODES and self.outside == BANDED:  # as in Codes of cuda/wfa_trace.cuh
-            pieces = 16 * (cost + cost // 8 + 640) + 40 * (cost // _EVERY + 1)
+            pieces = 64 * (cost + cost // 8 + 640) + 40 * (cost // _EVERY + 1)
             return _padded(2 * cells + 4 * (cost + cost // _EVERY + 2 + words) + pieces + 16)
         if self.trace == CODES:
             return _padded(cells + 4 * (cost + 1 + words))
@@ -168,8 +168,8 @@ def _rungs() -> dict[str, Variant]:
         "wfa-affine-blocks": Variant(128, 32, 1, BLOCKS, 128, outside=SPILLED, resident=3),
         "wfa-affine-spilled": Variant(256, 256, 1, CODES, 2048, offset=32, outside=SPILLED, resident=2),
         "wfa-affine-band": Variant(256, 256, 1, CODES, 512, offset=32, outside=BANDED, resident=3),
-        # A column a thread: a third more instructions, and a shorter wait for each row.
-        "wfa-affine-band-lone": Variant(512, 512, 1, CODES, 512, offset=32, outside=BANDED, resident=1),
+        # The same with as many registers as there are, for a block that has a multiprocessor to itself.
+        "wfa-affine-band-lone": Variant(256, 256, 1, CODES, 512, offset=32, outside=BANDED, resident=1),
         "wfa-edit-band": Variant(256, 256, 0, CODES, 512, offset=32, outside=BANDED, resident=3),
         "wfa-affine2p-60": Variant(128, 16, 2, CODES, 128, outside=NONE, resident=5),
         "wfa-affine2p-250": Variant(128, 128, 2, CODES, 512, outside=NONE, resident=5),
@@ -194,7 +194,7 @@ LADDER = tuple(
     name for name, row in VARIANTS.items() if row.trace != NO_TRACE and not row.coded and row.outside != BANDED
 )
 
-# Those with a band that follows the path, by pieces of gap costs: for many pairs, and for those that keep a card waiting.
+# Those with a band that follows the path, by pieces of gap costs: for many pairs, and for any that keep it waiting.
 FOLLOWING = tuple(name for name, row in VARIANTS.items() if row.outside == BANDED and not row.coded)
 BANDS = {VARIANTS[name].pieces: name for name in FOLLOWING if not name.endswith("-lone")}
 LONE = {VARIANTS[name].pieces: name for name in FOLLOWING if name.endswith("-lone")}
