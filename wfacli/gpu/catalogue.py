@@ -80,7 +80,7 @@ _RESIDENT = {
 _TOO_LARGE = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
-    "sw-ends-8x16-bits-16-path": ("sm_80",),
+    "sw-ends-8x16-bits-16-path": ("sm_80", "sm_100"),
     "sw-ends-8x16-bits-16-whole": ("sm_80",),
     "sw-ends-32x16-bits-32-path": ("sm_100",),
     **{f"wfa-affine-{most}-coded": ("sm_80",) for most in (30, 60, 120)},
