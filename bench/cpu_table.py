@@ -99,8 +99,8 @@ def measured(
 
 
 def saved(a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> Path:
-    """Writes the result as it is so far; a part of the table where rows were not asked for, or there was no time."""
-    part = a.rows or any(size.get("left_out") == NO_TIME for size in sizes.values())
+    """Writes the result as it is so far; a part of the table where rows or pairs were left out."""
+    part = a.rows or a.share < 1 or any(size.get("left_out") == NO_TIME for size in sizes.values())
     result = {
         "workload": {"rows": sizes, "share": a.share, "affine": "4,6,2", "rules": asdict(rules_of(a))},
         "peers": {

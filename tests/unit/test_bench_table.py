@@ -1,5 +1,6 @@
 """What the table of bench/cpu_table.py says, from seconds and costs; nothing is timed here."""
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+import cpu_table
+import harness
 from peers import contest, work
 from peers.contest import Rules, Task, bytes_needed
 from peers.verdict import OURS, Cell, Timing, cell_text, right_costs, seconds_text, summary, wrong_pairs
@@ -197,3 +200,13 @@ def test_real_sets_are_read_in_part(tmp_path):
         (tmp_path / f"illumina150.{side}.fa").write_text("".join(f">r{i}\nACGT\n" for i in range(20)))
     assert len(work.pairs_of("illumina150", tmp_path, 1.0)) == 20
     assert len(work.pairs_of("illumina150", tmp_path, 0.1)) == 2
+
+
+@pytest.mark.parametrize(("share", "rows", "whole"), [(1.0, None, True), (0.1, None, False), (1.0, ["hifi"], False)])
+def test_a_table_of_fewer_pairs_does_not_pass_for_the_whole(monkeypatch, tmp_path, share, rows, whole):
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "_own", {})
+    monkeypatch.setattr(cpu_table, "rules_of", lambda _: Rules())
+    path = cpu_table.saved(argparse.Namespace(rows=rows, share=share), [], {}, {})
+    assert path.stem.endswith("cpu-table") == whole
+    assert path.stem.endswith("cpu-table-part") != whole
