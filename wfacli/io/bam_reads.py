@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
 import sys
-import tempfile
 
 from ..errors import InputError
+from .process import Process
 from .sources import Source
 
 _MAGIC = b"BAM\1"
@@ -35,12 +33,8 @@ def header_of(source: Source) -> bytes:
     return source.peek(start + length)[start : start + length].rstrip(b"\0")
 
 
-class BamReads:
-    """The process, and what it writes.
-
-    Attributes:
-        source: the reads as FASTQ.
-    """
+class BamReads(Process):
+    """The process; its source is the reads as FASTQ."""
 
     def __init__(self, path: str, regular: bool) -> None:
         """Starts it. Raises InputError where it cannot."""
@@ -54,35 +48,4 @@ class BamReads:
             raise InputError(
                 path, f"reads in BAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}"
             ) from None
-        self._path = path
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, path],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            start_new_session=True,
-        )
-        assert self._process.stdout
-        self.source = Source(f"/dev/fd/{self._process.stdout.fileno()}")
-        self.source.path = path
-
-    def finished(self, seconds: float | None = None) -> None:
-        """Waits for its end, or so long. Raises InputError where it has failed, so that reads may be missing."""
-        try:
-            status = self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return
-        if status:
-            self._said.seek(0)
-            words = self._said.read().decode(errors="replace").strip().splitlines()
-            raise InputError(self._path, words[-1] if words else f"the process that reads it ended with {status}")
-
-    def close(self) -> None:
-        """Ends it where it still runs."""
-        assert self._process.stdout
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.stdout.close()
-        self._process.wait()
-        self._said.close()
+        super().__init__([sys.executable, "-c", _CHILD, path], path, who="the process that reads it")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from ..errors import InputError, UsageError, WfacliError
 from .bam_reads import BamReads
 from .mapped import MappedFiles
+from .process import Process
 from .sources import Source
 
 # By mappy, which always aligns what it maps; so it takes longer than minimap2 does. Reads go to its threads some at a
@@ -103,7 +102,7 @@ class MapperFiles(MappedFiles):
         super().__init__(reads, reference, "minimap2")
         self._preset, self._threads = preset, threads
         mapper_command(preset, threads, reference, reads)  # or there is none
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._piped: list[_Piped] = []
         self._copy: BamReads | None = None
 
@@ -116,21 +115,11 @@ class MapperFiles(MappedFiles):
             paths[1] = self._pipe(self._copy.source)
         elif not reads.common:
             paths[1] = self._pipe(Source(self.query))
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
-        self._process = subprocess.Popen(
-            mapper_command(self._preset, self._threads, *paths),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            start_new_session=True,
-            pass_fds=[piped.reader for piped in self._piped],
-        )
+        command = mapper_command(self._preset, self._threads, *paths)
+        self._process = Process(command, self.mappings, [piped.reader for piped in self._piped])
         for piped in self._piped:
             piped.taken()
-        assert self._process.stdout
-        mappings = Source(f"/dev/fd/{self._process.stdout.fileno()}")
-        mappings.path = self.mappings
-        return reads, mappings, reference
+        return reads, self._process.source, reference
 
     def _pipe(self, source: Source) -> str:
         self._piped.append(_Piped(source))
@@ -140,21 +129,12 @@ class MapperFiles(MappedFiles):
         """Waits for the mapper. Raises InputError where it has failed, so that there may be mappings missing."""
         super().finished()
         assert self._process
-        status = self._process.wait()
-        if status:
-            self._said.seek(0)
-            words = self._said.read().decode(errors="replace").strip().splitlines()
-            raise InputError(self.mappings, words[-1] if words else f"ended with status {status}")
+        self._process.finished()
 
     def close(self) -> None:
         """Ends the mapper where it still runs."""
         if self._process:
-            assert self._process.stdout
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-            self._process.stdout.close()
-            self._process.wait()
-            self._said.close()
+            self._process.close()
         if self._copy:
             self._copy.close()
         for piped in self._piped:
