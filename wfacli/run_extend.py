@@ -100,7 +100,7 @@ class ExtendRun(BatchRun):
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
         auto = config.engine is EngineName.AUTO
-        if config.engine is EngineName.CPU or (auto and not (config.spec.plain and may_have_card())):
+        if config.engine is EngineName.CPU or (auto and not (config.spec.for_cards and may_have_card())):
             return cpu, 0
 
         def opened() -> Engine:

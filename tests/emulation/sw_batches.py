@@ -90,3 +90,28 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     if keeps_all and rule is not sw.Rule.EXTENSION:
         walk = Kernels("sw_walk.cu", 32, dict(build.macros(rule, path)))
         walk.launch("sw_walk", task, -(-batch.count // 32), order)
+
+
+def launch_guided(
+    pairs: Sequence[Pair], scheme: Scheme, build: sw.Build, cuts: sw.Cuts, order: int = 0, grid: int = 1
+) -> list[tuple[int, bool] | Status]:
+    """Each extension's score and whether something was left out, or why there is none."""
+    batch = SwBatch(pairs, scheme)
+    longest = batch.lengths.max(axis=0).tolist()
+    span, rows = aligned(4 * batch.count, np.int32), rows_of_slots(batch.count)
+    task = batch.task(sw.Rule.EXTENSION)
+    answers = Answers.room(task, batch.count, 0, "score")
+    band = cuts.width(*longest)
+    stride = build.guided_stride(band, longest[0])
+    workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
+    drawn[:] = 0
+    task["rows"], task["next"], task["span"] = address(rows), address(drawn), address(span)
+    task["workspace"], task["stride"] = address(workspace), stride
+    task["band"], task["drop"] = band, batch.scores.drop(cuts)
+    kernels = Kernels("sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))
+    kernels.launch("sw_guided", task, grid, order, build.shared(batch.scores.codes))
+    begins = span.reshape(-1, 4)[:, 0].tolist()
+    return [
+        (int(answers.cost[row]), begins[row] < 0) if status == Status.OK else Status(status)
+        for row, status in enumerate(answers.status.tolist())
+    ]

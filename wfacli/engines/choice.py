@@ -111,7 +111,7 @@ def extending(
         UsageError: the card's kernels do not compute that.
         DeviceError: there is none that works.
     """
-    if not spec.plain:
+    if not spec.for_cards:
         raise UsageError(
             "bands, drops and the second best score are the CPU's alone: leave --engine gpu out, or --bandwidth, "
             "--xdrop, --zdrop and --second-best"

@@ -230,6 +230,13 @@ def _sw() -> Iterator[Row]:
         yield Row(sw.walk_row_of(build, rule), "sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS)
 
 
+def _sw_guided() -> Iterator[Row]:
+    """Extensions in a band, until a Z-drop."""
+    for build in sw.GUIDED:
+        macros = (*build.macros(sw.Rule.EXTENSION, False), ("WFACLI_RESIDENT", 4))
+        yield Row(sw.guided_row_of(build), "sw_guided.cu", "sw_guided", macros, build.threads)
+
+
 def _local() -> Iterator[Row]:
     """The best local alignment of one long pair."""
     for build in local.BUILDS:
@@ -249,5 +256,5 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
 )
 
 ROWS: dict[str, Row] = table(
-    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw(), *_local())
+    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw(), *_sw_guided(), *_local())
 )

@@ -124,6 +124,12 @@ class Build:
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
         return _padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
+    def guided_stride(self, band: int, longest_query: int) -> int:
+        """The same for extensions in such a band, as GuidedRoom of cuda/sw_guided_room.cuh has it."""
+        rows = min(2 * band + self.width + 1, longest_query + self.width + 1) // 4 * 4 + 4
+        rings = (1 << (least - 1).bit_length() for least in (rows + self.width, 2 * (band + self.width) + 16))
+        return _padded(8 * sum(rings) + 4 * self.lanes * (rows + self.columns))
+
     def shared(self, codes: int) -> int:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond.
 
@@ -173,6 +179,7 @@ class Build:
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
 WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
 WIDE = Build(32, 16, bits=32)
+GUIDED = (Build(8, 16), Build(16, 16), Build(32, 16))  # of extensions in a band, until a Z-drop
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
@@ -187,9 +194,35 @@ def walk_row_of(build: Build, rule: Rule) -> str:
     return _named(build, rule.build, "-walk")
 
 
+def guided_row_of(build: Build) -> str:
+    """That of extensions in a band, until a Z-drop."""
+    return f"sw-guided-{build.lanes}x{build.columns}-bits-{build.bits}"
+
+
 def _named(build: Build, rule: Rule, kind: str) -> str:
     what = {Rule.LOCAL: "local", Rule.GLOBAL: "ends", Rule.EXTENSION: "extension"}[rule]
     return f"sw-{what}-{build.lanes}x{build.columns}-bits-{build.bits}{kind}"
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """What extensions leave out.
+
+    Attributes:
+        band: diagonals on either side; 0: nothing for a band.
+        zdrop: see ExtendSpec; 0: nothing.
+    """
+
+    band: int
+    zdrop: int
+
+    def width(self, longest_query: int, longest_target: int) -> int:
+        """The band that leaves out as much of such sequences."""
+        longest = max(longest_query, longest_target)
+        return min(self.band, longest) if self.band else longest
+
+
+_NO_DROP = 1 << 20  # no two scores of 16 bits are as far apart
 
 
 @dataclass(frozen=True)
@@ -253,6 +286,18 @@ class Scores:
         return max(min(found, _ANY_LENGTH), 0)
 
 
+    def longest_guided(self, band: int) -> int:
+        """The same for extensions in a band (0: none): below the least score that a cell has nothing is needed."""
+        room = 0xFFFF - 128 - max(self.open + 2 * self.extend + 1, 128) - 1 - self.open
+        each = self.most + max(-self.least, 0)
+        unbounded = room // (each + self.extend)
+        return unbounded if not band or unbounded <= band else max((room - band * self.extend) // each, 0)
+
+    def drop(self, cuts: Cuts) -> int:
+        """SwTask's."""
+        return min(cuts.zdrop // self.unit, _NO_DROP) if cuts.zdrop else _NO_DROP
+
+
 def _padded(nbytes: int, to: int = 512) -> int:
     return -(-nbytes // to) * to
 
@@ -295,6 +340,16 @@ def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F
     return work
 
 
+def guided_build(builds: tuple[Build, ...], count: int, query_len: float, target_len: float, band: int) -> Build:
+    """The build for so many pairs of such lengths, on average, in a band."""
+    taken = []
+    for build in builds:
+        rows = min(2 * band + build.width, query_len) + build.lanes + _BEGIN
+        rounds = max(count, 1) / build.at_once
+        taken.append((target_len // build.width + 1) * rows * build.lanes * max(1 / rounds, 1 + _TAIL / rounds))
+    return builds[int(np.argmin(taken))]
+
+
 def worth_launching(
     builds: tuple[Build, ...], query_len: Lengths, target_len: Lengths, path: bool, codes: int, digits: bool
 ) -> tuple[Build, ...]:
@@ -333,6 +388,7 @@ class Work:
         path: whether CIGARs are wanted.
         count: pairs.
         longest_query, longest_target: letters.
+        cuts: what extensions leave out; None: nothing.
     """
 
     build: Build
@@ -342,13 +398,27 @@ class Work:
     count: int
     longest_query: int
     longest_target: int
+    cuts: Cuts | None = None
 
     @property
     def launches(self) -> tuple[tuple[str, Rule], ...]:
         """Rows of the catalogue, rules: the path of an extension is the global one of the prefixes that it found."""
+        if self.cuts:
+            return ((guided_row_of(self.build), self.rule),)
         rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
         found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
         return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)
+
+    def stride(self, rule: Rule) -> int:
+        """Bytes of workspace of a group."""
+        if self.cuts:
+            return self.build.guided_stride(self.band, self.longest_query)
+        return self.build.stride(rule, self.path, self.longest_query, self.longest_target)
+
+    @property
+    def band(self) -> int:
+        """Diagonals on either side, where something is left out."""
+        return self.cuts.width(self.longest_query, self.longest_target) if self.cuts else 0
 
     @property
     def keeps_all(self) -> bool:

@@ -24,7 +24,7 @@ _MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a
 def plan_of(work: sw.Work) -> Plan:
     """How pairs of one build go through their kernels."""
     launches = work.launches
-    strides = [work.build.stride(rule, work.path, work.longest_query, work.longest_target) for _, rule in launches]
+    strides = [work.stride(rule) for _, rule in launches]
     return Plan(
         tuple(catalogue.ROWS[row] for row, _ in launches),
         blocks=(work.build.groups * work.build.pairs,) * len(launches),
@@ -144,6 +144,8 @@ class SwJob(AlignJob):
         work, plan, count = one.work, one.plan, int(todo["count"][0])
         todo["stride"], todo["prefixes"] = plan.stride * work.build.pairs, 0
         todo["longest_query"], todo["longest_target"] = work.longest_query, work.longest_target
+        if work.cuts:
+            todo["band"], todo["drop"] = work.band, work.scores.drop(work.cuts)
         for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
             if work.keeps_all and row == sw.walk_row_of(work.build, rule):

@@ -65,8 +65,18 @@ class ExtendSpec:
 
     @property
     def plain(self) -> bool:
-        """Whether all cells count, and one alignment of them: what cards' kernels compute."""
+        """Whether all cells count, and one alignment of them."""
         return not (self.heuristic or self.second_best)
+
+    @property
+    def guided(self) -> bool:
+        """Whether it is extensions' scores in a band, until a Z-drop, which cards have kernels for."""
+        return self.mode is ExtendMode.EXTENSION and self.score_only and self.heuristic and not self.xdrop
+
+    @property
+    def for_cards(self) -> bool:
+        """Whether cards' kernels compute it."""
+        return self.plain or self.guided
 
     @property
     def heuristic(self) -> bool:
