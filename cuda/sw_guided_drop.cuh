@@ -52,8 +52,11 @@ class Drop {
       if (any) keys = keys_of(slice, diagonal, number <= kept, number);
       if (any && diagonal > min(complete[0], complete[1])) *room_.keys(number) = keys;
 #pragma unroll
-      for (int x = 0; x < kPairs; ++x)
-        go_on(pairs[x], 2 * pairs[x].before + number, x ? keys.y : keys.x, any && diagonal <= complete[x], progress[x]);
+      for (int x = 0; x < kPairs; ++x) {
+        const bool known = any && diagonal <= complete[x] && progress[x].going == Going::On;
+        if (__any_sync(kAllLanes, known))
+          go_on(pairs[x], 2 * pairs[x].before + number, x ? keys.y : keys.x, known, progress[x]);
+      }
     }
 #pragma unroll
     for (int x = 0; x < kPairs; ++x)
@@ -81,7 +84,7 @@ class Drop {
   WFACLI_DEVICE void go_on(const GuidedPair& pair, std::int32_t diagonal, std::uint32_t key, bool known,
                            Progress& progress) const {
     const auto score = static_cast<std::int32_t>(key >> 16);
-    const bool counts = known && diagonal > 0 && progress.going == Going::On && score > floor_;
+    const bool counts = known && diagonal > 0 && score > floor_;
     const std::int32_t most = counts ? score : 0;
     std::int32_t best = most;
 #pragma unroll

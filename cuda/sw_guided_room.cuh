@@ -91,7 +91,7 @@ struct GuidedRoom {
   }
 };
 
-// What lies before a stripe of a group's pairs: no score, beside the band.
+// What lies before a stripe of a group's pairs: no score, beside the band. Rows are the stripe's, those of both pairs.
 struct LeftOfBand {
   const GuidedRoom* room;
   const GuidedPair* pairs;
@@ -102,12 +102,13 @@ struct LeftOfBand {
   WFACLI_DEVICE bool differ() const { return slice.number > 0; }
   WFACLI_DEVICE Entry all() const { return {floor, floor, 0}; }
   WFACLI_DEVICE Entry at(const std::int32_t (&row)[kPairs]) const {
-    const std::int32_t r = row[0] - pairs[0].before - slice.number * kWidth;
-    if (slice.number == 0 || r > min(band, slice.known)) return all();
-    const Edge edge = *room->edge(slice.number, r);
+    if (slice.number == 0 || row[0] > min(band, slice.known)) return all();
+    const Edge edge = *room->edge(slice.number, row[0]);
     return {edge.value, edge.deletion, 0};
   }
-  WFACLI_DEVICE std::uint32_t codes(int x, std::int32_t i) const { return pairs[x].query_codes(i, beyond); }
+  WFACLI_DEVICE std::uint32_t codes(int x, std::int32_t r) const {
+    return pairs[x].query_codes(pairs[x].before + slice.number * kWidth + r, beyond);
+  }
 };
 
 }  // namespace wfacli::sw

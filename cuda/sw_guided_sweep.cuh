@@ -21,53 +21,61 @@ struct Diagonals {
   }
 };
 
-// What happens to a lane's pairs before some of its rows: one's first cell, and the row behind its last.
-class Events {
- public:
-  WFACLI_DEVICE Events(const GuidedPair (&pairs)[kPairs], const Slice& slice, std::int32_t lane) {
-#pragma unroll
-    for (int x = 0; x < kPairs; ++x) {
-      const std::int32_t corner = pairs[x].before + slice.number * kWidth, row_0 = -corner - slice.first;
-      column_[x] = -corner - 1 - lane * kColumns;
-      begin_[x] = column_[x] >= 0 && column_[x] < kColumns ? row_0 : -1;
-      end_[x] = pairs[x].query_len + row_0 + 1;
-    }
-    look_from(0);
-  }
-  WFACLI_DEVICE std::int32_t next() const { return next_; }
+// What happens to a lane's pairs before some of its rows: to one with its first cell, and to the one behind a pair's last.
+// All but the next such row is made anew when it is needed, since cells have the registers.
+struct Events {
+  const GuidedPair* pairs;
+  const Slice& slice;
+  std::int32_t lane;
+  std::int32_t next;
+
+  WFACLI_DEVICE Events(const GuidedPair* pairs, const Slice& slice, std::int32_t lane)
+      : pairs(pairs), slice(slice), lane(lane), next(from(0)) {}
   // In row r. `first`: what stands for a score of 0, less the score of what lies before both sequences.
   WFACLI_DEVICE void at(std::int32_t r, State& state, std::uint32_t floor, std::uint32_t first) {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       const std::uint32_t own = x ? 0xffff0000u : 0xffffu;
-      const std::uint32_t ends = r == end_[x] ? own : 0;
+      const std::uint32_t ends = r == end(x) ? own : 0, begins = r == begin(x) ? own : 0;
+      const std::int32_t column = column_0(x);
       put(state.corner, floor, ends);
-      put(state.corner, first, r == begin_[x] && column_[x] == 0 ? own : 0);
+      put(state.corner, first, column == 0 ? begins : 0);
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
         put(state.value[k], floor, ends);
         put(state.insertion[k], floor, ends);
         // As numbers, since a choice of one of many would take them out of their registers.
-        put(state.value[k], first, r == begin_[x] && column_[x] == k + 1 ? own : 0);
+        put(state.value[k], first, column == k + 1 ? begins : 0);
       }
     }
-    look_from(r + 1);
+    next = from(r + 1);
   }
 
  private:
   WFACLI_DEVICE static void put(std::uint32_t& word, std::uint32_t value, std::uint32_t mask) {
     word = (word & ~mask) | (value & mask);
   }
-  WFACLI_DEVICE void look_from(std::int32_t r) {
-    next_ = INT32_MAX;
+  // The row of row 0, which need not be the group's.
+  WFACLI_DEVICE std::int32_t row_0(int x) const {
+    return -pairs[x].before - slice.number * kWidth - slice.first;
+  }
+  WFACLI_DEVICE std::int32_t column_0(int x) const {
+    return -pairs[x].before - slice.number * kWidth - 1 - lane * kColumns;
+  }
+  WFACLI_DEVICE std::int32_t begin(int x) const {
+    return static_cast<std::uint32_t>(column_0(x)) < static_cast<std::uint32_t>(kColumns) ? row_0(x) : -1;
+  }
+  WFACLI_DEVICE std::int32_t end(int x) const { return pairs[x].query_len + row_0(x) + 1; }
+  // The first row from r on.
+  WFACLI_DEVICE std::int32_t from(std::int32_t r) const {
+    std::int32_t found = INT32_MAX;
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
-      if (begin_[x] >= r) next_ = min(next_, begin_[x]);
-      if (end_[x] >= r) next_ = min(next_, end_[x]);
+      if (begin(x) >= r) found = min(found, begin(x));
+      if (end(x) >= r) found = min(found, end(x));
     }
+    return found;
   }
-
-  std::int32_t column_[kPairs], begin_[kPairs], end_[kPairs], next_;
 };
 
 class GuidedSweep {
@@ -85,14 +93,13 @@ class GuidedSweep {
     std::int32_t first[kPairs];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
-      const std::int32_t before = pairs[x].before + slice.number * kWidth;
-      profile_.make(pairs[x], x, before + lane_ * kColumns);
-      first[x] = before + slice.first;
+      profile_.make(pairs[x], x, pairs[x].before + slice.number * kWidth + lane_ * kColumns);
+      first[x] = slice.first;
     }
     State state;
     std::uint32_t best[kColumns];
     begin(state, best);
-    Events events(pairs, slice, lane_);
+    Events events(&pairs[0], slice, lane_);
     Entering<LeftOfBand> entering;
     entering.begin({&room_, &pairs[0], slice, task_.band, gaps_.floor, static_cast<std::uint32_t>(task_.codes)}, first,
                    lane_);
@@ -107,7 +114,7 @@ class GuidedSweep {
       const bool within = above >= kColumns && above <= 2 * task_.band + 1;
       const bool all_within = __all_sync(kAllLanes, within || !goes);
       if (!goes) continue;
-      if (r == events.next()) events.at(r, state, gaps_.floor, first_);
+      if (r == events.next) events.at(r, state, gaps_.floor, first_);
       std::uint32_t none[Room::kDirections];
       if (all_within) {
         state.row<Trace::None>(gaps_, profile_, entry, 0, none, Diagonals<false>{best, 0, gaps_.floor});

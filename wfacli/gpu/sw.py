@@ -179,7 +179,8 @@ class Build:
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
 WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
 WIDE = Build(32, 16, bits=32)
-GUIDED = (Build(8, 16), Build(16, 16), Build(32, 16))  # of extensions in a band, until a Z-drop
+# Of extensions in a band, until a Z-drop.
+GUIDED = (Build(4, 32), Build(8, 32), Build(16, 32), Build(8, 16), Build(16, 16), Build(32, 16))
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
