@@ -39,24 +39,35 @@ class Drop {
     // Before it all are complete, or there is none.
     const std::int32_t begin = min(pairs[0].before, pairs[1].before) + slice.number * kWidth;
     const std::int32_t first = max(-2 * begin - 2 * kWidth, 2 - band_), last = last_of(slice);
+    const std::int32_t stripe = 2 * slice.number * kWidth;
+    // Some at a time, so that as many loads are under way.
+#pragma unroll 1
+    for (std::int32_t begin = first + lane_; slice.rows && begin <= last; begin += kTogether * kLanes) {
+      uint2 keys[kTogether];
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const std::int32_t diagonal = begin + k * kLanes;
+        keys[k] = keys_of(slice, diagonal, stripe + diagonal <= kept);
+      }
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k)
+        if (begin + k * kLanes <= last) *room_.keys(stripe + begin + k * kLanes) = keys[k];
+    }
+    __syncwarp();
     std::int32_t complete[kPairs];
 #pragma unroll
-    for (int x = 0; x < kPairs; ++x)
-      complete[x] = slice.number + 1 >= pairs[x].in_all ? last : 2 * kWidth + 1 - band_;
-    const std::int32_t pieces = __reduce_max_sync(kAllLanes, slice.rows ? (last - first) / kLanes + 1 : 0);
+    for (int x = 0; x < kPairs; ++x) {
+      complete[x] = slice.number + 1 >= pairs[x].in_all ? last : min(last, 2 * kWidth + 1 - band_);
+      if (slice.rows == 0 || progress[x].going != Going::On) complete[x] = first - 1;
+    }
+    const std::int32_t known = __reduce_max_sync(kAllLanes, max(complete[0], complete[1]) - first + 1);
 #pragma unroll 1
-    for (std::int32_t p = 0; p < pieces; ++p) {
-      const std::int32_t diagonal = first + p * kLanes + lane_, number = 2 * slice.number * kWidth + diagonal;
-      const bool any = slice.rows && diagonal <= last;
-      uint2 keys{0, 0};
-      if (any) keys = keys_of(slice, diagonal, number <= kept, number);
-      if (any && diagonal > min(complete[0], complete[1])) *room_.keys(number) = keys;
+    for (std::int32_t d = 0; d < known; d += kLanes) {
+      const std::int32_t diagonal = first + d + lane_;
+      const uint2 keys = *room_.keys(stripe + diagonal);
 #pragma unroll
-      for (int x = 0; x < kPairs; ++x) {
-        const bool known = any && diagonal <= complete[x] && progress[x].going == Going::On;
-        if (__any_sync(kAllLanes, known))
-          go_on(pairs[x], 2 * pairs[x].before + number, x ? keys.y : keys.x, known, progress[x]);
-      }
+      for (int x = 0; x < kPairs; ++x)
+        go_on(pairs[x], 2 * pairs[x].before + stripe + diagonal, x ? keys.y : keys.x, diagonal <= complete[x], progress[x]);
     }
 #pragma unroll
     for (int x = 0; x < kPairs; ++x)
@@ -67,9 +78,11 @@ class Drop {
   WFACLI_DEVICE static std::int32_t last_of(const Slice& slice) { return slice.last() + kWidth; }
 
  private:
+  static constexpr int kTogether = 3;
+
   // A key has a score and, of those that have it, the last lane's columns, counted from the first stripe's first.
-  WFACLI_DEVICE uint2 keys_of(const Slice& slice, std::int32_t diagonal, bool kept, std::int32_t number) const {
-    uint2 keys = kept ? *room_.keys(number) : uint2{0, 0};
+  WFACLI_DEVICE uint2 keys_of(const Slice& slice, std::int32_t diagonal, bool kept) const {
+    uint2 keys = kept ? *room_.keys(2 * slice.number * kWidth + diagonal) : uint2{0, 0};
 #pragma unroll 8
     for (int l = 0; l < kLanes; ++l) {
       const std::int32_t r = diagonal - (kColumns * l + 1) - slice.first;
@@ -84,7 +97,7 @@ class Drop {
   WFACLI_DEVICE void go_on(const GuidedPair& pair, std::int32_t diagonal, std::uint32_t key, bool known,
                            Progress& progress) const {
     const auto score = static_cast<std::int32_t>(key >> 16);
-    const bool counts = known && diagonal > 0 && score > floor_;
+    const bool counts = known && diagonal > 0 && score > floor_ && progress.going == Going::On;
     const std::int32_t most = counts ? score : 0;
     std::int32_t best = most;
 #pragma unroll

@@ -67,7 +67,7 @@ struct GuidedRoom {
     room.at = task.workspace + static_cast<std::uint64_t>(group) * task.stride;
     const std::int32_t rows = min(2 * task.band + kWidth + 1, task.longest_query + kWidth + 1) / 4 * 4 + 4;
     room.edges = ring(rows + kWidth);
-    room.diagonals = ring(2 * (task.band + kWidth) + 16);
+    room.diagonals = ring(2 * (task.band + kWidth) + 48);
     room.pitch = rows + kColumns;
     return room;
   }

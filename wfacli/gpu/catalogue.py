@@ -100,7 +100,6 @@ _TOO_LARGE = {
             f"extension-{lanes}x32-bits-16-path",
         )
     },
-    **{f"sw-guided-{lanes}x32-bits-16": ("sm_80", "sm_90", "sm_100") for lanes in (4, 8, 16)},
     # Some words of what a pair and a part need beside their rows.
     **{
         f"sw-{what}-bits-16-path": ("sm_80", "sm_90", "sm_100")
@@ -234,9 +233,8 @@ def _sw() -> Iterator[Row]:
 def _sw_guided() -> Iterator[Row]:
     """Extensions in a band, until a Z-drop."""
     for build in sw.GUIDED:
-        name = sw.guided_row_of(build)
-        macros = (*build.macros(sw.Rule.EXTENSION, False), ("WFACLI_RESIDENT", 3 if build.columns == 32 else 4))
-        yield Row(name, "sw_guided.cu", "sw_guided", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
+        macros = (*build.macros(sw.Rule.EXTENSION, False), ("WFACLI_RESIDENT", 4))
+        yield Row(sw.guided_row_of(build), "sw_guided.cu", "sw_guided", macros, build.threads)
 
 
 def _local() -> Iterator[Row]:

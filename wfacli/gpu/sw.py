@@ -127,7 +127,7 @@ class Build:
     def guided_stride(self, band: int, longest_query: int) -> int:
         """The same for extensions in such a band, as GuidedRoom of cuda/sw_guided_room.cuh has it."""
         rows = min(2 * band + self.width + 1, longest_query + self.width + 1) // 4 * 4 + 4
-        rings = (1 << (least - 1).bit_length() for least in (rows + self.width, 2 * (band + self.width) + 16))
+        rings = (1 << (least - 1).bit_length() for least in (rows + self.width, 2 * (band + self.width) + 48))
         return _padded(8 * sum(rings) + 4 * self.lanes * (rows + self.columns))
 
     def shared(self, codes: int) -> int:
@@ -180,7 +180,7 @@ BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8,
 WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
 WIDE = Build(32, 16, bits=32)
 # Of extensions in a band, until a Z-drop.
-GUIDED = (Build(4, 32), Build(8, 32), Build(16, 32), Build(8, 16), Build(16, 16), Build(32, 16))
+GUIDED = (Build(8, 16), Build(16, 16), Build(32, 16))
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
@@ -223,6 +223,7 @@ class Cuts:
         return min(self.band, longest) if self.band else longest
 
 
+_GUIDED_TAIL = 0.15  # as _TAIL
 _NO_DROP = 1 << 20  # no two scores of 16 bits are as far apart
 
 
@@ -347,7 +348,7 @@ def guided_build(builds: tuple[Build, ...], count: int, query_len: float, target
     for build in builds:
         rows = min(2 * band + build.width, query_len) + build.lanes + _BEGIN
         rounds = max(count, 1) / build.at_once
-        taken.append((target_len // build.width + 1) * rows * build.lanes * max(1 / rounds, 1 + _TAIL / rounds))
+        taken.append((target_len // build.width + 1) * rows * build.lanes * max(1 / rounds, 1 + _GUIDED_TAIL / rounds))
     return builds[int(np.argmin(taken))]
 
 
