@@ -1,10 +1,10 @@
-// How far pairs extend from both beginnings in a band, until a Z-drop: scores alone, as sw_extent (wfacli/native/sw_band.hpp)
-// has them. The band is cut into stripes of columns, as sw.cu cuts the matrix, of which a group of lanes sweeps the rows
+// How far pairs extend from both beginnings in a band, until a Z-drop: scores alone, as the CPU has them (wfacli/native/sw*).
+// The band is cut into stripes of columns, as sw.cu cuts the matrix, of which a group of lanes sweeps the rows
 // that the band has. Lanes keep the best score of each anti-diagonal that crosses their columns; after each stripe the
 // group puts them together, follows the anti-diagonals that are complete, and stops where the extension ends, so that
 // the next pairs take its place (as subwarps are joined anew in AGAThA, Park et al. 2024).
 //
-// 16 bits: wfacli/gpu/sw_guided.py says which pairs they hold. A pair gets Unsupported whose end is not certain
+// 16 bits: Scores.longest_guided of wfacli/gpu/sw.py says which pairs they hold. A pair gets Unsupported whose end is not certain
 // (sw_guided_drop.cuh). An extension without drops has the greatest `drop` there is.
 //
 // Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (GuidedRoom), a warp
@@ -20,11 +20,12 @@ struct Shared {
   Progress progress[WFACLI_BLOCK / kLanes][kPairs];
 };
 
-// With scores as high as they can be, since there is nothing below what lies outside the band.
+// With scores as high as they can be, since there is nothing below what lies outside the band. From that gaps may open
+// twice and go on.
 WFACLI_DEVICE Gaps gaps_of(const SwTask& task) {
   Gaps gaps = Gaps::of(task);
   gaps.zero = 0xffff - 128 - task.most * min(task.longest_query, task.longest_target);
-  gaps.floor = once(Word::all(max(task.open + 2 * task.extend + 1, 128)));
+  gaps.floor = once(Word::all(max(2 * task.open + 3 * task.extend + 1, 128)));
   return gaps;
 }
 

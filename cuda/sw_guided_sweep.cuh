@@ -9,11 +9,14 @@ namespace wfacli::sw {
 // band count for nothing where kBand looks.
 template <bool kBand>
 struct Diagonals {
-  static constexpr bool kFloored = true;
+  static constexpr bool kGuided = true;
 
   std::uint32_t (&best)[kColumns];
   std::uint32_t inside, floor;  // bit k: whether column k is in the band
 
+  WFACLI_DEVICE std::uint32_t but_for_deletions(int k, std::uint32_t score) const {
+    return !kBand || (inside >> k & 1) ? score : floor;
+  }
   WFACLI_DEVICE std::uint32_t cell(int k, std::uint32_t score) const {
     if (kBand) score = inside >> k & 1 ? score : floor;
     best[k] = k + 1 < kColumns ? Word::most(best[k + 1 < kColumns ? k + 1 : k], score) : score;

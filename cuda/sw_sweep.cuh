@@ -13,9 +13,10 @@ struct Entry {
 
 // What becomes of each cell's score beside going on, in the order of columns: here nothing.
 struct AllCells {
-  static constexpr bool kFloored = kLocal;  // whether none is less than Gaps::floor
+  static constexpr bool kGuided = false;  // whether none is less than Gaps::floor, where nothing begins
 
   WFACLI_DEVICE std::uint32_t cell(int, std::uint32_t score) const { return score; }
+  WFACLI_DEVICE std::uint32_t but_for_deletions(int, std::uint32_t score) const { return score; }
 };
 
 // A lane's columns of a stripe, after the last row that they had (Gotoh 1982).
@@ -60,14 +61,17 @@ struct State {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const std::uint32_t inserted = insertion[k], deleted = along;
-      const std::uint32_t gap =
-          Cells::kFloored ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
-      const std::uint32_t best = cells.cell(k, Word::most_with_sum(diagonal, score(worth, k), gap));
+      // A deletion that another one opens, from the same cell, is worth no more than that going on. So from column to column
+      // of a band there is but one instruction to wait for. Others need what has begun to find their ways back.
+      const std::uint32_t floored = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
+      const std::uint32_t other =
+          cells.but_for_deletions(k, Word::most_with_sum(diagonal, score(worth, k), Cells::kGuided ? inserted : floored));
+      const std::uint32_t best = cells.cell(k, Cells::kGuided ? Word::most(other, deleted, gaps.floor) : other);
       diagonal = value[k];
       value[k] = best;
       const std::uint32_t begun = Word::less(best, gaps.opened_word);
       insertion[k] = Word::most_with_sum(inserted, gaps.minus_extend, begun);
-      along = Word::most_with_sum(deleted, gaps.minus_extend, begun);
+      along = Word::most_with_sum(deleted, gaps.minus_extend, Cells::kGuided ? Word::less(other, gaps.opened_word) : begun);
       if (k % 2) most = Word::most(most, kKeyed ? key(gaps, k - 1) : value[k - 1], kKeyed ? key(gaps, k) : best);
       if constexpr (kTrace == Trace::Digits) {
         std::uint32_t& word = directions[k / 4];

@@ -290,7 +290,7 @@ class Scores:
 
     def longest_guided(self, band: int) -> int:
         """The same for extensions in a band (0: none): below the least score that a cell has nothing is needed."""
-        room = 0xFFFF - 128 - max(self.open + 2 * self.extend + 1, 128) - 1 - self.open
+        room = 0xFFFF - 128 - max(2 * self.open + 3 * self.extend + 1, 128) - 1 - self.open
         each = self.most + max(-self.least, 0)
         unbounded = room // (each + self.extend)
         return unbounded if not band or unbounded <= band else max((room - band * self.extend) // each, 0)
