@@ -202,6 +202,17 @@ def test_few_that_need_more_do_not_keep_a_card_waiting():
     assert not any(on_gpu(r.kernel) for r in others)
 
 
+def test_few_reads_that_need_more_do_not_make_a_batch_come_in_parts(monkeypatch):
+    edits = np.full(MANY, 2)
+    edits[::1000] = 60
+    names = [job.kernel for job in on_card(with_edits(edits, 150), spec_for(EDIT))]
+    assert names == ["gpu-bits-128"]
+    monkeypatch.setattr(tuning, "GPU_APART", 0.0)
+    jobs._several.cache_clear()
+    assert [job.kernel for job in on_card(with_edits(edits, 150), spec_for(EDIT))] != names
+    jobs._several.cache_clear()
+
+
 def test_estimates_that_differ_by_chance_share_a_band():
     rng = np.random.default_rng(2)
     (only,) = on_card(with_edits(rng.normal(1000, 80, 6000).astype(int), 10_000), spec_for(AFFINE))
