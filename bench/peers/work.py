@@ -62,12 +62,12 @@ class Real:
         return f"{self.set} × {self.times}" if self.times > 1 else self.set
 
 
-# Where there are few pairs a row speaks of what a call costs: 0.05 to 0.1 ms for ours, whatever it is given, and next to
-# nothing for peers, which loop in native code. A tenth of HiFi's 50 pairs took ours 0.17 ms, all of them 0.54 ms; 20
-# pairs of 10 kb, which leave lanes of vectors empty, took 0.16 ms each, 200 of them 0.10 ms (distances alone, one thread:
-# 2026-11-22-x86_64-2core-0e7f83d-cpu-table-part.json, -2-cpu-table-part.json, 2026-11-20-…-cpu-table.json). So the
-# fewest pairs of a row are those whose distances take ours 2 ms by these files, more where lanes want them; and HiFi's
-# set, which as a whole takes less than that, is repeated.
+# Where there are few pairs a row speaks of what a call costs: 0.05 to 0.1 ms for ours, whatever it is given, and next
+# to nothing for peers, which loop in native code. A tenth of HiFi's 50 pairs took ours 0.17 ms, all of them 0.54 ms;
+# 20 pairs of 10 kb, which leave lanes of vectors empty, took 0.16 ms each, 200 of them 0.10 ms (distances alone, one
+# thread: 2026-11-22-x86_64-2core-0e7f83d-cpu-table-part.json, …-0e7f83d-2-cpu-table-part.json and
+# 2026-11-20-x86_64-2core-eab866e+-cpu-table.json). So the fewest pairs of a row are those whose distances take ours
+# 2 ms by these files, more where lanes want them; and HiFi's set, which as a whole takes less than that, is repeated.
 ROWS: tuple[Random | Real, ...] = (
     Random(200_000, 150, 0.02, least=15_000),
     Random(200_000, 150, 0.05, least=15_000),
