@@ -148,11 +148,13 @@ def loaded(name: str) -> Any:
 
 @contextlib.contextmanager
 def _until_the_reader_has_gone() -> Iterator[None]:
-    # Typer would make status 1 of it, which for doctor says that nothing works.
+    # Typer would make status 1 of it, which for doctor says that nothing works, and so does rich, with what it printed.
     try:
         yield
-    except BrokenPipeError:
-        raise OutputClosed("standard output") from None
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, BrokenPipeError) or isinstance(end.__context__, BrokenPipeError):
+            raise OutputClosed("standard output") from None
+        raise
 
 
 class _Commands(TyperGroup):
