@@ -148,7 +148,7 @@ def loaded(name: str) -> Any:
 
 @contextlib.contextmanager
 def _until_the_reader_has_gone() -> Iterator[None]:
-    # Typer would make status 1 of it, which for doctor says that nothing works, and so does rich, with what it printed.
+    # Typer would make status 1 of it, and rich of what it prints; of doctor that says that nothing works.
     try:
         yield
     except (BrokenPipeError, SystemExit) as end:
