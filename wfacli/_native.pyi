@@ -13,8 +13,9 @@ class Next(enum.Enum):
     FULL = 0
     NEED_QUERY = 1
     NEED_TARGET = 2
-    END = 3
-    FAILED = 4
+    NEED_MATES = 3
+    END = 4
+    FAILED = 5
 
 class StreamReader:
     def lend(self, memory: U8) -> None: ...
@@ -56,6 +57,7 @@ class MappedReader(StreamReader):
         copy_tags: bool,
         read_group: bool,
         skip: bool,
+        mates: bool,
         folder: str,
         shelf: int,
     ) -> None: ...

@@ -18,7 +18,7 @@ struct Place {
   std::int32_t clip_begin = 0, clip_end = 0;  // letters of the read beside the pair's, on the strand that is aligned
   std::int32_t flags = 0, mapq = kUnknownQuality;
   const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
-  const std::string* other_parts = nullptr;
+  const Fate* fate = nullptr;
   std::string_view tags;  // of the read's own
 };
 
@@ -36,7 +36,7 @@ Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
   p.clip_begin = m.clip_begin[i], p.clip_end = m.clip_end[i];
   p.flags = fate->flags, p.mapq = m.mapq[i];
   if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
-  p.other_parts = &fate->other_parts;
+  p.fate = fate;
   p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
   return p;
 }
@@ -52,7 +52,13 @@ struct Record {
   const Place& place;
 
   WFACLI_INLINE void query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
-  WFACLI_INLINE void target_name(Pen& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
+  // Where no flag says which mate it is.
+  WFACLI_INLINE void told_name(Pen& out) const {
+    query_name(out);
+    if (place.flags & kPaired) out.add(std::string_view(place.flags & kFirstMate ? "/1" : "/2"));
+  }
+  WFACLI_INLINE void target_name(Pen& out) const { target_name(out, i); }
+  WFACLI_INLINE void target_name(Pen& out, std::int64_t row) const { name(out, batch.t_name[row], batch.t_name_len[row]); }
   std::int32_t query_len() const { return batch.q_len[i]; }
   std::int32_t target_len() const { return batch.t_len[i]; }
   // Of the whole read, and its letters before and after what is aligned, on the strand that is.
@@ -119,7 +125,38 @@ WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std
     out.add('*');
 }
 
-WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
+// Where a row's primary record of another mate lies, counted from 1.
+std::int64_t position_of(const Record& r, const AlignmentView& a, std::int64_t row) {
+  return r.batch.mapped.t_offset[row] + a.span[4 * row + 2] + 1;
+}
+
+// RNAME and POS of what is not placed itself.
+void add_unplaced(Pen& out, const Record& r, const AlignmentView& a) {
+  const std::int64_t beside = r.place.fate ? r.place.fate->beside : -1;
+  if (beside < 0) {
+    out.add("*\t0");
+    return;
+  }
+  r.target_name(out, beside);
+  out.add('\t');
+  out.number(position_of(r, a, beside));
+}
+
+// RNEXT, PNEXT and TLEN.
+void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
+  const Fate& fate = *r.place.fate;
+  const std::int64_t own = fate.beside < 0 ? r.i : fate.beside;
+  if (r.batch.target_name(own) == r.batch.target_name(fate.next))
+    out.add('=');
+  else
+    r.target_name(out, fate.next);
+  out.add('\t');
+  out.number(position_of(r, a, fate.next));
+  out.add('\t');
+  out.number(fate.template_length);
+}
+
+WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
   // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
   const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
   const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
@@ -127,12 +164,13 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
   out.add('\t');
   out.number(placed ? r.place.flags : kUnmapped | r.place.flags);
   out.add('\t');
-  if (placed)
+  if (placed) {
     r.target_name(out);
-  else
-    out.add('*');
-  out.add('\t');
-  out.number(placed ? r.target_beg() + 1 : 0);
+    out.add('\t');
+    out.number(r.target_beg() + 1);
+  } else {
+    add_unplaced(out, r, a);
+  }
   out.add('\t');
   out.number(placed ? r.place.mapq : 0);
   out.add('\t');
@@ -143,14 +181,20 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
   } else {
     out.add('*');
   }
-  out.add("\t*\t0\t0\t");
+  if (r.place.fate && r.place.fate->next >= 0) {
+    out.add('\t');
+    add_mate(out, r, a);
+    out.add('\t');
+  } else {
+    out.add("\t*\t0\t0\t");
+  }
   add_letters(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
   if (placed) {
     add_tags(out, r, o);
     add_cs_tag(out, r, o);
-    if (r.place.other_parts && !r.place.other_parts->empty()) {
+    if (r.place.fate && !r.place.fate->other_parts.empty()) {
       out.add("\tSA:Z:");
-      out.add(*r.place.other_parts);
+      out.add(r.place.fate->other_parts);
     }
   }
   if (!o.read_group.empty()) {
@@ -172,7 +216,7 @@ WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
 }
 
 WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
-  r.query_name(out);
+  r.told_name(out);
   out.add('\t');
   out.number(r.read_len());
   if (!r.holds_letters() && (!r.aligned || r.read_len() || r.target_len())) {
@@ -202,7 +246,7 @@ WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
 }
 
 WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
-  r.query_name(out);
+  r.told_name(out);
   out.add('\t');
   r.target_name(out);
   out.add('\t');
@@ -306,13 +350,16 @@ std::size_t most_bytes(const Record& r, const FormatOptions& o) {
                        r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
   // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
-  if (r.place.other_parts) bytes += static_cast<std::int64_t>(r.place.other_parts->size());
+  if (const Fate* fate = r.place.fate) {
+    bytes += static_cast<std::int64_t>(fate->other_parts.size());
+    for (const std::int64_t row : {fate->next, fate->beside}) bytes += row < 0 ? 0 : r.batch.t_name_len[row];
+  }
   if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
   return static_cast<std::size_t>(bytes);
 }
 
-// Where the rows of the read that row i is of end.
-std::int64_t read_end(const BatchView& batch, std::int64_t i) {
+// Where the rows of the template that row i is of end.
+std::int64_t template_end(const BatchView& batch, std::int64_t i) {
   std::int64_t end = i + 1;
   while (end < batch.n && batch.mapped.first[end] == batch.mapped.first[i]) ++end;
   return end;
@@ -331,13 +378,13 @@ std::size_t usual_bytes(const BatchView& batch, Format format) {
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
   Formatted out;
   Cigar scratch;
-  std::vector<Fate> fates;  // of the rows of a read, those that are left from `fate` on
+  std::vector<Fate> fates;  // of the rows of a template, those that are left from `fate` on
   std::size_t fate = 0;
   const bool all_rows = options.format == Format::Tsv;  // a table of mappings, aligned or not
   out.text.buffer().reserve(usual_bytes(batch, options.format));
   for (std::int64_t i = 0; i < batch.n; ++i) {
     if (batch.is_mapped() && fate == fates.size()) {
-      fates = fates_of(batch, a, i, read_end(batch, i), options.ambiguous);
+      fates = fates_of(batch, a, i, template_end(batch, i), options.ambiguous);
       fate = 0;
     }
     const Fate* own = batch.is_mapped() ? &fates[fate++] : nullptr;
@@ -352,7 +399,7 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
     if (own && !own->written && !all_rows) continue;
     Pen pen = out.text.room(most_bytes(record, options));
     switch (options.format) {
-      case Format::Sam: add_sam(pen, record, options); break;
+      case Format::Sam: add_sam(pen, record, a, options); break;
       case Format::Paf: add_paf(pen, record, options); break;
       case Format::Tsv: add_tsv(pen, record, options); break;
       case Format::Blast6: add_blast6(pen, record, options); break;
