@@ -47,8 +47,8 @@ MatesOption = Annotated[
         metavar="FILE",
         show_default=False,
         help="FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are "
-        "both in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of mates, "
-        "flags say, in SAM and BAM.",
+        "both in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of "
+        "mates, flags say, in SAM and BAM.",
         rich_help_panel=PANEL,
     ),
 ]
