@@ -84,7 +84,7 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
 
     `threads`: see read_batches. Raises InputError.
     """
-    left = indexed(source)
+    left = indexed(source, threads)
     if left is not None:
         return left
     reference = Reference()

@@ -301,7 +301,7 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_let
   builder_.end_target();
   const Unfilled unfilled{row, m.target, w.t_beg, w.t_end, text,
                           text < 0 || !read.has_quality ? -1 : text - letters, letters, m.reverse};
-  if (helpers_)
+  if (helpers_ || reference_.must_bring())
     unfilled_.push_back(unfilled);
   else
     fill_in(unfilled);
@@ -348,6 +348,11 @@ class MappedReader::FillTask : public Helpers::Task {
 };
 
 void MappedReader::complete() {
+  if (reference_.must_bring()) {
+    std::vector<Reference::Window> windows;
+    for (const Unfilled& u : unfilled_) windows.push_back({u.target, u.t_beg, u.t_end});
+    reference_.bring(windows);
+  }
   std::vector<std::shared_ptr<FillTask>> tasks;
   const std::size_t count = unfilled_.size();
   std::size_t first = 0;
