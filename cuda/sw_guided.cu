@@ -1,11 +1,11 @@
-// How far pairs extend from both beginnings in a band, until a Z-drop: scores alone, as the CPU has them (wfacli/native/sw*).
-// The band is cut into stripes of columns, as sw.cu cuts the matrix, of which a group of lanes sweeps the rows
-// that the band has. Lanes keep the best score of each anti-diagonal that crosses their columns; after each stripe the
-// group puts them together, follows the anti-diagonals that are complete, and stops where the extension ends, so that
-// the next pairs take its place (as subwarps are joined anew in AGAThA, Park et al. 2024).
+// How far pairs extend from both beginnings in a band, until a Z-drop: scores alone, as the CPU has them. The band is
+// cut into stripes of columns, as sw.cu cuts the matrix, of which a group of lanes sweeps the rows that the band has.
+// Lanes keep the best score of each anti-diagonal that crosses their columns; after each stripe the group puts them
+// together, follows the anti-diagonals that are complete, and stops where the extension ends, so that the next pairs take
+// its place (as subwarps are joined anew in AGAThA, Park et al. 2024).
 //
-// 16 bits: Scores.longest_guided of wfacli/gpu/sw.py says which pairs they hold. A pair gets Unsupported whose end is not certain
-// (sw_guided_drop.cuh). An extension without drops has the greatest `drop` there is.
+// 16 bits: Scores.longest_guided of wfacli/gpu/sw.py says which pairs they hold. A pair gets Unsupported whose end is not
+// certain (sw_guided_drop.cuh). An extension without drops has the greatest `drop` there is.
 //
 // Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (GuidedRoom), a warp
 // Profile::of_warp bytes of dynamic shared memory. Macros as in sw.cu; WFACLI_RULE is Extension, WFACLI_BITS 16.

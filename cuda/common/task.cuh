@@ -123,14 +123,14 @@ struct SwTask {
   std::int32_t longest_target;
   SwRule rule;
   std::uint32_t same;  // bit c: whether code c beside itself is written =
-  // Of sw_guided.cu: diagonals on either side, no more than letters of the longest sequence; and by how many units an
-  // anti-diagonal's best score may fall, beside what a gap extends by.
-  std::int32_t band;
-  std::int32_t drop;
 
   // Bytes [kSwCodes][kSwCodes]: score of a target's code (row) and a query's. Code `codes` stands for what lies beyond
   // either, and scores less than 0 and no more than any letters do.
   std::uint32_t scores[kSwCodes * kSwCodes / 4];
+  // Of sw_guided.cu: diagonals on either side, no more than letters of the longest sequence; and by how many units an
+  // anti-diagonal's best score may fall, beside what a gap extends by.
+  std::int32_t band;
+  std::int32_t drop;
 };
 
 // A launch of pack_letters (pack.cu).

@@ -33,8 +33,8 @@ SW_TASK = np.dtype(
         *((name, np.int32) for name in ("codes", "unit", "open", "extend", "most", "count", "op_capacity")),
         *((name, np.int32) for name in ("longest_query", "longest_target", "rule")),
         ("same", np.uint32),
-        *((name, np.int32) for name in ("band", "drop")),
         ("scores", np.uint32, 256),
+        *((name, np.int32) for name in ("band", "drop")),
     ],
     align=True,
 )
