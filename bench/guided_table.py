@@ -45,6 +45,7 @@ from wfacli.stats import Stats
 
 RULES = Rules(2, 4, 4, 2, band=751, zdrop=400)  # AGAThA's defaults, which are minimap2's for noisy long reads
 SCHEME = Scheme.of_scores(RULES.match, RULES.mismatch, RULES.open, RULES.extend)
+SPEC = ExtendSpec(SCHEME, ExtendMode.EXTENSION, score_only=True, band=RULES.band, zdrop=RULES.zdrop)
 TIMED = {
     "wfacli": "the CPU engine of extend in this process, all threads: from letters in memory to scores, in a band,"
     " until the Z-drop",
@@ -115,11 +116,7 @@ class Work:
     def cells(self) -> np.ndarray:
         """Of each pair's band (i64[n])."""
         n, m = (np.array([len(letters) for letters in side]) for side in (self.queries, self.targets))
-        outside = [np.maximum(side - RULES.band - 1, 0) for side in (n, m)]
-        beyond = [np.maximum(a - RULES.band - 1 - b, 0) for a, b in ((n, m), (m, n))]
-        corners = [x * (x + 1) // 2 - y * (y + 1) // 2 for x, y in zip(outside, beyond, strict=True)]
-        cells: np.ndarray = n * m - corners[0] - corners[1]
-        return cells
+        return SPEC.cells(n, m)
 
 
 def made(row: Row, data: Path | None, count: int) -> Work:
@@ -156,11 +153,10 @@ def best_of(run: Any, repeats: int) -> tuple[list[float], Costs]:
 
 def on_cpu(pairs: PairBatch, threads: int) -> tuple[float, Costs]:
     """Ours, in a band until the Z-drop."""
-    spec = ExtendSpec(SCHEME, ExtendMode.EXTENSION, score_only=True, band=RULES.band, zdrop=RULES.zdrop)
-    engine = ExtendEngine(spec, Limits(), threads)
+    engine = ExtendEngine(SPEC, Limits(), threads)
     try:
         begun = time.perf_counter()
-        scores = extend_batch(engine, pairs, spec, Stats(), "").score.copy()
+        scores = extend_batch(engine, pairs, SPEC, Stats(), "").score.copy()
         return time.perf_counter() - begun, scores
     finally:
         engine.close()

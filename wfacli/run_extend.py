@@ -110,7 +110,7 @@ class ExtendRun(BatchRun):
 
         if auto:
             cards = int(self._large and _any_card())  # whose batches it has from the beginning
-            return ExtendWhereSooner(cpu, opened, config.threads, config.spec.score_only), cards
+            return ExtendWhereSooner(cpu, opened, config.threads, config.spec), cards
         try:
             return opened(), 1
         except BaseException:

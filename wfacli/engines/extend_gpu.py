@@ -222,10 +222,12 @@ class ExtendGpuEngine:
 
     def _guided(self, pairs: PairBatch, rows: I32, cuts: sw.Cuts) -> tuple[_Chosen, I32]:
         """The same where one build takes all."""
-        means = [float(side[rows].mean()) if len(rows) else 0.0 for side in (pairs.q_len, pairs.t_len)]
-        build = sw.guided_build(self.guided, len(rows), *means, cuts.width(*map(int, means)))
+        query_len, target_len = (int(side[rows].mean()) if len(rows) else 0 for side in (pairs.q_len, pairs.t_len))
+        build = sw.guided_build(self.guided, len(rows), query_len, target_len, cuts.width(query_len, target_len))
         best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
-        return self._in_order(pairs, rows, best, (build, build), *self._longest)
+        fits = build.shared(self._scores.codes) <= self._device.driver.card.shared_per_block
+        narrow, most = self._longest if fits else (0, 0)
+        return self._in_order(pairs, rows, best, (build, build), narrow, most)
 
     def _in_order(
         self, pairs: PairBatch, rows: I32, best: U8, builds: tuple[sw.Build, ...], narrow: int, most: int
@@ -235,7 +237,8 @@ class ExtendGpuEngine:
         order, groups, others, letters = share_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
         path = not self._spec.score_only
         works = [
-            sw.Work(builds[build], self._rule, self._scores, path, *sizes, self._cuts) for build, *sizes in groups
+            sw.Work(builds[build], self._rule, self._scores, path, count, longest_query, longest_target, self._cuts)
+            for build, count, longest_query, longest_target in groups
         ]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every

@@ -256,5 +256,16 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
 )
 
 ROWS: dict[str, Row] = table(
-    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw(), *_sw_guided(), *_local())
+    (
+        *_ARRAYS,
+        *_bits(),
+        *_dp(),
+        *_wavefronts(),
+        *_long(),
+        *_long_bits(),
+        *_long_path(),
+        *_sw(),
+        *_sw_guided(),
+        *_local(),
+    )
 )

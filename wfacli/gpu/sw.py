@@ -287,7 +287,6 @@ class Scores:
             found = min(found, room // (2 * self.extend) if self.extend else _ANY_LENGTH if room >= 0 else 0)
         return max(min(found, _ANY_LENGTH), 0)
 
-
     def longest_guided(self, band: int) -> int:
         """The same for extensions in a band (0: none): below the least score that a cell has nothing is needed."""
         room = 0xFFFF - 128 - max(2 * self.open + 3 * self.extend + 1, 128) - 1 - self.open
@@ -342,7 +341,7 @@ def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F
     return work
 
 
-def guided_build(builds: tuple[Build, ...], count: int, query_len: float, target_len: float, band: int) -> Build:
+def guided_build(builds: tuple[Build, ...], count: int, query_len: int, target_len: int, band: int) -> Build:
     """The build for so many pairs of such lengths, on average, in a band."""
     taken = []
     for build in builds:
