@@ -28,6 +28,7 @@ from .forecast import (
     Units,
     forecaster,
     is_edit,
+    most_in_table,
     on_gpu,
     only_banded,
     plainly_global,
@@ -51,7 +52,7 @@ class Route:
         rows: which.
         kernel: its name.
         cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the card has failed them.
+        again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
         bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
     """
 
@@ -307,6 +308,10 @@ def after(
     if not len(left):
         return []
     status, rows = status[left], rows[left]  # of many mostly few
+    if done.kernel == CAPPED and (status == Status.MEMORY_LIMIT).any():
+        return _beyond_the_table(status, rows, spec, pairs, limits or Limits())
+    if done.kernel == LINEAR and done.again:
+        return next_rung(CAPPED, status, rows, spec)
     if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
         return next_rung(done.kernel, status, rows, spec)
     narrow = status == Status.SCORE_LIMIT
@@ -318,6 +323,21 @@ def after(
     return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
 
 
+def _beyond_the_table(status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits) -> list[Route]:
+    """Next routes of rows (i32[m]) of which some have more edits than fit a table, and so more than was estimated.
+
+    Of these the ones that are long for their edits are still the wavefront's: a band would be as long as they are.
+    """
+    full = np.flatnonzero(status == Status.MEMORY_LIMIT)
+    some = pairs.part(rows[full])
+    least = np.int32(most_in_table(spec, limits))
+    forecast = Forecast(some.with_edits(np.maximum(some.est_edits, least)), spec, limits)
+    linear = full[forecast.microseconds(LINEAR) < forecast.microseconds(_dense(spec))]
+    others = np.delete(np.arange(len(rows)), linear)
+    routes = next_rung(CAPPED, status[others], rows[others], spec)
+    return [*routes, Route(rows[linear], LINEAR, again=True)] if len(linear) else routes
+
+
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
     """Where rows (i32[m]) go that a kernel answered with status (u8[m]), going by the kernel alone."""
     if not np.count_nonzero(status):
@@ -325,6 +345,10 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
     found = np.flatnonzero(np.bincount(status)).tolist()
     ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
+
+
+def _dense(spec: AlignSpec) -> str:
+    return STRIPES if is_edit(spec) else DIFFERENCE
 
 
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
