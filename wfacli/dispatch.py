@@ -28,6 +28,7 @@ from .forecast import (
     Units,
     forecaster,
     is_edit,
+    most_in_table,
     on_gpu,
     only_banded,
     plainly_global,
@@ -39,6 +40,7 @@ from .offers import ALIKE, reached
 SAMPLE = 64  # pairs that speak for a batch
 MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
 ALL_EDITS, _MANY = 10_000, 400  # edits of 10,000 letters
+_FEW, _LETTERS, _LONGEST = 256, 64_000, 1_000  # rows, letters of all and of the longest: 2 ms of a thread at most
 _TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a card ends
 
 
@@ -50,7 +52,7 @@ class Route:
         rows: which.
         kernel: its name.
         cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the card has failed them.
+        again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
         bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
     """
 
@@ -125,7 +127,9 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     for own in (False, True):
         rows = np.flatnonzero(other == own).astype(np.int32)
         known = None if pairs.known is None else pairs.known[other[pairs.known] == own]
-        if len(rows):
+        if own and few_and_short(pairs, rows):
+            found.append(Route(rows, _dense(spec)))
+        elif len(rows):
             found += _for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
     return found
 
@@ -212,6 +216,20 @@ def _raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
     return pairs.with_edits(np.maximum(pairs.est_edits, least))
 
 
+def few_and_short(pairs: PairBatch, rows: I32) -> bool:
+    """Whether a thread of the CPU aligns rows (i32[m]) sooner than a kernel would be chosen, by whatever it takes."""
+    if len(rows) > _FEW:
+        return False
+    q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
+    longest = max(int(q_len.max(initial=0)), int(t_len.max(initial=0)))
+    return longest <= _LONGEST and int(q_len.sum()) + int(t_len.sum()) <= _LETTERS
+
+
+def _dense(spec: AlignSpec) -> str:
+    """The CPU's kernel for a global alignment of any pair, however much it costs."""
+    return STRIPES if is_edit(spec) else DIFFERENCE
+
+
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Routes of rows (i32[m]) in the CPU's kernels where these take less than any job; else none."""
     if len(rows) > jobs.SAMPLE:
@@ -290,6 +308,10 @@ def after(
     if not len(left):
         return []
     status, rows = status[left], rows[left]  # of many mostly few
+    if done.kernel == CAPPED and (status == Status.MEMORY_LIMIT).any():
+        return _beyond_the_table(status, rows, spec, pairs, limits or Limits())
+    if done.kernel == LINEAR and done.again:
+        return next_rung(CAPPED, status, rows, spec)
     if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
         return next_rung(done.kernel, status, rows, spec)
     narrow = status == Status.SCORE_LIMIT
@@ -297,8 +319,23 @@ def after(
     if not narrow.any():
         return routes
     if done.again:
-        return [*routes, Route(rows[narrow], STRIPES if is_edit(spec) else DIFFERENCE)]
+        return [*routes, Route(rows[narrow], _dense(spec))]
     return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
+
+
+def _beyond_the_table(status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits) -> list[Route]:
+    """Next routes of rows (i32[m]) of which some have more edits than fit a table, and so more than was estimated.
+
+    Of these the ones that are long for their edits are still the wavefront's: a band would be as long as they are.
+    """
+    full = np.flatnonzero(status == Status.MEMORY_LIMIT)
+    some = pairs.part(rows[full])
+    least = np.int32(most_in_table(spec, limits))
+    forecast = Forecast(some.with_edits(np.maximum(some.est_edits, least)), spec, limits)
+    linear = full[forecast.microseconds(LINEAR) < forecast.microseconds(_dense(spec))]
+    others = np.delete(np.arange(len(rows)), linear)
+    routes = next_rung(CAPPED, status[others], rows[others], spec)
+    return [*routes, Route(rows[linear], LINEAR, again=True)] if len(linear) else routes
 
 
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
@@ -310,8 +347,12 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
 
+def _dense(spec: AlignSpec) -> str:
+    return STRIPES if is_edit(spec) else DIFFERENCE
+
+
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
-    dense = STRIPES if is_edit(spec) else DIFFERENCE
+    dense = _dense(spec)
     if on_gpu(kernel):
         return _next_of_card(kernel, status, spec)
     if kernel in BITS:
@@ -334,6 +375,8 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
 
 def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
+    if few_and_short(pairs, rows):
+        return [Route(rows, _dense(spec))]
     some = pairs.part(rows)
     failed = reached(done.kernel, done.cut, some, spec, _bands_of(done, rows, len(pairs)))
     unknown = np.full(len(rows), -1, np.int32)
@@ -363,7 +406,7 @@ def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         return None
     if spec.heuristics:
         return TABLE  # which keeps to the same band
-    dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, Units.of(spec)
+    dense, costs = _dense(spec), Units.of(spec)
     if status is Status.SCORE_LIMIT:
         if spec.max_cost is None:
             return rungs.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only) or dense

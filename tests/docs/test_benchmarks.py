@@ -81,6 +81,15 @@ def test_parts_measured_since_stand_below_the_whole_table(tmp_path):
     assert "| 0.250 |" in since and part.name in since and "- since, local, score: parasail (sw)" in since
 
 
+def test_parts_of_another_machine_are_told_apart_from_what_was_measured_again(tmp_path):
+    result(tmp_path, "2026-01-02", "extend-table", [extend_row(2.0)], cores=16)
+    result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(3.0)], cores=16)
+    result(tmp_path, "2026-01-04", "extend-table-part", [extend_row(4.0)])
+    again, other = page.page(tmp_path).split("### A part, on another machine")
+    assert "### Measured again since then" in again and "| 3.00 |" in again and "| 4.00 |" not in again
+    assert "| 4.00 |" in other and "| 3.00 |" not in other
+
+
 def test_kinds_without_a_table_are_named(tmp_path):
     path = result(tmp_path, "2026-01-02", "something-new", [])
     assert f"- something-new: no table yet, [{path.name}](../bench/results/{path.name})" in page.page(tmp_path)
