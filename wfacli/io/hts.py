@@ -101,11 +101,11 @@ class HtsOutput(Output):
         if self._index:
             _make_index(self.name, self._container)
 
-    def abandon(self) -> Path | None:
+    def abandon(self, worth: bool = True) -> Path | None:
         """See Output; the records so far are a complete file."""
         with contextlib.suppress(OutputError, OutputClosed):
             self._ended()
-        return super().abandon()
+        return super().abandon(worth)
 
     def _ended(self) -> None:
         """Waits for the child. Raises what it failed with, once."""
