@@ -40,6 +40,7 @@ from .offers import ALIKE, reached
 SAMPLE = 64  # pairs that speak for a batch
 MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
 ALL_EDITS, _MANY = 10_000, 400  # edits of 10,000 letters
+_FEW, _LETTERS, _LONGEST = 256, 64_000, 1_000  # rows, letters of all and of the longest: 2 ms of a thread at most
 _TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a card ends
 
 
@@ -126,7 +127,9 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     for own in (False, True):
         rows = np.flatnonzero(other == own).astype(np.int32)
         known = None if pairs.known is None else pairs.known[other[pairs.known] == own]
-        if len(rows):
+        if own and few_and_short(pairs, rows):
+            found.append(Route(rows, _dense(spec)))
+        elif len(rows):
             found += _for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
     return found
 
@@ -211,6 +214,20 @@ def _raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
     """The batch with estimates that are no less than what pairs of such costs (f64[n]) have."""
     least = np.minimum(failed / Units.of(spec).edit, np.maximum(pairs.q_len, pairs.t_len)).astype(np.int32)
     return pairs.with_edits(np.maximum(pairs.est_edits, least))
+
+
+def few_and_short(pairs: PairBatch, rows: I32) -> bool:
+    """Whether a thread of the CPU aligns rows (i32[m]) sooner than a kernel would be chosen, by whatever it takes."""
+    if len(rows) > _FEW:
+        return False
+    q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
+    longest = max(int(q_len.max(initial=0)), int(t_len.max(initial=0)))
+    return longest <= _LONGEST and int(q_len.sum()) + int(t_len.sum()) <= _LETTERS
+
+
+def _dense(spec: AlignSpec) -> str:
+    """The CPU's kernel for a global alignment of any pair, however much it costs."""
+    return STRIPES if is_edit(spec) else DIFFERENCE
 
 
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
@@ -358,6 +375,8 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
 
 def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
+    if few_and_short(pairs, rows):
+        return [Route(rows, _dense(spec))]
     some = pairs.part(rows)
     failed = reached(done.kernel, done.cut, some, spec, _bands_of(done, rows, len(pairs)))
     unknown = np.full(len(rows), -1, np.int32)

@@ -208,7 +208,7 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
         (SAM.format(0, 5, "3H6M4S").replace("\t*\t*\n", "\tACGT\t*\n"), "the CIGAR is of 10 letters, and SEQ has 4"),
         (SAM.format(0, 5, "4M100N4M"), "has an intron"),
         (SAM.format(0, 0, "10M"), "has no position"),
-        (SAM.format(65, 5, "10M"), "one of a pair of reads"),
+        (SAM.format(1, 5, "10M"), "of several reads (flag 1)"),
         ("@CO\thello\n" + SAM.format("x", 5, "10M"), "the flag is 'x'"),
         ("@SQ\tSN:chr0\tLN:many\n", "a target's length in the header is 'many', which is no number"),
         ("@HD\tVN:1.6\nread1\t0\tchr0\n", "too few columns for SAM"),
