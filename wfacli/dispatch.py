@@ -14,7 +14,7 @@ import numpy as np
 from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
-from .config import AlignSpec, Limits
+from .config import AlignSpec, Ambiguous, Limits
 from .forecast import (
     BITS,
     CAPPED,
@@ -227,7 +227,9 @@ def few_and_short(pairs: PairBatch, rows: I32) -> bool:
 
 def _dense(spec: AlignSpec) -> str:
     """The CPU's kernel for a global alignment of any pair, however much it costs."""
-    return STRIPES if is_edit(spec) else DIFFERENCE
+    if not is_edit(spec):
+        return DIFFERENCE
+    return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
 
 
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
@@ -345,10 +347,6 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
     found = np.flatnonzero(np.bincount(status)).tolist()
     ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
-
-
-def _dense(spec: AlignSpec) -> str:
-    return STRIPES if is_edit(spec) else DIFFERENCE
 
 
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:

@@ -15,7 +15,8 @@ from .io.format import Formatter
 from .io.header import header_around
 from .io.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from .io.reader import batches_of
-from .run import AlignRun, counted
+from .run import AlignRun
+from .stats import counted
 
 
 class MappedRun(AlignRun):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -108,3 +109,16 @@ def test_kinds_without_a_table_are_named(tmp_path):
 )
 def test_numbers_have_three_digits(value, shown):
     assert page.number(value) == shown
+
+
+def test_what_scores_alone_take_is_what_the_newest_whole_table_says():
+    (said,) = re.findall(
+        r"`--score-only` .*? takes between ([\d.]+) of the time", (DOCS / "performance.md").read_text()
+    )
+    path = next(path for path in page.newest()["cpu-table"] if not path.stem.endswith("-part"))
+    took = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        ours = [t for t in cell["timings"] if t["aligner"] == "wfacli" and t["threads"] == 1]
+        took[cell["row"], cell["task"]] = ours[0]["best_seconds"]
+    shares = [took[row, f"{task.split()[0]} score"] / took[row, task] for row, task in took if task.endswith("CIGAR")]
+    assert float(said) == round(min(shares), 2) and 0.9 < max(shares) < 1.1

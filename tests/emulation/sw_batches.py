@@ -10,7 +10,7 @@ from tests.emulation.batches import Answers
 from tests.emulation.launching import Kernels, address, aligned
 from tests.oracle_spans import Optimum, Pair
 from wfacli.batch import Status
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_guided
 from wfacli.gpu.task import SW_TASK
 from wfacli.scoring.scheme import Scheme
 
@@ -86,14 +86,16 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
     task["ends"], task["span"] = address(found), address(span)
     kernels = Kernels("sw.cu", build.threads, dict(build.macros(rule, path)))
-    kernels.launch("sw_align", task, grid, order, build.shared(batch.scores.codes))
-    if keeps_all and rule is not sw.Rule.EXTENSION:
+    walks = keeps_all and rule is not sw.Rule.EXTENSION
+    # In one order blocks draw pairs, and threads of the way back have several; in the other all have their own.
+    kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
+    if walks:
         walk = Kernels("sw_walk.cu", 32, dict(build.macros(rule, path)))
-        walk.launch("sw_walk", task, -(-batch.count // 32), order)
+        walk.launch("sw_walk", task, -(-batch.count // 32) if order else 1, order)
 
 
 def launch_guided(
-    pairs: Sequence[Pair], scheme: Scheme, build: sw.Build, cuts: sw.Cuts, order: int = 0, grid: int = 1
+    pairs: Sequence[Pair], scheme: Scheme, build: sw.Build, cuts: sw_guided.Cuts, order: int = 0, grid: int = 1
 ) -> list[tuple[int, bool] | Status]:
     """Each extension's score and whether something was left out, or why there is none."""
     batch = SwBatch(pairs, scheme)
@@ -102,12 +104,12 @@ def launch_guided(
     task = batch.task(sw.Rule.EXTENSION)
     answers = Answers.room(task, batch.count, 0, "score")
     band = cuts.width(*longest)
-    stride = build.guided_stride(band, longest[0])
+    stride = sw_guided.stride(build, band, longest[0])
     workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
     task["rows"], task["next"], task["span"] = address(rows), address(drawn), address(span)
     task["workspace"], task["stride"] = address(workspace), stride
-    task["band"], task["drop"] = band, batch.scores.drop(cuts)
+    task["band"], task["drop"] = band, cuts.drop(batch.scores)
     kernels = Kernels("sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))
     kernels.launch("sw_guided", task, grid, order, build.shared(batch.scores.codes))
     begins = span.reshape(-1, 4)[:, 0].tolist()

@@ -13,7 +13,7 @@ from tests.engines.extending import SCHEMES, extended, spec_of
 from tests.oracle_spans import Pair
 from tests.pairgen import mutated, sequence
 from wfacli.batch import Status
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_guided
 from wfacli.scoring.scheme import Scheme
 
 TINY = (sw.Build(2, 4, 16, 8, 32), sw.Build(8, 4, 16, 8, 64))
@@ -39,7 +39,7 @@ def wanted(pairs: list[Pair], scheme: Scheme, band: int, zdrop: int) -> list[tup
 
 def check(pairs: list[Pair], scheme: Scheme, build: sw.Build, band: int, zdrop: int, order: int = 0) -> int:
     """How many pairs are not answered; all others as the CPU has them."""
-    found = launch_guided(pairs, scheme, build, sw.Cuts(band, zdrop), order, grid=1 + order)
+    found = launch_guided(pairs, scheme, build, sw_guided.Cuts(band, zdrop), order, grid=1 + order)
     want = wanted(pairs, scheme, band, zdrop)
     answered = [(one, other) for one, other in zip(found, want, strict=True) if one is not Status.UNSUPPORTED]
     assert [one for one, _ in answered] == [other for _, other in answered]
@@ -82,7 +82,7 @@ def test_open_end() -> None:
     found = set()
     for unlike in range(1, 24):
         pair = (shared + b"A" * unlike + again, shared + b"C" * unlike + again)
-        answers = launch_guided([pair], scheme, TINY[1], sw.Cuts(30, 24))
+        answers = launch_guided([pair], scheme, TINY[1], sw_guided.Cuts(30, 24))
         found.add("open" if answers == [Status.UNSUPPORTED] else answers == wanted([pair], scheme, 30, 24))
     assert found == {True, "open"}
 
@@ -91,7 +91,7 @@ def test_at_the_edge_of_16_bits() -> None:
     """The longest pairs that they hold: all letters alike, none, and the one long and the other short."""
     scheme = Scheme.parse("127,127,200,1")
     for band in (0, 9):
-        n = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend).longest_guided(band)
+        n = sw_guided.longest(sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend), band)
         assert n > 200
         pairs: list[Pair] = [(b"A" * n, b"A" * n), (b"A" * n, b"C" * n), (b"AC", b"C" * n), (b"G" * n, b"AG")]
         assert check(pairs, scheme, TINY[0], band, 0) == 0

@@ -11,7 +11,7 @@ from wfacli.config import Limits
 from wfacli.dispatch import Route
 from wfacli.engines.extend import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_guided
 from wfacli.gpu.driver import Driver
 from wfacli.io.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
@@ -74,7 +74,7 @@ def _wrong_guided(open_driver: Callable[[], Driver], scheme: Scheme, pairs: list
         engine = ExtendGpuEngine(spec, cpu, open_driver, memory=_MEMORY)
         try:
             wanted = cpu.collect(cpu.submit(batch, route))
-            for build in sw.GUIDED:
+            for build in sw_guided.BUILDS:
                 engine.guided = (build,)
                 found = engine.collect(engine.submit(batch, route))
                 for at in range(len(pairs)):

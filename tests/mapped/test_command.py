@@ -269,6 +269,20 @@ def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
     assert_failure(wrong, 1, "x.cram: is CRAM, and FASTA or FASTQ is read here")
 
 
+def test_letters_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
+    """As they are in BAM; also those of parts that are clipped."""
+    (tmp_path / "reads.fq").write_text(">r\n-ACGT-ACGT*a.=1\n")
+    (tmp_path / "ref.fa").write_text(">t\nACGTTACGT\n")
+    (tmp_path / "map.paf").write_text("r\t15\t1\t10\t+\tt\t9\t0\t9\t9\t9\t7\ttp:A:P\n")
+    for row in align(tmp_path, "--mappings", "map.paf").rows:
+        assert row[9] == "NACGTNACGTNa.=N" and row[5] == "1S4=1X4=5S"
+    (pair,) = run("align", "reads.fq", "ref.fa", "--mode", "hw", cwd=tmp_path).rows
+    assert pair[9] == "NACGTNACGTNa.=N"
+    assert_success(align(tmp_path, "--mappings", "map.paf", "-o", "x.bam"))
+    with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
+        assert [r.query_sequence for r in file] == ["NACGTNACGTNANN="[:13] + "=N"]
+
+
 def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
     result = align(tmp_path, "--mappings", "-")
     assert_success(result)

@@ -14,12 +14,13 @@ from .._native import foreign_letter, gather_parts, share_rows, stage_columns, s
 from ..batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
-from ..gpu import sw
+from ..gpu import sw, sw_guided
 from ..gpu.device import Device
 from ..gpu.driver import Driver
 from ..gpu.job import Answers, Staged
 from ..gpu.lending import Lender
 from ..gpu.staging import Outbox, Staging
+from ..gpu.sw_guided import Cuts, GuidedWork
 from ..gpu.sw_job import SwJob, least_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
@@ -74,7 +75,7 @@ class ExtendGpuEngine:
 
     name = "gpu"
     builds: tuple[sw.Build, ...]  # that pairs of 16 bits are shared out among
-    guided = sw.GUIDED  # one of which takes all extensions in a band, until a Z-drop
+    guided = sw_guided.BUILDS  # one of which takes all extensions in a band, until a Z-drop
 
     def __init__(
         self,
@@ -95,10 +96,10 @@ class ExtendGpuEngine:
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
         self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.lacks_letters
-        self._cuts = sw.Cuts(spec.band, spec.zdrop) if spec.guided else None
+        self._cuts = Cuts(spec.band, spec.zdrop) if spec.guided else None
         self._longest = [self._scores.longest(bits, self._rule) for bits in (16, 32)]
         if self._cuts:
-            self._longest = [self._scores.longest_guided(spec.band)] * 2
+            self._longest = [sw_guided.longest(self._scores, spec.band)] * 2
         self._device = Device(open_driver, IN_FLIGHT)
         try:
             free = self._device.call(lambda driver: driver.free_memory())
@@ -111,6 +112,7 @@ class ExtendGpuEngine:
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender(forked=False)
         self._cancelled = threading.Event()
+        self._lock, self._under_way = threading.Lock(), 0  # pairs submitted and not yet collected
         self._failure: DeviceError | None = None
         self._closed = False
 
@@ -129,6 +131,7 @@ class ExtendGpuEngine:
             raise Cancelled("stopped")
         if self._closed:
             raise RuntimeError("the engine is closed")
+        self._count(len(route.rows))
         parts: list[_Part] = []
         others = every_row(len(route.rows))
         if not (self._foreign and foreign_letter(pairs, self._spec.scheme.codes)):
@@ -137,6 +140,12 @@ class ExtendGpuEngine:
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
+        try:
+            return self._collected(ticket)
+        finally:
+            self._count(-len(ticket.route.rows))
+
+    def _collected(self, ticket: _Ticket) -> PartialResult:
         pairs, route = ticket.pairs, ticket.route
         found = [self._result(part) for part in ticket.parts]
         if len(found) == 1 and len(found[0].rows) == len(route.rows) and not found[0].status.any():
@@ -183,6 +192,10 @@ class ExtendGpuEngine:
         finally:
             self._cpu.close()
 
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._under_way += more
+
     def _parts(self, pairs: PairBatch, route: Route, places: I32, wide: bool) -> tuple[list[_Part], I32]:
         """Places of a route, in their order, on their way in parts that fit a job's memory, and those left to the CPU.
 
@@ -215,15 +228,17 @@ class ExtendGpuEngine:
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
+        count = max(len(rows), self._under_way)  # jobs beside this one have the card that its last pairs leave idle
         if len(rows) <= sw.MOST_LOOKED_AT:
-            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits)
-        best, builds = sw.best_builds(builds, len(rows), path, codes, digits), (*builds, sw.WIDE)
+            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
+        best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
         return self._in_order(pairs, rows, best, builds, 0 if wide else narrow, most)
 
-    def _guided(self, pairs: PairBatch, rows: I32, cuts: sw.Cuts) -> tuple[_Chosen, I32]:
+    def _guided(self, pairs: PairBatch, rows: I32, cuts: Cuts) -> tuple[_Chosen, I32]:
         """The same where one build takes all."""
         query_len, target_len = (int(side[rows].mean()) if len(rows) else 0 for side in (pairs.q_len, pairs.t_len))
-        build = sw.guided_build(self.guided, len(rows), query_len, target_len, cuts.width(query_len, target_len))
+        count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
+        build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
         best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
         fits = build.shared(self._scores.codes) <= self._device.driver.card.shared_per_block
         narrow, most = self._longest if fits else (0, 0)
@@ -235,15 +250,15 @@ class ExtendGpuEngine:
         """Rows by their builds; see share_rows."""
         widths = np.array([build.width for build in builds], np.int32)
         order, groups, others, letters = share_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
-        path = not self._spec.score_only
-        works = [
-            sw.Work(builds[build], self._rule, self._scores, path, count, longest_query, longest_target, self._cuts)
-            for build, count, longest_query, longest_target in groups
-        ]
+        works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every
         letters = every if lent or is_every_row(rows, len(pairs)) else letters
         return _Chosen(pairs, rows, order, works, letters, lent), others
+
+    def _work(self, build: sw.Build, count: int, longest_query: int, longest_target: int) -> sw.Work:
+        sizes = (build, self._rule, self._scores, not self._spec.score_only, count, longest_query, longest_target)
+        return GuidedWork(*sizes, self._cuts) if self._cuts else sw.Work(*sizes)
 
     def _start(self, chosen: _Chosen, workspace: int) -> Future[Answers]:
         pairs, rows, letters = chosen.pairs, chosen.rows, chosen.letters

@@ -30,14 +30,16 @@ _ROOM_32 = 1_400_000_000
 # a thread; by what factor rows take longer whose directions go to memory. At the end of a launch warps wait for the
 # last ones: for how much of the time that a pair takes. Fitted to kernels of each build alone, pairs of 64 to 4,096
 # letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
-_SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, _BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
+_SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
 _BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
+_AT_LAST = 3  # launches that leave a card together, when no other comes
 _RESIDENT = {32: 1584, 16: 2112}  # warps of such a card, by the columns of a lane
 MOST_LOOKED_AT = 40_000  # pairs of a batch: with more all builds have enough
 _DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
 WALK_THREADS = 128  # of a block of sw_walk.cu
+_ROWS_A_BLOCK = 512  # of all stripes of what its warps draw, where they leave before a launch ends
 _ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
 
 _ANY_LENGTH = (1 << 31) - 1
@@ -114,21 +116,15 @@ class Build:
         """Bytes of workspace of a group, as Room of cuda/sw_room.cuh has it."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
-            return _padded(edge)
+            return padded(edge)
         stripes = (longest_target - 1) // self.width + 1
         if self.whole:
             steps = longest_query + self.lanes - 1
             lines = -(-steps // (_LINE // self.columns)) * self.lanes
-            return _padded(_padded(edge, _LINE) + stripes * lines * _LINE)
+            return padded(padded(edge, _LINE) + stripes * lines * _LINE)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
-        return _padded(stripes * (edge + kept) + 32 + self.steps * self.width)
-
-    def guided_stride(self, band: int, longest_query: int) -> int:
-        """The same for extensions in such a band, as GuidedRoom of cuda/sw_guided_room.cuh has it."""
-        rows = min(2 * band + self.width + 1, longest_query + self.width + 1) // 4 * 4 + 4
-        rings = (1 << (least - 1).bit_length() for least in (rows + self.width, 2 * (band + self.width) + 48))
-        return _padded(8 * sum(rings) + 4 * self.lanes * (rows + self.columns))
+        return padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond.
@@ -158,7 +154,7 @@ class Build:
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _DIGITS if digits else _FLAGS))
         several = np.where(stripes > 1, _STRIPES / min(self.lanes, 16), 0)
         row = sweep if not path else _KEPT * trace if self.whole else sweep + _STATES * self.columns
-        each = stripes * (rows + _BEGIN) * (row + several)
+        each = stripes * (rows + BEGIN) * (row + several)
         steps = np.minimum(query_len, target_len)  # of a path, about
         if path and self.whole:
             each = each + steps * _ALONE * self.pairs / self.lanes
@@ -179,8 +175,6 @@ class Build:
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
 WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
 WIDE = Build(32, 16, bits=32)
-# Of extensions in a band, until a Z-drop.
-GUIDED = (Build(8, 16), Build(16, 16), Build(32, 16))
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
@@ -195,36 +189,9 @@ def walk_row_of(build: Build, rule: Rule) -> str:
     return _named(build, rule.build, "-walk")
 
 
-def guided_row_of(build: Build) -> str:
-    """That of extensions in a band, until a Z-drop."""
-    return f"sw-guided-{build.lanes}x{build.columns}-bits-{build.bits}"
-
-
 def _named(build: Build, rule: Rule, kind: str) -> str:
     what = {Rule.LOCAL: "local", Rule.GLOBAL: "ends", Rule.EXTENSION: "extension"}[rule]
     return f"sw-{what}-{build.lanes}x{build.columns}-bits-{build.bits}{kind}"
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """What extensions leave out.
-
-    Attributes:
-        band: diagonals on either side; 0: nothing for a band.
-        zdrop: see ExtendSpec; 0: nothing.
-    """
-
-    band: int
-    zdrop: int
-
-    def width(self, longest_query: int, longest_target: int) -> int:
-        """The band that leaves out as much of such sequences."""
-        longest = max(longest_query, longest_target)
-        return min(self.band, longest) if self.band else longest
-
-
-_GUIDED_TAIL = 0.15  # as _TAIL
-_NO_DROP = 1 << 20  # no two scores of 16 bits are as far apart
 
 
 @dataclass(frozen=True)
@@ -287,19 +254,9 @@ class Scores:
             found = min(found, room // (2 * self.extend) if self.extend else _ANY_LENGTH if room >= 0 else 0)
         return max(min(found, _ANY_LENGTH), 0)
 
-    def longest_guided(self, band: int) -> int:
-        """The same for extensions in a band (0: none): below the least score that a cell has nothing is needed."""
-        room = 0xFFFF - 128 - max(2 * self.open + 3 * self.extend + 1, 128) - 1 - self.open
-        each = self.most + max(-self.least, 0)
-        unbounded = room // (each + self.extend)
-        return unbounded if not band or unbounded <= band else max((room - band * self.extend) // each, 0)
 
-    def drop(self, cuts: Cuts) -> int:
-        """SwTask's."""
-        return min(cuts.zdrop // self.unit, _NO_DROP) if cuts.zdrop else _NO_DROP
-
-
-def _padded(nbytes: int, to: int = 512) -> int:
+def padded(nbytes: int, to: int = 512) -> int:
+    """The next multiple."""
     return -(-nbytes // to) * to
 
 
@@ -341,38 +298,36 @@ def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F
     return work
 
 
-def guided_build(builds: tuple[Build, ...], count: int, query_len: int, target_len: int, band: int) -> Build:
-    """The build for so many pairs of such lengths, on average, in a band."""
-    taken = []
-    for build in builds:
-        rows = min(2 * band + build.width, query_len) + build.lanes + _BEGIN
-        rounds = max(count, 1) / build.at_once
-        taken.append((target_len // build.width + 1) * rows * build.lanes * max(1 / rounds, 1 + _GUIDED_TAIL / rounds))
-    return builds[int(np.argmin(taken))]
-
-
 def worth_launching(
-    builds: tuple[Build, ...], query_len: Lengths, target_len: Lengths, path: bool, codes: int, digits: bool
+    builds: tuple[Build, ...],
+    query_len: Lengths,
+    target_len: Lengths,
+    path: bool,
+    codes: int,
+    digits: bool,
+    count: int = 0,
 ) -> tuple[Build, ...]:
     """The builds that pairs of such lengths are best shared out among, all or those with more lanes.
 
     Each has a launch of its own, whose end leaves the card idle; few pairs are sooner done in fewer launches, though
-    each of them takes more work there.
+    each of them takes more work there. `count`: pairs that are under way with them, and are taken to be alike: other
+    launches have what the end of one leaves, but for the last ones.
     """
+    times = max(count / len(query_len), 1)
     steps = STEP[np.minimum(query_len, _LONGEST)].astype(np.int64) * len(_STEPS)
     pairs = np.bincount(steps + STEP[np.minimum(target_len, _LONGEST)])
     shapes = np.flatnonzero(pairs)
     best, least = builds, np.inf
     for lanes in sorted({build.lanes for build in builds}):
         some = tuple(build for build in builds if build.lanes >= lanes)
-        chosen = best_builds(some, len(query_len), path, codes, digits)[shapes]
+        chosen = best_builds(some, max(count, len(query_len)), path, codes, digits)[shapes]
         works, taken = _works(some, path, codes, digits)[:, shapes], 0.0
         for place, build in enumerate(some):
             if len(own := np.flatnonzero(chosen == place)):
                 each = works[place][own]
-                taken += max(
-                    build.at_once * each.max(), each @ pairs[shapes[own]] + _TAIL * build.at_once * each.min()
-                )
+                work = each @ pairs[shapes[own]]
+                rest = build.at_once * each.max() - work if work < np.inf else 0.0
+                taken += times * work + max(rest / min(times, _AT_LAST), _TAIL * build.at_once * each.min())
         if taken < least:
             best, least = some, taken
     return best
@@ -389,7 +344,6 @@ class Work:
         path: whether CIGARs are wanted.
         count: pairs.
         longest_query, longest_target: letters.
-        cuts: what extensions leave out; None: nothing.
     """
 
     build: Build
@@ -399,32 +353,36 @@ class Work:
     count: int
     longest_query: int
     longest_target: int
-    cuts: Cuts | None = None
 
     @property
     def launches(self) -> tuple[tuple[str, Rule], ...]:
         """Rows of the catalogue, rules: the path of an extension is the global one of the prefixes that it found."""
-        if self.cuts:
-            return ((guided_row_of(self.build), self.rule),)
         rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
         found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
         return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)
 
     def stride(self, rule: Rule) -> int:
         """Bytes of workspace of a group."""
-        if self.cuts:
-            return self.build.guided_stride(self.band, self.longest_query)
         return self.build.stride(rule, self.path, self.longest_query, self.longest_target)
 
-    @property
-    def band(self) -> int:
-        """Diagonals on either side, where something is left out."""
-        return self.cuts.width(self.longest_query, self.longest_target) if self.cuts else 0
+    def into(self, task: npt.NDArray[np.void]) -> None:
+        """Writes sizes into an SwTask."""
+        task["longest_query"], task["longest_target"] = self.longest_query, self.longest_target
 
     @property
     def keeps_all(self) -> bool:
         """Whether directions of all cells are kept, of all pairs of a launch."""
         return self.path and self.build.whole
+
+    @property
+    def draws(self) -> int:
+        """How often a warp draws pairs, where directions of all cells are kept; else it draws until none is left.
+
+        Seldom, so that other jobs get room before a launch ends. What a warp draws has its own memory there, while
+        others have what is theirs as long as the launch lasts. To begin a block takes as long as some ten rows.
+        """
+        rows = self.longest_query * -(-self.longest_target // self.build.width)
+        return max(_ROWS_A_BLOCK // rows, 1)
 
     @property
     def op_capacity(self) -> int:

@@ -1,5 +1,6 @@
 #include "format.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -112,13 +113,24 @@ WFACLI_INLINE void add_clip(Pen& out, std::int64_t letters, char operation) {
   out.add(operation);
 }
 
+// Has N for what SAM's SEQ cannot hold (SAM specification, 1.4), a gap of an alignment or a stop, as BAM has.
+void mend(char* letters, std::int64_t count) {
+  const auto stays = [](char c) { return static_cast<std::uint8_t>((c | 32) - 'a') < 26 || c == '=' || c == '.'; };
+  bool all = true;
+  for (std::int64_t i = 0; i < count; ++i) all &= stays(letters[i]);
+  if (!all) std::replace_if(letters, letters + count, [&](char c) { return !stays(c); }, 'N');
+}
+
 // SEQ and QUAL, without so many letters at either end.
+template <bool kMapped>
 WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
   if (!r.place.letters) {
     out.add("*\t*");
     return;
   }
   out.add(r.place.letters + from, to - from);
+  // Flags are of what is aligned.
+  if (kMapped || r.batch.flags[r.i] & kNonNucleotide) mend(out.place() - (to - from), to - from);
   out.add('\t');
   if (r.place.quality)
     out.add(r.place.quality + from, to - from);
@@ -184,7 +196,7 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, co
   } else {
     out.add("\t*\t0\t0\t");
   }
-  add_letters(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
+  add_letters<kMapped>(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
   if (placed) {
     add_tags(out, r, o);
     add_cs_tag(out, r, o);

@@ -12,24 +12,24 @@ char lower(std::uint8_t c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c +
 
 using Runs = std::uint32_t __attribute__((vector_size(16)));
 
-constexpr int kLanes = sizeof(Runs) / sizeof(std::uint32_t);
-
-// Sums over four runs at a time: sequences have fewer than 2^31 letters, so a lane holds any sum. What else there is to know
-// follows from the sequences' lengths.
+// Sums over runs, by operation, of four at a time: sequences have fewer than 2^31 letters, so a lane holds any sum.
 struct RunSums {
-  Runs matches{}, inserted{}, gaps{};
+  static constexpr int kLanes = sizeof(Runs) / sizeof(std::uint32_t);
+  Runs matches{}, mismatches{}, inserted{}, deleted{}, gaps{};
 
   // Adds the runs of those lanes in which `counted` has all bits.
-  WFACLI_INLINE void add(const std::uint32_t* run, Runs counted) {
+  void add(const std::uint32_t* run, Runs counted) {
     Runs runs;
     std::memcpy(&runs, run, sizeof runs);
     const Runs ops = runs & 15, len = (runs >> 4) & counted;
     const auto are = [&](Op op) { return static_cast<Runs>(ops == static_cast<std::uint32_t>(op)); };
     matches += len & are(kEqual);
+    mismatches += len & are(kDifferent);
     inserted += len & are(kInsertion);
+    deleted += len & are(kDeletion);
     gaps -= (are(kInsertion) | are(kDeletion)) & counted;
   }
-  WFACLI_INLINE static std::int64_t sum(Runs lanes) {
+  static std::int64_t sum(Runs lanes) {
     constexpr Runs kHalves = {2, 3, 0, 1}, kNeighbours = {1, 0, 3, 2};
     lanes += __builtin_shuffle(lanes, kHalves);
     lanes += __builtin_shuffle(lanes, kNeighbours);
@@ -64,21 +64,20 @@ void count_runs(Written& w) {
   constexpr Runs kAll = {~0u, ~0u, ~0u, ~0u}, kPlace = {0, 1, 2, 3};
   RunSums sums;
   std::int64_t i = 0;
-  for (; i + kLanes <= w.operations; i += kLanes) sums.add(w.cigar + i, kAll);
+  for (; i + RunSums::kLanes <= w.operations; i += RunSums::kLanes) sums.add(w.cigar + i, kAll);
   const auto rest = static_cast<std::uint32_t>(w.operations - i);
-  if (w.operations >= kLanes) {
-    sums.add(w.cigar + w.operations - kLanes, kPlace >= kLanes - rest);
+  if (w.operations >= RunSums::kLanes) {
+    sums.add(w.cigar + w.operations - RunSums::kLanes, kPlace >= RunSums::kLanes - rest);
   } else {
-    std::uint32_t few[kLanes] = {};
+    std::uint32_t few[RunSums::kLanes] = {};
     for (; i < w.operations; ++i) few[i] = w.cigar[i];
     sums.add(few, kAll);
   }
-  if (w.operations == 0) return;
   w.matches = RunSums::sum(sums.matches);
+  w.mismatches = RunSums::sum(sums.mismatches);
   w.inserted = RunSums::sum(sums.inserted);
+  w.deleted = RunSums::sum(sums.deleted);
   w.gaps = RunSums::sum(sums.gaps);
-  w.mismatches = w.pair.query_len - w.matches - w.inserted;
-  w.deleted = w.pair.target_len - w.matches - w.mismatches;
 }
 
 namespace {

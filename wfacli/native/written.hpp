@@ -17,7 +17,7 @@ struct Written {
 
 // Makes '=' and 'X' say what SAM means by them, whatever the score counted as a match.
 void split_runs(Written& w, Cigar& scratch);
-// Counts what the operations hold. What runs do not say follows from the pair's lengths.
+// Counts what the operations hold.
 void count_runs(Written& w);
 
 // `operations` runs at `cigar` align `pair`. Where wildcards took part, '=' runs are split (into `scratch`).
