@@ -347,10 +347,6 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
     return [Route(rows[status == reason], to) for reason, to in ways.items()]
 
 
-def _dense(spec: AlignSpec) -> str:
-    return STRIPES if is_edit(spec) else DIFFERENCE
-
-
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     dense = _dense(spec)
     if on_gpu(kernel):

@@ -11,8 +11,9 @@ from .._native import keep_memory_flat
 from ..cores import usable_cores
 from ..errors import UsageError
 from ..io.mapped import read_reference
-from ..io.output import Output
+from ..io.output import Output, compressor_of
 from ..io.sources import Source
+from ..run import counted
 from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
 from .console import note
 from .numbers import count_of
@@ -116,7 +117,7 @@ def _standing(written: int, pairs: int, begun: float) -> Standing:
 def _conclude(made: Made, names: tuple[str | None, str | None], seconds: float) -> None:
     where = "" if names[1] is None else f" in {names[0]} and {names[1]}"
     note(
-        f"{made.pairs:,} pairs, {made.letters:,} letters, {made.edits:,} edits{where}; "
+        f"{counted(made.pairs, 'pair')}, {made.letters:,} letters, {made.edits:,} edits{where}; "
         f"{seconds:.2f} s, {rate(made.pairs / max(seconds, 1e-9))} pairs/s"
     )
 
@@ -132,7 +133,7 @@ def _lengths(text: str) -> tuple[int, int]:
 
 def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
     suffix = Path(output).suffix.lower() if output else ""
-    if suffix in (".gz", ".bgz", ".zst"):
+    if compressor_of(output):
         raise UsageError(f"the output is not compressed by wfacli: write {Path(output or '').stem} and compress it")
     if suffix and not chosen and suffix not in _SUFFIXES:
         raise UsageError(f"{output}: {suffix} says no format of pairs ({', '.join(_SUFFIXES)}): give --format")
