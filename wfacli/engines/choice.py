@@ -113,8 +113,8 @@ def extending(
     """
     if not spec.for_cards:
         raise UsageError(
-            "of bands and drops a card has --mode extension with --bandwidth, --zdrop and --score-only; CIGARs, "
-            "--xdrop, other modes' bands and --second-best are the CPU's alone: leave them out, or --engine gpu"
+            "of bands and drops a card has only --mode extension with --bandwidth, --zdrop and --score-only; the rest "
+            "and --second-best are the CPU's alone: leave --engine gpu out, or what it does not have"
         )
     return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
 
