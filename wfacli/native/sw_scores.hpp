@@ -18,6 +18,13 @@ struct SwBytes {
   typedef T Type __attribute__((vector_size(Bytes)));
 };
 
+// Memory for so many bytes that begins where vectors may; what it held is lost.
+WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
+  buffer.clear();
+  buffer.reserve(bytes + 64);
+  return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
+}
+
 template <class Lane>
 struct SwVector : Lanes<Lane> {
   using L = Lanes<Lane>;
@@ -63,6 +70,31 @@ struct SwVector : Lanes<Lane> {
   }
   static WFACLI_INLINE Vector if_above(Vector a, Vector b, Vector x, Vector y) {
     return (Vector)((Signed)a > (Signed)b ? (Signed)x : (Signed)y);
+  }
+  // A bit for each byte of lanes that are all ones or zeros.
+  static WFACLI_INLINE std::uint64_t bits(Vector mask) {
+#if defined(__AVX512BW__)
+    if constexpr (L::kBytes == 64) return _mm512_movepi8_mask((__m512i)mask);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L::kBytes == 32) return static_cast<std::uint32_t>(_mm256_movemask_epi8((__m256i)mask));
+#endif
+#if defined(__SSE2__)
+    if constexpr (L::kBytes == 16) return static_cast<std::uint32_t>(_mm_movemask_epi8((__m128i)mask));
+#endif
+    std::uint64_t found = 0;
+    for (int lane = 0; lane < L::kCount; ++lane)
+      if (mask[lane]) found |= ((std::uint64_t{1} << sizeof(Lane)) - 1) << (lane * sizeof(Lane));
+    return found;
+  }
+  // Of all lanes.
+  static WFACLI_INLINE std::int32_t greatest(Vector v) {
+    alignas(64) Lane lanes[L::kCount];
+    L::store(lanes, v);
+    for (int some = L::kCount / 2; some; some /= 2)
+      for (int lane = 0; lane < some; ++lane)
+        lanes[lane] = lanes[lane] > lanes[lane + some] ? lanes[lane] : lanes[lane + some];
+    return lanes[0];
   }
   // A signed byte for each lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
@@ -158,13 +190,18 @@ class SwLookup {
   // The next 16 letters, where `letters(r)` has those of lanes r, r + 16, … one lane after another.
   template <class Letters>
   WFACLI_INLINE void look_up(Letters&& letters) {
+    look_up(letters, found_);
+  }
+  // The same, for another place: a sixteenth of it for each of them.
+  template <class Letters>
+  WFACLI_INLINE void look_up(Letters&& letters, std::uint8_t* to) const {
     typename C::Bytes rows[16];
     for (int r = 0; r < 16; ++r) {
       const std::uint8_t* table = tables_ + r * 2 * C::kBytes;
       rows[r] = C::looked_up(C::load(table), C::load(table + C::kBytes), letters(r));
     }
     C::transpose(rows);
-    for (int k = 0; k < 16; ++k) C::store(found_ + k * C::kBytes, rows[k]);
+    for (int k = 0; k < 16; ++k) C::store(to + k * C::kBytes, rows[k]);
   }
   // All lanes' scores of the k-th of them.
   WFACLI_INLINE typename V::Vector score(int k) const { return V::widened(found_ + k * C::kBytes); }
