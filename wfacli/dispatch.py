@@ -39,6 +39,7 @@ from .offers import ALIKE, reached
 SAMPLE = 64  # pairs that speak for a batch
 MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
 ALL_EDITS, _MANY = 10_000, 400  # edits of 10,000 letters
+_FEW, _LETTERS, _LONGEST = 256, 64_000, 1_000  # rows, letters of all and of the longest: 2 ms of a thread at most
 _TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a card ends
 
 
@@ -125,7 +126,9 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     for own in (False, True):
         rows = np.flatnonzero(other == own).astype(np.int32)
         known = None if pairs.known is None else pairs.known[other[pairs.known] == own]
-        if len(rows):
+        if own and few_and_short(pairs, rows):
+            found.append(Route(rows, _dense(spec)))
+        elif len(rows):
             found += _for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
     return found
 
@@ -210,6 +213,20 @@ def _raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
     """The batch with estimates that are no less than what pairs of such costs (f64[n]) have."""
     least = np.minimum(failed / Units.of(spec).edit, np.maximum(pairs.q_len, pairs.t_len)).astype(np.int32)
     return pairs.with_edits(np.maximum(pairs.est_edits, least))
+
+
+def few_and_short(pairs: PairBatch, rows: I32) -> bool:
+    """Whether a thread of the CPU aligns rows (i32[m]) sooner than a kernel would be chosen, by whatever it takes."""
+    if len(rows) > _FEW:
+        return False
+    q_len, t_len = pairs.q_len[rows], pairs.t_len[rows]
+    longest = max(int(q_len.max(initial=0)), int(t_len.max(initial=0)))
+    return longest <= _LONGEST and int(q_len.sum()) + int(t_len.sum()) <= _LETTERS
+
+
+def _dense(spec: AlignSpec) -> str:
+    """The CPU's kernel for a global alignment of any pair, however much it costs."""
+    return STRIPES if is_edit(spec) else DIFFERENCE
 
 
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
@@ -297,7 +314,7 @@ def after(
     if not narrow.any():
         return routes
     if done.again:
-        return [*routes, Route(rows[narrow], STRIPES if is_edit(spec) else DIFFERENCE)]
+        return [*routes, Route(rows[narrow], _dense(spec))]
     return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
 
 
@@ -311,7 +328,7 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
 
 
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
-    dense = STRIPES if is_edit(spec) else DIFFERENCE
+    dense = _dense(spec)
     if on_gpu(kernel):
         return _next_of_card(kernel, status, spec)
     if kernel in BITS:
@@ -334,6 +351,8 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
 
 def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
+    if few_and_short(pairs, rows):
+        return [Route(rows, _dense(spec))]
     some = pairs.part(rows)
     failed = reached(done.kernel, done.cut, some, spec, _bands_of(done, rows, len(pairs)))
     unknown = np.full(len(rows), -1, np.int32)
@@ -363,7 +382,7 @@ def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         return None
     if spec.heuristics:
         return TABLE  # which keeps to the same band
-    dense, costs = STRIPES if is_edit(spec) else DIFFERENCE, Units.of(spec)
+    dense, costs = _dense(spec), Units.of(spec)
     if status is Status.SCORE_LIMIT:
         if spec.max_cost is None:
             return rungs.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only) or dense

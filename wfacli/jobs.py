@@ -20,7 +20,7 @@ from .batch import I32, PairBatch
 from .config import AlignSpec, Limits
 from .forecast import F64
 from .gpu import rungs
-from .offers import Offers, Sample
+from .offers import Offers, Sample, likely_some
 
 SAMPLE = 256  # pairs that speak for a batch where each has an estimate
 _KEPT = 256  # samples whose choice is remembered
@@ -246,7 +246,9 @@ def _total(offers: Offers, choice: _Choice, weight: float) -> float:
     slowest_there = tuning.THREADS_BESIDE_A_CARD * tuning.SHARED_CORES * float(offers.cpu[cpu].max(initial=0))
     beside = weight * float(times[cpu].sum()) + slowest_there
     split = tuning.GPU_JOB if choice.kernels and cpu.any() else 0.0  # of the host
-    return _side_by_side([on_card, beside]) + split + offers.retry(failing)
+    parts = len(slowest) - 1 + bool(cpu.any())
+    apart = weight * len(to) * tuning.GPU_APART * (1.0 if parts > 1 else likely_some(failing))
+    return _side_by_side([on_card, beside]) + split + apart + offers.retry(failing)
 
 
 def _side_by_side(times: Sequence[float]) -> float:

@@ -146,7 +146,7 @@ class Offers:
     def retry(self, failing: float) -> float:
         """Microseconds of another job for so many pairs beside the work itself, or of having the CPU align them."""
         job, slowest = self._slowest_again
-        return float(1 - np.exp(-failing)) * min(job, slowest + failing * float(self.cpu.mean()))
+        return likely_some(failing) * min(job, slowest + failing * float(self.cpu.mean()))
 
     def cut(self, kernel: int, rows: npt.NDArray[np.intp]) -> int:
         """What a kernel is cut to for some of the pairs."""
@@ -179,6 +179,11 @@ class Offers:
         like = self.like
         tell = [rungs.decides(rung.name, like.mismatch, like.gaps, like.max_cost) for rung in self.kernels]
         return np.where(np.array(tell, bool)[:, None], 0, over)
+
+
+def likely_some(expected: float) -> float:
+    """How likely there are any of what there are so many of on average."""
+    return float(1 - np.exp(-expected))
 
 
 def _with_letters(rung: rungs.Rung, time: F64, other: npt.NDArray[np.bool_]) -> F64:

@@ -58,6 +58,9 @@ GPU_DP_WARP = Model(0.0005, 6e-05, 3.4e-07)
 GPU_TILES = Model(0.0005, 8e-05, 2.9e-07)  # work: letters * rows that a column takes (gpu/tiles.py)
 GPU_NARROW = 1.15  # times the estimate of a route's most demanding pair is what bands are cut to
 GPU_RETRIED = 0.1  # microseconds of the host for each pair that comes a second time
+# And of the host for each pair of a batch whose answers come in several parts: they are copied to be put together, and
+# looked through. 1.5 to 2 ms and 0.8 ms for 191,000 reads on 2 cores (2026-11-22), of which other batches hide most.
+GPU_APART = 0.003
 GPU_JOB = 300.0  # microseconds that a route takes however few and short its pairs are
 # Beside it a pair takes what it takes alone, which no other pair shortens: cycles of one warp, by kernel.
 GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card

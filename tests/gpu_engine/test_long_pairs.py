@@ -11,6 +11,7 @@ import pytest
 from tests.pairgen import mutated, sequence
 from wfacli import tuning
 from wfacli.config import AlignSpec, Limits
+from wfacli.dispatch import Route
 from wfacli.engines.both import BothEngines
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
@@ -84,6 +85,21 @@ def test_a_card_that_fails(call, after):
         found = align(both, EDIT)
         cpu.close()
     assert_equal(found, wanted(EDIT), f"{call} after {after}")
+
+
+def test_few_short_pairs_are_aligned_while_the_card_works():
+    short = np.flatnonzero(np.maximum(BATCH.q_len, BATCH.t_len) < 100).astype(np.int32)
+    with on_card(EDIT) as (gpu, _):
+        cpu = CpuEngine(EDIT, Limits(), 1)
+        both, asked = BothEngines(gpu, cpu), []
+        collect = cpu.collect
+        cpu.collect = lambda ticket: asked.append(ticket) or collect(ticket)
+        ticket = both.submit(BATCH, Route(short, "stripes"))
+        assert len(asked) == 1
+        assert both.collect(ticket).rows.tolist() == short.tolist() and len(asked) == 1
+        both.submit(BATCH, Route(np.zeros(300, np.int32), "stripes"))
+        assert len(asked) == 1
+        cpu.close()
 
 
 def test_what_it_does_not_take():

@@ -14,7 +14,7 @@ from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import forecast, jobs, tuning
 from wfacli.batch import Flag, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import Route, candidates, next_rung, route
+from wfacli.dispatch import Route, candidates, few_and_short, next_rung, route
 from wfacli.dispatch import after as further
 from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
 from wfacli.gpu import dp, rungs, tiles, wfa
@@ -202,6 +202,17 @@ def test_few_that_need_more_do_not_keep_a_card_waiting():
     assert not any(on_gpu(r.kernel) for r in others)
 
 
+def test_few_reads_that_need_more_do_not_make_a_batch_come_in_parts(monkeypatch):
+    edits = np.full(MANY, 2)
+    edits[::1000] = 60
+    names = [job.kernel for job in on_card(with_edits(edits, 150), spec_for(EDIT))]
+    assert names == ["gpu-bits-128"]
+    monkeypatch.setattr(tuning, "GPU_APART", 0.0)
+    jobs._several.cache_clear()
+    assert [job.kernel for job in on_card(with_edits(edits, 150), spec_for(EDIT))] != names
+    jobs._several.cache_clear()
+
+
 def test_estimates_that_differ_by_chance_share_a_band():
     rng = np.random.default_rng(2)
     (only,) = on_card(with_edits(rng.normal(1000, 80, 6000).astype(int), 10_000), spec_for(AFFINE))
@@ -270,6 +281,23 @@ def test_a_kernel_that_has_failed_knows_better_than_an_estimate(length, kernel, 
 def test_few_that_fail_are_the_cpu_s(scheme):
     kernel = "gpu-bits-64" if scheme is EDIT else "gpu-dp-64"
     assert not any(on_gpu(r.kernel) for r in failed(40, 30, 150, kernel, spec_for(scheme)))
+
+
+@pytest.mark.parametrize("scheme", [EDIT, AFFINE], ids=str)
+def test_few_short_pairs_are_not_chosen_for(scheme, monkeypatch):
+    for letters, count, soon in (
+        (150, 200, True),
+        (150, 220, False),
+        (10, 257, False),
+        (1001, 1, False),
+        (1000, 32, True),
+    ):
+        rows = np.arange(count, dtype=np.int32)
+        assert few_and_short(with_edits([5] * count, letters), rows) == bool(soon)
+    monkeypatch.setattr(jobs, "jobs_of", None)
+    monkeypatch.setattr(jobs, "one_for_all", None)
+    (only,) = failed(40, 30, 150, "gpu-bits-64" if scheme is EDIT else "gpu-dp-64", spec_for(scheme))
+    assert only.kernel == (STRIPES if scheme is EDIT else DIFFERENCE)
 
 
 def test_a_band_that_was_cut_is_not_taken_for_a_whole_one():

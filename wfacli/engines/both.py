@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..batch import I32, U8, PairBatch, PartialResult, join
-from ..dispatch import Route
+from ..dispatch import Route, few_and_short
 from ..errors import DeviceError
 from ..forecast import on_gpu
 from .base import Engine
@@ -30,6 +30,7 @@ class _Ticket:
     engine: Engine
     inner: Any
     long: _Long | None = None
+    done: PartialResult | None = None
 
 
 class BothEngines:
@@ -59,13 +60,18 @@ class BothEngines:
         on_card = self._long
         long = on_card.takes(pairs, route.rows) if on_card else np.zeros(0, np.int32)
         if on_card is None or not len(long):
-            return _Ticket(self._cpu, self._cpu.submit(pairs, route))
+            inner = self._cpu.submit(pairs, route)
+            # Now, beside the card: nobody else would take them up until they are collected.
+            done = self._cpu.collect(inner) if few_and_short(pairs, route.rows) else None
+            return _Ticket(self._cpu, inner, done=done)
         rest = replace(route, rows=route.rows[~np.isin(route.rows, long)])
         inner = self._cpu.submit(pairs, rest) if len(rest.rows) else None
         return _Ticket(self._cpu, inner, _Long(on_card, pairs, route, long))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled after cancel()."""
+        if ticket.done is not None:
+            return ticket.done
         if ticket.long is None:
             return ticket.engine.collect(ticket.inner)
         parts = self._collect_long(ticket.long)

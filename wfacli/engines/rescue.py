@@ -13,7 +13,7 @@ from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
 from ..dispatch import Route, after, reasons, route
 from ..estimate import with_estimates
-from ..forecast import KERNELS
+from ..forecast import KERNELS, on_gpu
 from ..stats import Stats
 from .base import Engine
 from .parts import gather
@@ -59,7 +59,8 @@ def _through(
     if stats.promises is not None:
         for pair, promise in reasons(pairs, spec, limits, routes, engine.name == "gpu").items():
             stats.add_promise(pair, promise)
-    waiting = [(r, engine.submit(pairs, r)) for r in routes]
+    # A card's first, as the CPU aligns some routes while they are submitted.
+    waiting = [(r, engine.submit(pairs, r)) for r in sorted(routes, key=lambda r: not on_gpu(r.kernel))]
     for r in routes:
         stats.add("routed", {r.kernel: len(r.rows)})
     parts: list[PartialResult] = []
