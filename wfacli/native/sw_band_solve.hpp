@@ -101,16 +101,25 @@ class SwBanded {
   template <SwCells kCells>
   using Sweep = SwDiagonals<Lane, kCells, kPlain>;
   static constexpr int kLanes = SwVector<Lane>::kCount;
-  static constexpr std::int32_t kLeast = 256;  // anti-diagonals of a block, at least
+  static constexpr std::int32_t kLeast = 128;  // anti-diagonals of a block, at least
+  // Cells of an anti-diagonal, and bytes of flags, up to which one sweep with flags takes less than two.
+  static constexpr std::int32_t kNarrow = 256;
+  static constexpr std::size_t kOnce = std::size_t{4} << 20;
 
  public:
   SwBanded(const SwTask& task, const SwPair& pair, const SwBand& band, SwMemory& memory)
-      : task_(task), pair_(pair), band_(band), memory_(memory), n_(pair.query_len), m_(pair.target_len) {}
+      : task_(task), pair_(pair), band_(band), memory_(memory), n_(pair.query_len), m_(pair.target_len) {
+    const std::int64_t low = band.low < -n_ ? -n_ : band.low, high = band.high > m_ ? m_ : band.high;
+    low_ = static_cast<std::int32_t>(low);
+    cells_ = smaller(smaller(n_, m_), static_cast<std::int32_t>((high - low) / 2)) + 1;
+  }
 
   SwAnswer run() {
     answer_.query_at = n_;
     answer_.target_at = m_;
-    const bool whole = task_.path && n_ + m_ <= kLeast;  // its one block is swept with flags at once
+    const std::size_t most = kOnce < task_.memory_bytes ? kOnce : task_.memory_bytes;
+    const bool whole = task_.path && cells_ <= kNarrow && (std::int64_t{n_} + m_) * stride() <= most;
+    if (whole) block_ = n_ + m_;
     begin_ = n_ + m_;
     if (whole)
       sweep_all<SwCells::Flags>();
@@ -123,8 +132,17 @@ class SwBanded {
 
  private:
   std::int32_t blocks() const { return (n_ + m_ + block_ - 1) / block_; }
-  // Of flags: an anti-diagonal of a block has no more cells that lead to one cell of it than the block has anti-diagonals.
-  std::size_t stride() const { return (static_cast<std::size_t>(block_) / kLanes + 3) * kLanes; }
+  static std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
+  // Bytes of an anti-diagonal's flags. In several blocks it has no more cells that lead to one cell of its block than
+  // the block has anti-diagonals.
+  std::size_t stride() const {
+    return (static_cast<std::size_t>(cells_ <= kNarrow ? cells_ : smaller(cells_, block_)) / kLanes + 2) * kLanes;
+  }
+  // Where flags of an anti-diagonal's lane 0 would be.
+  std::uint8_t* flags_of(std::int32_t d) const {
+    const std::int32_t last = smaller(smaller(corner_, d), (d - low_) >> 1), first = (n_ - last) / kLanes * kLanes;
+    return flags_ + static_cast<std::size_t>(d - begin_ - 1) * stride() - first;
+  }
   bool stopped() {
     if (task_.cancelled && task_.cancelled->is_set()) answer_.status = Status::Dropped;
     return answer_.status != Status::Ok;
@@ -152,7 +170,7 @@ class SwBanded {
     }
     sweep.begin();
     if constexpr (kCells == SwCells::Flags) {
-      with_flags(sweep, n_ + m_);
+      with_flags(sweep, n_ + m_, n_);
     } else {
       for (std::int32_t d = 0; d < n_ + m_; ++d) {
         if ((d & 255) == 0 && stopped()) return;
@@ -164,14 +182,15 @@ class SwBanded {
     if (sweep.overrated(answer_.score)) answer_.status = Status::ScoreLimit;
   }
 
-  // The next anti-diagonals up to the end-th.
-  void with_flags(Sweep<SwCells::Flags>& sweep, std::int32_t end) {
-    std::uint8_t* flags = aligned_bytes(memory_.table, static_cast<std::size_t>(block_) * stride());
+  // The next anti-diagonals, up to that of a cell in row i.
+  void with_flags(Sweep<SwCells::Flags>& sweep, std::int32_t end, std::int32_t i) {
+    flags_ = aligned_bytes(memory_.table, static_cast<std::size_t>(block_) * stride());
     begin_ = sweep.diagonal();
-    lane_ = sweep.lane_of(sweep.rows_of(end).to);
-    flags_ = flags - lane_;
-    for (std::int32_t d = begin_; d < end; ++d)
-      sweep.step(0, flags_ + static_cast<std::ptrdiff_t>(d - begin_) * static_cast<std::ptrdiff_t>(stride()));
+    corner_ = i;
+    for (std::int32_t d = begin_ + 1; d <= end; ++d) {
+      if ((d & 255) == 0 && stopped()) return;
+      sweep.step(0, flags_of(d));
+    }
   }
 
   void walk() {
@@ -179,10 +198,7 @@ class SwBanded {
     answer_.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
     SwWalk way(task_, pair_, answer_);
     const auto has = [&](std::int32_t i, std::int32_t j) { return i + j > begin_; };
-    const auto flags = [&](std::int32_t i, std::int32_t j) {
-      return unsigned{flags_[static_cast<std::ptrdiff_t>(i + j - begin_ - 1) * static_cast<std::ptrdiff_t>(stride()) +
-                             (n_ - i)]};
-    };
+    const auto flags = [&](std::int32_t i, std::int32_t j) { return unsigned{flags_of(i + j)[n_ - i]}; };
     way.go(memory_.cigars, has, flags);
     if (!way.ended()) {
       Sweep<SwCells::Flags> sweep(*task_.scheme, pair_, band_, memory_);
@@ -191,7 +207,7 @@ class SwBanded {
         const std::int32_t end = way.row() + way.column();
         sweep.restore(saved_ + static_cast<std::size_t>((end - 1) / block_) * state_);
         sweep.lead_to(way.row(), way.column());
-        with_flags(sweep, end);
+        with_flags(sweep, end, way.row());
         way.go(memory_.cigars, has, flags);
       }
     }
@@ -206,9 +222,8 @@ class SwBanded {
   std::int32_t block_ = kLeast;
   std::size_t state_ = 0;
   std::uint8_t* saved_ = nullptr;  // states before blocks
-  // Flags at [anti-diagonal - begin_ - 1][lane], where the stride leaves out lanes before lane_.
-  std::uint8_t* flags_ = nullptr;
-  std::int32_t begin_ = 0, lane_ = 0;
+  std::uint8_t* flags_ = nullptr;  // of the anti-diagonals after begin_, one after another
+  std::int32_t begin_ = 0, corner_ = 0, low_ = 0, cells_ = 0;
   SwAnswer answer_;
 };
 

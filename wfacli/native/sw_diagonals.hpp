@@ -133,8 +133,6 @@ class SwDiagonals {
   Rows rows_of(std::int32_t d) const {
     return {larger(larger(0, d - last_j_), (d - high_ + 1) >> 1), smaller(smaller(last_i_, d), (d - low_) >> 1)};
   }
-  // Lanes of whole vectors that hold such rows.
-  std::int32_t lane_of(std::int32_t row) const { return (n_ - row) / kLanes * kLanes; }
 
   // What goes on from an anti-diagonal, to come back to it.
   std::size_t state_bytes() const { return sizeof(Kept) + 4 * (vectors() + 2) * sizeof(Vector); }
@@ -221,7 +219,7 @@ class SwDiagonals {
     on.diagonal = diagonal_next;
     Vector score;
     if constexpr (kPlain)
-      score = V::if_equal(V::widened(step.letters + lane), V::widened(step.target + lane), step.same, step.other);
+      score = V::if_same(step.letters + lane, step.target + lane, step.same, step.other);
     else
       score = V::widened(step.scores + w * static_cast<std::ptrdiff_t>(kLookedUp));
     Vector h = V::most(V::most(V::plus(diagonal, score), inserted), deleted);

@@ -89,6 +89,16 @@ struct SwVector : Lanes<Lane> {
   }
   // Of all lanes.
   static WFACLI_INLINE std::int32_t greatest(Vector v) {
+#if defined(__SSE4_1__)
+    if constexpr (sizeof(Lane) == 2) {  // of eight the least unsigned one has an instruction
+      alignas(64) __m128i parts[L::kBytes / 16];
+      std::memcpy(parts, &v, sizeof v);
+      for (int some = L::kBytes / 32; some; some /= 2)
+        for (int part = 0; part < some; ++part) parts[part] = _mm_max_epi16(parts[part], parts[part + some]);
+      const __m128i least = _mm_minpos_epu16(_mm_xor_si128(parts[0], _mm_set1_epi16(INT16_MAX)));
+      return INT16_MAX - _mm_extract_epi16(least, 0);
+    }
+#endif
     alignas(64) Lane lanes[L::kCount];
     L::store(lanes, v);
     for (int some = L::kCount / 2; some; some /= 2)
@@ -98,9 +108,28 @@ struct SwVector : Lanes<Lane> {
   }
   // A signed byte for each lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
+#if defined(__AVX512BW__)
+    if constexpr (L::kBytes == 64 && sizeof(Lane) == 2)
+      return (Vector)_mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#endif
     typename SwBytes<std::int8_t, L::kCount>::Type bytes;
     std::memcpy(&bytes, from, sizeof bytes);
     return (Vector) __builtin_convertvector(bytes, Signed);
+  }
+  // x where the bytes of two lanes are the same, else y.
+  static WFACLI_INLINE Vector if_same(const std::uint8_t* a, const std::uint8_t* b, Vector x, Vector y) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+    if constexpr (L::kBytes == 64 && sizeof(Lane) == 2) {
+      const auto bytes = [](const std::uint8_t* at) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+      };
+      return (Vector)_mm512_mask_blend_epi16(_mm256_cmpeq_epi8_mask(bytes(a), bytes(b)), (__m512i)y, (__m512i)x);
+    }
+#endif
+    typename SwBytes<std::int8_t, L::kCount>::Type p, q;
+    std::memcpy(&p, a, sizeof p);
+    std::memcpy(&q, b, sizeof q);
+    return (Vector)(__builtin_convertvector(p == q, Signed) != 0 ? (Signed)x : (Signed)y);
   }
   // Each lane's lowest byte.
   static WFACLI_INLINE void store_bytes(std::uint8_t* to, Vector v) {
