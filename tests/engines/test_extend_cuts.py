@@ -17,7 +17,7 @@ from wfacli.config import Limits
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
-from .extending import SCHEMES, extended, optima_of
+from .extending import SCHEMES, extended, optima_of, parasail_scores
 
 NAMES = ("2,4,4,2", "1,1,0,1", "n-score", "BLOSUM62")
 BUILDS = [(isa, wide) for isa in instruction_sets() for wide in (False, True)]
@@ -141,6 +141,17 @@ def test_scores_that_16_bits_do_not_hold(costs: tuple[int, int, int, int], cuts:
         assert found.cut[row] == cut
     paths = optima_of(same_everywhere(pairs, extension(*cuts, scheme)))
     assert [one.score for one in paths if isinstance(one, Optimum)] == found.score.tolist()
+
+
+def test_what_has_fallen_below_16_bits_may_come_out_best() -> None:
+    # A gap falls by 72,000 while cells beside it rise, and a thousand matches lie behind it.
+    scheme, charged = Scheme.of_scores(127, 4, 4, 120), charges(127, 4, 4, 120)
+    few, more, junk = (pairgen.sequence(random.Random(n), n, b"ACGT") for n in (300, 1000, 600))
+    pairs = [(few + more, few + junk + more), (more + few, more + junk + few)]
+    found = same_everywhere(pairs, extension(0, 0, 1_000_000_000, scheme, True))
+    assert found.score.tolist() == [cut_prefixes(*pair, charged, 0, 0, 0)[0] for pair in pairs]
+    found = same_everywhere(pairs, ExtendSpec(scheme, ExtendMode.GLOBAL, band=700))
+    assert found.score.tolist() == parasail_scores(pairs, scheme, "global")
 
 
 def test_paths_in_little_memory() -> None:

@@ -141,7 +141,7 @@ class SwBanded {
   // Where flags of an anti-diagonal's lane 0 would be.
   std::uint8_t* flags_of(std::int32_t d) const {
     const std::int32_t last = smaller(smaller(corner_, d), (d - low_) >> 1), first = (n_ - last) / kLanes * kLanes;
-    return flags_ + static_cast<std::size_t>(d - begin_ - 1) * stride() - first;
+    return flags_ + static_cast<std::size_t>(d - begin_ - 1) * stride_ - first;
   }
   bool stopped() {
     if (task_.cancelled && task_.cancelled->is_set()) answer_.status = Status::Dropped;
@@ -184,7 +184,8 @@ class SwBanded {
 
   // The next anti-diagonals, up to that of a cell in row i.
   void with_flags(Sweep<SwCells::Flags>& sweep, std::int32_t end, std::int32_t i) {
-    flags_ = aligned_bytes(memory_.table, static_cast<std::size_t>(block_) * stride());
+    stride_ = stride();
+    flags_ = aligned_bytes(memory_.table, static_cast<std::size_t>(block_) * stride_);
     begin_ = sweep.diagonal();
     corner_ = i;
     for (std::int32_t d = begin_ + 1; d <= end; ++d) {
@@ -220,7 +221,7 @@ class SwBanded {
   SwMemory& memory_;
   const std::int32_t n_, m_;
   std::int32_t block_ = kLeast;
-  std::size_t state_ = 0;
+  std::size_t state_ = 0, stride_ = 0;
   std::uint8_t* saved_ = nullptr;  // states before blocks
   std::uint8_t* flags_ = nullptr;  // of the anti-diagonals after begin_, one after another
   std::int32_t begin_ = 0, corner_ = 0, low_ = 0, cells_ = 0;
