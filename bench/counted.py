@@ -125,8 +125,8 @@ def around_kernels() -> dict[str, Call]:
         reader.commit(0, len(text))
         reader.fill(ALL_LETTERS)
 
-    def written(format_: Format) -> Call:
-        formatter = Formatter(OutputSpec(format_, md=True, cs=True), scores_only=False, heuristic=False)
+    def written(format_: Format, tags: bool = True) -> Call:
+        formatter = Formatter(OutputSpec(format_, md=tags, cs=tags), scores_only=False, heuristic=False)
         return lambda: format_batch(batch, found, formatter._options)
 
     return {
@@ -135,6 +135,8 @@ def around_kernels() -> dict[str, Call]:
         "check": lambda: check_batch(batch, found, options),
         "write SAM": written(Format.SAM),
         "write PAF": written(Format.PAF),
+        "write SAM, usual tags": written(Format.SAM, tags=False),
+        "write PAF, usual tags": written(Format.PAF, tags=False),
     }
 
 

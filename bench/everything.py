@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import papers_page
 import turns
@@ -61,11 +62,18 @@ def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> 
         made = Path(folder) / "bench.json"
         why = turns.run([*words, "--json", str(made)], most, environment)
         if why == turns.DONE:
-            report = json.loads(made.read_text())
-            place = f"{report['versions']['machine']}-{usable_cores()}core-{report['commit']}"
-            results.mkdir(parents=True, exist_ok=True)
-            (results / f"{report['date']}-{place}-bench.json").write_text(made.read_text())
+            keep(json.loads(made.read_text()), results)
     return why
+
+
+def keep(report: dict[str, Any], results: Path) -> Path:
+    """Writes what `wfacli bench` measured among the results; what --quick did as a part. Returns its path."""
+    name = "bench-part" if report["options"]["quick"] else "bench"
+    place = f"{report['versions']['machine']}-{usable_cores()}core-{report['commit']}"
+    results.mkdir(parents=True, exist_ok=True)
+    path = results / f"{report['date']}-{place}-{name}.json"
+    path.write_text(json.dumps(report | {"name": name}, indent=2) + "\n")
+    return path
 
 
 def peers_table(files: Files) -> Table:

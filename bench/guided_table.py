@@ -124,7 +124,7 @@ class Work:
 def made(row: Row, data: Path | None, count: int) -> Work:
     """So many of a row's pairs. Raises FileNotFoundError."""
     if row.real:
-        real = work.pairs_of(row.real, data, 1.0)
+        real = work.real_pairs(row.real, data)
         sides = [
             [real.bases[a : a + n].tobytes().upper() for a, n in zip(starts, lengths, strict=True)]
             for starts, lengths in ((real.q_start, real.q_len), (real.t_start, real.t_len))
@@ -289,7 +289,8 @@ def main(arguments: list[str] | None = None) -> None:
                 left_out[row.name] = str(error)
             result = {"card": card and card.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads,
                       "share": a.share, "left_out": left_out, "rows": rows}  # fmt: skip
-            whole = len(rows) + len(left_out) == len(chosen) and not (a.rows or "no time left" in left_out.values())
+            late = "no time left" in left_out.values()
+            whole = len(rows) + len(left_out) == len(chosen) and not (a.rows or a.share < 1 or late)
             path = harness.save_so_far("guided-table", TIMED, result, whole) if rows else None
     finally:
         if card:

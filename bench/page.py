@@ -50,12 +50,14 @@ def page(results: Path = RESULTS) -> str:
 
 
 def section(kind: Kind, files: list[Path]) -> str:
-    """One kind: its newest whole table, and parts of it that were measured again since then."""
+    """One kind: its newest whole table, and parts of it that were measured since then."""
     whole = next((n for n, path in enumerate(files) if not _is_part(path)), 0)
     lines = [f"## {kind.title}", "", *_table(kind, files[whole])]
-    if since := files[:whole]:
-        lines += ["### Measured again since then", ""]
-        for path in since:
+    since, there = files[:whole], _cores(files[whole])
+    for head, here in (("Measured again since then", True), ("A part, on another machine", False)):
+        parts = [path for path in since if (_cores(path) in (there, None)) == here]
+        lines += [f"### {head}", ""] if parts else []
+        for path in parts:
             lines += _table(kind, path)
     older = files[whole + 1 :]
     for path in _elsewhere(files[whole], older):

@@ -1,7 +1,7 @@
 """Types of the extension module."""
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ class Next(enum.Enum):
     FULL = 0
     NEED_QUERY = 1
     NEED_TARGET = 2
-    END = 3
-    FAILED = 4
+    NEED_MATES = 3
+    END = 4
+    FAILED = 5
 
 class StreamReader:
     def lend(self, memory: U8) -> None: ...
@@ -40,6 +41,7 @@ class Reference:
     def length(self, number: int) -> int: ...
     def leave_in(self, descriptor: int) -> None: ...
     def add_place(self, name: bytes, length: int, offset: int, line_letters: int, line_bytes: int) -> None: ...
+    def bring_by(self, starts: I64, bring: Callable[[list[int]], None]) -> None: ...
     @property
     def fits(self) -> bool: ...
     def letters(self, number: int, begin: int, end: int) -> U8: ...
@@ -56,6 +58,7 @@ class MappedReader(StreamReader):
         copy_tags: bool,
         read_group: bool,
         skip: bool,
+        mates: bool,
         folder: str,
         shelf: int,
     ) -> None: ...

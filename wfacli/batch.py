@@ -74,7 +74,7 @@ class Records:
 class Mapped:
     """Where n rows lie whose queries are parts of reads, and whose targets are windows of a reference.
 
-    All rows of a read are of one batch and follow one another.
+    All rows of a read are of one batch and follow one another; so are those of both mates of a pair, a template.
 
     Attributes:
         t_offset: i64[n], letters of the reference's sequence before the window.
@@ -82,8 +82,9 @@ class Mapped:
         letters: i64[n], where the whole read, on the strand that is aligned, starts in Records.text; -1 where a record
             is to have none. Its quality is at Records.qual, as long as the whole read.
         clip_begin, clip_end: i32[n], letters of the read before and behind the query, on that strand.
-        first: i32[n], the same number for all rows of a read, another one than its neighbours'.
-        sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048.
+        first: i32[n], the same number for all rows of a template, another one than its neighbours'.
+        sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048; of mates, 1, 64 or 128, and what
+            the mappings say (2, 8, 32); 512, 1024.
         mapq: u8[n], mapping qualities; 255 where unknown.
         tags, tags_len: i64[n], i32[n], where the read's own tags are in Records.text, with tabs between them, and how
             many bytes; 0 where there are none.

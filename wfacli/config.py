@@ -287,6 +287,7 @@ class MappingSpec:
         skip: mappings that are faulty are left out and counted; else the first one ends the run.
         shelf: bytes of reads that wait in memory for their mappings; more wait in a file.
         copy_tags: what SAM has as tags in the reads' comments goes to their records.
+        mates: a file of its own has the second mates of pairs.
     """
 
     span: Span = Span.MAPPED
@@ -295,6 +296,7 @@ class MappingSpec:
     skip: bool = False
     shelf: int = 256 * MIB
     copy_tags: bool = False
+    mates: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
-from .config import AlignSpec, Limits
+from .config import AlignSpec, Ambiguous, Limits
 from .forecast import (
     BITS,
     CAPPED,
@@ -28,6 +28,7 @@ from .forecast import (
     Units,
     forecaster,
     is_edit,
+    most_in_table,
     on_gpu,
     only_banded,
     plainly_global,
@@ -51,7 +52,7 @@ class Route:
         rows: which.
         kernel: its name.
         cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the card has failed them.
+        again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
         bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
     """
 
@@ -226,7 +227,9 @@ def few_and_short(pairs: PairBatch, rows: I32) -> bool:
 
 def _dense(spec: AlignSpec) -> str:
     """The CPU's kernel for a global alignment of any pair, however much it costs."""
-    return STRIPES if is_edit(spec) else DIFFERENCE
+    if not is_edit(spec):
+        return DIFFERENCE
+    return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
 
 
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
@@ -307,6 +310,10 @@ def after(
     if not len(left):
         return []
     status, rows = status[left], rows[left]  # of many mostly few
+    if done.kernel == CAPPED and (status == Status.MEMORY_LIMIT).any():
+        return _beyond_the_table(status, rows, spec, pairs, limits or Limits())
+    if done.kernel == LINEAR and done.again:
+        return next_rung(CAPPED, status, rows, spec)
     if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
         return next_rung(done.kernel, status, rows, spec)
     narrow = status == Status.SCORE_LIMIT
@@ -316,6 +323,21 @@ def after(
     if done.again:
         return [*routes, Route(rows[narrow], _dense(spec))]
     return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
+
+
+def _beyond_the_table(status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits) -> list[Route]:
+    """Next routes of rows (i32[m]) of which some have more edits than fit a table, and so more than was estimated.
+
+    Of these the ones that are long for their edits are still the wavefront's: a band would be as long as they are.
+    """
+    full = np.flatnonzero(status == Status.MEMORY_LIMIT)
+    some = pairs.part(rows[full])
+    least = np.int32(most_in_table(spec, limits))
+    forecast = Forecast(some.with_edits(np.maximum(some.est_edits, least)), spec, limits)
+    linear = full[forecast.microseconds(LINEAR) < forecast.microseconds(_dense(spec))]
+    others = np.delete(np.arange(len(rows)), linear)
+    routes = next_rung(CAPPED, status[others], rows[others], spec)
+    return [*routes, Route(rows[linear], LINEAR, again=True)] if len(linear) else routes
 
 
 def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:

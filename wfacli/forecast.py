@@ -144,11 +144,16 @@ def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float,
     if kernel == READS:
         return tuning.READS_LONGEST if costs.in_bytes else -1.0, math.inf, not wildcard
     if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:
-        # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
-        # diagonal further for every `extend` of score, with one offset of 4 bytes a component. What cannot fit a
-        # table need not be tried in one.
-        return math.inf, math.sqrt(limits.table / (2.0 * costs.components * costs.extend)), True
+        return math.inf, most_in_table(spec, limits), True
     return math.inf, math.inf, kernel != STRIPES or not wildcard
+
+
+def most_in_table(spec: AlignSpec, limits: Limits) -> float:
+    """The most edits that a table of all rows may hold: with more it need not be tried."""
+    # Bytes of a table with so many edits, from below, if all of them are gaps on one side: a row reaches one
+    # diagonal further for every `extend` of score, with one offset of 4 bytes a component.
+    costs = Units.of(spec)
+    return math.sqrt(limits.table / (2.0 * costs.components * costs.extend))
 
 
 def _work(kernel: str, costs: Units) -> tuple[float, float, float, float]:

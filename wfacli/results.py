@@ -19,6 +19,7 @@ from .io.format import Formatter
 from .io.header import header_around
 from .io.names import with_sam_names
 from .io.targets import sq_lines
+from .stats import counted
 
 NO_SCORE = -(1 << 31)  # of a pair without an alignment: worse than any score
 _ROWS = 1 << 14  # that iteration turns into objects at a time
@@ -99,7 +100,9 @@ class AlignmentBatch(batch.AlignmentBatch):
 
     def __repr__(self) -> str:
         aligned = int((self.status == Status.OK).sum())
-        return f"<AlignmentBatch: {self.spec.metric}, {self.spec.mode}, {len(self)} pairs, {aligned} aligned>"
+        return (
+            f"<AlignmentBatch: {self.spec.metric}, {self.spec.mode}, {counted(len(self), 'pair')}, {aligned} aligned>"
+        )
 
     def __iter__(self) -> Iterator[Alignment]:
         for first in range(0, len(self), _ROWS):

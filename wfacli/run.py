@@ -28,7 +28,7 @@ from .io.output import Output
 from .io.reader import Files, layout_of, read_batches
 from .io.sources import Source
 from .pipeline import run_ordered
-from .stats import Stats
+from .stats import Stats, counted
 
 if TYPE_CHECKING:
     from .early import EarlyBatches
@@ -237,7 +237,7 @@ class BatchRun(ABC):
             )
             self.output.finish()
         except BaseException:
-            self.partial = self.output.abandon()
+            self.partial = self.output.abandon(worth=self.stats.counts["pairs"] > 0)
             raise
         finally:
             self._end_reading()
@@ -387,11 +387,6 @@ class AlignRun(BatchRun):
         spec = self.config.spec
         asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
         return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})
-
-
-def counted(count: int, thing: str) -> str:
-    """So many things, in words."""
-    return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
 def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:

@@ -15,7 +15,8 @@ from .io.format import Formatter
 from .io.header import header_around
 from .io.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from .io.reader import batches_of
-from .run import AlignRun, counted
+from .run import AlignRun
+from .stats import counted
 
 
 class MappedRun(AlignRun):
@@ -55,7 +56,8 @@ class MappedRun(AlignRun):
         sam = out.format is Format.SAM
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
         lend = self.engine.letters_memory if self.on_gpu else None
-        batches = batches_of(self._reader, self._sources[:2], self.batch_bases, lend, threads=self.settings.threads)
+        streams = (*self._sources[:2], *self._sources[3:])
+        batches = batches_of(self._reader, streams, self.batch_bases, lend, threads=self.settings.threads)
         try:
             for batch in batches:
                 check_fits(self._reference, self._sources[2].path)

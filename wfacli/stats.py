@@ -121,3 +121,9 @@ def versions(wfacli: str) -> dict[str, str]:
         "platform": platform.platform(),
         "machine": platform.machine(),
     }
+
+
+def counted(count: int, thing: str, one: str = "", more: str = "") -> str:
+    """So many things, in words, and what one or more of them do: "1 pair was", "2 pairs were"."""
+    things = thing if count == 1 else thing + ("es" if thing.endswith("ch") else "s")
+    return f"{count:,} {things} {one if count == 1 else more}".rstrip()

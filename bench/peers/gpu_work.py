@@ -160,7 +160,7 @@ def write(row: Row, data: Path | None, share: float, folder: Path, fasta: bool) 
 
 
 def _write_real(row: Row, data: Path | None, share: float, path: Path) -> None:
-    pairs = work.pairs_of(row.real, data, 1.0)
+    pairs = work.real_pairs(row.real, data)
     text = b"".join(
         b">%s\n<%s\n" % (_letters(pairs, q, n), _letters(pairs, t, m))
         for q, n, t, m in zip(pairs.q_start, pairs.q_len, pairs.t_start, pairs.t_len, strict=True)

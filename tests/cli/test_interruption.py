@@ -116,6 +116,14 @@ def test_reader_that_is_gone_before_the_start(folder: Path) -> None:
     assert process.stderr.read() == b""
 
 
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("align", "--help"), ("doctor",)], ids=" ".join)
+def test_reader_of_a_text_is_gone(folder: Path, words: tuple[str, ...]) -> None:
+    process = start(*words, cwd=folder)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert (process.wait(timeout=20), process.stderr.read()) == (141, b"")
+
+
 def test_standard_output_that_is_closed(folder: Path) -> None:
     # The shell's `>&-`: there is no descriptor 1.
     line = '"$@" >&-'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -81,6 +82,15 @@ def test_parts_measured_since_stand_below_the_whole_table(tmp_path):
     assert "| 0.250 |" in since and part.name in since and "- since, local, score: parasail (sw)" in since
 
 
+def test_parts_of_another_machine_are_told_apart_from_what_was_measured_again(tmp_path):
+    result(tmp_path, "2026-01-02", "extend-table", [extend_row(2.0)], cores=16)
+    result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(3.0)], cores=16)
+    result(tmp_path, "2026-01-04", "extend-table-part", [extend_row(4.0)])
+    again, other = page.page(tmp_path).split("### A part, on another machine")
+    assert "### Measured again since then" in again and "| 3.00 |" in again and "| 4.00 |" not in again
+    assert "| 4.00 |" in other and "| 3.00 |" not in other
+
+
 def test_kinds_without_a_table_are_named(tmp_path):
     path = result(tmp_path, "2026-01-02", "something-new", [])
     assert f"- something-new: no table yet, [{path.name}](../bench/results/{path.name})" in page.page(tmp_path)
@@ -99,3 +109,16 @@ def test_kinds_without_a_table_are_named(tmp_path):
 )
 def test_numbers_have_three_digits(value, shown):
     assert page.number(value) == shown
+
+
+def test_what_scores_alone_take_is_what_the_newest_whole_table_says():
+    (said,) = re.findall(
+        r"`--score-only` .*? takes between ([\d.]+) of the time", (DOCS / "performance.md").read_text()
+    )
+    path = next(path for path in page.newest()["cpu-table"] if not path.stem.endswith("-part"))
+    took = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        ours = [t for t in cell["timings"] if t["aligner"] == "wfacli" and t["threads"] == 1]
+        took[cell["row"], cell["task"]] = ours[0]["best_seconds"]
+    shares = [took[row, f"{task.split()[0]} score"] / took[row, task] for row, task in took if task.endswith("CIGAR")]
+    assert float(said) == round(min(shares), 2) and 0.9 < max(shares) < 1.1

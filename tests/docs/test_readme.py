@@ -44,13 +44,20 @@ PROSE = (
     (f"{N} to {N} times edlib's rate", ("api-rate",), ("times_the_peer",)),
     (f"and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
     (f"WFA-GPU {N} to {N} s, GASAL2 {N} s", ("gpu-table",), ("best_seconds",)),
+    (f"{N} MB for three million pairs to PAF, {N} MB", ("peak-memory",), ("300000", "3000000")),
+    (f"to SAM {N} MB and {N} MB", ("peak-memory",), ("300000", "3000000")),
 )
+MEGA = ("300000", "3000000")  # keys of values in bytes, which README.md says in MB
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # but for lengths and rates
 
 
 def leaves(value: Any, keys: tuple[str, ...]) -> Iterator[Decimal]:
     if isinstance(value, dict):
-        yield from (Decimal(repr(one)) for key, one in value.items() if key in keys and isinstance(one, float))
+        for key in set(keys) & value.keys():
+            if isinstance(value[key], float):
+                yield Decimal(repr(value[key]))
+            elif key in MEGA:
+                yield Decimal(value[key]) / 1_000_000
         value = list(value.values())
     if isinstance(value, list):
         for one in value:

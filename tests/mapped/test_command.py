@@ -208,7 +208,7 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
         (SAM.format(0, 5, "3H6M4S").replace("\t*\t*\n", "\tACGT\t*\n"), "the CIGAR is of 10 letters, and SEQ has 4"),
         (SAM.format(0, 5, "4M100N4M"), "has an intron"),
         (SAM.format(0, 0, "10M"), "has no position"),
-        (SAM.format(65, 5, "10M"), "one of a pair of reads"),
+        (SAM.format(1, 5, "10M"), "of several reads (flag 1)"),
         ("@CO\thello\n" + SAM.format("x", 5, "10M"), "the flag is 'x'"),
         ("@SQ\tSN:chr0\tLN:many\n", "a target's length in the header is 'many', which is no number"),
         ("@HD\tVN:1.6\nread1\t0\tchr0\n", "too few columns for SAM"),
@@ -267,6 +267,20 @@ def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
     assert_failure(align(tmp_path, "--mappings", "x.cram"), 1, "CRAM is not read as mappings")
     wrong = run("align", "x.cram", "ref.fa", "--mappings", "map.paf", cwd=tmp_path)
     assert_failure(wrong, 1, "x.cram: is CRAM, and FASTA or FASTQ is read here")
+
+
+def test_letters_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
+    """As they are in BAM; also those of parts that are clipped."""
+    (tmp_path / "reads.fq").write_text(">r\n-ACGT-ACGT*a.=1\n")
+    (tmp_path / "ref.fa").write_text(">t\nACGTTACGT\n")
+    (tmp_path / "map.paf").write_text("r\t15\t1\t10\t+\tt\t9\t0\t9\t9\t9\t7\ttp:A:P\n")
+    for row in align(tmp_path, "--mappings", "map.paf").rows:
+        assert row[9] == "NACGTNACGTNa.=N" and row[5] == "1S4=1X4=5S"
+    (pair,) = run("align", "reads.fq", "ref.fa", "--mode", "hw", cwd=tmp_path).rows
+    assert pair[9] == "NACGTNACGTNa.=N"
+    assert_success(align(tmp_path, "--mappings", "map.paf", "-o", "x.bam"))
+    with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
+        assert [r.query_sequence for r in file] == ["NACGTNACGTNANN="[:13] + "=N"]
 
 
 def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:

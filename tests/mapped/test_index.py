@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 
 import pysam
 import pytest
 
-from tests.cli.support import assert_failure, assert_success, run
+from tests.cli.support import assert_failure, assert_success, bgzf, run
 from tests.mapped.world import random_world
+from wfacli.errors import InputError
 from wfacli.io.mapped import read_reference
 from wfacli.io.sources import Source
 
@@ -131,3 +133,87 @@ def test_an_index_that_fits_headers_but_not_lines_is_told(tmp_path: Path) -> Non
     )
     assert_failure(result, 1, "ref.fa: is not as its index says: make ref.fa.fai anew, or remove it")
     assert not [row for row in result.rows if row[2] == "chr0"], "no record of what may be wrong"
+
+
+def in_blocks(folder: Path, letters: str, size: int) -> Path:
+    """ref.fa.gz of blocks of so many bytes of text, with both indices."""
+    path = folder / "ref.fa.gz"
+    lines = [letters[i : i + 60] for i in range(0, len(letters), 60)]
+    path.write_bytes(bgzf(("\n".join([">x", *lines, ">y more", "GATTACA"]) + "\n").encode(), size))
+    pysam.faidx(str(path))
+    assert Path(f"{path}.gzi").exists()
+    return path
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", [50, 61, 1000, 60_000])
+def test_windows_of_blocks(tmp_path: Path, size: int, threads: int) -> None:
+    letters = "".join("ACGT"[(i * i + i // 7) % 4] for i in range(3000))
+    path = in_blocks(tmp_path, letters, size)
+    reference = read_reference(Source(str(path)), threads)
+    assert [(reference.name(i), reference.length(i)) for i in range(2)] == [(b"x", 3000), (b"y", 7)]
+    for begin in (2999, 0, 59, 60, 61, 1234):
+        for end in (begin, begin + 1, begin + 61, begin + 700, 3000):
+            assert reference.letters(0, begin, end).tobytes().decode() == letters[begin:end]
+    assert reference.letters(1, 0, 7).tobytes() == b"GATTACA" and reference.fits
+
+
+def spoil(path: Path, at: int) -> None:
+    """Changes a byte, and leaves the file as old as it was."""
+    times = path.stat()
+    data = bytearray(path.read_bytes())
+    data[at] ^= 255
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_only_blocks_that_windows_want_are_inflated(tmp_path: Path) -> None:
+    path = in_blocks(tmp_path, "ACGTTGCAAC" * 300, 200)
+    (stored,) = (entry for i, entry in enumerate(_entries(path)) if i == 6)
+    spoil(path, stored[0] + 40)
+    reference = read_reference(Source(str(path)))
+    assert reference.letters(0, 0, 900).tobytes().decode() == "ACGTTGCAAC" * 90
+    assert reference.letters(0, 2000, 3000).tobytes().decode() == "ACGTTGCAAC" * 100
+    with pytest.raises(InputError, match=r"is damaged, or not as its index says: make .*gz\.gzi anew"):
+        reference.letters(0, 1000, 1500)
+
+
+def _entries(path: Path) -> list[tuple[int, int]]:
+    data = Path(f"{path}.gzi").read_bytes()
+    return list(struct.iter_unpack("<QQ", data[8:]))
+
+
+@pytest.mark.parametrize("lie", ["older", "none", "short", "another order", "no fai"])
+def test_an_index_of_blocks_that_is_none(tmp_path: Path, lie: str) -> None:
+    path = in_blocks(tmp_path, "ACGTTGCAAC" * 300, 200)
+    index = Path(f"{path}.gzi")
+    data = index.read_bytes()
+    if lie == "older":
+        os.utime(index, (1, 1))
+    elif lie in ("none", "no fai"):
+        Path(f"{path}.{'gzi' if lie == 'none' else 'fai'}").unlink()
+    else:
+        index.write_bytes(data[:-5] if lie == "short" else data[:8] + data[24:40] + data[8:24] + data[40:])
+    reference = read_reference(Source(str(path)))
+    path.write_bytes(b"")
+    assert reference.letters(0, 0, 3000).tobytes().decode() == "ACGTTGCAAC" * 300
+
+
+@pytest.mark.parametrize("options", [("-t", "1"), ("-t", "3", "--checksums", "--batch-bases", "300")], ids=" ".join)
+def test_the_same_records_from_blocks(tmp_path: Path, options: tuple[str, ...]) -> None:
+    random_world(22, reads=20).write(tmp_path)
+    command = ("--mappings", "map.paf", "--format", "sam", "--no-header" * ("--checksums" not in options), *options)
+    whole = run("align", "reads.fq", "ref.fa", *filter(None, command), cwd=tmp_path)
+    path = tmp_path / "ref.fa.gz"
+    path.write_bytes(bgzf((tmp_path / "ref.fa").read_bytes(), 100))
+    pysam.faidx(str(path))
+    left = run("align", "reads.fq", "ref.fa.gz", *filter(None, command), cwd=tmp_path)
+    assert_success(left)
+    assert left.rows == whole.rows and len(left.rows) > 10
+    header = [[x for x in r.out.splitlines() if x.startswith(b"@SQ")] for r in (whole, left)]
+    assert header[0] == header[1]
+    times = path.stat()
+    spoil(path, _entries(path)[len(_entries(path)) // 2][0] + 30)
+    assert path.stat().st_mtime_ns == times.st_mtime_ns
+    damaged = run("align", "reads.fq", "ref.fa.gz", *filter(None, command), cwd=tmp_path)
+    assert_failure(damaged, 1, "ref.fa.gz: is damaged, or not as its index says")

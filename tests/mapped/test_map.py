@@ -85,6 +85,16 @@ def test_a_mapper_that_fails_leaves_no_output(folder: Path) -> None:
     assert not (folder / "x.sam").exists()
 
 
+@pytest.mark.parametrize("name", ["x.sam", "x.bam"])
+def test_a_mapper_that_finds_nothing_and_fails_leaves_no_header_behind(folder: Path, name: str) -> None:
+    """As minimap2 does where there is no such preset."""
+    (folder / "fail").touch()
+    (folder / "map.paf").write_text("")
+    result = map_(folder, "--preset", "no-such", "-o", name)
+    assert_failure(result, 1, "minimap2: [ERROR] out of luck")
+    assert "incomplete" not in result.err and not list(folder.glob(f"{name}*"))
+
+
 def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
     # It would go on for a while, and the first line is at fault.
     program = folder / "bin" / "minimap2"

@@ -1,6 +1,8 @@
 """The whole comparison in one command: its peers, its steps, what it leaves out; nothing is measured."""
 
+import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -198,6 +200,22 @@ def test_what_a_step_leaves_of_its_time_is_the_next_ones(monkeypatch):
     assert clock.part_of_next() == (0, 0)
     assert turns.Clock(None, [Step("a")]).part_of_next() is None
     assert turns.Clock(4, [Step("a", minutes=5)]).short
+
+
+@pytest.mark.parametrize(("quick", "name"), [(False, "bench"), (True, "bench-part")])
+def test_a_quick_bench_does_not_pass_for_the_whole(tmp_path, quick, name):
+    report = {"name": "bench", "date": "2026-01-02", "commit": "abc", "versions": {"machine": "x"}}
+    path = everything.keep(report | {"options": {"quick": quick}}, tmp_path)
+    assert path.name.endswith(f"core-abc-{name}.json") and json.loads(path.read_text())["name"] == name
+
+
+@pytest.mark.parametrize("script", ["api_rate", "peak_memory"])
+def test_fewer_pairs_than_the_usual_ones_are_a_part(script):
+    step = next(step for step in steps.ALL if step.script == script)
+    text = (BENCH / f"{script}.py").read_text()
+    usual = int(re.search(r"^PAIRS = ([\d_]+)", text, re.M)[1])
+    assert all(int(words[words.index("--pairs") + 1]) < usual for words in (step.less, step.quick))
+    assert "a.pairs >= PAIRS)" in text
 
 
 def test_a_part_of_a_table_replaces_no_other_runs_and_the_whole_replaces_its_own(tmp_path, monkeypatch):

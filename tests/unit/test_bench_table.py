@@ -196,10 +196,35 @@ def test_real_sets_that_are_absent_are_left_out(tmp_path):
 
 
 def test_real_sets_are_read_in_part(tmp_path):
+    real_set(tmp_path, "ont_ecoli_ul", 200)
+    assert len(work.pairs_of("ont_ecoli_ul", tmp_path, 1.0)) == 200
+    assert len(work.pairs_of("ont_ecoli_ul", tmp_path, 0.1)) == 20
+
+
+def test_a_share_has_as_many_pairs_as_make_a_figure(tmp_path):
+    real_set(tmp_path, "ont_ecoli_ul", 12)
+    real_set(tmp_path, "pacbio_clr_ecoli", 100)
+    assert len(work.pairs_of("ont_ecoli_ul", tmp_path, 0.1)) == 12
+    assert len(work.pairs_of("pacbio_clr_ecoli", tmp_path, 0.1)) == 60
+    for row in work.ROWS:
+        assert row.least >= 15, row.name
+        if isinstance(row, work.Random):
+            assert row.least <= row.pairs, row.name
+
+
+def test_a_set_that_is_over_in_a_moment_is_repeated(tmp_path):
+    real_set(tmp_path, "hifi_human_wfagpu", 30)
+    name = "hifi_human_wfagpu × 10"
+    assert name in work.names()
+    whole, part = (work.pairs_of(name, tmp_path, share) for share in (1.0, 0.1))
+    assert (len(whole), len(part)) == (300, 200)
+    assert whole.q_len.tolist() == [*range(1, 31)] * 10 and whole.total_bases == 10 * 2 * sum(range(1, 31))
+    assert part.t_len.tolist() == ([*range(1, 31)] * 10)[:200]
+
+
+def real_set(folder, name, pairs):
     for side in ("query", "target"):
-        (tmp_path / f"illumina150.{side}.fa").write_text("".join(f">r{i}\nACGT\n" for i in range(20)))
-    assert len(work.pairs_of("illumina150", tmp_path, 1.0)) == 20
-    assert len(work.pairs_of("illumina150", tmp_path, 0.1)) == 2
+        (folder / f"{name}.{side}.fa").write_text("".join(f">r{i}\n{'A' * (i + 1)}\n" for i in range(pairs)))
 
 
 @pytest.mark.parametrize(("share", "rows", "whole"), [(1.0, None, True), (0.1, None, False), (1.0, ["hifi"], False)])

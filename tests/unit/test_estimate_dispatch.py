@@ -14,7 +14,7 @@ from wfacli import dispatch, forecast
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.batch import Flag, Status
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
-from wfacli.dispatch import next_rung, reasons, route
+from wfacli.dispatch import Route, after, next_rung, reasons, route
 from wfacli.engines.cpu import native_options
 from wfacli.estimate import with_estimates
 from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, TABLE
@@ -313,6 +313,24 @@ def test_no_pair_is_handed_round_in_a_circle(scheme):
             assert len(set(path)) == len(path), path
             for status in reasons_to_fail:
                 paths += [(*path, r.kernel) for r in next_rung(path[-1], np.array([status], np.uint8), row, spec)]
+
+
+@pytest.mark.parametrize(("scheme", "dense"), [(EDIT, STRIPES), (AFFINE, DIFFERENCE)], ids=["edit", "affine"])
+def test_long_pairs_that_do_not_fit_a_table_stay_with_the_wavefront(scheme, dense):
+    """A band of a pair of 10 Mb took 20 times as long, and its rows four times the memory."""
+    spec, rows = spec_for(scheme), np.arange(4, dtype=np.int32)
+    lengths = np.array([10_000_000, 20_000, 10_000_000, 10_000_000], np.int32)
+    batch = dataclasses.replace(with_edits([10, 10, 10, 10]), q_len=lengths, t_len=lengths)
+    status = np.array([Status.MEMORY_LIMIT, Status.MEMORY_LIMIT, Status.SCORE_LIMIT, Status.OK], np.uint8)
+    found = after(Route(rows, CAPPED), status, rows, spec, batch)
+    assert {(r.kernel, r.again): r.rows.tolist() for r in found if r.kernel == LINEAR} == {(LINEAR, True): [0]}
+    assert sorted(row for r in found if r.kernel == dense for row in r.rows.tolist()) == [1, 2]
+    # What its memory does not suffice for either goes the usual way, to the end of it.
+    full = status[:1]
+    (further,) = after(Route(rows[:1], LINEAR, again=True), full, rows[:1], spec, batch)
+    assert (further.kernel, further.again) == (dense, False)
+    (last,) = after(further, full, rows[:1], spec, batch)
+    assert last.kernel == LINEAR and after(last, full, rows[:1], spec, batch) == []
 
 
 def test_bands_widen_until_another_kernel_is_better():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pysam
 import pytest
@@ -41,3 +43,16 @@ def test_an_index_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None
         out.finish()
     assert out.abandon() is None
     pysam.quickcheck(str(path))
+
+
+@pytest.mark.parametrize("free", [0, 1 << 30])
+def test_a_disk_that_is_full_is_named_where_htslib_gives_another_reason(
+    tmp_path: Path, monkeypatch, free: int
+) -> None:
+    out = written(tmp_path / "x.bam", 100, 1)
+    out.write(b"no record\n")
+    monkeypatch.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_bavail=free, f_frsize=1))
+    with pytest.raises(OutputError, match="samtools sort: ") as failure:
+        out.finish()
+    assert (f"(no space left in {tmp_path})" in str(failure.value)) == (not free)
+    out.abandon()

@@ -12,7 +12,7 @@ from wfacli.engines import rescue
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.memory import pairs_of
 from wfacli.run import shared_out
-from wfacli.stats import Stats
+from wfacli.stats import Stats, counted
 
 
 @pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])
@@ -69,3 +69,12 @@ def test_few_batches_get_ready_at_a_time(monkeypatch):
             assert [w.result().score[0] for w in work] == [work[0].result().score[0]] * 6
         assert most == expected
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "more"),
+    [(0, "0 pairs", "0 pairs were"), (1, "1 pair", "1 pair was"), (1200, "1,200 pairs", "1,200 pairs were")],
+)
+def test_things_are_counted_in_words(count: int, words: str, more: str) -> None:
+    assert (counted(count, "pair"), counted(count, "pair", "was", "were")) == (words, more)
+    assert counted(count, "mismatch") == words.replace("pairs", "mismatches").replace("pair", "mismatch")

@@ -1,11 +1,13 @@
 """@SQ lines of distinct targets, in the table and beyond it on disk."""
 
+import errno
+import io
 import random
 
 import numpy as np
 import pytest
 
-from wfacli.errors import InputError
+from wfacli.errors import InputError, OutputError
 from wfacli.io.reader import read_batches
 from wfacli.io.sources import Source
 from wfacli.io.targets import sq_lines
@@ -45,6 +47,25 @@ def test_a_target_without_a_name(tmp_path, limit):
     with pytest.raises(InputError, match="no name"):
         lines_of(path, limit)
     assert lines_of(write(tmp_path / "t", [("a", 3), ("", 0)]), limit) == "@SQ\tSN:a\tLN:3\n"
+
+
+class Full(io.BytesIO):
+    """A file on a full disk: what was not written is tried again when it is closed."""
+
+    def write(self, _):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def close(self):
+        if not self.closed:
+            super().close()
+            self.write(b"")
+
+
+def test_no_room_for_temporary_files_is_said_with_their_place(tmp_path, monkeypatch):
+    monkeypatch.setattr("wfacli.io.targets.tempfile.TemporaryFile", Full)
+    path = write(tmp_path / "t", [(f"n{n}", 3) for n in range(100)])
+    with pytest.raises(OutputError, match=r"temporary files for targets, in .*TMPDIR.*No space left"):
+        lines_of(path, 1)
 
 
 def test_lines_longer_than_a_block_of_the_spill(tmp_path, monkeypatch):

@@ -27,6 +27,7 @@ from .mapping_options import (
     CopyTagsOption,
     KeepUnmappedOption,
     MappingsOption,
+    MatesOption,
     OnError,
     OnErrorOption,
     PadOption,
@@ -84,6 +85,7 @@ def align(
     query: QueryArgument,
     target: TargetArgument = None,
     mappings: MappingsOption = None,
+    mates: MatesOption = None,
     span: SpanOption = Span.MAPPED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
@@ -129,7 +131,7 @@ def align(
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
     mapping = None
     if mappings is not None:
-        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags)
+        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags, mates is not None)
         check_with_mappings(target, mode, free, score_only)
     config = Config(
         spec=spec_of(
@@ -169,6 +171,7 @@ def align(
     if mapping is None:
         refuse_without_mappings(
             {
+                "--mates": mates is not None,
                 "--span": span is not Span.MAPPED,
                 "--pad": pad is not None,
                 "--keep-unmapped": keep_unmapped,
@@ -182,7 +185,7 @@ def align(
     def made() -> AlignRun:
         if mapping is None:
             return AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
-        files = MappedFiles(query, target or "", mappings or "")
+        files = MappedFiles(query, target or "", mappings or "", mates)
         return MappedRun(config, mapping, files, output, __version__, stats, tell)
 
     run_to_its_end(made, progress=progress, quiet=quiet)

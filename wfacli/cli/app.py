@@ -6,7 +6,8 @@ command its name and its one line of help; the rest, options included, is made f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -14,6 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from .. import __version__
+from ..errors import OutputClosed
 
 _Body = Callable[..., None]
 
@@ -144,8 +146,27 @@ def loaded(name: str) -> Any:
     return get_command(alone)
 
 
+@contextlib.contextmanager
+def _until_the_reader_has_gone() -> Iterator[None]:
+    # Typer would make status 1 of it, and rich of what it prints; of doctor that says that nothing works.
+    try:
+        yield
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, BrokenPipeError) or isinstance(end.__context__, BrokenPipeError):
+            raise OutputClosed("standard output") from None
+        raise
+
+
 class _Commands(TyperGroup):
     """Lists commands from what is known of them; the one that is called, or completed, is loaded."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _until_the_reader_has_gone():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _until_the_reader_has_gone():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from ..stats import counted
 from .console import console
 from .report import rate
 
@@ -32,7 +33,7 @@ class _PairRate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         pairs = self._watch.stats.counts["pairs"]
-        return Text(f"{pairs:,} pairs, {rate(pairs / max(self._watch.stats.wall, 1e-9))}/s")
+        return Text(f"{counted(pairs, 'pair')}, {rate(pairs / max(self._watch.stats.wall, 1e-9))}/s")
 
 
 def of_pairs(watch: Watch) -> Progress:

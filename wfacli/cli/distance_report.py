@@ -8,6 +8,7 @@ from typing import Any
 from ..distance.inputs import Inputs, Side
 from ..distance.result import IDENTITY, identity, tcups
 from ..distance.run import Outcome, Progress
+from ..stats import counted
 from .standing import Standing, seconds
 
 
@@ -82,7 +83,7 @@ def _path(path: dict[str, Any]) -> str:
     places = [f"{path['file'] or 'standard output'}, {path['format'].upper()}"] if path["format"] else []
     places += [path["plot"]] if path["plot"] else []
     return (
-        f"{', '.join(places)}: {path['matches']:,} matches, "
-        f"{path['mismatches']:,} mismatches, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
-        f"{path['gaps']:,} gaps; {seconds(path['seconds'])}, {path['by']}"
+        f"{', '.join(places)}: {counted(path['matches'], 'match')}, "
+        f"{counted(path['mismatches'], 'mismatch')}, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
+        f"{counted(path['gaps'], 'gap')}; {seconds(path['seconds'])}, {path['by']}"
     )

@@ -6,6 +6,7 @@ from ..distance.inputs import Inputs
 from ..local.found import Found
 from ..local.result import gcups
 from ..local.run import Outcome, Progress, Task
+from ..stats import counted
 from .distance_report import side_of
 from .standing import Standing, seconds
 
@@ -36,9 +37,9 @@ def _found(found: Found) -> str:
         return f"{found.score:,}, from {q:,} of A and {t:,} of B on"
     counts = found.counts()
     return (
-        f"{found.score:,}   A {q:,} to {q_end:,}, B {t:,} to {t_end:,}: {counts['matches']:,} matches, "
-        f"{counts['mismatches']:,} mismatches, {counts['inserted']:,} inserted, {counts['deleted']:,} deleted, "
-        f"{counts['gaps']:,} gaps"
+        f"{found.score:,}   A {q:,} to {q_end:,}, B {t:,} to {t_end:,}: {counted(counts['matches'], 'match')}, "
+        f"{counted(counts['mismatches'], 'mismatch')}, {counts['inserted']:,} inserted, "
+        f"{counts['deleted']:,} deleted, {counted(counts['gaps'], 'gap')}"
     )
 
 

@@ -40,6 +40,18 @@ MappingsOption = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+MatesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mates",
+        metavar="FILE",
+        show_default=False,
+        help="FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are "
+        "both in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of "
+        "mates, flags say, in SAM and BAM.",
+        rich_help_panel=PANEL,
+    ),
+]
 SpanOption = Annotated[
     Span,
     typer.Option(
@@ -97,12 +109,14 @@ OnErrorOption = Annotated[
 ]
 
 
-def mapping_spec(span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError, copy_tags: bool) -> MappingSpec:
+def mapping_spec(
+    span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError, copy_tags: bool, mates: bool = False
+) -> MappingSpec:
     """What the options ask for. Raises UsageError where they do not go together."""
     if pad is not None and span is Span.MAPPED:
         raise UsageError("--pad belongs to --span padded and read; --span mapped aligns what is mapped alone")
     letters = 0 if span is Span.MAPPED else _USUAL_PAD if pad is None else pad
-    return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags)
+    return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates)
 
 
 def refuse_without_mappings(given: dict[str, bool]) -> None:

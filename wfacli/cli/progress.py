@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..stats import counted
 from .console import is_terminal, note
 from .report import rate
 from .standing import Standing, line, seconds
@@ -101,4 +102,4 @@ def _line(watch: Watch) -> str:
     if watch.bytes_total:
         share = watch.bytes_read() / watch.bytes_total
         done = f", {100 * share:.0f}% of the input read"
-    return f"{pairs:,} pairs in {wall:.0f} s, {rate(pairs / wall)} pairs/s{done}"
+    return f"{counted(pairs, 'pair')} in {wall:.0f} s, {rate(pairs / wall)} pairs/s{done}"

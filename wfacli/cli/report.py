@@ -9,8 +9,8 @@ from typing import Any
 from .. import __version__
 from ..errors import WfacliError
 from ..io.output import Output
-from ..run import BatchRun, counted
-from ..stats import versions
+from ..run import BatchRun
+from ..stats import counted, versions
 
 
 def summary(run: BatchRun) -> str:
@@ -57,7 +57,7 @@ def fail_if_unaligned(run: BatchRun) -> None:
     failed = sum(reasons_left.values())
     if failed:
         reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
-        raise WfacliError(f"{failed:,} pairs were written without an alignment ({reasons})")
+        raise WfacliError(f"{counted(failed, 'pair', 'was', 'were')} written without an alignment ({reasons})")
 
 
 def write_stats(out: Output, run: BatchRun, complete: bool) -> None:

@@ -11,6 +11,7 @@ from ..config import Ambiguous
 from ..errors import OutputClosed
 from ..run import SWITCH_BESIDE_A_CARD, AlignRun, BatchRun
 from ..run_mapped import MappedRun
+from ..stats import counted
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown
@@ -42,7 +43,7 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
         raise
     except BaseException:
         if run.partial:
-            note(f"incomplete: {run.stats.counts['pairs']:,} pairs were written, to {run.partial}")
+            note(f"incomplete: {counted(run.stats.counts['pairs'], 'pair', 'was', 'were')} written, to {run.partial}")
         raise
     finally:
         if run.report:
@@ -58,7 +59,7 @@ def _say(run: BatchRun) -> None:
     foreign = run.stats.counts["non_nucleotide"]
     if foreign and isinstance(run, AlignRun) and run.config.spec.ambiguous is not Ambiguous.LITERAL:
         warning(
-            f"{foreign:,} pairs hold letters that are no nucleotide code and match nothing; "
+            f"{counted(foreign, 'pair', 'holds', 'hold')} letters that are no nucleotide code and match nothing; "
             "for proteins give --ambiguous literal"
         )
     if failure := run.engine.stats().get("failure"):

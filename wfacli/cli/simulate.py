@@ -14,6 +14,7 @@ from ..io.mapped import read_reference
 from ..io.output import Output
 from ..io.sources import Source
 from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
+from ..stats import counted
 from .console import note
 from .numbers import count_of
 from .options import DebugOption, ProgressOption, QuietOption
@@ -110,13 +111,13 @@ def _opened(names: tuple[str | None, str | None], truth: str | None) -> Iterator
 def _standing(written: int, pairs: int, begun: float) -> Standing:
     share = written / pairs if pairs else 1.0
     elapsed = time.perf_counter() - begun
-    return Standing(f"{written:,} pairs", share, elapsed / share - elapsed if share else None)
+    return Standing(counted(written, "pair"), share, elapsed / share - elapsed if share else None)
 
 
 def _conclude(made: Made, names: tuple[str | None, str | None], seconds: float) -> None:
     where = "" if names[1] is None else f" in {names[0]} and {names[1]}"
     note(
-        f"{made.pairs:,} pairs, {made.letters:,} letters, {made.edits:,} edits{where}; "
+        f"{counted(made.pairs, 'pair')}, {counted(made.letters, 'letter')}, {counted(made.edits, 'edit')}{where}; "
         f"{seconds:.2f} s, {rate(made.pairs / max(seconds, 1e-9))} pairs/s"
     )
 

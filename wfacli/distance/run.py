@@ -11,6 +11,7 @@ from functools import partial
 
 from ..config import EngineName
 from ..errors import Cancelled, DeviceError, InputError, OutputError
+from ..stats import counted
 from .checkpoint import Checkpoint, Saved
 from .choose import Algorithm, Choice
 from .solver import Pair, Position, Solver, State
@@ -205,7 +206,7 @@ class DistanceRun:
 
     def _begin(self) -> tuple[Algorithm, Solver | None]:
         algorithm = self._choice.first(self._pair, self._estimate)
-        about = "no estimate" if self._estimate is None else f"an estimate of {self._estimate:,} edits"
+        about = "no estimate" if self._estimate is None else f"an estimate of {counted(self._estimate, 'edit')}"
         self._watchers.note(f"{about}: starting with {algorithm.name}")
         return algorithm, None
 

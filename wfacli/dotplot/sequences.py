@@ -14,6 +14,7 @@ from ..batch import I64, U8, U32
 from ..errors import InputError
 from ..io.reader import read_batches
 from ..io.sources import Source
+from ..stats import counted
 
 _BATCH = 1 << 26  # letters that are read at once, or one record's
 _BLOCK = 1 << 20
@@ -82,7 +83,7 @@ def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> A
     if len(names) == 1:
         return Axis.of(parts[0], names[0])
     starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-    return Axis(f"{_file_name(path)}, {len(names):,} records", np.concatenate(parts), tuple(names), starts)
+    return Axis(f"{_file_name(path)}, {counted(len(names), 'record')}", np.concatenate(parts), tuple(names), starts)
 
 
 def _records(source: Source) -> Iterator[tuple[str, U8]]:

@@ -9,13 +9,13 @@ from .process import Process
 from .sources import Source
 
 _MAGIC = b"BAM\1"
-BY_HAND = "samtools fastq -n -T '*' FILE"
-# Each read once, on the strand that was sequenced.
+BY_HAND = "samtools fastq -T '*' FILE"
+# Each read once, on the strand that was sequenced; names of mates end in /1 and /2.
 _CHILD = """
 import sys
 import pysam
 try:
-    pysam.fastq("-n", "-T", "*", sys.argv[1], catch_stdout=False)
+    pysam.fastq("-T", "*", sys.argv[1], catch_stdout=False)
 except pysam.SamtoolsError as error:
     sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
 """

@@ -33,6 +33,9 @@ _LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, of all threads that sort
 
 
+_ROOM = 1 << 16  # bytes: less of them are no room
+
+
 def require_pysam(what: str) -> None:
     """Raises WfacliError where pysam, which writes it, is missing."""
     try:
@@ -101,11 +104,11 @@ class HtsOutput(Output):
         if self._index:
             _make_index(self.name, self._container)
 
-    def abandon(self) -> Path | None:
+    def abandon(self, worth: bool = True) -> Path | None:
         """See Output; the records so far are a complete file."""
         with contextlib.suppress(OutputError, OutputClosed):
             self._ended()
-        return super().abandon()
+        return super().abandon(worth)
 
     def _ended(self) -> None:
         """Waits for the child. Raises what it failed with, once."""
@@ -118,12 +121,22 @@ class HtsOutput(Output):
         self._complaints.seek(0)
         words = self._complaints.read().decode(errors="replace").strip()
         self._complaints.close()
+        full = self._full_places() if status else []
         self._scratch.cleanup()
         if status == 0:
             return
         if self._reader_gone:
             raise OutputClosed(self.name)
-        raise OutputError(f"{self.name}: {words.splitlines()[-1] if words else f'htslib ended with {status}'}")
+        reason = words.splitlines()[-1] if words else f"htslib ended with {status}"
+        raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
+
+    def _full_places(self) -> list[str]:
+        """Folders that have no room for what is written there: htslib gives other reasons, or none."""
+        file, temporary = os.fstatvfs(self._fd), os.statvfs(self._scratch.name)
+        there = stat.S_ISREG(os.fstat(self._fd).st_mode) and file.f_bavail * file.f_frsize < _ROOM
+        here = temporary.f_bavail * temporary.f_frsize < _ROOM
+        places = [(there, str(Path(self.name).parent)), (here, str(Path(self._scratch.name).parent))]
+        return list(dict.fromkeys(place for full, place in places if full))
 
     @property
     def _reader_gone(self) -> bool:

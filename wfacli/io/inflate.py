@@ -15,7 +15,7 @@ _STEP = 1 << 20  # bytes that a thread inflates at a time, about
 _GROUP = 1 << 18  # bytes of BGZF blocks, as stored, that it does
 _MOST_BLOCKS = 32
 _BLOCK_HEADER = 18
-_MOST_IN_BLOCK = 1 << 16
+MOST_IN_BLOCK = 1 << 16
 
 _Part = tuple[bytes, BaseException | None]
 
@@ -166,7 +166,7 @@ class Bgunzip(_Steps):
                 self._held = held[ends[-1] :]
                 return lambda: _inflated(held, ends)
             self._held = held
-            if len(held) >= _BLOCK_HEADER and not _block_size(held, 0):
+            if len(held) >= _BLOCK_HEADER and not block_size(held, 0):
                 self._other = Gunzip(self._stored, held)
         if self._other is not None:
             part = self._rest(self._other)
@@ -187,7 +187,7 @@ class Bgunzip(_Steps):
             return b"", fault
 
 
-def _block_size(held: bytes, at: int) -> int:
+def block_size(held: bytes, at: int) -> int:
     """Bytes of the BGZF block that begins there; 0 where none does."""
     if held[at : at + 4] != b"\x1f\x8b\x08\x04" or held[at + 12 : at + 16] != b"BC\x02\x00":
         return 0
@@ -199,7 +199,7 @@ def _block_ends(held: bytes) -> list[int]:
     ends: list[int] = []
     at = 0
     while at < _GROUP and len(ends) < _MOST_BLOCKS and at + _BLOCK_HEADER <= len(held):
-        size = _block_size(held, at)
+        size = block_size(held, at)
         if size <= _BLOCK_HEADER or at + size > len(held):
             break
         at += size
@@ -211,7 +211,7 @@ def _inflated(held: bytes, ends: list[int]) -> _Part:
     view, parts, begin = memoryview(held), [], 0
     try:
         for end in ends:
-            parts.append(isal_zlib.decompress(view[begin:end], 31, _MOST_IN_BLOCK))
+            parts.append(isal_zlib.decompress(view[begin:end], 31, MOST_IN_BLOCK))
             begin = end
     except Exception as fault:  # the reader's
         return b"".join(parts), fault

@@ -21,28 +21,32 @@ _DIGESTED = 1 << 20  # letters at a time
 
 
 class MappedFiles:
-    """READS, REFERENCE and MAPPINGS, as the user named them.
+    """READS, REFERENCE and MAPPINGS, as the user named them, and MATES, where READS has the first mates alone.
 
     Attributes:
         reads_header: SAM's header of reads in BAM, once they are open.
     """
 
-    def __init__(self, reads: str, reference: str, mappings: str) -> None:
+    def __init__(self, reads: str, reference: str, mappings: str, mates: str | None = None) -> None:
         """Takes paths; "-" is standard input. Raises UsageError."""
-        if (reads, reference, mappings).count("-") > 1:
-            raise UsageError("only one of READS, REFERENCE and --mappings can be standard input")
-        self.query, self.reference, self.mappings = reads, reference, mappings
+        if (reads, reference, mappings, mates).count("-") > 1:
+            raise UsageError("only one of READS, --mates, REFERENCE and --mappings can be standard input")
+        self.query, self.reference, self.mappings, self.mates = reads, reference, mappings, mates
         self._bam: BamReads | None = None
         self.reads_header = b""
 
     def open(self) -> tuple[Source, ...]:
-        """Opens reads, mappings and reference. Raises InputError."""
+        """Opens reads, mappings, reference and, where there are any, mates. Raises InputError."""
         opened: list[Source] = []
         try:
-            for path in (self.query, self.mappings, self.reference):
+            for path in filter(None, (self.query, self.mappings, self.reference, self.mates)):
                 opened.append(Source(path))
             opened[1] = grouped_mappings(opened[1])
             opened[0] = self._fastq(opened[0])
+            for mates in opened[3:]:
+                if is_bam(mates):
+                    raise InputError(mates.path, "is BAM; BAM has both mates: give it as READS, without --mates")
+                refuse_alignments(mates)
         except InputError:
             for source in opened:
                 source.close()
@@ -80,7 +84,7 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
 
     `threads`: see read_batches. Raises InputError.
     """
-    left = indexed(source)
+    left = indexed(source, threads)
     if left is not None:
         return left
     reference = Reference()
@@ -140,6 +144,7 @@ def mapped_reader(
         copy_tags=spec.copy_tags,
         read_group=read_group,
         skip=spec.skip,
+        mates=spec.mates,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,
     )

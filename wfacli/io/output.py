@@ -81,10 +81,11 @@ class Output:
         except OSError as error:
             raise OutputError(f"{self.name}: {error.strerror}") from None
 
-    def abandon(self) -> Path | None:
+    def abandon(self, worth: bool = True) -> Path | None:
         """Closes the file and leaves what there is under its temporary name, which is returned.
 
-        A file into which nothing went is removed; one that has got its name stays.
+        A file into which nothing went is removed, and one that holds nothing of `worth` (a header, say); one that has
+        got its name stays.
         """
         if self._fd == _STDOUT:
             return None
@@ -92,7 +93,7 @@ class Output:
             with contextlib.suppress(OSError):  # the failure that led here is the one to report
                 os.close(self._fd)
             self._fd = _CLOSED
-        if self._partial and not self.written:
+        if self._partial and not (self.written and worth):
             self._partial.unlink(missing_ok=True)
             return None
         return self._partial

@@ -16,6 +16,7 @@ from .sources import Source
 _BLOCK = 1 << 19  # records at a block's edges are copied once more; more would not stay in a core's cache
 _MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
 _INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
+_WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream
 _BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
 _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
@@ -150,8 +151,8 @@ def batches_of(
             begun = True
         fault: InputError | None = None
         wants = reader.fill(weight)
-        if wants in (Next.NEED_QUERY, Next.NEED_TARGET):
-            stream = int(wants is Next.NEED_TARGET)
+        if wants in _WANTED:
+            stream = _WANTED.index(wants)
             try:
                 reader.commit(stream, sources[stream].readinto(reader.prepare(stream, _BLOCK)))
                 continue

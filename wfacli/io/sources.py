@@ -120,6 +120,11 @@ class Source:
         return self.regular and self._plain and self.path != "-"
 
     @property
+    def in_blocks(self) -> bool:
+        """Whether it is a file of its own of BGZF's blocks."""
+        return self.regular and self._bgzf and self.path != "-"
+
+    @property
     def common(self) -> bool:
         """Whether other programs can be expected to read it: stored as it is, or as gzip."""
         return not self._zstd

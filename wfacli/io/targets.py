@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import numpy as np
 
 from .._native import TargetTable
 from ..batch import I64, U8, U64, PairBatch
-from ..errors import InputError
+from ..errors import InputError, OutputError
 
 # Targets that are remembered: at least what a genome, a transcriptome or a set of amplicons has; at most those that
 # take this share of the machine's memory.
@@ -35,6 +36,7 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
 
     Raises:
         InputError: a target without a name, or one name with two lengths.
+        OutputError: no temporary files, or no room for them.
     """
     table = TargetTable(_remembered() if in_memory is None else in_memory)
     spill: _Spill | None = None
@@ -51,6 +53,9 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
                 spill.add(spilled.reshape(-1, 3), spilled_lines)
         if spill:
             yield from spill.distinct()
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"temporary files for targets, in {tempfile.gettempdir()} (TMPDIR): {reason}") from None
     finally:
         if spill:
             spill.close()
@@ -139,4 +144,5 @@ class _Spill:
     def close(self) -> None:
         """Removes the files."""
         for file in (self._lines, *self._parts):
-            file.close()
+            with contextlib.suppress(OSError):  # what was not written, for want of room, is not needed any more
+                file.close()

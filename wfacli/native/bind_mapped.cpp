@@ -67,6 +67,19 @@ void bind_mapped(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("length"), nb::arg("offset"), nb::arg("line_letters"), nb::arg("line_bytes"),
           "Adds a sequence that lies in the file; ValueError as add() has it")
+      .def(
+          "bring_by",
+          [](Reference& self, InColumn<std::int64_t> starts, nb::object bring) {
+            self.bring_by({starts.data(), starts.data() + starts.shape(0)},
+                          [bring](const std::vector<std::int64_t>& blocks) {
+                            nb::gil_scoped_acquire acquire;
+                            nb::list numbers;
+                            for (const std::int64_t block : blocks) numbers.append(block);
+                            bring(numbers);
+                          });
+          },
+          nb::arg("starts"), nb::arg("bring"),
+          "The file has its bytes in blocks that begin at starts (i64[n]); bring is called with numbers of those wanted")
       .def_prop_ro("fits", &Reference::fits, "Whether the file has been as its index says, so far")
       .def(
           "letters",
@@ -78,6 +91,7 @@ void bind_mapped(nb::module_& m) {
             letters.resize(static_cast<std::size_t>(end - begin));
             {
               nb::gil_scoped_release release;
+              if (self.must_bring()) self.bring({{i, begin, end}});
               self.copy(i, begin, end, letters.data());
             }
             return to_numpy(letters);
@@ -88,12 +102,13 @@ void bind_mapped(nb::module_& m) {
       .def(
           "__init__",
           [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
-             bool keep_unmapped, bool copy_tags, bool read_group, bool skip, const std::string& folder, std::size_t shelf) {
+             bool keep_unmapped, bool copy_tags, bool read_group, bool skip, bool mates, const std::string& folder, std::size_t shelf) {
             new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, copy_tags, read_group,
-                                                         skip, folder, shelf});
+                                                mates, skip, folder, shelf});
           },
           nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
-          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("read_group"), nb::arg("skip"), nb::arg("folder"), nb::arg("shelf"), nb::keep_alive<1, 2>())
+          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("read_group"), nb::arg("skip"), nb::arg("mates"), nb::arg("folder"), nb::arg("shelf"),
+          nb::keep_alive<1, 2>())
       .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
       .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
       .def("first_skipped", [](const MappedReader& self) {

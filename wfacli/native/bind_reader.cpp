@@ -57,6 +57,7 @@ void bind_reader(nb::module_& m) {
       .value("FULL", Next::Full)
       .value("NEED_QUERY", Next::NeedQuery)
       .value("NEED_TARGET", Next::NeedTarget)
+      .value("NEED_MATES", Next::NeedMates)
       .value("END", Next::End)
       .value("FAILED", Next::Failed);
 

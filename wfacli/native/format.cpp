@@ -1,5 +1,6 @@
 #include "format.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -18,15 +19,16 @@ struct Place {
   std::int32_t clip_begin = 0, clip_end = 0;  // letters of the read beside the pair's, on the strand that is aligned
   std::int32_t flags = 0, mapq = kUnknownQuality;
   const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
-  const std::string* other_parts = nullptr;
+  const Fate* fate = nullptr;
   std::string_view tags;  // of the read's own
 };
 
-Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
+template <bool kMapped>
+WFACLI_INLINE Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
   Place p;
   const auto text = [&](std::int64_t at) { return at < 0 ? nullptr : batch.text + at; };
   p.quality = text(batch.qual[i]);
-  if (!fate) {
+  if (!kMapped) {
     p.t_total = batch.t_len[i];
     if (batch.q_len[i] > 0) p.letters = batch.bases + batch.q_start[i];
     return p;
@@ -36,7 +38,7 @@ Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
   p.clip_begin = m.clip_begin[i], p.clip_end = m.clip_end[i];
   p.flags = fate->flags, p.mapq = m.mapq[i];
   if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
-  p.other_parts = &fate->other_parts;
+  p.fate = fate;
   p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
   return p;
 }
@@ -52,7 +54,13 @@ struct Record {
   const Place& place;
 
   WFACLI_INLINE void query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
-  WFACLI_INLINE void target_name(Pen& out) const { name(out, batch.t_name[i], batch.t_name_len[i]); }
+  // Where no flag says which mate it is.
+  WFACLI_INLINE void told_name(Pen& out) const {
+    query_name(out);
+    if (place.flags & kPaired) out.add(std::string_view(place.flags & kFirstMate ? "/1" : "/2"));
+  }
+  WFACLI_INLINE void target_name(Pen& out) const { target_name(out, i); }
+  WFACLI_INLINE void target_name(Pen& out, std::int64_t row) const { name(out, batch.t_name[row], batch.t_name_len[row]); }
   std::int32_t query_len() const { return batch.q_len[i]; }
   std::int32_t target_len() const { return batch.t_len[i]; }
   // Of the whole read, and its letters before and after what is aligned, on the strand that is.
@@ -105,13 +113,24 @@ WFACLI_INLINE void add_clip(Pen& out, std::int64_t letters, char operation) {
   out.add(operation);
 }
 
+// Has N for what SAM's SEQ cannot hold (SAM specification, 1.4), a gap of an alignment or a stop, as BAM has.
+void mend(char* letters, std::int64_t count) {
+  const auto stays = [](char c) { return static_cast<std::uint8_t>((c | 32) - 'a') < 26 || c == '=' || c == '.'; };
+  bool all = true;
+  for (std::int64_t i = 0; i < count; ++i) all &= stays(letters[i]);
+  if (!all) std::replace_if(letters, letters + count, [&](char c) { return !stays(c); }, 'N');
+}
+
 // SEQ and QUAL, without so many letters at either end.
+template <bool kMapped>
 WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
   if (!r.place.letters) {
     out.add("*\t*");
     return;
   }
   out.add(r.place.letters + from, to - from);
+  // Flags are of what is aligned.
+  if (kMapped || r.batch.flags[r.i] & kNonNucleotide) mend(out.place() - (to - from), to - from);
   out.add('\t');
   if (r.place.quality)
     out.add(r.place.quality + from, to - from);
@@ -119,23 +138,50 @@ WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std
     out.add('*');
 }
 
-WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
+// Where a row's primary record of another mate lies, counted from 1.
+std::int64_t position_of(const Record& r, const AlignmentView& a, std::int64_t row) {
+  return r.batch.mapped.t_offset[row] + a.span[4 * row + 2] + 1;
+}
+
+// RNAME and POS of what stands beside its mate.
+void add_beside(Pen& out, const Record& r, const AlignmentView& a) {
+  r.target_name(out, r.place.fate->beside);
+  out.add('\t');
+  out.field(position_of(r, a, r.place.fate->beside));
+}
+
+// RNEXT, PNEXT and TLEN.
+void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
+  const Fate& fate = *r.place.fate;
+  const std::int64_t own = fate.beside < 0 ? r.i : fate.beside;
+  if (r.batch.target_name(own) == r.batch.target_name(fate.next))
+    out.add('=');
+  else
+    r.target_name(out, fate.next);
+  out.add('\t');
+  out.number(position_of(r, a, fate.next));
+  out.add('\t');
+  out.number(fate.template_length);
+}
+
+template <bool kMapped>
+WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
   // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
   const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
   const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
   r.query_name(out);
   out.add('\t');
-  out.number(placed ? r.place.flags : kUnmapped | r.place.flags);
-  out.add('\t');
-  if (placed)
+  out.field(placed ? r.place.flags : kUnmapped | r.place.flags);
+  if (placed) {
     r.target_name(out);
-  else
-    out.add('*');
-  out.add('\t');
-  out.number(placed ? r.target_beg() + 1 : 0);
-  out.add('\t');
-  out.number(placed ? r.place.mapq : 0);
-  out.add('\t');
+    out.add('\t');
+    out.field(r.target_beg() + 1);
+  } else if (kMapped && r.place.fate->beside >= 0) {
+    add_beside(out, r, a);
+  } else {
+    out.add("*\t0\t");
+  }
+  out.field(placed ? r.place.mapq : 0);
   if (placed) {
     add_clip(out, r.before(), hard ? 'H' : 'S');
     out = add_cigar(out, r.w, o.cigar_m);
@@ -143,14 +189,20 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
   } else {
     out.add('*');
   }
-  out.add("\t*\t0\t0\t");
-  add_letters(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
+  if (kMapped && r.place.fate->next >= 0) {
+    out.add('\t');
+    add_mate(out, r, a);
+    out.add('\t');
+  } else {
+    out.add("\t*\t0\t0\t");
+  }
+  add_letters<kMapped>(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
   if (placed) {
     add_tags(out, r, o);
     add_cs_tag(out, r, o);
-    if (r.place.other_parts && !r.place.other_parts->empty()) {
+    if (kMapped && !r.place.fate->other_parts.empty()) {
       out.add("\tSA:Z:");
-      out.add(*r.place.other_parts);
+      out.add(r.place.fate->other_parts);
     }
   }
   if (!o.read_group.empty()) {
@@ -166,30 +218,28 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const FormatOptions& o) {
 
 WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
   out.add('\t');
-  out.number(begin);
-  out.add('\t');
+  out.field(begin);
   out.number(end);
 }
 
 WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
-  r.query_name(out);
+  r.told_name(out);
   out.add('\t');
-  out.number(r.read_len());
+  out.field(r.read_len());
   if (!r.holds_letters() && (!r.aligned || r.read_len() || r.target_len())) {
-    out.add("\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
+    out.add("0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
     return;
   }
-  add_bounds(out, r.read_beg(), r.read_end());
-  out.add(std::string_view(r.reverse() ? "\t-\t" : "\t+\t"));
+  out.field(r.read_beg());
+  out.field(r.read_end());
+  out.add(std::string_view(r.reverse() ? "-\t" : "+\t"));
   r.target_name(out);
   out.add('\t');
-  out.number(r.place.t_total);
-  add_bounds(out, r.target_beg(), r.target_end());
-  out.add('\t');
-  out.number(r.w.matches);
-  out.add('\t');
-  out.number(r.w.columns());
-  out.add('\t');
+  out.field(r.place.t_total);
+  out.field(r.target_beg());
+  out.field(r.target_end());
+  out.field(r.w.matches);
+  out.field(r.w.columns());
   out.number(r.place.mapq);
   add_tags(out, r, o);
   const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
@@ -202,7 +252,7 @@ WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
 }
 
 WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
-  r.query_name(out);
+  r.told_name(out);
   out.add('\t');
   r.target_name(out);
   out.add('\t');
@@ -285,7 +335,7 @@ WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o)
   out.add('\n');
 }
 
-void count(Tally& tally, const Record& r, std::uint8_t flags) {
+WFACLI_INLINE void count(Tally& tally, const Record& r, std::uint8_t flags) {
   tally.aligned += r.aligned && !(r.place.flags & kUnmapped);
   tally.matches += r.w.matches;
   tally.mismatches += r.w.mismatches;
@@ -299,20 +349,23 @@ void count(Tally& tally, const Record& r, std::uint8_t flags) {
 }
 
 // The most bytes that a record can take.
-std::size_t most_bytes(const Record& r, const FormatOptions& o) {
+WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
   constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and a letter
   std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
                        r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
   // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
-  if (r.place.other_parts) bytes += static_cast<std::int64_t>(r.place.other_parts->size());
+  if (const Fate* fate = r.place.fate) {
+    bytes += static_cast<std::int64_t>(fate->other_parts.size());
+    for (const std::int64_t row : {fate->next, fate->beside}) bytes += row < 0 ? 0 : r.batch.t_name_len[row];
+  }
   if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
   return static_cast<std::size_t>(bytes);
 }
 
-// Where the rows of the read that row i is of end.
-std::int64_t read_end(const BatchView& batch, std::int64_t i) {
+// Where the rows of the template that row i is of end.
+std::int64_t template_end(const BatchView& batch, std::int64_t i) {
   std::int64_t end = i + 1;
   while (end < batch.n && batch.mapped.first[end] == batch.mapped.first[i]) ++end;
   return end;
@@ -326,38 +379,58 @@ std::size_t usual_bytes(const BatchView& batch, Format format) {
   return static_cast<std::size_t>(usual);
 }
 
-}  // namespace
-
-Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
-  Formatted out;
+// `kMapped`: whether rows are parts of reads on a reference, or pairs and no more. What is the same for all rows is decided
+// once.
+template <Format kFormat, bool kMapped>
+void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, Formatted& out) {
   Cigar scratch;
-  std::vector<Fate> fates;  // of the rows of a read, those that are left from `fate` on
+  std::vector<Fate> fates;  // of the rows of a template, those that are left from `fate` on
   std::size_t fate = 0;
-  const bool all_rows = options.format == Format::Tsv;  // a table of mappings, aligned or not
-  out.text.buffer().reserve(usual_bytes(batch, options.format));
+  constexpr bool kAllRows = kFormat == Format::Tsv;  // a table of mappings, aligned or not
   for (std::int64_t i = 0; i < batch.n; ++i) {
-    if (batch.is_mapped() && fate == fates.size()) {
-      fates = fates_of(batch, a, i, read_end(batch, i), options.ambiguous);
+    if (kMapped && fate == fates.size()) {
+      fates = fates_of(batch, a, i, template_end(batch, i), options.ambiguous);
       fate = 0;
     }
-    const Fate* own = batch.is_mapped() ? &fates[fate++] : nullptr;
+    const Fate* own = kMapped ? &fates[fate++] : nullptr;
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
     const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
     const std::int32_t* span = a.span + 4 * i;
     const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);
-    const Place place = place_of(batch, i, own);
+    const Place place = place_of<kMapped>(batch, i, own);
     const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
     count(out.tally, record, batch.flags[i]);
-    if (own && !own->written && !all_rows) continue;
+    if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(most_bytes(record, options));
-    switch (options.format) {
-      case Format::Sam: add_sam(pen, record, options); break;
-      case Format::Paf: add_paf(pen, record, options); break;
-      case Format::Tsv: add_tsv(pen, record, options); break;
-      case Format::Blast6: add_blast6(pen, record, options); break;
-    }
+    if constexpr (kFormat == Format::Sam)
+      add_sam<kMapped>(pen, record, a, options);
+    else if constexpr (kFormat == Format::Paf)
+      add_paf(pen, record, options);
+    else if constexpr (kFormat == Format::Tsv)
+      add_tsv(pen, record, options);
+    else
+      add_blast6(pen, record, options);
     out.text.done(pen);
+  }
+}
+
+}  // namespace
+
+Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
+  Formatted out;
+  out.text.buffer().reserve(usual_bytes(batch, options.format));
+  const auto add = [&]<Format kFormat>() {
+    if (batch.is_mapped())
+      add_rows<kFormat, true>(batch, a, options, out);
+    else
+      add_rows<kFormat, false>(batch, a, options, out);
+  };
+  switch (options.format) {
+    case Format::Sam: add.template operator()<Format::Sam>(); break;
+    case Format::Paf: add.template operator()<Format::Paf>(); break;
+    case Format::Tsv: add.template operator()<Format::Tsv>(); break;
+    case Format::Blast6: add.template operator()<Format::Blast6>(); break;
   }
   return out;
 }

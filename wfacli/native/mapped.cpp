@@ -4,6 +4,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "mates.hpp"
 #include "tags.hpp"
 #include "turned.hpp"
 
@@ -42,7 +43,7 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
     : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads, options_.copy_tags}),
-      shelf_(options_.folder, options_.shelf), mappings_(reference) {}
+      mates_({true, options_.whole_reads, options_.copy_tags}), shelf_(options_.folder, options_.shelf), mappings_(reference) {}
 
 MappedBatch MappedReader::take() {
   MappedBatch taken{builder_.take(), std::move(columns_)};
@@ -65,7 +66,8 @@ void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings)
 
 Next MappedReader::fill_from_lines(std::int64_t weight) {
   try {
-    while (builder_.weight() < weight)
+    // All rows of a template are of one batch.
+    while (builder_.weight() < weight || (group_whole_ && done_ > 0))
       if (const Next next = step(); next != Next::Full) return next;
     return Next::Full;
   } catch (const std::system_error& error) {
@@ -73,25 +75,59 @@ Next MappedReader::fill_from_lines(std::int64_t weight) {
   }
 }
 
-// One read with its mappings; Full when it is there.
+// One read or pair with its mappings; Full when it is there.
 Next MappedReader::step() {
   if (!group_whole_) {
     const Got got = next_group();
     if (got == Got::NeedInput) return Next::NeedTarget;
     if (got == Got::End) return rest();
-    group_whole_ = true;
+    group_whole_ = begin_template();
   }
-  ReadView read;
-  const Got got = find_read(read);
-  if (got == Got::NeedInput) return Next::NeedQuery;
-  if (got == Got::End)
-    skip_or_throw(InputFault("a mapping's read is not among the reads", group_[0].line, group_name_),
-                  static_cast<std::int64_t>(group_.size()));
-  else
-    add_group(read);
+  for (; group_whole_ && done_ < group_.size(); done_ = end_) {
+    const int mate = mate_of_flags(group_[done_].flags);
+    for (end_ = done_; end_ < group_.size() && mate_of_flags(group_[end_].flags) == mate;) ++end_;
+    ReadView read;
+    const Got got = find_read(read);
+    if (got == Got::NeedInput) return wants_reads();
+    if (got == Got::End) {
+      constexpr const char* kWhich[] = {"", " (the first of a pair)", " (the second of a pair: mates are read one behind "
+                                        "the other, from BAM, or by --mates)"};
+      skip_or_throw(InputFault(std::string("a mapping's read is not among the reads") + kWhich[mate], group_[done_].line,
+                               group_name_),
+                    static_cast<std::int64_t>(end_ - done_));
+    } else {
+      add_mappings(read);
+    }
+  }
   group_.clear();
   group_whole_ = false;
   return Next::Full;
+}
+
+// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where none is mapped.
+bool MappedReader::begin_template() {
+  const auto mate = [](const Mapping& m) { return mate_of_flags(m.flags); };
+  const auto unmapped = [](const Mapping& m) { return m.kind == MappingKind::Unmapped; };
+  // An unmapped mate is behind its mappings, if it has any.
+  std::stable_sort(group_.begin(), group_.end(), [&](const Mapping& a, const Mapping& b) {
+    return mate(a) != mate(b) ? mate(a) < mate(b) : unmapped(a) < unmapped(b);
+  });
+  const auto again = [&](const Mapping& before, const Mapping& m) { return unmapped(m) && mate(before) == mate(m); };
+  group_.erase(std::unique(group_.begin(), group_.end(), again), group_.end());
+  if (std::all_of(group_.begin(), group_.end(), unmapped)) {
+    group_.clear();
+    return false;
+  }
+  if (mate(group_.front()) == 0 && mate(group_.back()) != 0) {
+    skip_or_throw(InputFault("is one of a pair (flag 1) in some of its mappings, and not in others", group_[0].line,
+                             group_name_),
+                  static_cast<std::int64_t>(group_.size()));
+    group_.clear();
+    return false;
+  }
+  done_ = 0;
+  first_ = static_cast<std::int32_t>(builder_.pairs());
+  return true;
 }
 
 // Has the memory fetch what will be asked for when the read before is done.
@@ -100,7 +136,7 @@ void MappedReader::foresee(const Mapping& mapping, std::string_view read) {
   seen_.prefetch(read);
 }
 
-// Takes the mappings of the next read; Item when no more of it follow.
+// Takes the mappings of the next read, or pair; Item when no more of it follow.
 Got MappedReader::next_group() {
   for (;;) {
     if (looked_ahead_) {
@@ -123,36 +159,45 @@ Got MappedReader::next_group() {
       mappings_end_ = true;
       continue;
     }
-    if (ahead_.kind == MappingKind::Unmapped) continue;
-    ahead_name_ = name;
+    const int mate = mate_of_flags(ahead_.flags);
+    if (mate == 0 && ahead_.kind == MappingKind::Unmapped) continue;
+    paired_ = paired_ || mate;
+    ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
     looked_ahead_ = true;
-    foresee(ahead_, ahead_name_);
+    if (ahead_.kind != MappingKind::Unmapped) foresee(ahead_, ahead_name_);
   }
 }
 
-// The group's read; End where there is none.
+// The read of the group's next mappings; End where there is none.
 Got MappedReader::find_read(ReadView& read) {
-  if (shelf_.take(group_name_, read)) return Got::Item;
-  if (seen_.has(group_name_)) {
+  const int mate = mate_of_flags(group_[done_].flags);
+  const std::string name = mate ? with_mate(group_name_, mate) : group_name_;
+  // The first mate may have no more than the name.
+  const bool may_lack = told_by_name() && mate_of_name(name) == 1;
+  const std::string other = may_lack ? std::string(without_mate(name)) : std::string();
+  if (shelf_.take(name, read) || (may_lack && shelf_.take(other, read))) return Got::Item;
+  if (seen_.has(name) || (may_lack && seen_.has(other))) {
     InputFault fault("mappings of a read are in two places of the file: they must follow one another, as they do when the "
                      "file is sorted by names",
-                     group_[0].line, group_name_);
+                     group_[done_].line, group_name_);
     fault.stream = 1;
     throw fault;
   }
+  reads_from_ = options_.mates && mate_of_name(name) == 2 ? 2 : 0;
   for (;;) {
     if (const Got got = next_read(read); got != Got::Item) return got;
-    if (read.name == group_name_) return Got::Item;
+    if (read.name == name || (may_lack && read.name == other)) return Got::Item;
     shelf_.put(read);
   }
 }
 
-// The next read of the file, whoever asks for it.
+// The next read of its file, whoever asks for it.
 Got MappedReader::next_read(ReadView& read) {
-  if (const Got got = reads_.more(); got != Got::Item) return got;
-  const RecordColumns& records = reads_.records();
-  const RecordPlace& place = records.places[reads_.at()];
-  reads_.taken(1);
+  RecordStream& reads = reads_of(reads_from_);
+  if (const Got got = reads.more(); got != Got::Item) return got;
+  const RecordColumns& records = reads.records();
+  const RecordPlace& place = records.places[reads.at()];
+  reads.taken(1);
   read.name = view(records.text_at(place.name), place.name_len);
   read.letters = view(records.letters_at(place.letters), place.len);
   read.has_quality = place.quality != RecordPlace::kNone;
@@ -164,46 +209,66 @@ Got MappedReader::next_read(ReadView& read) {
     read.comment = {};
   }
   ++counts_.reads;
-  if (!seen_.add(read.name))
-    throw InputFault("two reads have this name, so that mappings do not say which they mean", 0, read.name);
+  identify(read);
   return Got::Item;
 }
 
-// Drops mappings that are not of this read; whether some are left.
-bool MappedReader::drop_faulty(const ReadView& read) {
-  const auto letters = static_cast<std::int64_t>(read.letters.size());
-  std::size_t kept = 0;
-  for (const Mapping& m : group_) {
-    if (m.q_len == letters)
-      group_[kept++] = m;
-    else
-      skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " letters, and the read has " +
-                                   std::to_string(letters),
-                               m.line, group_name_),
-                    1);
+// Has names of second mates end in /2, whether they do in the file or not.
+void MappedReader::identify(ReadView& read) {
+  const std::string_view name = read.name;
+  const bool told = mate_of_name(name) != 0;
+  if (reads_from_ == 0 || told) {
+    if (seen_.add(name)) return;
+    if (!paired_ || told || options_.mates)
+      throw InputFault("two reads have this name, so that mappings do not say which they mean (of mates SAM and BAM do, by "
+                       "flag 1)",
+                       0, name);
   }
-  group_.resize(kept);
-  return kept > 0;
+  read.name = identity_ = with_mate(name, 2);
+  if (!seen_.add(read.name)) throw InputFault("more reads have this name than the two of a pair", 0, name);
 }
 
-void MappedReader::add_group(const ReadView& read) {
-  if (!drop_faulty(read)) {
-    if (options_.keep_unmapped) add_unmapped(read);
+// Drops mappings that are not of this read.
+void MappedReader::drop_faulty(const ReadView& read) {
+  const auto letters = static_cast<std::int64_t>(read.letters.size());
+  const auto is_faulty = [&](const Mapping& m) {
+    if (m.q_len == letters || m.kind == MappingKind::Unmapped) return false;
+    skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " letters, and the read has " +
+                                 std::to_string(letters),
+                             m.line, group_name_),
+                  1);
+    return true;
+  };
+  const auto begin = group_.begin() + static_cast<std::ptrdiff_t>(done_);
+  const auto end = group_.begin() + static_cast<std::ptrdiff_t>(end_);
+  const auto kept = std::remove_if(begin, end, is_faulty);
+  end_ = done_ + static_cast<std::size_t>(kept - begin);
+  group_.erase(kept, end);
+}
+
+// Rows of a read, from done_ to end_ of the group.
+void MappedReader::add_mappings(ReadView& read) {
+  const std::int32_t flags = group_[done_].flags;
+  const bool told = mate_of_flags(flags) == 0;
+  drop_faulty(read);
+  const std::size_t count = end_ - done_;
+  Mapping* const own = group_.data() + done_;
+  if (!told) read.name = group_name_;
+  if (count == 0 || own->kind == MappingKind::Unmapped) {
+    if (count > 0 || options_.keep_unmapped) add_unmapped(read, flags);
     return;
   }
-  tell_kinds(group_.data(), group_.size());
-  const bool primary = std::any_of(group_.begin(), group_.end(),
-                                   [](const Mapping& m) { return m.kind == MappingKind::Primary; });
-  const auto first = static_cast<std::int32_t>(builder_.pairs());
-  begin_group(read);
+  tell_kinds(own, count);
+  const bool primary = std::any_of(own, own + count, [](const Mapping& m) { return m.kind == MappingKind::Primary; });
+  begin_read(read);
   // A secondary record has no letters where another has them.
-  for (const Mapping& m : group_) add_row(read, m, first, !(primary && m.kind == MappingKind::Secondary));
+  for (std::size_t i = 0; i < count; ++i) add_row(read, own[i], !(primary && own[i].kind == MappingKind::Secondary));
   ++counts_.mapped_reads;
-  counts_.mappings += static_cast<std::int64_t>(group_.size());
+  counts_.mappings += static_cast<std::int64_t>(count);
 }
 
 // Adds the read's tags, for all its rows.
-void MappedReader::begin_group(const ReadView& read) {
+void MappedReader::begin_read(const ReadView& read) {
   tags_.clear();
   if (options_.copy_tags) add_tags(read.comment, options_.read_group, tags_);
   tags_at_ = builder_.extra(tags_);
@@ -222,7 +287,7 @@ std::int64_t MappedReader::begin_row(const ReadView& read, bool with_letters) {
   return builder_.extra(read.letters);
 }
 
-void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t first, bool with_letters) {
+void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_letters) {
   const std::int64_t target = reference_.length(m.target);
   const Window w = window_of(m, target, options_);
   const auto letters = static_cast<std::int64_t>(read.letters.size());
@@ -236,7 +301,7 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t 
   builder_.end_target();
   const Unfilled unfilled{row, m.target, w.t_beg, w.t_end, text,
                           text < 0 || !read.has_quality ? -1 : text - letters, letters, m.reverse};
-  if (helpers_)
+  if (helpers_ || reference_.must_bring())
     unfilled_.push_back(unfilled);
   else
     fill_in(unfilled);
@@ -244,8 +309,8 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, std::int32_t 
   columns_.t_total.push(target);
   columns_.clip_begin.push(static_cast<std::int32_t>(w.q_beg));
   columns_.clip_end.push(static_cast<std::int32_t>(m.q_len - w.q_end));
-  columns_.first.push(first);
-  std::int32_t flags = m.reverse ? kReverseStrand : 0;
+  columns_.first.push(first_);
+  std::int32_t flags = m.flags | (m.reverse ? kReverseStrand : 0);
   if (m.kind == MappingKind::Secondary) flags |= kSecondary;
   if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
   columns_.sam_flags.push(flags);
@@ -283,6 +348,11 @@ class MappedReader::FillTask : public Helpers::Task {
 };
 
 void MappedReader::complete() {
+  if (reference_.must_bring()) {
+    std::vector<Reference::Window> windows;
+    for (const Unfilled& u : unfilled_) windows.push_back({u.target, u.t_beg, u.t_end});
+    reference_.bring(windows);
+  }
   std::vector<std::shared_ptr<FillTask>> tasks;
   const std::size_t count = unfilled_.size();
   std::size_t first = 0;
@@ -299,10 +369,9 @@ void MappedReader::complete() {
   unfilled_.clear();
 }
 
-// A row that aligns nothing.
-void MappedReader::add_unmapped(const ReadView& read) {
-  const auto first = static_cast<std::int32_t>(builder_.pairs());
-  begin_group(read);
+// A row that aligns nothing, of the template that has begun; flags: what else there is to say of it.
+void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags) {
+  begin_read(read);
   columns_.letters.push(begin_row(read, true));
   builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
   builder_.end_query();
@@ -312,23 +381,49 @@ void MappedReader::add_unmapped(const ReadView& read) {
   columns_.t_total.push(0);
   columns_.clip_begin.push(static_cast<std::int32_t>(read.letters.size()));
   columns_.clip_end.push(0);
-  columns_.first.push(first);
-  columns_.sam_flags.push(kUnmapped);
+  columns_.first.push(first_);
+  columns_.sam_flags.push(flags | kUnmapped);
   columns_.mapq.push(kNoQuality);
   push_tags();
 }
 
-// There are no more mappings: what is left are reads that have none.
+// A read that no mapping names, with its mate.
+void MappedReader::add_rest(ReadView& read) {
+  first_ = static_cast<std::int32_t>(builder_.pairs());
+  const std::string name(read.name), base(without_mate(name));
+  const bool second = mate_of_name(name) == 2;
+  std::string other = with_mate(base, second ? 1 : 2);
+  if (second && !shelf_.has(other)) other = base;
+  if (!told_by_name() || !shelf_.has(other)) return add_unmapped(read, 0);
+  const std::int32_t flags = kPaired | kMateUnmapped;
+  read.name = base;
+  add_unmapped(read, flags | (second ? kLastMate : kFirstMate));
+  shelf_.take(other, read);
+  read.name = base;
+  add_unmapped(read, flags | (second ? kFirstMate : kLastMate));
+}
+
+// There are no more mappings: what is left are reads that have none. Those that may be mates wait for one another.
 Next MappedReader::rest() {
   ReadView read;
-  if (options_.keep_unmapped && shelf_.take_first(read)) {
-    add_unmapped(read);
+  const bool keep = options_.keep_unmapped, wait = told_by_name();
+  reads_from_ = rest_from_;
+  if (keep && (!wait || reads_end_) && shelf_.take_first(read)) {
+    add_rest(read);
     return Next::Full;
   }
+  if (reads_end_) return Next::End;
   const Got got = next_read(read);
-  if (got == Got::NeedInput) return Next::NeedQuery;
-  if (got == Got::End) return Next::End;
-  if (options_.keep_unmapped) add_unmapped(read);
+  if (got == Got::NeedInput) return wants_reads();
+  if (got == Got::End) {
+    reads_end_ = !options_.mates || rest_from_ == 2;
+    rest_from_ = 2;
+  } else if (keep && wait) {
+    shelf_.put(read);
+  } else if (keep) {
+    first_ = static_cast<std::int32_t>(builder_.pairs());
+    add_unmapped(read, 0);
+  }
   return Next::Full;
 }
 

@@ -145,11 +145,14 @@ void MappingReader::set_spans(const RunSums& sums, std::size_t letters, Mapping&
 }
 
 bool MappingReader::take_flag(std::int64_t flag, Mapping& m) const {
+  constexpr std::int32_t kPairs = kPaired | kProper | kMateUnmapped | kMateReverse | kFirstMate | kLastMate;
+  m.flags = static_cast<std::int32_t>(flag) & (kFailed | kDuplicate | (flag & kPaired ? kPairs : 0));
   if (flag & kUnmapped) {
     m.kind = MappingKind::Unmapped;
     return false;
   }
-  if (flag & kPaired) fail("is one of a pair of reads (flag 1); only single reads are aligned here");
+  if (flag & kPaired && !(flag & kFirstMate) == !(flag & kLastMate))
+    fail("is of several reads (flag 1), and neither the first (64) nor the last (128) of two; mates are aligned in pairs");
   m.reverse = flag & kReverseStrand;
   m.kind = flag & kSecondary ? MappingKind::Secondary : flag & kSupplementary ? MappingKind::Supplementary
                                                                               : MappingKind::Primary;
@@ -160,7 +163,7 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
   std::string_view c[kSamColumns];
   if (columns_of(line, c, kSamColumns) < kSamColumns) fail("has too few columns for SAM");
   const std::int64_t position = number(c[3], "the position");
-  if (!take_flag(c[2] == "*" ? std::int64_t{kUnmapped} : number(c[1], "the flag"), m)) return;
+  if (!take_flag(number(c[1], "the flag") | (c[2] == "*" ? kUnmapped : 0), m)) return;
   m.mapq = static_cast<std::uint8_t>(std::min<std::int64_t>(255, number(c[4], "the mapping quality")));
   place(c[2], -1, m);
   if (position == 0) fail("has no position");
@@ -227,7 +230,7 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
   m = Mapping();
   m.line = lines_.number();
   const auto target = static_cast<std::int32_t>(b.u32(0)), position = static_cast<std::int32_t>(b.u32(4));
-  if (!take_flag(target < 0 ? std::int64_t{kUnmapped} : b.u16(14), m)) return Got::Item;
+  if (!take_flag(std::int64_t{b.u16(14)} | (target < 0 ? kUnmapped : 0), m)) return Got::Item;
   m.mapq = static_cast<std::uint8_t>(b.u8(9));
   if (static_cast<std::size_t>(target) >= bam_targets_.size()) fail("lies on a target that the header lacks");
   const std::string& on = bam_targets_[static_cast<std::size_t>(target)];

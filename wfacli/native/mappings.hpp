@@ -17,6 +17,7 @@ struct Mapping {
   std::int64_t matches = 0;                      // PAF's column 10, a guess
   std::int64_t line = 0;
   std::int32_t target = -1;  // of the reference
+  std::int32_t flags = 0;    // of SAM's those that are carried to the record: what says of mates, failed, duplicate
   std::uint8_t mapq = 255;
   bool reverse = false;
   MappingKind kind = MappingKind::Unknown;
@@ -46,7 +47,7 @@ class MappingReader {
   void sam(std::string_view line, Mapping& mapping);
   Got bam_header();
   Got bam(Mapping& mapping, std::string_view& read);
-  // Whether SAM's flag is that of a mapping, which then has its strand and kind.
+  // Whether SAM's flag is that of a mapping, which then has its strand and kind; flags that are carried in any case.
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
   // `letters`: of SEQ, 0 where there is none.
   void set_spans(const RunSums& sums, std::size_t letters, Mapping& mapping) const;

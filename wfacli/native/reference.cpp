@@ -53,6 +53,30 @@ void Reference::add_place(std::string name, std::int64_t length, std::int64_t of
   push({std::move(name), offset, length, line_letters, line_bytes});
 }
 
+void Reference::bring_by(std::vector<std::int64_t> starts, Bring bring) {
+  there_.assign(starts.size(), false);
+  starts_ = std::move(starts);
+  bring_ = std::move(bring);
+}
+
+void Reference::bring(const std::vector<Window>& windows) const {
+  const std::lock_guard guard(bringing_);
+  std::vector<std::int64_t> wanted;
+  for (const Window& window : windows) {
+    if (window.begin >= window.end) continue;
+    const Record& record = at(window.i);
+    const auto behind = [&](std::int64_t letter) {
+      return std::upper_bound(starts_.begin(), starts_.end(), record.start + place_of(record, letter)) - starts_.begin();
+    };
+    for (std::ptrdiff_t block = behind(window.begin) - 1, end = behind(window.end - 1); block < end; ++block) {
+      const auto number = static_cast<std::size_t>(block);
+      if (!there_[number]) wanted.push_back(block);
+      there_[number] = true;
+    }
+  }
+  if (!wanted.empty()) bring_(wanted);
+}
+
 std::int32_t Reference::find(std::string_view name) const {
   const auto found = numbers_.find(std::string(name));
   return found == numbers_.end() ? -1 : found->second;
@@ -70,13 +94,17 @@ void Reference::copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::
   }
 }
 
+// Where a letter is, in bytes behind the first one.
+std::int64_t Reference::place_of(const Record& record, std::int64_t letter) {
+  return letter / record.line_letters * record.line_bytes + letter % record.line_letters;
+}
+
 // False where there is something else than letters and ends of lines where they should be.
 bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const {
   const std::int64_t letters = record.line_letters, bytes = record.line_bytes;
-  const auto place = [&](std::int64_t letter) { return letter / letters * bytes + letter % letters; };
   std::uint8_t block[kBlock];
-  const std::int64_t last = place(end - 1) + 1;
-  for (std::int64_t at = place(begin); at < last;) {
+  const std::int64_t last = place_of(record, end - 1) + 1;
+  for (std::int64_t at = place_of(record, begin); at < last;) {
     const auto size = static_cast<std::size_t>(std::min(kBlock, last - at));
     try {
       if (read_at(descriptor_, record.start + at, block, size) != size) return false;

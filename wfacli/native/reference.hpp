@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -25,6 +27,10 @@ class Reference {
   // Leaves letters in a file, through a descriptor of its own, in which sequences lie that add_place() is told of.
   // Throws std::runtime_error where there is none to be had.
   void leave_in(int descriptor);
+  // The file has its bytes in blocks, which begin at `starts` and are there as soon as `bring` was called with their numbers; it
+  // may throw, and is called by one thread at a time.
+  using Bring = std::function<void(const std::vector<std::int64_t>&)>;
+  void bring_by(std::vector<std::int64_t> starts, Bring bring);
   // A sequence whose first letter is at an offset of the file, so many letters a line, which has so many bytes. Throws as
   // add() does.
   void add_place(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
@@ -35,6 +41,13 @@ class Reference {
   std::int32_t size() const { return static_cast<std::int32_t>(records_.size()); }
   const std::string& name(std::int32_t i) const { return at(i).name; }
   std::int64_t length(std::int32_t i) const { return at(i).length; }
+  // Whether windows must be brought before they are copied; does so, from any thread. Throws what the caller's function does.
+  bool must_bring() const { return bring_ != nullptr; }
+  struct Window {
+    std::int32_t i;
+    std::int64_t begin, end;
+  };
+  void bring(const std::vector<Window>& windows) const;
   // Copies the letters of a window; from any thread. Where the file is not as its index says they are all N, and fits()
   // tells it.
   void copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::uint8_t* to) const;
@@ -50,10 +63,15 @@ class Reference {
   };
   const Record& at(std::int32_t i) const { return records_[static_cast<std::size_t>(i)]; }
   void push(Record record);
+  static std::int64_t place_of(const Record& record, std::int64_t letter);
   bool copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const;
 
   Buffer<std::uint8_t> letters_;
   int descriptor_ = -1;
+  std::vector<std::int64_t> starts_;  // of blocks
+  Bring bring_;
+  mutable std::mutex bringing_;
+  mutable std::vector<bool> there_;  // blocks
   std::vector<Record> records_;
   std::unordered_map<std::string, std::int32_t> numbers_;
   mutable std::atomic<bool> fits_{true};

@@ -26,6 +26,7 @@ class Shelf {
   void put(const ReadView& read);
   // Takes a read; the view is valid until the next call. False where there is none of that name.
   bool take(const std::string& name, ReadView& read);
+  bool has(const std::string& name) const { return places_.count(name) > 0; }
   // Takes the first of those that are left, in the order in which they came.
   bool take_first(ReadView& read);
   std::size_t count() const { return places_.size(); }

@@ -63,8 +63,8 @@ void StreamReader::read_block(int stream) {
 Next StreamReader::fill_from_files(std::int64_t weight) {
   for (;;) {
     const Next next = fill_from_lines(weight);
-    if (next != Next::NeedQuery && next != Next::NeedTarget) return next;
-    const int stream = next == Next::NeedTarget;
+    if (next != Next::NeedQuery && next != Next::NeedTarget && next != Next::NeedMates) return next;
+    const int stream = static_cast<int>(next) - static_cast<int>(Next::NeedQuery);
     if (files_[stream].descriptor < 0) return next;
     read_block(stream);
   }

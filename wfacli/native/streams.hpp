@@ -1,4 +1,4 @@
-// Two streams of lines that somebody fills, or that are read from descriptors: what readers of batches share.
+// Streams of lines that somebody fills, or that are read from descriptors: what readers of batches share.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,13 @@
 namespace wfacli {
 
 // What `fill` wants next.
-enum class Next { Full, NeedQuery, NeedTarget, End, Failed };
+enum class Next { Full, NeedQuery, NeedTarget, NeedMates, End, Failed };
 
 class StreamReader {
  public:
   virtual ~StreamReader() = default;
 
-  // Room for the next block of a stream; 0 is the query's or the only one, 1 the other.
+  // Room for the next block of a stream; 0 is the query's or the only one, 1 the other, 2 that of mates.
   std::uint8_t* prepare(int stream, std::size_t bytes) { return lines(stream).prepare(bytes); }
   // How many bytes came; 0 ends the stream.
   void commit(int stream, std::size_t bytes);
@@ -62,7 +62,7 @@ class StreamReader {
   Next fill_from_files(std::int64_t weight);
   void read_block(int stream);
 
-  File files_[2];
+  File files_[3];
   std::unique_ptr<InputFault> fault_;
 };
 

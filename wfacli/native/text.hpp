@@ -9,18 +9,20 @@ namespace wfacli {
 
 // Decimal digits of what is less than 1000.
 struct ThreeDigits {
-  char first[1000][4]{};    // without zeros in front; then, as the last, how many they are
-  char further[1000][4]{};  // three digits, and one that is none
+  static constexpr int kCount = 7;
+  alignas(8) char first[1000][8]{};  // without zeros in front, and a tab; as the last, how many digits they are
+  char further[1000][4]{};           // three digits, and one that is none
   constexpr ThreeDigits() {
     for (int v = 0; v < 1000; ++v) {
       const char all[] = {static_cast<char>('0' + v / 100), static_cast<char>('0' + v / 10 % 10),
                           static_cast<char>('0' + v % 10)};
       const int count = v < 10 ? 1 : v < 100 ? 2 : 3;
       for (int i = 0; i < 3; ++i) {
-        first[v][i] = i < count ? all[3 - count + i] : '0';
+        if (i < count) first[v][i] = all[3 - count + i];
         further[v][i] = all[i];
       }
-      first[v][3] = static_cast<char>(count);
+      first[v][count] = '\t';
+      first[v][kCount] = static_cast<char>(count);
       further[v][3] = '0';
     }
   }
@@ -62,6 +64,18 @@ class Pen {
     else
       *this = long_number(*this, value);
   }
+  // A number and a tab.
+  WFACLI_INLINE void field(std::int64_t value) {
+    if (static_cast<std::uint64_t>(value) < 1000) {
+      std::uint64_t digits;
+      std::memcpy(&digits, kThreeDigits.first[value], sizeof digits);
+      std::memcpy(to_, &digits, sizeof digits);
+      to_ += kThreeDigits.first[value][ThreeDigits::kCount] + 1;
+    } else {
+      number(value);
+      add('\t');
+    }
+  }
   // A score, which mostly is no more than 0.
   WFACLI_INLINE void score(std::int32_t value) {
     if (value < 0) add('-');
@@ -84,10 +98,10 @@ class Pen {
   }
 
  private:
-  // Both write a byte more than counts, into room that a number has anyway.
+  // Both write more bytes than count, into room that a number has anyway.
   WFACLI_INLINE void first(std::uint32_t value) {
-    std::memcpy(to_, kThreeDigits.first[value], sizeof kThreeDigits.first[value]);
-    to_ += kThreeDigits.first[value][3];
+    std::memcpy(to_, kThreeDigits.first[value], 4);
+    to_ += kThreeDigits.first[value][ThreeDigits::kCount];
   }
   WFACLI_INLINE void further(std::uint32_t value) {
     std::memcpy(to_, kThreeDigits.further[value], sizeof kThreeDigits.further[value]);

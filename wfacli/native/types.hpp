@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "buffer.hpp"
 
@@ -15,7 +16,20 @@ enum class Status : std::uint8_t { Ok, ScoreLimit, MemoryLimit, LengthLimit, Dro
 enum Op : std::uint32_t { kMatch = 0, kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
 
 // Bits of SAM's FLAG.
-enum SamFlag : std::int32_t { kPaired = 1, kUnmapped = 4, kReverseStrand = 16, kSecondary = 256, kSupplementary = 2048 };
+enum SamFlag : std::int32_t {
+  kPaired = 1,
+  kProper = 2,  // both mates lie as they should
+  kUnmapped = 4,
+  kMateUnmapped = 8,
+  kReverseStrand = 16,
+  kMateReverse = 32,
+  kFirstMate = 64,
+  kLastMate = 128,
+  kSecondary = 256,
+  kFailed = 512,
+  kDuplicate = 1024,
+  kSupplementary = 2048
+};
 
 // How letters other than A C G T U compare (wfacli.config.Ambiguous).
 enum class Ambiguous : std::uint8_t { Mismatch, Wildcard, Literal };
@@ -73,8 +87,8 @@ struct PairView {
   }
 };
 
-// Columns of wfacli.batch.Mapped: where rows lie that are parts of reads and windows of a reference. Rows of a read
-// follow one another, and have the same `first`.
+// Columns of wfacli.batch.Mapped: where rows lie that are parts of reads and windows of a reference. Rows of a template (a
+// read, or a pair of mates, one mate after the other) follow one another, and have the same `first`.
 struct MappedView {
   const std::int64_t *t_offset, *t_total, *letters;  // letters: of the whole read in the records' text, or -1
   const std::int32_t *clip_begin, *clip_end, *first, *sam_flags;
@@ -98,6 +112,9 @@ struct BatchView {
   MappedView mapped;  // nulls where rows are pairs and no more
 
   bool is_mapped() const { return mapped.sam_flags != nullptr; }
+  std::string_view target_name(std::int64_t i) const {
+    return {reinterpret_cast<const char*>(text) + t_name[i], static_cast<std::size_t>(t_name_len[i])};
+  }
   PairView pair(std::int64_t i) const {
     return {bases + q_start[i], bases + t_start[i], q_len[i], t_len[i]};
   }

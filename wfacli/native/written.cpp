@@ -80,13 +80,16 @@ void count_runs(Written& w) {
   w.gaps = RunSums::sum(sums.gaps);
 }
 
-Pen add_cigar(Pen out, const Written& w, bool cigar_m) {
+namespace {
+
+template <bool kJoined>
+Pen add_runs(Pen out, const Written& w) {
   // What is written might be the counts themselves, for all that the compiler knows.
   const std::uint32_t *run = w.cigar, *const end = run + w.operations;
   while (run < end) {
     std::uint32_t len = *run >> 4, op = *run & 15;
     ++run;
-    if (cigar_m && (op == kEqual || op == kDifferent)) {
+    if (kJoined && (op == kEqual || op == kDifferent)) {
       op = kMatch;
       while (run < end && (*run & 15) >= kEqual && len + (*run >> 4) < 1u << 28) len += *run++ >> 4;
     }
@@ -95,6 +98,10 @@ Pen add_cigar(Pen out, const Written& w, bool cigar_m) {
   }
   return out;
 }
+
+}  // namespace
+
+Pen add_cigar(Pen out, const Written& w, bool cigar_m) { return cigar_m ? add_runs<true>(out, w) : add_runs<false>(out, w); }
 
 // SAM optional fields, MD: runs of matches as numbers, the target's letter at a mismatch, '^' and the
 // target's letters at a deletion.
