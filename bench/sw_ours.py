@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -24,6 +25,7 @@ from wfacli.stats import Stats
 SCORES = "2,4,4,2"
 CHECKED = 300  # pairs of a row
 LEAST_BATCHES = 16  # of a run, so that the card has one while the host has the next
+LEAST_SECONDS = 0.6  # of a run: the first batch is on its way for 5 ms, and the last pairs of long ones alone for 30
 
 
 class Ours:
@@ -66,7 +68,8 @@ class Ours:
     def measured(self, some: list[PairBatch], repeats: int, work: int) -> dict[str, Any]:
         """TCUPS, the best of so many runs after one that warms up; of stages those of the best run."""
         rounds = -(-LEAST_BATCHES // len(some))
-        *_, scores = self.run(some * rounds)
+        seconds, _, scores = self.run(some * rounds)
+        rounds = max(rounds, math.ceil(rounds * LEAST_SECONDS / seconds))
         every = [self.run(some * rounds)[:2] for _ in range(repeats)]
         best, stages = min(every, key=lambda run: run[0])
         kernels = self.kernels(some, repeats)

@@ -64,10 +64,10 @@ class Pairs:
         return b"".join(records) * times + b"".join(records[:rest])
 
     def batches(self, letters: int) -> list[PairBatch]:
-        """As batches of about so many letters."""
+        """As batches of about so many letters, which are alike, as the command has a file's (run.shared_out)."""
         once = pairs_of([q for q, _ in self.distinct], [t for _, t in self.distinct])
-        rows = max(letters * len(self.distinct) // int(self.lengths.sum()), 1)
-        return [_some(once, begin, min(begin + rows, self.count)) for begin in range(0, self.count, rows)]
+        count = min(max(round(self.letters / letters), 1), self.count)
+        return [_some(once, self.count * n // count, self.count * (n + 1) // count) for n in range(count)]
 
 
 def _some(once: PairBatch, begin: int, end: int) -> PairBatch:

@@ -43,7 +43,7 @@ CARD_FITS = 1e11  # cells that GASAL2 gets for paths, at most
 TIMED = {
     "kernel": "all launches of the alignment kernels, by the card's events",
     "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
-    "batches one after another as the command has them, the same ones again where they are few",
+    "batches one after another as the command has them, the same ones again until that takes 0.6 s",
     "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs; less the "
     "time that it prints for two pairs with hardly a cell, for which it makes as much memory. Of the same pairs "
     "as many as it needs to be busy, which are more than ours where they are long. Where that is less than twice what "

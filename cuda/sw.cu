@@ -12,7 +12,9 @@
 // 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/sw.py says which they
 // hold.
 //
-// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (Room::of says which), a warp
+// Warps draw slots from task.next. They are as many as are resident; but where directions of all cells are kept, in
+// memory that belongs to pairs, there may be more, each of which draws less often: then who waits for room on the card
+// gets it before the launch ends. A group has `stride` bytes of the workspace (Room::of says which), a warp
 // Profile::of_warp bytes of dynamic shared memory, and Lines::of_warp where directions of all cells are kept.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
@@ -22,6 +24,8 @@
 #include "sw_walk.cuh"
 
 namespace wfacli::sw {
+
+constexpr std::uint32_t kBlockPairs = WFACLI_BLOCK / kLanes * kPairs;
 
 struct Shared {
   std::uint32_t scores[kSwCodes * kSwCodes / 4];
@@ -102,6 +106,9 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     const Room room = Room::of(task, group);
     const std::int32_t lane = thread & (kLanes - 1);
     align(task, first, room, profile, Lines(lines), shared, lane);
+    // The launch's last draws are one of each warp, which leaves then. (What it drew is in no register any more.)
+    const std::int32_t drew = shared.pairs[(threadIdx.x & ~31u) / kLanes][0].slot;
+    if (Room::kOfLaunch && drew >= task.count - static_cast<std::int32_t>(gridDim.x * kBlockPairs)) return;
     __syncwarp();  // the room is free again
   }
 }

@@ -27,6 +27,7 @@ WFACLI_KERNEL(sw_walk, wfacli::SwTask) {
   for (int k = static_cast<int>(threadIdx.x); k < wfacli::kSwCodes * wfacli::kSwCodes / 4; k += WFACLI_BLOCK)
     scores[k] = task.scores[k];
   __syncthreads();
-  const auto slot = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
-  if (slot < task.count) wfacli::sw::walk(task, scores, slot);
+  const auto threads = static_cast<std::int32_t>(gridDim.x * WFACLI_BLOCK);
+  for (auto slot = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x); slot < task.count; slot += threads)
+    wfacli::sw::walk(task, scores, slot);
 }

@@ -9,10 +9,11 @@ doi:10.1145/316542.316550) and differences (Suzuki & Kasahara 2018, doi:10.1186/
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -111,11 +112,11 @@ class Aligner:
             ValueError: an unknown metric, mode or rule, or less than one thread.
             UsageError: penalties out of range, or options that do not go together.
         """
-        chosen = Mode(mode)
+        chosen, charged = _one_of(Mode, "mode", mode), _one_of(Metric, "metric", metric)
         self.spec = AlignSpec(
-            metric=Metric(metric),
-            penalties=Penalties.of(Metric(metric), penalties, match),
-            ambiguous=Ambiguous(ambiguous),
+            metric=charged,
+            penalties=Penalties.of(charged, penalties, match),
+            ambiguous=_one_of(Ambiguous, "ambiguous", ambiguous),
             mode=chosen,
             free=FreeEnds(*free) if any(free) else FreeEnds.of(chosen),
             score_only=score_only,
@@ -201,6 +202,16 @@ class Aligner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+_Choice = TypeVar("_Choice", bound=enum.StrEnum)
+
+
+def _one_of(choices: type[_Choice], option: str, asked: str) -> _Choice:
+    try:
+        return choices(asked)
+    except ValueError:
+        raise ValueError(f"{option} is one of {', '.join(choices)}, not {asked!r}") from None
 
 
 def pack(queries: Sequences, targets: Sequences) -> PairBatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -113,7 +114,10 @@ class AlignmentBatch(batch.AlignmentBatch):
 
         Raises:
             IndexError: there is no such row.
+            TypeError: not a number.
         """
+        if not -len(self) <= operator.index(row) < len(self):
+            raise IndexError(f"row {row} of {len(self)} pairs")
         row = range(len(self))[row]
         return next(self._rows(row, row + 1))
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli import cli
+from wfacli.cli import bench_table
 from wfacli.engines import choice
 from wfacli.measure import limits
 
@@ -30,6 +31,24 @@ def test_a_table_and_files(tmp_path):
     found = json.loads((tmp_path / "b.json").read_text())
     assert len(found["rows"]) == 16 and found["machine"]["cores"] >= 1
     assert (tmp_path / "b.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 130])
+def test_a_terminal_shows_whole_columns(monkeypatch, capsys, width):
+    row = {"row": "10 kb 10%", "pairs": 1000, "task": "affine CIGAR", "engine": "cpu", "threads": 2, "heuristic": ""}
+    times = {"best_seconds": 0.123, "median_seconds": 0.234, "worst_seconds": 0.345, "pairs_per_second": 5_000_000.0}
+    rest = {"gcups": 1234.5, "limit_share": 0.123, "limit": "memory", "joules": None, "recall": None}
+    found = {"rows": [row | times | rest], "machine": {"cpu": "CPU", "cores": 2, "instruction_set": "x"},
+             "versions": {"wfacli": "1"}, "commit": "unknown", "date": "today", "left_out": {}, "engines": {},
+             "limits": {"memory_bytes_per_second": {"1": 1e9}, "bus_bytes_per_second": None}}  # fmt: skip
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    bench_table.print_report(found)
+    said = capsys.readouterr().out
+    assert "…" not in said and "5,000,000" in said and "1 k × 10 kb 10%" in said
+    missing = [name for name in ("max", "GCUPS", "median", "of limit", "best") if name not in said.split("no room")[0]]
+    assert (bool(missing) == (width < 130) and f"no room here for {', '.join(missing)}:" in said) or not missing
 
 
 def test_pictures_by_matplotlib(tmp_path):

@@ -57,7 +57,7 @@ def test_format_option_wins(align: Align, folder: Path, format_: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("x.sam.gz", "| gzip"), ("x.paf.zst", "| ")],
+    [("x.sam.gz", "| gzip > x.sam.gz"), ("x.paf.zst", "| zstd > x.paf.zst"), ("x.tsv.bgz", "| bgzip > ")],
 )
 def test_formats_that_are_not_written(align: Align, folder: Path, name: str, advice: str) -> None:
     assert_failure(align("q.fa", "t.fa", "-o", name), 2, advice)

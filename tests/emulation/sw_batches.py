@@ -86,7 +86,9 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
     task["ends"], task["span"] = address(found), address(span)
     kernels = Kernels("sw.cu", build.threads, dict(build.macros(rule, path)))
-    kernels.launch("sw_align", task, grid, order, build.shared(batch.scores.codes))
-    if keeps_all and rule is not sw.Rule.EXTENSION:
+    walks = keeps_all and rule is not sw.Rule.EXTENSION
+    # In one order blocks draw pairs, and threads of the way back have several; in the other all have their own.
+    kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
+    if walks:
         walk = Kernels("sw_walk.cu", 32, dict(build.macros(rule, path)))
-        walk.launch("sw_walk", task, -(-batch.count // 32), order)
+        walk.launch("sw_walk", task, -(-batch.count // 32) if order else 1, order)

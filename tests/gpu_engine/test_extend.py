@@ -142,6 +142,28 @@ def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -
         assert_equal(found(engine, pairs), extended(pairs, spec))
 
 
+def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a batch beside others: they have the card that the end of its launches leaves idle."""
+    counts: list[int] = []
+    best = sw.best_builds
+
+    def seen(builds: tuple[sw.Build, ...], count: int, *rest: bool) -> np.ndarray:
+        counts.append(count)
+        return best(builds, count, *rest)
+
+    monkeypatch.setattr(extend_gpu.sw, "best_builds", seen)
+    pairs = pairs_of([b"ACGT"] * 10, [b"ACGA"] * 10)
+    route = Route(np.arange(10, dtype=np.int32), KERNEL)
+    with on_card(spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True)) as engine:
+        tickets = [engine.submit(pairs, route) for _ in range(3)]
+        asked, counts[:] = counts[-1], []
+        assert asked == 30
+        for ticket in tickets:
+            assert (engine.collect(ticket).score == 6).all()
+        engine.collect(engine.submit(pairs, route))
+    assert counts == [10, 10]
+
+
 def test_what_16_bits_do_not_hold() -> None:
     """One pair's score is too high: it alone goes to the build of 32 bits."""
     scheme, stats = Scheme.parse("127,4,4,2"), Stats()

@@ -76,6 +76,16 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         cuda.host[array.ctypes.data] = array
         return of_library("pin")
 
+    cuda.priorities = []  # of streams by their handles, as they are set
+
+    def range_of_priorities(least, greatest) -> int:
+        least._obj.value, greatest._obj.value = 0, -5
+        return of_library("range")
+
+    def attribute_of_stream(handle, attribute, value) -> int:
+        cuda.priorities.append((handle.value, attribute, value._obj[0]))
+        return of_library("attribute")
+
     context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
     device = SimpleNamespace(
         name=lambda: "Some card", compute_capability=lambda: capability, total_memory=lambda: 1 << 34,
@@ -99,13 +109,15 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         cuMemFreeHost=lambda address: of_library("free"),
         cuMemHostRegister_v2=lambda address, nbytes, flags: of_library("register"),
         cuMemHostUnregister=lambda address: of_library("unregister"),
+        cuCtxGetStreamPriorityRange=range_of_priorities,
+        cuStreamSetAttribute=attribute_of_stream,
         cuInit=lambda flags: of_library("own init"),
         cuDeviceGet=lambda device, index: of_library("own device"),
         cuDevicePrimaryCtxRetain=lambda context, device: of_library("own retain"),
         cuDevicePrimaryCtxRelease_v2=lambda device: of_library("own release"),
     )
     cuda.Context = SimpleNamespace(synchronize=lambda: call("synchronize"))
-    cuda.Stream = lambda flags: call("stream", f"stream {flags}")
+    cuda.Stream = lambda flags: call("stream", SimpleNamespace(handle=16 * (1 + cuda.calls["stream"])))
     module = SimpleNamespace(get_function=lambda entry: cuda.function)
     cuda.module_from_buffer = lambda image: call("load", module)
     return cuda

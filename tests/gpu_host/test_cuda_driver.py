@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -132,6 +133,22 @@ def test_shared_memory_limits_are_raised_when_needed(cuda):
     assert cuda.function.formats == [["16s"]]
     assert cuda.function.launches[0] == ((3, 1), (64, 1, 1), argument.tobytes(), 0)
     assert cuda.calls["load"] == 1
+
+
+def test_brief_kernels_go_before_others(cuda):
+    driver = CudaDriver(compiler=COMPILER)
+    assert driver.card.multiprocessors == 132
+    long, brief = driver.kernel(ROW), driver.kernel(replace(ROW, name="brief", brief=True))
+    first, second = driver.stream(), driver.stream()
+    argument = np.zeros(1, np.dtype([("a", np.uint64)], align=True))
+    for kernel, grid in ((long, 132), (brief, 132), (brief, 500), (long, 500), (long, 131)):
+        driver.launch(kernel, grid, argument, first)
+    assert cuda.priorities == [(16, 8, -5), (16, 8, 0), (16, 8, -5)]
+    driver.launch(long, 132, argument, second)
+    assert len(cuda.priorities) == 3, "streams have none to begin with"
+    cuda.faults["attribute"] = 1  # a driver that knows of none
+    driver.launch(brief, 132, argument, second)
+    assert len(cuda.function.launches) == 7
 
 
 def test_events_are_used_again_when_nobody_holds_them(cuda):

@@ -1,9 +1,15 @@
 """wfacli.align and wfacli.align_pairs."""
 
+import random
+
 import pytest
 
 import wfacli
 from wfacli import InputError, UsageError, WfacliError
+from wfacli.config import Limits
+from wfacli.dispatch import after
+from wfacli.engines import single
+from wfacli.forecast import LINEAR
 
 
 def test_one_pair():
@@ -101,3 +107,36 @@ def test_the_package_offers_what_it_names():
     assert all(hasattr(wfacli, name) for name in wfacli.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = wfacli.nothing
+
+
+def test_what_is_no_sequence_is_said_by_its_place():
+    for query, target, where, kind in ((None, "A", "query", "NoneType"), ("A", 3, "target", "int")):
+        with pytest.raises(TypeError, match=f"^{where} of pair1: a sequence is str or bytes, not {kind}$"):
+            wfacli.align(query, target)
+
+
+@pytest.mark.parametrize("option", ["metric", "mode", "ambiguous"])
+def test_an_unknown_choice_is_answered_with_those_there_are(option):
+    with pytest.raises(ValueError, match=f"^{option} is one of .*, not 'foo'$"):
+        wfacli.align("A", "A", **{option: "foo"})
+
+
+def test_rows_are_asked_for_by_number():
+    with wfacli.Aligner() as aligner:
+        batch = aligner.align_batch(["ACGT", "AC"], ["ACGT", "AC"])
+    assert batch[-1] == batch[1]
+    for row in (2, -3):
+        with pytest.raises(IndexError, match=f"^row {row} of 2 pairs$"):
+            batch[row]
+    with pytest.raises(TypeError, match="slice"):
+        batch[0:1]
+
+
+def test_a_long_pair_that_outgrows_the_table_stays_with_the_wavefront(monkeypatch):
+    target = "".join(random.Random(1).choices("ACGT", k=200_000))
+    query = "".join(letter for place, letter in enumerate(target) if place % 2000)
+    ways = []
+    monkeypatch.setattr(single, "after", lambda *a: ways.append(after(*a)) or ways[-1])
+    tight = wfacli.Aligner(limits=Limits(table=1 << 17)).align(query, target)
+    assert [route.kernel for (route,) in ways] == [LINEAR]
+    assert tight == wfacli.align(query, target) and tight.edits == 100

@@ -86,7 +86,17 @@ def test_few_uneven_pairs_share_a_launch() -> None:
         assert {build.lanes for build in few} == {32}
         many = sw.worth_launching(builds, *[np.repeat(lengths, 60)] * 2, path, 5, True)
         assert len({build.lanes for build in many}) > 2
+        beside = sw.worth_launching(builds, lengths, lengths, path, 5, True, 8 * len(lengths))
+        assert min(build.lanes for build in beside) < 32, "others have what the end of a launch leaves"
     assert sw.worth_launching(builds, lengths[:1], lengths[:1], True, 5, True) == builds
+
+
+def test_warps_draw_seldom_where_memory_is_the_pairs() -> None:
+    """About so many rows, of all stripes, at least once."""
+    build, scores = sw.Build(8, 32, whole=True), scores_of("2,4,4,2")
+    lengths = ((64, 64), (256, 256), (256, 257), (600, 10))
+    works = [sw.Work(build, sw.Rule.LOCAL, scores, True, 1000, *pair) for pair in lengths]
+    assert [work.draws for work in works] == [8, 2, 1, 1]
 
 
 def test_scores_of_letters() -> None:

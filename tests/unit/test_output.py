@@ -59,6 +59,8 @@ def test_where_nothing_can_be_written(tmp_path):
         Output(str(tmp_path / "none" / "out.sam"))
     with pytest.raises(OutputError, match="Is a directory"):
         Output(str(tmp_path))
+    with pytest.raises(OutputError, match="Is a directory"):
+        Output(f"{tmp_path}/new/")
     assert files(tmp_path) == []
 
 

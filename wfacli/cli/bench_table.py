@@ -10,6 +10,8 @@ from ..measure.report import engine_name, place_of
 from .report import rate
 
 _LEFT = ("pairs", "task", "engine")
+_FIRST_OUT = ("max", "GCUPS", "median", "of limit", "J / M pairs", "best")  # of a terminal that is too narrow
+_BETWEEN = 3  # columns of the terminal between two of the table
 
 
 def print_report(found: dict[str, Any]) -> None:
@@ -60,6 +62,20 @@ def plain(table: list[list[str]]) -> list[str]:
     ]
 
 
+def fitting(table: list[list[str]], width: int) -> tuple[list[list[str]], list[str]]:
+    """The columns that a terminal of so many letters has room for whole, and the names of those left out."""
+    left_out: list[str] = []
+    for name in _FIRST_OUT:
+        widths = [max(map(len, column)) + _BETWEEN for column in zip(*table, strict=True)]
+        if sum(widths) <= width:
+            break
+        if name in table[0]:
+            place = table[0].index(name)
+            table = [line[:place] + line[place + 1 :] for line in table]
+            left_out.append(name)
+    return table, left_out
+
+
 def notes_of(found: dict[str, Any]) -> list[str]:
     """What stands below: the limits, and what is left out."""
     limits = found["limits"]
@@ -78,6 +94,11 @@ def _print_rich(table: list[list[str]], notes: list[str], found: dict[str, Any])
     from rich.table import Table
     from rich.text import Text
 
+    colours = None if os.environ.get("NO_COLOR") else "auto"
+    console = Console(highlight=False, color_system=colours)  # type: ignore[arg-type]
+    table, left_out = fitting(table, console.width)
+    if left_out:
+        notes = [f"no room here for {', '.join(left_out)}: a wider terminal, a pipe or --json has them", *notes]
     drawn = Table(title=title(found), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in table[0]:
         drawn.add_column(name, justify="left" if name in _LEFT else "right", no_wrap=True)
@@ -86,8 +107,6 @@ def _print_rich(table: list[list[str]], notes: list[str], found: dict[str, Any])
         last = number + 2 == len(table) or table[number + 2][:2] != line[:2]
         style = "bold green" if number in best else ""
         drawn.add_row(*(Text(cell, style) for cell in line), end_section=last)
-    colours = None if os.environ.get("NO_COLOR") else "auto"
-    console = Console(highlight=False, color_system=colours)  # type: ignore[arg-type]
     console.print(drawn)
     for note in notes:
         console.print(note, markup=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
 from ..errors import UsageError
 from ..io.hts import require_pysam
+from ..io.output import compressor_of
 
 
 class OutputFormat(enum.StrEnum):
@@ -110,7 +111,6 @@ def _refuse_storage(path: str | None, format_: OutputFormat, storage: Storage) -
 
 
 def _format_of(command: str, path: str | None, usual: OutputFormat) -> OutputFormat:
-    suffix = Path(path).suffix.lower() if path else ""
-    if suffix in (".gz", ".bgz", ".zst"):
-        raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | gzip > {path}")
-    return _SUFFIXES.get(suffix, usual)
+    if program := compressor_of(path):
+        raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | {program} > {path}")
+    return _SUFFIXES.get(Path(path).suffix.lower(), usual) if path else usual

@@ -11,7 +11,7 @@ from .._native import keep_memory_flat
 from ..cores import usable_cores
 from ..errors import UsageError
 from ..io.mapped import read_reference
-from ..io.output import Output
+from ..io.output import Output, compressor_of
 from ..io.sources import Source
 from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
 from ..stats import counted
@@ -133,7 +133,7 @@ def _lengths(text: str) -> tuple[int, int]:
 
 def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
     suffix = Path(output).suffix.lower() if output else ""
-    if suffix in (".gz", ".bgz", ".zst"):
+    if compressor_of(output):
         raise UsageError(f"the output is not compressed by wfacli: write {Path(output or '').stem} and compress it")
     if suffix and not chosen and suffix not in _SUFFIXES:
         raise UsageError(f"{output}: {suffix} says no format of pairs ({', '.join(_SUFFIXES)}): give --format")

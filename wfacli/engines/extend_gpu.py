@@ -107,6 +107,7 @@ class ExtendGpuEngine:
         # For batches whose letters are lent: small, and held until the answers are there.
         self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender(forked=False)
         self._cancelled = threading.Event()
+        self._lock, self._under_way = threading.Lock(), 0  # pairs submitted and not yet collected
         self._failure: DeviceError | None = None
         self._closed = False
 
@@ -125,6 +126,7 @@ class ExtendGpuEngine:
             raise Cancelled("stopped")
         if self._closed:
             raise RuntimeError("the engine is closed")
+        self._count(len(route.rows))
         parts: list[_Part] = []
         others = every_row(len(route.rows))
         if not (self._foreign and foreign_letter(pairs, self._spec.scheme.codes)):
@@ -133,6 +135,12 @@ class ExtendGpuEngine:
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
+        try:
+            return self._collected(ticket)
+        finally:
+            self._count(-len(ticket.route.rows))
+
+    def _collected(self, ticket: _Ticket) -> PartialResult:
         pairs, route = ticket.pairs, ticket.route
         found = [self._result(part) for part in ticket.parts]
         if len(found) == 1 and len(found[0].rows) == len(route.rows) and not found[0].status.any():
@@ -179,6 +187,10 @@ class ExtendGpuEngine:
         finally:
             self._cpu.close()
 
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._under_way += more
+
     def _parts(self, pairs: PairBatch, route: Route, places: I32, wide: bool) -> tuple[list[_Part], I32]:
         """Places of a route, in their order, on their way in parts that fit a job's memory, and those left to the CPU.
 
@@ -209,13 +221,14 @@ class ExtendGpuEngine:
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
+        count = max(len(rows), self._under_way)  # jobs beside this one have the card that its last pairs leave idle
         if len(rows) <= sw.MOST_LOOKED_AT:
-            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits)
+            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
         order, groups, others, letters = share_rows(
             pairs,
             rows,
             sw.STEP,
-            sw.best_builds(builds, len(rows), path, codes, digits),
+            sw.best_builds(builds, count, path, codes, digits),
             np.array([build.width for build in (*builds, sw.WIDE)], np.int32),
             0 if wide else narrow,
             most,

@@ -13,8 +13,9 @@ import numpy as np
 from .._native import Aligner, CancelFlag, OnePair
 from ..batch import PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import candidates, next_rung
+from ..dispatch import Route, after, candidates
 from ..forecast import BITS, CPU_KERNELS, READS, Forecast
+from ..io.memory import pairs_of
 from .cpu import native_options
 
 Answer = tuple[int, bool, int, tuple[int, int, int, int], str, int]
@@ -37,17 +38,22 @@ class SingleEngine:
         aligner = getattr(_kernels, "aligner", None)
         if aligner is None:
             aligner = _kernels.aligner = Aligner()
-        pair = OnePair(query, target, self._estimated)
+        try:
+            pair = OnePair(query, target, self._estimated)
+        except TypeError:
+            pairs_of([query], [target])  # type: ignore[list-item]  # it says which is no sequence
+            raise
         longest = max(pair.query_len, pair.target_len)
-        kernel = self._first(_rounded(longest), _rounded(pair.est_edits), pair.flags)
+        route = Route(_ROW, self._first(_rounded(longest), _rounded(pair.est_edits), pair.flags))
         while True:
-            answer = pair.align(aligner, self._options[kernel], _never)
+            answer = pair.align(aligner, self._options[route.kernel], _never)
             if answer[0] == Status.OK:
                 return answer
-            further = next_rung(kernel, np.array([answer[0]], np.uint8), _ROW, self._spec)
+            status, like = np.array([answer[0]], np.uint8), _like(longest, pair.est_edits, pair.flags)
+            further = after(route, status, _ROW, self._spec, like, self._limits)
             if not further:
                 return answer
-            kernel = further[0].kernel
+            route = further[0]
 
     def _first_kernel(self, longest: int, edits: int, flags: int) -> str:
         forecast = Forecast(_like(longest, edits, flags), self._spec, self._limits)

@@ -22,6 +22,8 @@ class Row:
         threads: of a block; the source has it as WFACLI_BLOCK.
         hot: whether it must do without stack and spilled registers; a test holds it.
         spills_on: architectures that it is too large for all the same; it is right there, and slower.
+        brief: whether its blocks go before others' that wait for room on the card, as what comes before or behind a
+            job's long kernels: who waits for them has the job's memory, and others' kernels to come.
         measured: the card, the commit and the figures that chose the sizes.
     """
 
@@ -32,6 +34,7 @@ class Row:
     threads: int
     hot: bool = True
     spills_on: tuple[str, ...] = ()
+    brief: bool = False
     measured: str = ""
 
     @property
@@ -227,7 +230,7 @@ def _sw() -> Iterator[Row]:
         yield Row(name, "sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
     for build, rule in itertools.product(sw.WHOLE, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
         macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # which wait for memory most of the time
-        yield Row(sw.walk_row_of(build, rule), "sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS)
+        yield Row(sw.walk_row_of(build, rule), "sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
 
 
 def _local() -> Iterator[Row]:
@@ -240,12 +243,12 @@ def _local() -> Iterator[Row]:
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
-    Row("pack", "pack.cu", "pack_letters", (), 256),
-    Row("encode", "pack.cu", "encode_letters", (), 256),
-    Row("sum-chunks", "cigar.cu", "sum_chunks", (), 256),
-    Row("sum-before", "cigar.cu", "sum_before", (), 256),
-    Row("sum-slots", "cigar.cu", "sum_slots", (), 256),
-    Row("gather-ops", "cigar.cu", "gather_ops", (), 256),
+    Row("pack", "pack.cu", "pack_letters", (), 256, brief=True),
+    Row("encode", "pack.cu", "encode_letters", (), 256, brief=True),
+    Row("sum-chunks", "cigar.cu", "sum_chunks", (), 256, brief=True),
+    Row("sum-before", "cigar.cu", "sum_before", (), 256, brief=True),
+    Row("sum-slots", "cigar.cu", "sum_slots", (), 256, brief=True),
+    Row("gather-ops", "cigar.cu", "gather_ops", (), 256, brief=True),
 )
 
 ROWS: dict[str, Row] = table(

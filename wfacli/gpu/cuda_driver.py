@@ -22,6 +22,7 @@ _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed mo
 _NON_BLOCKING = 1  # streams that do not wait for the default one
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 _PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all cards
+_PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY, of what comes on the stream next
 GET_PYCUDA = "pip install wfacli[gpu] builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 
 
@@ -174,8 +175,12 @@ class CudaDriver:
         self._streams: list[Any] = []
         self._events: list[Any] = []
         self._unused: deque[int] = deque()  # events that may be recorded again
+        self._brief: dict[Stream, bool] = {}  # whether what comes next goes before others
         with self._named("opening the card"):
             self._context: Any = self._entered(device)
+        least, greatest = ctypes.c_int(), ctypes.c_int()
+        self._library.cuCtxGetStreamPriorityRange(ctypes.byref(least), ctypes.byref(greatest))
+        self._priorities = least.value, greatest.value
 
     @staticmethod
     def _entered(device: Any) -> Any:
@@ -302,11 +307,21 @@ class CudaDriver:
             self._kernels[row] = CudaKernel(row, self.card, module, function, registers, shared)
         return self._kernels[row]
 
+    def _go_before(self, brief: bool, stream: Stream) -> None:
+        """Gives what comes on a stream next the greatest priority, or the least: a matter of time alone."""
+        if self._brief.get(stream, False) != brief:
+            self._brief[stream] = brief
+            value = (ctypes.c_int * 16)(self._priorities[brief])  # of a union of 64 bytes
+            handle = ctypes.c_void_p(self._streams[stream].handle)
+            self._library.cuStreamSetAttribute(handle, _PRIORITY, ctypes.byref(value))
+
     def launch(
         self, kernel: Kernel, grid: int, arguments: npt.NDArray[np.void], stream: Stream, shared_bytes: int = 0
     ) -> None:
         """Runs a kernel; its argument goes by value, as bytes."""
         assert isinstance(kernel, CudaKernel)
+        # So does what leaves most of the card free: it takes as long as one of its blocks.
+        self._go_before(kernel.row.brief or grid < self.card.multiprocessors, stream)
         with self._named(f"launching kernel {kernel.name}"):
             if kernel.argument_bytes != arguments.nbytes:
                 kernel.function.prepare([f"{arguments.nbytes}s"])

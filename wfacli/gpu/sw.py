@@ -32,12 +32,14 @@ _ROOM_32 = 1_400_000_000
 # letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, _BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
 _BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
+_AT_LAST = 3  # launches that leave a card together, when no other comes
 _RESIDENT = {32: 1584, 16: 2112}  # warps of such a card, by the columns of a lane
 MOST_LOOKED_AT = 40_000  # pairs of a batch: with more all builds have enough
 _DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
 _WARPS = 8  # of a multiprocessor, which fewer do not keep busy
 WALK_THREADS = 128  # of a block of sw_walk.cu
+_ROWS_A_BLOCK = 512  # of all stripes of what its warps draw, where they leave before a launch ends
 _ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
 
 _ANY_LENGTH = (1 << 31) - 1
@@ -296,27 +298,35 @@ def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F
 
 
 def worth_launching(
-    builds: tuple[Build, ...], query_len: Lengths, target_len: Lengths, path: bool, codes: int, digits: bool
+    builds: tuple[Build, ...],
+    query_len: Lengths,
+    target_len: Lengths,
+    path: bool,
+    codes: int,
+    digits: bool,
+    count: int = 0,
 ) -> tuple[Build, ...]:
     """The builds that pairs of such lengths are best shared out among, all or those with more lanes.
 
     Each has a launch of its own, whose end leaves the card idle; few pairs are sooner done in fewer launches, though
-    each of them takes more work there.
+    each of them takes more work there. `count`: pairs that are under way with them, and are taken to be alike: other
+    launches have what the end of one leaves, but for the last ones.
     """
+    times = max(count / len(query_len), 1)
     steps = STEP[np.minimum(query_len, _LONGEST)].astype(np.int64) * len(_STEPS)
     pairs = np.bincount(steps + STEP[np.minimum(target_len, _LONGEST)])
     shapes = np.flatnonzero(pairs)
     best, least = builds, np.inf
     for lanes in sorted({build.lanes for build in builds}):
         some = tuple(build for build in builds if build.lanes >= lanes)
-        chosen = best_builds(some, len(query_len), path, codes, digits)[shapes]
+        chosen = best_builds(some, max(count, len(query_len)), path, codes, digits)[shapes]
         works, taken = _works(some, path, codes, digits)[:, shapes], 0.0
         for place, build in enumerate(some):
             if len(own := np.flatnonzero(chosen == place)):
                 each = works[place][own]
-                taken += max(
-                    build.at_once * each.max(), each @ pairs[shapes[own]] + _TAIL * build.at_once * each.min()
-                )
+                work = each @ pairs[shapes[own]]
+                rest = build.at_once * each.max() - work if work < np.inf else 0.0
+                taken += times * work + max(rest / min(times, _AT_LAST), _TAIL * build.at_once * each.min())
         if taken < least:
             best, least = some, taken
     return best
@@ -354,6 +364,16 @@ class Work:
     def keeps_all(self) -> bool:
         """Whether directions of all cells are kept, of all pairs of a launch."""
         return self.path and self.build.whole
+
+    @property
+    def draws(self) -> int:
+        """How often a warp draws pairs, where directions of all cells are kept; else it draws until none is left.
+
+        Seldom, so that other jobs get room before a launch ends. What a warp draws has its own memory there, while
+        others have what is theirs as long as the launch lasts. To begin a block takes as long as some ten rows.
+        """
+        rows = self.longest_query * -(-self.longest_target // self.build.width)
+        return max(_ROWS_A_BLOCK // rows, 1)
 
     @property
     def op_capacity(self) -> int:

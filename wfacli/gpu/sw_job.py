@@ -19,6 +19,7 @@ from .plans import NO_BOUND, Plan, Shape
 from .staging import Outbox
 
 _MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a card has at work
+_WALKING = 2  # blocks a multiprocessor of a way back, which waits for memory: the rest is for other jobs' sweeps
 
 
 def plan_of(work: sw.Work) -> Plan:
@@ -147,11 +148,15 @@ class SwJob(AlignJob):
         for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
             if work.keeps_all and row == sw.walk_row_of(work.build, rule):
-                driver.launch(kernel, -(-count // kernel.threads), todo, slot.stream)
+                grid = min(-(-count // kernel.threads), _WALKING * driver.card.multiprocessors)
+                driver.launch(kernel, grid, todo, slot.stream)
             else:
                 todo["ends"] = places[rule is sw.Rule.EXTENSION]
                 driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
-                driver.launch(kernel, one.blocks, todo, slot.stream, plan.shared)
+                grid = one.blocks
+                if work.keeps_all and rule is not sw.Rule.EXTENSION:
+                    grid = max(grid, -(-count // (plan.blocks[0] * work.draws)))
+                driver.launch(kernel, grid, todo, slot.stream, plan.shared)
             if rule is sw.Rule.EXTENSION:  # whose path comes next
                 todo["prefixes"] = todo["ends"]
             self._events.append((kernel.name, driver.record(slot.stream)))

@@ -15,6 +15,14 @@ _STDOUT = 1
 _CLOSED = -1
 
 
+_COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
+
+
+def compressor_of(path: str | None) -> str | None:
+    """The program that makes files of such a name, where it says that they are compressed: wfacli does not."""
+    return _COMPRESSORS.get(Path(path).suffix.lower()) if path else None
+
+
 class Output:
     """A file that gets its name when it is complete, or standard output.
 
@@ -42,6 +50,8 @@ class Output:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 
     def _opened(self, path: str) -> int:
+        if path.endswith(os.sep):  # a folder, there or not
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         try:
             kind = Path(path).stat().st_mode
         except FileNotFoundError:
