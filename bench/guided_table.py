@@ -1,12 +1,12 @@
-"""Extensions within a band until a Z-drop, scores alone: ours on the CPU's threads, ksw2 likewise, AGAThA on a card.
+"""Extensions within a band until a Z-drop, scores alone: ours on the CPU's threads and on a card, ksw2, AGAThA.
 
     python bench/guided_table.py [--agatha PATH] [--ksw2 PATH] [--data DIR] [--share S] [--repeats N] [--minutes M]
 
 AGAThA is what the user has built; ksw2 is downloaded and compiled when first needed (bench/peers), or given. What is
 comparable is `wfacli extend --mode extension --bandwidth W --zdrop Z --score-only`: the same cells, the same scores,
-the same end. wfacli has it on the CPU alone: its kernels for cards take every cell, and that is measured beside it
-where there is a card, as more work than AGAThA's. AGAThA keeps scores in 16 bits: no pair here can have more.
-CPUs take the first pairs of a row, a card takes all: rates are compared, and scores of the pairs that all have.
+the same end. AGAThA keeps scores in 16 bits: no pair here can have more.
+CPUs take the first pairs of a row, cards take all: rates are compared, scores of the pairs that all have, and of all
+pairs those of ours on a card with AGAThA's.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ from wfacli.stats import Stats
 
 RULES = Rules(2, 4, 4, 2, band=751, zdrop=400)  # AGAThA's defaults, which are minimap2's for noisy long reads
 SCHEME = Scheme.of_scores(RULES.match, RULES.mismatch, RULES.open, RULES.extend)
+SPEC = ExtendSpec(SCHEME, ExtendMode.EXTENSION, score_only=True, band=RULES.band, zdrop=RULES.zdrop)
 TIMED = {
     "wfacli": "the CPU engine of extend in this process, all threads: from letters in memory to scores, in a band,"
     " until the Z-drop",
-    "wfacli, every cell": "the engine of extend on a card, without band and Z-drop, which its kernels do not have:"
-    " batches as the command makes them, copies included; a pair's best score may be greater",
+    "wfacli, card": "the engine of extend on a card: from letters in page-locked memory to scores, batches as the"
+    " command makes them, copies included",
+    "wfacli, card, kernels": "of all pairs in one batch, by the card's own events",
     "ksw2": "ksw_extz2_sse in a band, until the Z-drop, on all threads: the slowest one, without the time to turn"
     " letters into its codes",
     "agatha": "kernels: those that sort and align, by its own events; whole: its own time from letters in memory to"
@@ -114,11 +116,7 @@ class Work:
     def cells(self) -> np.ndarray:
         """Of each pair's band (i64[n])."""
         n, m = (np.array([len(letters) for letters in side]) for side in (self.queries, self.targets))
-        outside = [np.maximum(side - RULES.band - 1, 0) for side in (n, m)]
-        beyond = [np.maximum(a - RULES.band - 1 - b, 0) for a, b in ((n, m), (m, n))]
-        corners = [x * (x + 1) // 2 - y * (y + 1) // 2 for x, y in zip(outside, beyond, strict=True)]
-        cells: np.ndarray = n * m - corners[0] - corners[1]
-        return cells
+        return SPEC.cells(n, m)
 
 
 def made(row: Row, data: Path | None, count: int) -> Work:
@@ -155,11 +153,10 @@ def best_of(run: Any, repeats: int) -> tuple[list[float], Costs]:
 
 def on_cpu(pairs: PairBatch, threads: int) -> tuple[float, Costs]:
     """Ours, in a band until the Z-drop."""
-    spec = ExtendSpec(SCHEME, ExtendMode.EXTENSION, score_only=True, band=RULES.band, zdrop=RULES.zdrop)
-    engine = ExtendEngine(spec, Limits(), threads)
+    engine = ExtendEngine(SPEC, Limits(), threads)
     try:
         begun = time.perf_counter()
-        scores = extend_batch(engine, pairs, spec, Stats(), "").score.copy()
+        scores = extend_batch(engine, pairs, SPEC, Stats(), "").score.copy()
         return time.perf_counter() - begun, scores
     finally:
         engine.close()
@@ -190,11 +187,16 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | No
         batches = card.lying_right(some.batches(GPU_BATCH))
         card.run(batches)
         runs = [card.run(batches) for _ in range(a.repeats)]
-        most = runs[0][2][: len(first)]
-        greater = float(np.mean(most > said["wfacli"]))
-        put("wfacli, every cell", [run[0] for run in runs], n, total, greater_share=round(greater, 4))
+        on_card = runs[0][2]
+        said["wfacli, card"] = on_card[: len(first)]
+        put("wfacli, card", [run[0] for run in runs], n, total, stages=runs[-1][1])
+        kernels = [card.kernels([some.first(n)], 1) for _ in range(a.repeats + 1)][1:]
+        put("wfacli, card, kernels", [sum(k.values()) for k in kernels], n, total, kernels=sorted(kernels[0]))
     if a.agatha:
-        said |= _agatha_at(some, a, put, found)
+        every = _agatha_at(some, a, put, found)
+        said |= {who: scores[: len(first)] for who, scores in every.items()}
+        if card and "agatha" in every:
+            found["wfacli, card"]["equal_to_agatha"] = round(float(np.mean(on_card == every["agatha"])), 6)
     right = right_costs(said["wfacli"], {who: scores for who, scores in said.items() if who != "wfacli"})
     for who, scores in said.items():
         found[who]["equal_share"] = round(float(np.mean(scores == right)), 6)
@@ -202,7 +204,7 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | No
 
 
 def _agatha_at(some: Work, a: argparse.Namespace, put: Any, found: dict[str, Any]) -> dict[str, Costs]:
-    """Adds AGAThA; its scores of the pairs that the CPUs have."""
+    """Adds AGAThA; its scores."""
     n, total = len(some.queries), int(some.cells.sum())
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
         try:
@@ -214,14 +216,15 @@ def _agatha_at(some: Work, a: argparse.Namespace, put: Any, found: dict[str, Any
     put("agatha, kernels", [run.kernel_seconds for run in runs], n, total)
     whole = [run.whole_seconds for run in runs if run.whole_seconds is not None]
     put("agatha", whole or [run.kernel_seconds for run in runs], n, total, kernels_alone=not whole)
-    scores = runs[0].scores[: found["cpu_pairs"]]
-    return {"agatha": scores}
+    return {"agatha": runs[0].scores}
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
     """Rates of everyone, a row a line."""
     names = [
-        n for n in ("wfacli", "ksw2", "agatha", "agatha, kernels", "wfacli, every cell") if any(n in r for r in rows)
+        name
+        for name in ("wfacli", "ksw2", "wfacli, card", "agatha", "wfacli, card, kernels", "agatha, kernels")
+        if any(name in row for row in rows)
     ]
     table = Table("pairs", *(f"{name}, pairs/s" for name in names), "right scores")
     for row in rows:
@@ -243,7 +246,7 @@ def ksw2_of(path: Path | None, threads: int) -> Ksw2 | None:
 def card_of(threads: int) -> Ours | None:
     """Our engine on a card, where there is one."""
     try:
-        return Ours(True, threads, ExtendMode.EXTENSION)
+        return Ours(True, threads, ExtendMode.EXTENSION, RULES.band, RULES.zdrop)
     except DeviceError as error:
         console.print(f"no card: {error}", markup=False)
         return None

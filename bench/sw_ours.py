@@ -31,8 +31,10 @@ LEAST_SECONDS = 0.6  # of a run: the first batch is on its way for 5 ms, and the
 class Ours:
     """Our engine for scores or CIGARs."""
 
-    def __init__(self, score_only: bool, threads: int, mode: ExtendMode = ExtendMode.LOCAL) -> None:
-        spec = ExtendSpec(Scheme.parse(SCORES), mode, score_only)
+    def __init__(
+        self, score_only: bool, threads: int, mode: ExtendMode = ExtendMode.LOCAL, band: int = 0, zdrop: int = 0
+    ) -> None:
+        spec = ExtendSpec(Scheme.parse(SCORES), mode, score_only, band=band, zdrop=zdrop)
         self.stats = Stats()
         self.cpu = ExtendEngine(spec, Limits(), threads)
         self.engine = ExtendGpuEngine(spec, self.cpu, lambda: CudaDriver(compiler=Compiler()), self.stats)

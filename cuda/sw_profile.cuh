@@ -21,7 +21,8 @@ class Profile {
   WFACLI_DEVICE static std::int32_t of_warp(std::int32_t codes) { return kPairs * (codes + 1) * 32 * kColumns; }
 
   // For pair x, the columns after `before`.
-  WFACLI_DEVICE void make(const Pair& pair, int x, std::int32_t before) const {
+  template <class AnyPair>
+  WFACLI_DEVICE void make(const AnyPair& pair, int x, std::int32_t before) const {
     std::uint32_t codes[kWords];
 #pragma unroll
     for (int w = 0; w < kWords; ++w) codes[w] = pair.target_codes(before + 4 * w + 1, static_cast<std::uint32_t>(codes_));

@@ -11,6 +11,14 @@ struct Entry {
   std::uint32_t value, deletion, codes;
 };
 
+// What becomes of each cell's score beside going on, in the order of columns: here nothing.
+struct AllCells {
+  static constexpr bool kGuided = false;  // whether none is less than Gaps::floor, where nothing begins
+
+  WFACLI_DEVICE std::uint32_t cell(int, std::uint32_t score) const { return score; }
+  WFACLI_DEVICE std::uint32_t but_for_deletions(int, std::uint32_t score) const { return score; }
+};
+
 // A lane's columns of a stripe, after the last row that they had (Gotoh 1982).
 struct State {
   std::uint32_t value[kColumns];
@@ -40,9 +48,10 @@ struct State {
   }
   // The next row; the greatest of `most` and its values, or of their keys: a value and how many columns the lane may
   // have after the cell's. Where it is traced, its directions come, too: four bits a cell, four cells in a half of a word.
-  template <Trace kTrace, bool kKeyed = false>
+  // `cells` has each score, and says what goes on from it.
+  template <Trace kTrace, bool kKeyed = false, class Cells = AllCells>
   WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most,
-                                  std::uint32_t (&directions)[Room::kDirections]) {
+                                  std::uint32_t (&directions)[Room::kDirections], const Cells& cells = {}) {
     std::uint32_t worth[kPairs][Profile::kWords];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) profile.row(x, code(entry.codes, x), worth[x]);
@@ -52,13 +61,17 @@ struct State {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const std::uint32_t inserted = insertion[k], deleted = along;
-      const std::uint32_t gap = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
-      const std::uint32_t best = Word::most_with_sum(diagonal, score(worth, k), gap);
+      // A deletion that another one opens, from the same cell, is worth no more than that going on. So from column to column
+      // of a band there is but one instruction to wait for. Others need what has begun to find their ways back.
+      const std::uint32_t floored = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
+      const std::uint32_t other =
+          cells.but_for_deletions(k, Word::most_with_sum(diagonal, score(worth, k), Cells::kGuided ? inserted : floored));
+      const std::uint32_t best = cells.cell(k, Cells::kGuided ? Word::most(other, deleted, gaps.floor) : other);
       diagonal = value[k];
       value[k] = best;
       const std::uint32_t begun = Word::less(best, gaps.opened_word);
       insertion[k] = Word::most_with_sum(inserted, gaps.minus_extend, begun);
-      along = Word::most_with_sum(deleted, gaps.minus_extend, begun);
+      along = Word::most_with_sum(deleted, gaps.minus_extend, Cells::kGuided ? Word::less(other, gaps.opened_word) : begun);
       if (k % 2) most = Word::most(most, kKeyed ? key(gaps, k - 1) : value[k - 1], kKeyed ? key(gaps, k) : best);
       if constexpr (kTrace == Trace::Digits) {
         std::uint32_t& word = directions[k / 4];
@@ -113,33 +126,63 @@ struct State {
   }
 };
 
-// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
-class Entering {
- public:
-  // Of stripe stripe[x] of each pair, from row[x] on; `rows`: that the edges have.
-  WFACLI_DEVICE void begin(const Gaps& gaps, const Room& room, const Pair (&pairs)[kPairs], std::int32_t codes,
-                           const std::int32_t (&stripe)[kPairs], const std::int32_t (&row)[kPairs], std::int32_t rows,
-                           std::int32_t lane) {
-    gaps_ = gaps;
-    room_ = &room;
-    pairs_ = &pairs[0];
-    rows_ = rows;
-    beyond_ = static_cast<std::uint32_t>(codes);
+// What lies before stripes of a group's pairs: stripe stripe[x] of each.
+struct LeftOfStripes {
+  Gaps gaps;
+  const Room* room;
+  const Pair* pairs;
+  std::int32_t stripe[kPairs], rows;  // rows: that edges have
+  std::uint32_t beyond;               // code of what lies beyond a sequence
+
+  // Whether rows differ in their values.
+  WFACLI_DEVICE bool differ() const {
     bool edges = !kLocal;
 #pragma unroll
+    for (int x = 0; x < kPairs; ++x) edges |= stripe[x] > 0;
+    return edges;
+  }
+  WFACLI_DEVICE Entry all() const { return {gaps.word(0), gaps.word(-gaps.opened()), 0}; }
+  // Of row row[x] of each pair.
+  WFACLI_DEVICE Entry at(const std::int32_t (&row)[kPairs]) const {
+    std::uint32_t value[kPairs], deletion[kPairs];
+#pragma unroll
     for (int x = 0; x < kPairs; ++x) {
-      stripe_[x] = stripe[x];
+      const std::int32_t i = row[x];
+      if (stripe[x] > 0) {
+        const Edge edge = i <= rows ? room->edge(stripe[x] - 1)[i - 1] : Edge{0, 0};
+        value[x] = edge.value;
+        deletion[x] = edge.deletion;
+      } else {
+        const std::int32_t h = gaps.left_of(i);
+        value[x] = gaps.word(h);
+        deletion[x] = gaps.word(h - gaps.opened());
+      }
+    }
+    return {Word::joined(value), Word::joined(deletion), 0};
+  }
+  // Of rows i to i + 3 of a pair.
+  WFACLI_DEVICE std::uint32_t codes(int x, std::int32_t i) const { return pairs[x].query_codes(i, beyond); }
+};
+
+// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
+template <class Left>
+class Entering {
+ public:
+  // From row[x] of each pair on.
+  WFACLI_DEVICE void begin(const Left& left, const std::int32_t (&row)[kPairs], std::int32_t lane) {
+    left_ = left;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
       row_[x] = row[x] + lane % kChunk;
       four_[x] = row[x] + 4 * (lane % kChunk);
-      codes_ahead_[x] = four_codes(x);
-      edges |= stripe[x] > 0;
+      codes_ahead_[x] = left_.codes(x, four_[x]);
     }
-    edges_ = __any_sync(kAllLanes, edges);
+    edges_ = __any_sync(kAllLanes, left_.differ());
     if (edges_) {
-      ahead_ = read();
+      ahead_ = left_.at(row_);
       next();
     } else {
-      entry_ = {gaps_.word(0), gaps_.word(-gaps_.opened()), 0};
+      entry_ = left_.all();
     }
   }
   // The row t after the first; all lanes of the warp call it for one t after the other.
@@ -164,45 +207,23 @@ class Entering {
       for (int x = 0; x < kPairs; ++x) {
         codes_[x] = codes_ahead_[x];
         four_[x] += 4 * kChunk;
-        codes_ahead_[x] = four_codes(x);
+        codes_ahead_[x] = left_.codes(x, four_[x]);
       }
     }
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) four_codes_[x] = __shfl_sync(kAllLanes, codes_[x], number % kChunk, kLanes);
   }
-  WFACLI_DEVICE std::uint32_t four_codes(int x) const {
-    return pairs_[x].query_codes(four_[x], beyond_);
-  }
   WFACLI_DEVICE void next() {
     entry_ = ahead_;
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) row_[x] += kChunk;
-    ahead_ = read();
-  }
-  WFACLI_DEVICE Entry read() const {
-    std::uint32_t value[kPairs], deletion[kPairs];
-#pragma unroll
-    for (int x = 0; x < kPairs; ++x) {
-      const std::int32_t i = row_[x];
-      if (stripe_[x] > 0) {
-        const Edge edge = i <= rows_ ? room_->edge(stripe_[x] - 1)[i - 1] : Edge{0, 0};
-        value[x] = edge.value;
-        deletion[x] = edge.deletion;
-      } else {
-        const std::int32_t h = gaps_.left_of(i);
-        value[x] = gaps_.word(h);
-        deletion[x] = gaps_.word(h - gaps_.opened());
-      }
-    }
-    return {Word::joined(value), Word::joined(deletion), 0};
+    ahead_ = left_.at(row_);
   }
 
-  Gaps gaps_;
-  const Room* room_;
-  const Pair* pairs_;
-  std::int32_t stripe_[kPairs], row_[kPairs], rows_;
+  Left left_;
+  std::int32_t row_[kPairs];
   std::int32_t four_[kPairs];  // the first of four rows whose codes the lane reads next
-  std::uint32_t codes_[kPairs] = {}, codes_ahead_[kPairs], four_codes_[kPairs] = {}, beyond_;
+  std::uint32_t codes_[kPairs] = {}, codes_ahead_[kPairs], four_codes_[kPairs] = {};
   bool edges_;
   Entry ahead_, entry_;
 };
@@ -266,18 +287,20 @@ class Sweep {
   WFACLI_DEVICE void stripe(const Pair (&pairs)[kPairs], std::int32_t number, std::int32_t rows, bool more,
                             Best (&best)[kPairs]) {
     const std::int32_t before = number * kWidth + lane_ * kColumns;
-    std::int32_t numbers[kPairs], first[kPairs];
+    std::int32_t first[kPairs];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       profile_.make(pairs[x], x, before);
-      numbers[x] = number;
       first[x] = 1;
       at_[x] = column_[x] = 0;
     }
     State state;
     state.begin(gaps_, before);
-    Entering entering;
-    entering.begin(gaps_, room_, pairs, task_.codes, numbers, first, rows, lane_);
+    LeftOfStripes left{gaps_, &room_, &pairs[0], {}, rows, static_cast<std::uint32_t>(task_.codes)};
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) left.stripe[x] = number;
+    Entering<LeftOfStripes> entering;
+    entering.begin(left, first, lane_);
     Edge* const edge = room_.edge(number);
     most_ = gaps_.word(0);
     if constexpr (kKeyed<kTrace>) most_ = most_ * kKeyColumns + Word::all(kKeyColumns - 1);

@@ -239,8 +239,11 @@ class Walk : Steps {
       made_[x] = stripe[x];
       first[x] = number[x] * kSteps + 1;
     }
-    Entering entering;
-    entering.begin(gaps_, room_, pairs, task_.codes, stripe, first, rows_, lane_);
+    LeftOfStripes left{gaps_, &room_, &pairs[0], {}, rows_, static_cast<std::uint32_t>(task_.codes)};
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) left.stripe[x] = stripe[x];
+    Entering<LeftOfStripes> entering;
+    entering.begin(left, first, lane_);
 #pragma unroll 1
     for (std::int32_t t = 0; t < most; ++t) {
       const Entry entry = state.entry(entering.at(t), lane_);

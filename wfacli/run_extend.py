@@ -100,7 +100,7 @@ class ExtendRun(BatchRun):
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
         auto = config.engine is EngineName.AUTO
-        if config.engine is EngineName.CPU or (auto and not (config.spec.plain and may_have_card())):
+        if config.engine is EngineName.CPU or (auto and not (config.spec.for_cards and may_have_card())):
             return cpu, 0
 
         def opened() -> Engine:
@@ -110,7 +110,7 @@ class ExtendRun(BatchRun):
 
         if auto:
             cards = int(self._large and _any_card())  # whose batches it has from the beginning
-            return ExtendWhereSooner(cpu, opened, config.threads, config.spec.score_only), cards
+            return ExtendWhereSooner(cpu, opened, config.threads, config.spec), cards
         try:
             return opened(), 1
         except BaseException:

@@ -9,7 +9,9 @@ from .text import Report, Rows, Wins, number, peer
 _GUIDED = {
     "wfacli": "wfacli, all threads",
     "ksw2": "ksw2, all threads",
+    "wfacli, card": "wfacli, a card",
     "agatha": "AGAThA, a card",
+    "wfacli, card, kernels": "wfacli, its kernels alone",
     "agatha, kernels": "AGAThA, its kernels alone",
     "wfacli, every cell": "wfacli, a card, no band and no Z-drop",
 }
@@ -97,11 +99,11 @@ def guided(report: Report) -> Rows:
 
 
 def guided_wins(report: Report) -> Iterator[Wins]:
-    """Ours on the CPU by ksw2, and by AGAThA on a card where its scores are right."""
+    """Ours on the CPU by ksw2, and on a card by AGAThA where its scores are right."""
     for row in report["rows"]:
-        for who in ("ksw2", "agatha"):
-            if who in row and row[who]["equal_share"] == 1:
-                yield row["name"], peer(who), row["wfacli"]["pairs_per_second"] / row[who]["pairs_per_second"]
+        for ours, who in (("wfacli", "ksw2"), ("wfacli, card", "agatha")):
+            if ours in row and who in row and row[who]["equal_share"] == 1:
+                yield row["name"], peer(who), row[ours]["pairs_per_second"] / row[who]["pairs_per_second"]
 
 
 def bands(report: Report) -> Rows:

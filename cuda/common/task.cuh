@@ -92,7 +92,8 @@ struct SwTask {
   const std::int32_t* rows;  // [count], of each slot
 
   // Answers, of each row, and ops as in AlignTask, of each slot. span: query_begin, query_end, target_begin, target_end;
-  // zeros where nothing is aligned. Without the path it is all letters.
+  // zeros where nothing is aligned. Without the path it is all letters; sw_guided.cu says with a query_begin of -1 that it
+  // has left something out.
   std::uint8_t* status;
   std::int32_t* score;
   std::int32_t* op_count;
@@ -126,6 +127,10 @@ struct SwTask {
   // Bytes [kSwCodes][kSwCodes]: score of a target's code (row) and a query's. Code `codes` stands for what lies beyond
   // either, and scores less than 0 and no more than any letters do.
   std::uint32_t scores[kSwCodes * kSwCodes / 4];
+  // Of sw_guided.cu: diagonals on either side, no more than letters of the longest sequence; and by how many units an
+  // anti-diagonal's best score may fall, beside what a gap extends by.
+  std::int32_t band;
+  std::int32_t drop;
 };
 
 // A launch of pack_letters (pack.cu).

@@ -10,7 +10,7 @@ from tests.emulation.batches import Answers
 from tests.emulation.launching import Kernels, address, aligned
 from tests.oracle_spans import Optimum, Pair
 from wfacli.batch import Status
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_guided
 from wfacli.gpu.task import SW_TASK
 from wfacli.scoring.scheme import Scheme
 
@@ -92,3 +92,28 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     if walks:
         walk = Kernels("sw_walk.cu", 32, dict(build.macros(rule, path)))
         walk.launch("sw_walk", task, -(-batch.count // 32) if order else 1, order)
+
+
+def launch_guided(
+    pairs: Sequence[Pair], scheme: Scheme, build: sw.Build, cuts: sw_guided.Cuts, order: int = 0, grid: int = 1
+) -> list[tuple[int, bool] | Status]:
+    """Each extension's score and whether something was left out, or why there is none."""
+    batch = SwBatch(pairs, scheme)
+    longest = batch.lengths.max(axis=0).tolist()
+    span, rows = aligned(4 * batch.count, np.int32), rows_of_slots(batch.count)
+    task = batch.task(sw.Rule.EXTENSION)
+    answers = Answers.room(task, batch.count, 0, "score")
+    band = cuts.width(*longest)
+    stride = sw_guided.stride(build, band, longest[0])
+    workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
+    drawn[:] = 0
+    task["rows"], task["next"], task["span"] = address(rows), address(drawn), address(span)
+    task["workspace"], task["stride"] = address(workspace), stride
+    task["band"], task["drop"] = band, cuts.drop(batch.scores)
+    kernels = Kernels("sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))
+    kernels.launch("sw_guided", task, grid, order, build.shared(batch.scores.codes))
+    begins = span.reshape(-1, 4)[:, 0].tolist()
+    return [
+        (int(answers.cost[row]), begins[row] < 0) if status == Status.OK else Status(status)
+        for row, status in enumerate(answers.status.tolist())
+    ]

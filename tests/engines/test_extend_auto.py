@@ -15,6 +15,12 @@ from wfacli.dispatch import Route
 from wfacli.engines.extend_auto import ExtendWhereSooner
 from wfacli.errors import DeviceError
 from wfacli.io.memory import pairs_of
+from wfacli.scoring.scheme import Scheme
+from wfacli.scoring.spec import ExtendMode, ExtendSpec
+
+CIGARS = ExtendSpec(Scheme.parse("2,4,4,2"))
+SCORES = ExtendSpec(Scheme.parse("2,4,4,2"), score_only=True)
+GUIDED = ExtendSpec(Scheme.parse("2,4,4,2"), ExtendMode.EXTENSION, score_only=True, band=2, zdrop=9)
 
 
 @dataclass
@@ -71,7 +77,7 @@ def test_a_card_once_it_pays(models: None) -> None:
         opened.wait()
         return card
 
-    engine = ExtendWhereSooner(cpu, open_card, 2, True)
+    engine = ExtendWhereSooner(cpu, open_card, 2, SCORES)
     assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a card, each
     assert engine.letters_memory(3) is None
     assert engine.stats() == {"engine": "cpu"}
@@ -87,12 +93,30 @@ def test_a_card_once_it_pays(models: None) -> None:
     assert cpu.seen == [1, 1, 1, 1, "close"]
 
 
+def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are nobody's work, and both have models of their own for it."""
+    monkeypatch.setattr(tuning, "CPU_GUIDED_CELLS", 0.5)
+    monkeypatch.setattr(tuning, "GPU_GUIDED_CELLS", 10.0)
+    for n, m in ((10, 10), (3, 9), (20, 4), (1, 1)):
+        inside = sum(abs(i - j) <= 2 for i in range(1, n + 1) for j in range(1, m + 1))
+        assert GUIDED.cells(np.array([n]), np.array([m])).tolist() == [inside]
+    cpu, card = Recorded("cpu"), Recorded("card")
+    engine = ExtendWhereSooner(cpu, lambda: card, 2, GUIDED)
+    for _ in range(6):  # 44 cells, and 30 s more than on a card, each
+        assert answered(engine, 10) == "cpu"
+    assert engine._opening is not None
+    engine._opening.join()
+    assert [answered(engine, n) for n in (10, 4)] == ["card", "card"]
+    assert answered(engine, 3) == "cpu"
+    engine.close()
+
+
 def test_small_runs_open_none(models: None) -> None:
     def open_card() -> Recorded:
         raise AssertionError("opened")
 
     cpu = Recorded("cpu")
-    engine = ExtendWhereSooner(cpu, open_card, 2, False)
+    engine = ExtendWhereSooner(cpu, open_card, 2, CIGARS)
     assert [answered(engine, 3) for _ in range(100)] == ["cpu"] * 100
     assert answered(engine, 10) == "cpu"
     assert engine._opening is None
@@ -107,7 +131,7 @@ def test_no_card(models: None) -> None:
         raise DeviceError("none here")
 
     cpu = Recorded("cpu")
-    engine = ExtendWhereSooner(cpu, open_card, 2, False)
+    engine = ExtendWhereSooner(cpu, open_card, 2, CIGARS)
     assert answered(engine, 20) == "cpu"
     assert engine._opening is not None
     engine._opening.join()
@@ -126,7 +150,7 @@ def test_stopped_while_it_opens(models: None) -> None:
         opened.wait()
         return card
 
-    engine = ExtendWhereSooner(cpu, open_card, 2, False)
+    engine = ExtendWhereSooner(cpu, open_card, 2, CIGARS)
     answered(engine, 20)
     engine.cancel()
     opened.set()

@@ -11,7 +11,7 @@ from wfacli.config import Limits
 from wfacli.dispatch import Route
 from wfacli.engines.extend import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_guided
 from wfacli.gpu.driver import Driver
 from wfacli.io.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
@@ -60,6 +60,31 @@ def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator
     for mode in ExtendMode:
         for scheme, pairs in cases:
             yield from _wrong(open_driver, ExtendSpec(scheme, mode, score_only), pairs)
+    for scheme, pairs in cases if score_only else ():
+        yield from _wrong_guided(open_driver, scheme, pairs)
+
+
+def _wrong_guided(open_driver: Callable[[], Driver], scheme: Scheme, pairs: list[Pair]) -> Iterator[str]:
+    """The same of extensions in bands, until a Z-drop."""
+    batch = pairs_of(*zip(*pairs, strict=True))
+    route = Route(np.arange(len(pairs), dtype=np.int32), KERNEL)
+    for band, zdrop in ((5, 0), (100, 60), (300, 20), (0, 90)):
+        spec = ExtendSpec(scheme, ExtendMode.EXTENSION, score_only=True, band=band, zdrop=zdrop)
+        cpu = ExtendEngine(spec, Limits(), 1)
+        engine = ExtendGpuEngine(spec, cpu, open_driver, memory=_MEMORY)
+        try:
+            wanted = cpu.collect(cpu.submit(batch, route))
+            for build in sw_guided.BUILDS:
+                engine.guided = (build,)
+                found = engine.collect(engine.submit(batch, route))
+                for at in range(len(pairs)):
+                    said, right = ((*answer(one, at), int(one.cut[at])) for one in (found, wanted))
+                    if said != right:
+                        yield f"{build} {scheme.name} {band} {zdrop}: pair {at} {pairs[at]}: {said}, not {right}"
+            if failure := engine.stats()["failure"]:
+                yield f"{build} {band} {zdrop}: {failure}"
+        finally:
+            engine.close()
 
 
 def _wrong(open_driver: Callable[[], Driver], spec: ExtendSpec, pairs: list[Pair]) -> Iterator[str]:

@@ -38,3 +38,21 @@ def test_same_bytes(card: dict[str, Any], tmp_path: Path, say: Callable[[str], N
         kernels = {k: s for k, s in found.report["stage_seconds"].items() if k.startswith("gpu sw")}
         assert kernels
         say(f"extend {what}, {mode}{' scores' if more else ''}: {kernels}")
+
+
+@pytest.mark.parametrize("cuts", [("--bandwidth", "200", "--zdrop", "100"), ("--bandwidth", "30"), ("--zdrop", "60")])
+@pytest.mark.parametrize("what", SCORES)
+def test_in_a_band_until_a_drop(
+    card: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, cuts: tuple[str, ...]
+) -> None:
+    files = write(tmp_path, "pairs", pairs_for(what)[:600])
+    more = ("--mode", "extension", "--score-only", *cuts)
+    wanted, found = (
+        align(tmp_path, engine, *files, *SCORES[what], *more, suffix=".tsv", command="extend")
+        for engine in ("cpu", "gpu")
+    )
+    assert_same(found, wanted, f"{what} {cuts}")
+    assert_no_failure(found)
+    kernels = {k: s for k, s in found.report["stage_seconds"].items() if k.startswith("gpu sw-guided")}
+    assert kernels
+    say(f"extend {what}, {' '.join(cuts)}: {kernels}")

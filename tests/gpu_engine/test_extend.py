@@ -132,6 +132,18 @@ def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mod
     assert f"sw-{'local' if mode == 'local' else 'ends'}-2x32-bits-16-walk" in launched(stats)
 
 
+@pytest.mark.parametrize("cuts", [{"band": 20, "zdrop": 60}, {"band": 300}, {"zdrop": 25}], ids=str)
+def test_in_a_band_until_a_drop(cuts: dict[str, int]) -> None:
+    """Scores; what is not certain, and what 16 bits do not hold, is the CPU's."""
+    pairs = uneven_pairs(30, 200, b"ACGTN")
+    for scheme in (SCHEMES["n-score"][0], Scheme.parse("127,4,4,2")):
+        spec, stats = spec_of(scheme, "extension", score_only=True, **cuts), Stats()
+        with on_card(spec, stats=stats) as engine:
+            assert_equal(found(engine, pairs), extended(pairs, spec))
+            assert_equal(found(engine, pairs, [7, 3, 32, 31, 8]), extended(pairs, spec, rows=[7, 3, 32, 31, 8]))
+        assert launched(stats) == {"sw-guided-8x16-bits-16"}
+
+
 def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """They need no sorting, and their answers no putting together."""
     rng = random.Random(8)

@@ -155,7 +155,8 @@ ExtendEngineOption = Annotated[
     typer.Option(
         "--engine",
         help="Where to align. auto begins on the CPU and opens a GPU, where there is one, once a run has taken longer "
-        "than that takes; bands, drops and the second best score are the CPU's alone. The result is the same.",
+        "than that takes. Of bands and drops it has the scores of extensions (--bandwidth, --zdrop, --score-only); "
+        "their CIGARs, --xdrop and --second-best are the CPU's alone. The result is the same.",
         rich_help_panel="Engine",
     ),
 ]

@@ -111,10 +111,10 @@ def extending(
         UsageError: the card's kernels do not compute that.
         DeviceError: there is none that works.
     """
-    if not spec.plain:
+    if not spec.for_cards:
         raise UsageError(
-            "bands, drops and the second best score are the CPU's alone: leave --engine gpu out, or --bandwidth, "
-            "--xdrop, --zdrop and --second-best"
+            "of bands and drops a card has --mode extension with --bandwidth, --zdrop and --score-only; CIGARs, "
+            "--xdrop, other modes' bands and --second-best are the CPU's alone: leave them out, or --engine gpu"
         )
     return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
 

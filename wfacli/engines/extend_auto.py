@@ -13,6 +13,7 @@ from .. import tuning
 from ..batch import U8, PairBatch, PartialResult
 from ..dispatch import Route
 from ..errors import DeviceError
+from ..scoring.spec import ExtendSpec
 from .base import Engine
 
 
@@ -31,11 +32,14 @@ class ExtendWhereSooner:
 
     name = "auto"
 
-    def __init__(self, cpu: Engine, open_card: Callable[[], Engine], threads: int, score_only: bool) -> None:
-        """`open_card` raises DeviceError; its engine closes the CPU's. `threads`: of that."""
+    def __init__(self, cpu: Engine, open_card: Callable[[], Engine], threads: int, spec: ExtendSpec) -> None:
+        """`open_card` raises DeviceError; its engine closes the CPU's. `threads`: of that; `spec`: of the run."""
         self._cpu, self._open_card = cpu, open_card
-        self._cpu_cells = tuning.CPU_EXTEND_CELLS[score_only] * threads
-        self._gpu_cells = tuning.GPU_EXTEND_CELLS[score_only]
+        self._spec = spec
+        cpu_cells, gpu_cells = (cells[spec.score_only] for cells in (tuning.CPU_EXTEND_CELLS, tuning.GPU_EXTEND_CELLS))
+        if spec.guided:
+            cpu_cells, gpu_cells = tuning.CPU_GUIDED_CELLS, tuning.GPU_GUIDED_CELLS
+        self._cpu_cells, self._gpu_cells = cpu_cells * threads, gpu_cells
         self._lock = threading.Lock()
         self._spent = 0.0  # seconds of the CPU, by its model
         self._opening: threading.Thread | None = None
@@ -74,8 +78,9 @@ class ExtendWhereSooner:
         (self._card or self._cpu).close()
 
     def _sooner(self, pairs: PairBatch, route: Route) -> Engine:
-        query_len, target_len = (side[route.rows].astype(np.float64) for side in (pairs.q_len, pairs.t_len))
-        cells, letters = float(query_len @ target_len), float(query_len.sum() + target_len.sum())
+        query_len, target_len = (side[route.rows].astype(np.int64) for side in (pairs.q_len, pairs.t_len))
+        cells = float(self._spec.cells(query_len, target_len).sum(dtype=np.float64))
+        letters = float(query_len.sum() + target_len.sum())
         on_cpu = cells / self._cpu_cells
         on_gpu = tuning.GPU_EXTEND_JOB + letters * tuning.GPU_EXTEND_LETTER + cells / self._gpu_cells
         with self._lock:

@@ -14,12 +14,13 @@ from .._native import foreign_letter, gather_parts, share_rows, stage_columns, s
 from ..batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
-from ..gpu import sw
+from ..gpu import sw, sw_guided
 from ..gpu.device import Device
 from ..gpu.driver import Driver
 from ..gpu.job import Answers, Staged
 from ..gpu.lending import Lender
 from ..gpu.staging import Outbox, Staging
+from ..gpu.sw_guided import Cuts, GuidedWork
 from ..gpu.sw_job import SwJob, least_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from ..stats import Stats
@@ -74,6 +75,7 @@ class ExtendGpuEngine:
 
     name = "gpu"
     builds: tuple[sw.Build, ...]  # that pairs of 16 bits are shared out among
+    guided = sw_guided.BUILDS  # one of which takes all extensions in a band, until a Z-drop
 
     def __init__(
         self,
@@ -89,12 +91,15 @@ class ExtendGpuEngine:
         Raises:
             DeviceError: as open_driver does.
         """
-        assert spec.plain
+        assert spec.for_cards
         scheme = spec.scheme
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
         self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.lacks_letters
+        self._cuts = Cuts(spec.band, spec.zdrop) if spec.guided else None
         self._longest = [self._scores.longest(bits, self._rule) for bits in (16, 32)]
+        if self._cuts:
+            self._longest = [sw_guided.longest(self._scores, spec.band)] * 2
         self._device = Device(open_driver, IN_FLIGHT)
         try:
             free = self._device.call(lambda driver: driver.free_memory())
@@ -217,6 +222,8 @@ class ExtendGpuEngine:
 
     def _chosen(self, pairs: PairBatch, rows: I32, wide: bool) -> tuple[_Chosen, I32]:
         """Rows shared out among builds, and places of those that no build takes: then nothing else counts."""
+        if self._cuts:
+            return self._guided(pairs, rows, self._cuts)
         shared, codes, path = self._device.driver.card.shared_per_block, self._scores.codes, not self._spec.score_only
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
@@ -224,29 +231,41 @@ class ExtendGpuEngine:
         count = max(len(rows), self._under_way)  # jobs beside this one have the card that its last pairs leave idle
         if len(rows) <= sw.MOST_LOOKED_AT:
             builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
-        order, groups, others, letters = share_rows(
-            pairs,
-            rows,
-            sw.STEP,
-            sw.best_builds(builds, count, path, codes, digits),
-            np.array([build.width for build in (*builds, sw.WIDE)], np.int32),
-            0 if wide else narrow,
-            most,
-        )
-        works = [
-            sw.Work((*builds, sw.WIDE)[build], self._rule, self._scores, path, *sizes) for build, *sizes in groups
-        ]
+        best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
+        return self._in_order(pairs, rows, best, builds, 0 if wide else narrow, most)
+
+    def _guided(self, pairs: PairBatch, rows: I32, cuts: Cuts) -> tuple[_Chosen, I32]:
+        """The same where one build takes all."""
+        query_len, target_len = (int(side[rows].mean()) if len(rows) else 0 for side in (pairs.q_len, pairs.t_len))
+        count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
+        build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
+        best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
+        fits = build.shared(self._scores.codes) <= self._device.driver.card.shared_per_block
+        narrow, most = self._longest if fits else (0, 0)
+        return self._in_order(pairs, rows, best, (build, build), narrow, most)
+
+    def _in_order(
+        self, pairs: PairBatch, rows: I32, best: U8, builds: tuple[sw.Build, ...], narrow: int, most: int
+    ) -> tuple[_Chosen, I32]:
+        """Rows by their builds; see share_rows."""
+        widths = np.array([build.width for build in builds], np.int32)
+        order, groups, others, letters = share_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
+        works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every
         letters = every if lent or is_every_row(rows, len(pairs)) else letters
         return _Chosen(pairs, rows, order, works, letters, lent), others
+
+    def _work(self, build: sw.Build, count: int, longest_query: int, longest_target: int) -> sw.Work:
+        sizes = (build, self._rule, self._scores, not self._spec.score_only, count, longest_query, longest_target)
+        return GuidedWork(*sizes, self._cuts) if self._cuts else sw.Work(*sizes)
 
     def _start(self, chosen: _Chosen, workspace: int) -> Future[Answers]:
         pairs, rows, letters = chosen.pairs, chosen.rows, chosen.letters
         count, codes = len(rows), self._spec.scheme.codes
         buffers = self._columns if chosen.lent else self._staging
         try:
-            first = sw.row_of(chosen.works[0].build, self._rule, chosen.works[0].path)
+            first = chosen.works[0].launches[0][0]
             likely = max(letters / count / _LETTERS_A_RUN, 1.0)
             answers = self._outbox.take(first, count, operations(chosen.works), SwJob.spans, likely)
             with self._stats.timed("stage"):
@@ -294,7 +313,10 @@ class ExtendGpuEngine:
         status, score, span, cigar, start = answers.status, answers.cost, answers.span, answers.cigar, answers.start
         if not self._outbox.plenty:
             status, score, span, cigar, start = status.copy(), score.copy(), span.copy(), cigar.copy(), start.copy()
-        return PartialResult(places, status, np.zeros(len(places), np.uint8), score, span, cigar, start)
+        cut = np.zeros(len(places), np.uint8)
+        if self._cuts:
+            cut[:], span = span[:, 0] < 0, np.maximum(span, 0)
+        return PartialResult(places, status, cut, score, span, cigar, start)
 
 
 def _rows(route: Route, places: I32) -> I32:

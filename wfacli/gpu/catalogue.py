@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from . import local, long_bits, long_path, long_wavefront, sw, tiles
+from . import local, long_bits, long_path, long_wavefront, sw, sw_guided, tiles
 from .wfa import VARIANTS
 
 
@@ -233,6 +233,13 @@ def _sw() -> Iterator[Row]:
         yield Row(sw.walk_row_of(build, rule), "sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
 
 
+def _sw_guided() -> Iterator[Row]:
+    """Extensions in a band, until a Z-drop."""
+    for build in sw_guided.BUILDS:
+        macros = (*build.macros(sw.Rule.EXTENSION, False), ("WFACLI_RESIDENT", 4))
+        yield Row(sw_guided.row_of(build), "sw_guided.cu", "sw_guided", macros, build.threads)
+
+
 def _local() -> Iterator[Row]:
     """The best local alignment of one long pair."""
     for build in local.BUILDS:
@@ -252,5 +259,16 @@ _ARRAYS = (  # kernels that go over letters, counts and operations
 )
 
 ROWS: dict[str, Row] = table(
-    (*_ARRAYS, *_bits(), *_dp(), *_wavefronts(), *_long(), *_long_bits(), *_long_path(), *_sw(), *_local())
+    (
+        *_ARRAYS,
+        *_bits(),
+        *_dp(),
+        *_wavefronts(),
+        *_long(),
+        *_long_bits(),
+        *_long_path(),
+        *_sw(),
+        *_sw_guided(),
+        *_local(),
+    )
 )

@@ -30,7 +30,7 @@ _ROOM_32 = 1_400_000_000
 # a thread; by what factor rows take longer whose directions go to memory. At the end of a launch warps wait for the
 # last ones: for how much of the time that a pair takes. Fitted to kernels of each build alone, pairs of 64 to 4,096
 # letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
-_SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, _BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
+_SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
 _BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
 _AT_LAST = 3  # launches that leave a card together, when no other comes
 _RESIDENT = {32: 1584, 16: 2112}  # warps of such a card, by the columns of a lane
@@ -116,15 +116,15 @@ class Build:
         """Bytes of workspace of a group, as Room of cuda/sw_room.cuh has it."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
-            return _padded(edge)
+            return padded(edge)
         stripes = (longest_target - 1) // self.width + 1
         if self.whole:
             steps = longest_query + self.lanes - 1
             lines = -(-steps // (_LINE // self.columns)) * self.lanes
-            return _padded(_padded(edge, _LINE) + stripes * lines * _LINE)
+            return padded(padded(edge, _LINE) + stripes * lines * _LINE)
         states = (longest_query + self.lanes - 2) // self.steps + 1
         kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
-        return _padded(stripes * (edge + kept) + 32 + self.steps * self.width)
+        return padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
         """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond.
@@ -154,7 +154,7 @@ class Build:
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _DIGITS if digits else _FLAGS))
         several = np.where(stripes > 1, _STRIPES / min(self.lanes, 16), 0)
         row = sweep if not path else _KEPT * trace if self.whole else sweep + _STATES * self.columns
-        each = stripes * (rows + _BEGIN) * (row + several)
+        each = stripes * (rows + BEGIN) * (row + several)
         steps = np.minimum(query_len, target_len)  # of a path, about
         if path and self.whole:
             each = each + steps * _ALONE * self.pairs / self.lanes
@@ -255,7 +255,8 @@ class Scores:
         return max(min(found, _ANY_LENGTH), 0)
 
 
-def _padded(nbytes: int, to: int = 512) -> int:
+def padded(nbytes: int, to: int = 512) -> int:
+    """The next multiple."""
     return -(-nbytes // to) * to
 
 
@@ -359,6 +360,14 @@ class Work:
         rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
         found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
         return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)
+
+    def stride(self, rule: Rule) -> int:
+        """Bytes of workspace of a group."""
+        return self.build.stride(rule, self.path, self.longest_query, self.longest_target)
+
+    def into(self, task: npt.NDArray[np.void]) -> None:
+        """Writes sizes into an SwTask."""
+        task["longest_query"], task["longest_target"] = self.longest_query, self.longest_target
 
     @property
     def keeps_all(self) -> bool:

@@ -25,7 +25,7 @@ _WALKING = 2  # blocks a multiprocessor of a way back, which waits for memory: t
 def plan_of(work: sw.Work) -> Plan:
     """How pairs of one build go through their kernels."""
     launches = work.launches
-    strides = [work.build.stride(rule, work.path, work.longest_query, work.longest_target) for _, rule in launches]
+    strides = [work.stride(rule) for _, rule in launches]
     return Plan(
         tuple(catalogue.ROWS[row] for row, _ in launches),
         blocks=(work.build.groups * work.build.pairs,) * len(launches),
@@ -144,7 +144,7 @@ class SwJob(AlignJob):
         """All launches of a build over the task's pairs; `places`: memory for a place of each pair, twice."""
         work, plan, count = one.work, one.plan, int(todo["count"][0])
         todo["stride"], todo["prefixes"] = plan.stride * work.build.pairs, 0
-        todo["longest_query"], todo["longest_target"] = work.longest_query, work.longest_target
+        work.into(todo)
         for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
             if work.keeps_all and row == sw.walk_row_of(work.build, rule):

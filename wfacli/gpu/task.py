@@ -34,6 +34,7 @@ SW_TASK = np.dtype(
         *((name, np.int32) for name in ("longest_query", "longest_target", "rule")),
         ("same", np.uint32),
         ("scores", np.uint32, 256),
+        *((name, np.int32) for name in ("band", "drop")),
     ],
     align=True,
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from ..config import MAX_HEURISTIC
 from ..errors import UsageError
 from .scheme import Scheme
@@ -65,8 +68,27 @@ class ExtendSpec:
 
     @property
     def plain(self) -> bool:
-        """Whether all cells count, and one alignment of them: what cards' kernels compute."""
+        """Whether all cells count, and one alignment of them."""
         return not (self.heuristic or self.second_best)
+
+    @property
+    def guided(self) -> bool:
+        """Whether it is extensions' scores in a band, until a Z-drop, which cards have kernels for."""
+        return self.mode is ExtendMode.EXTENSION and self.score_only and self.heuristic and not self.xdrop
+
+    def cells(self, query_len: npt.NDArray[np.int64], target_len: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """How many cells extensions of such pairs have in the band, i64[n]; without one all are."""
+        cells: npt.NDArray[np.int64] = query_len * target_len
+        for one, other in ((query_len, target_len), (target_len, query_len)) if self.band else ():
+            # A corner beside the band is a triangle, less what would lie beyond the other sequence's end.
+            corner, beyond = np.maximum(one - self.band - 1, 0), np.maximum(one - self.band - 1 - other, 0)
+            cells = cells - (corner * (corner + 1) - beyond * (beyond + 1)) // 2
+        return cells
+
+    @property
+    def for_cards(self) -> bool:
+        """Whether cards' kernels compute it."""
+        return self.plain or self.guided
 
     @property
     def heuristic(self) -> bool:
