@@ -74,10 +74,10 @@ def aligning(kernel: str, spec: AlignSpec, batch: PairBatch) -> Call:
     return lambda: aligner.align(batch, rows, options, stop)
 
 
-def extending(mode: ExtendMode, score_only: bool, batch: PairBatch) -> Call:
-    """A batch through the kernels of any scores."""
+def extending(mode: ExtendMode, score_only: bool, batch: PairBatch, **cuts: int) -> Call:
+    """A batch through the kernels of any scores, all cells or in a band and until a drop."""
     aligner, stop, rows = Extender(ISA), CancelFlag(), rows_of(batch)
-    options = extend.native_options(ExtendSpec(SCHEME, mode, score_only), LIMITS)
+    options = extend.native_options(ExtendSpec(SCHEME, mode, score_only, **cuts), LIMITS)
     return lambda: aligner.align(batch, rows, options, stop)
 
 
@@ -149,6 +149,10 @@ def works() -> Iterator[tuple[str, Call]]:
     for mode, score_only in ((ExtendMode.LOCAL, True), (ExtendMode.LOCAL, False), (ExtendMode.GLOBAL, False)):
         yield f"extend {mode}, {'score' if score_only else 'path'}", extending(mode, score_only, short)
     yield "extend one pair, path", extending(ExtendMode.LOCAL, False, pairs(1, 1500, 0.1))
+    noisy = pairs(4, 1500, 0.1)
+    for score_only in (True, False):
+        name = f"extend in a band until a drop, {'score' if score_only else 'path'}"
+        yield name, extending(ExtendMode.EXTENSION, score_only, noisy, band=300, zdrop=400)
     yield from of_one_pair(3000, 0.05).items()
     maker = simulator(PairsSpec(300, 150, 150, error=0.05), None)
     yield "simulate", lambda: maker.make(0, 300)

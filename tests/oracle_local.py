@@ -108,48 +108,54 @@ def cut_extension(
     query: bytes, target: bytes, charged: Charges, band: int, xdrop: int, zdrop: int
 ) -> tuple[Optimum, bool]:
     """(extension, whether anything was left out) where cells are given up, by anti-diagonals; 0 is off."""
-    n, m = len(query), len(target)
+    _, i, j, cut = cut_prefixes(query, target, charged, band, xdrop, zdrop)
+    band = band or len(query) + len(target)
+    return banded_optimum(query[:i], target[:j], charged, -band, band), cut
+
+
+def cut_prefixes(
+    query: bytes, target: bytes, charged: Charges, band: int, xdrop: int, zdrop: int
+) -> tuple[int, int, int, bool]:
+    """(score, query letters, target letters, whether anything was left out) of such an extension's best cell."""
+    n, m, gap = len(query), len(target), charged.open + charged.extend
     band = band or n + m
-    cells = {(0, 0): (0, NEVER, NEVER)}  # H, and the same at the end of an insertion and of a deletion; only live ones
+    worth = charged.worth[np.frombuffer(query, np.uint8)][:, np.frombuffer(target, np.uint8)]
+    rows = np.arange(n + 1)
+    # H, and the same at the end of an insertion and of a deletion, by rows; of live cells only.
+    h, insertion, deletion = np.where(rows == 0, 0, NEVER), np.full(n + 1, NEVER), np.full(n + 1, NEVER)
+    before = np.full(n + 1, NEVER)  # H, one anti-diagonal earlier
     best, best_i, best_j, cut = 0, 0, 0, max(n, m) > band
-    none, gap = (NEVER, NEVER, NEVER), charged.open + charged.extend
     for d in range(1, n + m + 1):
-        live = []
-        for i in range(max(0, d - m), min(n, d) + 1):
-            j = d - i
-            if abs(j - i) > band:
-                continue
-            above, left, diagonal = (
-                cells.get((i - 1, j), none),
-                cells.get((i, j - 1), none),
-                cells.get((i - 1, j - 1), none),
-            )
-            insertion = max(above[0] - gap, above[1] - charged.extend)
-            deletion = max(left[0] - gap, left[2] - charged.extend)
-            match = diagonal[0] + int(charged.worth[query[i - 1], target[j - 1]]) if i and j else NEVER
-            score = max(match, insertion, deletion)
-            if score < NEVER // 2:
-                continue
-            if xdrop and score < best - xdrop:
-                cut = True
-                continue
-            cells[i, j] = (score, insertion, deletion)
-            live.append((-score, i, j))
-        if not live:
+        columns = d - rows
+        cells = (columns >= 0) & (columns <= m) & (abs(columns - rows) <= band)
+        above, opened, diagonal = (np.append(NEVER, values[:-1]) for values in (insertion, h, before))
+        insertion = np.maximum(opened - gap, above - charged.extend)
+        deletion = np.maximum(h - gap, deletion - charged.extend)
+        inner = cells & (rows > 0) & (columns > 0)
+        match = np.full(n + 1, NEVER)
+        match[inner] = diagonal[inner] + worth[rows[inner] - 1, columns[inner] - 1]
+        score = np.maximum(match, np.maximum(insertion, deletion))
+        live = cells & (score > NEVER // 2)
+        dropped = live & (score < best - xdrop) if xdrop else np.zeros(n + 1, bool)
+        cut |= bool(dropped.any())
+        live &= ~dropped
+        before = h
+        h, insertion, deletion = (np.where(live, values, NEVER) for values in (score, insertion, deletion))
+        if not live.any():
             continue
-        score, i, j = min(live)
-        if -score > best:
-            best, best_i, best_j = -score, i, j
+        i = int(h.argmax())
+        most, j = int(h[i]), d - i
+        if most > best:
+            best, best_i, best_j = most, i, j
         elif (
             zdrop
             and i >= best_i
             and j >= best_j
-            and best + score > zdrop + charged.extend * abs(i - j - best_i + best_j)
+            and best - most > zdrop + charged.extend * abs(i - j - best_i + best_j)
         ):
-            cut = cut or d < n + m
+            cut |= d < n + m
             break
-    query, target = query[:best_i], target[:best_j]
-    return banded_optimum(query, target, charged, -band, band), cut
+    return best, best_i, best_j, cut
 
 
 def _best_prefixes(pairs: Sequence[Pair], charged: Charges) -> list[tuple[int, int]]:

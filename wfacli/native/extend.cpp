@@ -119,8 +119,8 @@ void Extender::align(const BatchView& batch, const std::int32_t* rows, std::int6
 void Extender::align_some(const BatchView& batch, const std::int32_t* rows, std::int64_t count, AlignedRows& out) {
   const ExtendOptions& options = *options_;
   const bool path = options.path || options.second_best;
-  // Where cells were left out on the way to an extension's end, its prefixes may score more than was seen.
-  const bool again = path || options.cuts.any();
+  // Where cells were given up on the way to an extension's end, its prefixes may score more than was seen.
+  const bool again = path || options.cuts.xdrop > 0;
   pieces_.clear();
   for (std::int64_t r = 0; r < count; ++r) pieces_.push(Piece(batch.pair(rows[r])));
   if (options.mode == ExtendMode::Extension) {
@@ -279,20 +279,25 @@ SwBand Extender::band_of(const Piece& piece) const {
 
 // One piece after another, with cells left out.
 void Extender::solve_with_cuts(SwRule rule, bool path) {
-  const SwTask task{&options_->scheme, rule, path, false, options_->memory_bytes, cancelled_};
   for (std::size_t k = 0; k < order_.size(); ++k) {
     Piece& piece = pieces_[static_cast<std::size_t>(order_[k])];
-    if (rule == SwRule::Extension) {
-      const SwExtent found = sw_extent(options_->scheme, piece.coded, options_->cuts, memory_, *cancelled_);
-      piece.answer = {.status = found.status, .score = found.score, .query_at = found.i, .target_at = found.j};
-      piece.cut = found.cut;
-    } else {
-      const SwBand band = band_of(piece);
-      piece.answer = sw_banded(task, piece.coded, band, memory_);
-      if (options_->mode == ExtendMode::Global)
-        piece.cut = !band.covers(piece.coded.query_len, piece.coded.target_len);
-    }
+    if (!options_->wide) solve_cut(piece, 16, rule, path);
+    if (options_->wide || piece.answer.status == Status::ScoreLimit) solve_cut(piece, 32, rule, path);
   }
+}
+
+void Extender::solve_cut(Piece& piece, int bits, SwRule rule, bool path) {
+  const SwTask task{&options_->scheme, rule, path, piece.plain, options_->memory_bytes, cancelled_};
+  if (rule == SwRule::Extension) {
+    const SwExtent found = kernels_.extent(task, bits, piece.coded, options_->cuts, memory_);
+    piece.answer = {.status = found.status, .score = found.score, .query_at = found.i, .target_at = found.j};
+    piece.cut = found.cut;
+    return;
+  }
+  const SwBand band = band_of(piece);
+  piece.answer = kernels_.banded(task, bits, piece.coded, band, memory_);
+  if (options_->mode == ExtendMode::Global)
+    piece.cut = !band.covers(piece.coded.query_len, piece.coded.target_len);
 }
 
 // Solves those of the waiting pieces that so many bits hold; leaves the others waiting.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine.hpp"
-#include "sw_band.hpp"
+#include "sw.hpp"
 
 namespace wfacli {
 
@@ -67,6 +67,7 @@ class Extender {
   void encode(bool forward);
   void solve_empty(Piece& piece, SwRule rule, bool path);
   void solve_with_cuts(SwRule rule, bool path);
+  void solve_cut(Piece& piece, int bits, SwRule rule, bool path);
   SwBand band_of(const Piece& piece) const;
   void solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& waiting);
   void solve_lanes(int bits, const SwTask& task, const std::int32_t* pieces, std::int32_t count);

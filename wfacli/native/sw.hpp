@@ -3,6 +3,7 @@
 //
 //   sw_lanes   many pairs, one in each lane of a vector (sw_lanes.hpp)
 //   sw_strips  one pair over all lanes, in strips of rows (sw_strips.hpp)
+//   sw_extent, sw_banded  one pair, anti-diagonal by anti-diagonal, where cells are left out (sw_diagonals.hpp)
 //
 // Rows i are letters of the query, columns j of the target. H(i, j) is the best score of what precedes, I and D that
 // of an alignment which ends in an insertion (query letters alone) or a deletion. Where paths are wanted sequences
@@ -71,6 +72,28 @@ struct SwTask {
   const CancelFlag* cancelled;
 };
 
+// Ways to leave cells out on purpose; 0 is off.
+struct SwCuts {
+  std::int32_t band = 0;   // diagonals on either side
+  std::int32_t xdrop = 0;  // extensions: cells that score so much less than the best of earlier anti-diagonals go
+  std::int32_t zdrop = 0;  // extensions: they end once an anti-diagonal's best has fallen so far
+  bool any() const { return band > 0 || xdrop > 0 || zdrop > 0; }
+};
+
+// Cells (i, j) with low <= j - i <= high.
+struct SwBand {
+  std::int64_t low, high;
+  // Whether all cells of a matrix are in it.
+  WFACLI_INLINE bool covers(std::int32_t n, std::int32_t m) const { return low <= -std::int64_t{n} && high >= m; }
+};
+
+// How far a pair extends: the best cell, of several the one with the fewest letters, then the fewest query letters.
+struct SwExtent {
+  Status status = Status::Ok;
+  std::int32_t score = 0, i = 0, j = 0;
+  bool cut = false;  // something was left out
+};
+
 // Lanes of 8 bits take local scores alone.
 struct SwKernels {
   std::int32_t lanes8 = 0, lanes16 = 0;  // pairs that sw_lanes takes at a time
@@ -78,6 +101,15 @@ struct SwKernels {
   void (*lanes)(const SwTask&, int bits, const SwPair*, std::int32_t count, SwMemory&, SwAnswer*) = nullptr;
   // Aligns one pair in lanes of 16 or 32 bits.
   SwAnswer (*strips)(const SwTask&, int bits, const SwPair&, SwMemory&) = nullptr;
+  // Extends a pair from both beginnings, anti-diagonal by anti-diagonal, in lanes of 16 or 32 bits.
+  //
+  // Let best be the best cell of the anti-diagonals before. With X-drop, cells whose score is more than xdrop below its
+  // are given up. With Z-drop (as in minimap2: Li 2018, section 2.2.3) it ends after an anti-diagonal whose best cell
+  // lies behind best in neither sequence, and scores less than it by more than zdrop and `extend` for each diagonal
+  // between.
+  SwExtent (*extent)(const SwTask&, int bits, const SwPair&, const SwCuts&, SwMemory&) = nullptr;
+  // The canonical global alignment inside a band of two diagonals or more, which has both corners, in lanes of 16 or 32 bits.
+  SwAnswer (*banded)(const SwTask&, int bits, const SwPair&, const SwBand&, SwMemory&) = nullptr;
 };
 
 // What stands for a score of 0 in lanes of 8 bits, and the greatest local score that they surely hold; less than 1 where
@@ -98,9 +130,11 @@ constexpr std::int32_t kSwMoves16 = 6'000;
 WFACLI_INLINE bool sw_strips16(const SwScheme& s) { return 35 * s.most - s.least < kSwMoves16; }
 
 // Defined for each instruction set.
-#define WFACLI_DECLARE(isa) \
-  namespace isa {           \
-  SwKernels sw_kernels();   \
+#define WFACLI_DECLARE(isa)                                                                         \
+  namespace isa {                                                                                   \
+  SwKernels sw_kernels();                                                                           \
+  SwExtent sw_extent(const SwTask&, int bits, const SwPair&, const SwCuts&, SwMemory&);             \
+  SwAnswer sw_banded(const SwTask&, int bits, const SwPair&, const SwBand&, SwMemory&);             \
   }
 WFACLI_DECLARE(x86_64_v2)
 WFACLI_DECLARE(x86_64_v3)

@@ -36,7 +36,9 @@ static SwAnswer strips(const SwTask& task, int bits, const SwPair& pair, SwMemor
                     : SwStrips<std::int32_t, false>(task, pair, memory).run();
 }
 
-SwKernels sw_kernels() { return {SwVector<std::int8_t>::kCount, SwVector<std::int16_t>::kCount, lanes, strips}; }
+SwKernels sw_kernels() {
+  return {SwVector<std::int8_t>::kCount, SwVector<std::int16_t>::kCount, lanes, strips, sw_extent, sw_banded};
+}
 
 }  // namespace WFACLI_ISA
 }  // namespace wfacli

@@ -86,7 +86,7 @@ class SwLanes {
     const std::size_t columns = (static_cast<std::size_t>(m_) + kSwBlock) & ~std::size_t{kSwBlock - 1};
     const std::size_t across = 16 * Lookup::chunks();
     const std::size_t letters = kPlain ? columns * sizeof(Vector) : columns * across;
-    std::uint8_t* at = aligned_bytes_of(memory_.letters, letters);
+    std::uint8_t* at = aligned_bytes(memory_.letters, letters);
     for (int lane = 0; lane < static_cast<int>(kPlain ? kLanes : across); ++lane) {
       const SwPair* pair = lane < count_ ? &pairs_[lane] : nullptr;
       for (std::size_t j = 0; j < columns; ++j) {
@@ -99,7 +99,7 @@ class SwLanes {
       }
     }
     letters_ = at;
-    std::uint8_t* rows = aligned_bytes_of(memory_.rows, 2 * (static_cast<std::size_t>(m_) + 1) * sizeof(Vector));
+    std::uint8_t* rows = aligned_bytes(memory_.rows, 2 * (static_cast<std::size_t>(m_) + 1) * sizeof(Vector));
     h_ = reinterpret_cast<Lane*>(rows);
     inserted_ = h_ + (static_cast<std::size_t>(m_) + 1) * kLanes;
     const Vector gap = V::all(s_.open + s_.extend);
@@ -108,13 +108,7 @@ class SwLanes {
       V::store(h_ + j * std::size_t{kLanes}, h);
       V::store(inserted_ + j * std::size_t{kLanes}, h - gap);
     }
-    if constexpr (sw_flags(kFind)) table_ = aligned_bytes_of(memory_.table, table_bytes());
-  }
-
-  static std::uint8_t* aligned_bytes_of(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
-    buffer.clear();
-    buffer.reserve(bytes + 64);
-    return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
+    if constexpr (sw_flags(kFind)) table_ = aligned_bytes(memory_.table, table_bytes());
   }
 
   // Of a cell where one sequence has not begun, when its gap counts.

@@ -18,6 +18,13 @@ struct SwBytes {
   typedef T Type __attribute__((vector_size(Bytes)));
 };
 
+// Memory for so many bytes that begins where vectors may; what it held is lost.
+WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
+  buffer.clear();
+  buffer.reserve(bytes + 64);
+  return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
+}
+
 template <class Lane>
 struct SwVector : Lanes<Lane> {
   using L = Lanes<Lane>;
@@ -64,11 +71,65 @@ struct SwVector : Lanes<Lane> {
   static WFACLI_INLINE Vector if_above(Vector a, Vector b, Vector x, Vector y) {
     return (Vector)((Signed)a > (Signed)b ? (Signed)x : (Signed)y);
   }
+  // A bit for each byte of lanes that are all ones or zeros.
+  static WFACLI_INLINE std::uint64_t bits(Vector mask) {
+#if defined(__AVX512BW__)
+    if constexpr (L::kBytes == 64) return _mm512_movepi8_mask((__m512i)mask);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L::kBytes == 32) return static_cast<std::uint32_t>(_mm256_movemask_epi8((__m256i)mask));
+#endif
+#if defined(__SSE2__)
+    if constexpr (L::kBytes == 16) return static_cast<std::uint32_t>(_mm_movemask_epi8((__m128i)mask));
+#endif
+    std::uint64_t found = 0;
+    for (int lane = 0; lane < L::kCount; ++lane)
+      if (mask[lane]) found |= ((std::uint64_t{1} << sizeof(Lane)) - 1) << (lane * sizeof(Lane));
+    return found;
+  }
+  // Of all lanes.
+  static WFACLI_INLINE std::int32_t greatest(Vector v) {
+#if defined(__SSE4_1__)
+    if constexpr (sizeof(Lane) == 2) {  // of eight the least unsigned one has an instruction
+      alignas(64) __m128i parts[L::kBytes / 16];
+      std::memcpy(parts, &v, sizeof v);
+      for (int some = L::kBytes / 32; some; some /= 2)
+        for (int part = 0; part < some; ++part) parts[part] = _mm_max_epi16(parts[part], parts[part + some]);
+      const __m128i least = _mm_minpos_epu16(_mm_xor_si128(parts[0], _mm_set1_epi16(INT16_MAX)));
+      return INT16_MAX - _mm_extract_epi16(least, 0);
+    }
+#endif
+    alignas(64) Lane lanes[L::kCount];
+    L::store(lanes, v);
+    for (int some = L::kCount / 2; some; some /= 2)
+      for (int lane = 0; lane < some; ++lane)
+        lanes[lane] = lanes[lane] > lanes[lane + some] ? lanes[lane] : lanes[lane + some];
+    return lanes[0];
+  }
   // A signed byte for each lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
+#if defined(__AVX512BW__)
+    if constexpr (L::kBytes == 64 && sizeof(Lane) == 2)
+      return (Vector)_mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#endif
     typename SwBytes<std::int8_t, L::kCount>::Type bytes;
     std::memcpy(&bytes, from, sizeof bytes);
     return (Vector) __builtin_convertvector(bytes, Signed);
+  }
+  // x where the bytes of two lanes are the same, else y.
+  static WFACLI_INLINE Vector if_same(const std::uint8_t* a, const std::uint8_t* b, Vector x, Vector y) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+    if constexpr (L::kBytes == 64 && sizeof(Lane) == 2) {
+      const auto bytes = [](const std::uint8_t* at) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+      };
+      return (Vector)_mm512_mask_blend_epi16(_mm256_cmpeq_epi8_mask(bytes(a), bytes(b)), (__m512i)y, (__m512i)x);
+    }
+#endif
+    typename SwBytes<std::int8_t, L::kCount>::Type p, q;
+    std::memcpy(&p, a, sizeof p);
+    std::memcpy(&q, b, sizeof q);
+    return (Vector)(__builtin_convertvector(p == q, Signed) != 0 ? (Signed)x : (Signed)y);
   }
   // Each lane's lowest byte.
   static WFACLI_INLINE void store_bytes(std::uint8_t* to, Vector v) {
@@ -158,13 +219,18 @@ class SwLookup {
   // The next 16 letters, where `letters(r)` has those of lanes r, r + 16, … one lane after another.
   template <class Letters>
   WFACLI_INLINE void look_up(Letters&& letters) {
+    look_up(letters, found_);
+  }
+  // The same, for another place: a sixteenth of it for each of them.
+  template <class Letters>
+  WFACLI_INLINE void look_up(Letters&& letters, std::uint8_t* to) const {
     typename C::Bytes rows[16];
     for (int r = 0; r < 16; ++r) {
       const std::uint8_t* table = tables_ + r * 2 * C::kBytes;
       rows[r] = C::looked_up(C::load(table), C::load(table + C::kBytes), letters(r));
     }
     C::transpose(rows);
-    for (int k = 0; k < 16; ++k) C::store(found_ + k * C::kBytes, rows[k]);
+    for (int k = 0; k < 16; ++k) C::store(to + k * C::kBytes, rows[k]);
   }
   // All lanes' scores of the k-th of them.
   WFACLI_INLINE typename V::Vector score(int k) const { return V::widened(found_ + k * C::kBytes); }

@@ -71,15 +71,9 @@ class SwStrips {
     return answer_.status != Status::Ok;
   }
 
-  static std::uint8_t* aligned(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
-    buffer.clear();
-    buffer.reserve(bytes + 64);
-    return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
-  }
-
   // The row above the first strip, and memory for what is kept.
   void take_rows() {
-    std::uint8_t* rows = aligned(memory_.rows, row_);
+    std::uint8_t* rows = aligned_bytes(memory_.rows, row_);
     std::memset(rows, 0, row_);
     h_ = reinterpret_cast<Lane*>(rows) + kLanes;
     inserted_ = h_ + m_ + kRoom;
@@ -99,7 +93,7 @@ class SwStrips {
     memory_.bases.resize(2 * static_cast<std::size_t>(strips_) + 1);
     bases_ = memory_.bases.data();
     far_bases_ = bases_ + strips_;
-    std::uint8_t* at = aligned(memory_.saved, apart + all + 64);
+    std::uint8_t* at = aligned_bytes(memory_.saved, apart + all + 64);
     states_ = reinterpret_cast<Raw*>(at);
     at += (every_ > 1 ? every_ : strips_) * states() * sizeof(Raw);
     rows_ = at;
@@ -208,7 +202,7 @@ class SwStrips {
     std::memcpy(&sweep.state,
                 states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
                 sizeof(State));
-    std::uint8_t* flags = aligned(memory_.table, std::size_t{kKept} * kLanes);
+    std::uint8_t* flags = aligned_bytes(memory_.table, std::size_t{kKept} * kLanes);
     sweep.run(first, last + 1, flags);
     way.go(
         memory_.cigars, [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
