@@ -136,8 +136,8 @@ CPU_LOCAL_CELLS = 1.2e10  # a second, of a thread: one alone 1.6e10 to 2.2e10 on
 # of a card; one H200 took 1.2 ms for 64 million letters that lay page-locked, and a job some milliseconds with the
 # host's part of it. bench/extend_table.py, bench/sw_table.py, 2026-11-22.
 CPU_EXTEND_CELLS, GPU_EXTEND_CELLS = (5e9, 6.5e9), (1e12, 2.5e12)
-# The same of scores in bands until a Z-drop: a quarter to a third of ksw2's time, which has 7e8 on a machine with a card;
-# and 1.3e12 to 3.3e12 (bench/guided_table.py, 9a73785 and 4c4f9dc).
+# The same of scores in bands until a Z-drop: a quarter to a third of ksw2's time, which has 7e8 on a machine with a
+# card; and 1.3e12 to 3.3e12 (bench/guided_table.py, 9a73785 and 4c4f9dc).
 CPU_GUIDED_CELLS, GPU_GUIDED_CELLS = 2.6e9, 1.5e12
 GPU_EXTEND_JOB, GPU_EXTEND_LETTER = 4e-3, 4e-11  # seconds
 # The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.
