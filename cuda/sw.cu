@@ -89,11 +89,8 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
 WFACLI_DEVICE void align_all(const SwTask& task) {
   WFACLI_DYNAMIC_SHARED(profiles);
   __shared__ Shared shared;
-  for (int k = static_cast<int>(threadIdx.x); k < kSwCodes * kSwCodes / 4; k += WFACLI_BLOCK)
-    shared.scores[k] = task.scores[k];
-  __syncthreads();
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
-  const Profile profile(shared.scores, profiles + threadIdx.x / 32 * Profile::of_warp(task.codes), task.codes);
+  const Profile profile = Profile::of_block(task, shared.scores, profiles);
   std::uint8_t* const lines =
       profiles + WFACLI_BLOCK / 32 * Profile::of_warp(task.codes) + threadIdx.x / 32 * Lines::of_warp();
   for (;;) {

@@ -68,12 +68,9 @@ struct Turn {
 WFACLI_DEVICE void align_all(const SwTask& task) {
   WFACLI_DYNAMIC_SHARED(profiles);
   __shared__ Shared shared;
-  for (int k = static_cast<int>(threadIdx.x); k < kSwCodes * kSwCodes / 4; k += WFACLI_BLOCK)
-    shared.scores[k] = task.scores[k];
-  __syncthreads();
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
   const std::int32_t lane = thread & (kLanes - 1);
-  const Profile profile(shared.scores, profiles + threadIdx.x / 32 * Profile::of_warp(task.codes), task.codes);
+  const Profile profile = Profile::of_block(task, shared.scores, profiles);
   const GuidedRoom room = GuidedRoom::of(task, thread / kLanes);
   const Gaps gaps = gaps_of(task);
   const GuidedSweep sweep(task, room, profile, gaps, shared.scores, lane);

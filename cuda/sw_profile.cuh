@@ -17,6 +17,13 @@ class Profile {
       : scores_(scores), codes_(codes) {
     words_ = reinterpret_cast<std::uint32_t*>(memory) + (threadIdx.x & 31) * kAtOnce;
   }
+  // By all threads of a block: `scores` become the task's, and each warp has its part of `memory`.
+  WFACLI_DEVICE static Profile of_block(const SwTask& task, std::uint32_t* scores, std::uint8_t* memory) {
+    for (int k = static_cast<int>(threadIdx.x); k < kSwCodes * kSwCodes / 4; k += WFACLI_BLOCK)
+      scores[k] = task.scores[k];
+    __syncthreads();
+    return Profile(scores, memory + threadIdx.x / 32 * of_warp(task.codes), task.codes);
+  }
   // Bytes: rows of all codes and of the one beyond, for each pair.
   WFACLI_DEVICE static std::int32_t of_warp(std::int32_t codes) { return kPairs * (codes + 1) * 32 * kColumns; }
 

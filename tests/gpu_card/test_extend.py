@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +23,27 @@ def pairs_for(what: str) -> list[Pair]:
     return uneven(SEED, lengths.tolist(), NUCLEOTIDES if what == "nucleotides" else RESIDUES)
 
 
+def kernels_of_same(
+    folder: Path, files: Sequence[Path], options: Sequence[str], kernels: str, suffix: str
+) -> dict[str, float]:
+    """Seconds by kernel, of those whose names begin so, once both engines have written the same."""
+    wanted, found = (
+        align(folder, engine, *files, *options, suffix=suffix, command="extend") for engine in ("cpu", "gpu")
+    )
+    assert_same(found, wanted, " ".join(options))
+    assert_no_failure(found)
+    seconds = {k: s for k, s in found.report["stage_seconds"].items() if k.startswith(kernels)}
+    assert seconds
+    return seconds
+
+
 @pytest.mark.parametrize("mode", ["local", "extension", "semiglobal", "global"])
 @pytest.mark.parametrize("what", SCORES)
 def test_same_bytes(card: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, mode: str) -> None:
     files = write(tmp_path, "pairs", pairs_for(what))
     for more in ((), ("--score-only",)):
         suffix = ".tsv" if more else ".paf"
-        wanted, found = (
-            align(tmp_path, engine, *files, *SCORES[what], "--mode", mode, *more, suffix=suffix, command="extend")
-            for engine in ("cpu", "gpu")
-        )
-        assert_same(found, wanted, f"{what} {mode}")
-        assert_no_failure(found)
-        kernels = {k: s for k, s in found.report["stage_seconds"].items() if k.startswith("gpu sw")}
-        assert kernels
+        kernels = kernels_of_same(tmp_path, files, (*SCORES[what], "--mode", mode, *more), "gpu sw", suffix)
         say(f"extend {what}, {mode}{' scores' if more else ''}: {kernels}")
 
 
@@ -47,12 +54,5 @@ def test_in_a_band_until_a_drop(
 ) -> None:
     files = write(tmp_path, "pairs", pairs_for(what)[:600])
     more = ("--mode", "extension", "--score-only", *cuts)
-    wanted, found = (
-        align(tmp_path, engine, *files, *SCORES[what], *more, suffix=".tsv", command="extend")
-        for engine in ("cpu", "gpu")
-    )
-    assert_same(found, wanted, f"{what} {cuts}")
-    assert_no_failure(found)
-    kernels = {k: s for k, s in found.report["stage_seconds"].items() if k.startswith("gpu sw-guided")}
-    assert kernels
+    kernels = kernels_of_same(tmp_path, files, (*SCORES[what], *more), "gpu sw-guided", ".tsv")
     say(f"extend {what}, {' '.join(cuts)}: {kernels}")
