@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfacli.gpu import sw
+from wfacli.gpu import sw, sw_guided
 from wfacli.gpu.catalogue import ROWS
 from wfacli.scoring.scheme import Scheme
 
@@ -114,5 +114,6 @@ def test_every_build_has_its_rows() -> None:
     every = (*sw.BUILDS, *sw.WHOLE, sw.WIDE)
     names = {sw.row_of(b, r, p) for b in every for r in sw.Rule for p in (False, True)}
     names |= {sw.walk_row_of(b, r) for b in sw.WHOLE for r in sw.Rule if r is not sw.Rule.EXTENSION}
+    names |= {sw_guided.row_of(b) for b in sw_guided.BUILDS}
     assert names == {name for name in ROWS if name.startswith("sw-")}
     assert sw.row_of(sw.BUILDS[0], sw.Rule.SEMIGLOBAL, True) == sw.row_of(sw.BUILDS[0], sw.Rule.GLOBAL, True)
