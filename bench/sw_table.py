@@ -12,6 +12,7 @@ Ctrl-C, ends has all that was measured until then.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 import time
@@ -110,8 +111,14 @@ class Table:
             return None
         rows = list(self.rows.values())
         result = {"card": self.card, "scores": SCORES, "mode": "local", "bus_bytes_per_second": round(self.bus)}
-        part = "-part" if self.options.no_seeds or list(self.options.lengths) != list(LENGTHS) else ""
-        return harness.save(f"sw-table{part}", TIMED, {**result, "rows": rows})
+        return harness.save_so_far("sw-table", TIMED, {**result, "rows": rows}, self.whole)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has all rows, and all that was asked for of each; else it is a part."""
+        who = ("wfacli", "gasal2") if self.options.gasal2 else ("wfacli",)
+        every = itertools.product((*map(str, LENGTHS), *SEEDS), KINDS, who)
+        return all(one in self.rows.get(name, {}).get(kind, {}) for name, kind, one in every)
 
 
 def measure_ours(table: Table, every: dict[str, Pairs], options: argparse.Namespace) -> None:

@@ -71,6 +71,22 @@ def test_a_table_of_equal_lengths(card, capsys):
     assert "scores: gasal2 0.000" in capsys.readouterr().out
 
 
+def test_a_table_is_whole_once_it_has_all(card, monkeypatch):
+    monkeypatch.setattr(sw_table, "LENGTHS", (20, 30))
+    monkeypatch.setattr(sw_table, "SEEDS", ())
+    measured, seen = sw_ours.Ours.measured, []
+
+    def looks(*words):
+        seen.append([path.name for path in card.glob("*.json")])
+        return measured(*words)
+
+    monkeypatch.setattr(sw_ours.Ours, "measured", looks)
+    table(["--lengths", "20", "30"])
+    assert seen[-1] and all(name.endswith("-sw-table-part.json") for name in seen[-1])
+    (only,) = card.glob("*.json")
+    assert not only.name.endswith("-part.json")
+
+
 def test_what_was_measured_stays(card, monkeypatch):
     """Whatever ends it in mid-run: the file has the rows until then, and so has the picture."""
     measured = sw_ours.Ours.measured
