@@ -11,6 +11,9 @@ class UsageError(WfacliError):
     """Options that make no sense, alone or together; the command ends with status 2."""
 
 
+_SHOWN = 200  # letters of a record's name in a message
+
+
 class InputError(WfacliError):
     """Data that cannot be read.
 
@@ -26,7 +29,8 @@ class InputError(WfacliError):
         if line:
             where += f", line {line}"
         if record:
-            where += f", record {record}"
+            shown = record if len(record) <= _SHOWN else f"{record[:_SHOWN]}... ({len(record):,} letters)"
+            where += f", record {shown}"
         super().__init__(f"{where}: {message}")
 
 

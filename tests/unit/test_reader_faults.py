@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.reading import read
+from wfacli.errors import InputError
 from wfacli.io import reader
 
 ONE, TWO = b">t1\nACGT\n", b">t1\nACGT\n>t2\nACGT\n"
@@ -11,6 +12,7 @@ GOOD = b"@q1\nAC\n+\nII\n"
 FAULTS = {
     "no header": ((b"ACGT\n>q1\n", TWO), 0, "query", 1, "", "sequence before a header"),
     "no header after blank lines": ((b"\n\nACGT\n", TWO), 0, "query", 3, "", "this file with 'A'"),
+    "byte order mark": ((b"\xef\xbb\xbf>q1\nACGT\n", TWO), 0, "query", 1, "", "this file with a byte order mark"),
     "not text": ((b"\x1f\x00\x00", TWO), 0, "query", 1, "", "byte 0x1f"),
     "blank in a sequence": ((b">q1\nAC GT\n", TWO), 0, "query", 2, "q1", "a blank"),
     "tab in a sequence": ((b">q1\nACGT\n>q2\nAC\nG\tT\n", TWO), 1, "query", 5, "q2", "byte 0x09"),
@@ -105,3 +107,9 @@ def test_line_numbers_count_across_blocks(tmp_path, monkeypatch):
     pairs, error = read(tmp_path, queries, b">t\nA\n" * 5001)
     assert len(pairs) == 5000
     assert (error.line, error.record) == (20_002, "bad")
+
+
+def test_a_long_name_is_not_told_whole():
+    error = InputError("reads.fa", "a blank", "n" * 5000, 7)
+    assert str(error) == f"reads.fa, line 7, record {'n' * 200}... (5,000 letters): a blank"
+    assert error.record == "n" * 5000

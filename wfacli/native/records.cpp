@@ -17,6 +17,11 @@ std::string shown(std::uint8_t byte) {
   return text;
 }
 
+// What a line begins with; some editors put a mark before the text.
+std::string first_of(std::string_view line) {
+  return line.starts_with("\xef\xbb\xbf") ? "a byte order mark" : shown(static_cast<std::uint8_t>(line[0]));
+}
+
 // Whether eight bytes are all more than a blank.
 bool all_above_blank(const char* text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101ull;
@@ -77,7 +82,7 @@ Got RecordReader::start() {
     if (const Got got = lines_.take(line); got != Got::Item) return got;
     if (!line.empty())
       throw InputFault("sequence before a header: FASTA starts with '>', FASTQ with '@', this file with " +
-                           shown(static_cast<std::uint8_t>(line[0])),
+                           first_of(line),
                        lines_.number(), {});
   }
 }
