@@ -11,7 +11,7 @@ class UsageError(WfacliError):
     """Options that make no sense, alone or together; the command ends with status 2."""
 
 
-_SHOWN = 200  # letters of a record's name in a message
+_SHOWN = 300  # letters of a record's name in a message: more than SAM allows
 
 
 class InputError(WfacliError):
