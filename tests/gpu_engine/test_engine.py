@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.emulation.driver import EmulatedDriver
 from wfacli.batch import Status
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.dispatch import Route
@@ -17,6 +18,7 @@ from wfacli.engines.both import BothEngines
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
+from wfacli.gpu.arena import Arena
 from wfacli.gpu.device import IN_FLIGHT
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
@@ -101,6 +103,26 @@ def test_launches_of_one_part():
         assert_equal(aligned(engine, batch, THREAD), of_cpu(EDIT, batch), f"seed {SEED}")
         # A part's letters are packed and its operations gathered, by four kernels; the band and the walk go in turns.
         assert driver.calls["launch"] > (1 + 4 + 2) * driver.calls["upload"]
+
+
+def test_a_job_that_wants_a_little_more_takes_no_new_memory():
+    longest = (60, 66, 60, 70)  # letters, and so bytes
+    with on_card(EDIT) as (engine, driver):
+        for letters in longest:
+            batch = batch_of([(b"A" * letters, b"A" * letters)] * 200)
+            aligned(engine, batch, THREAD)
+            held = driver.calls["allocate"], driver.calls["free"]
+            assert held == (1, 0), f"{letters} letters"
+
+
+@pytest.mark.parametrize(("most", "held"), [(1 << 20, 125_000), (110_000, 110_000), (0, 100_000)])
+def test_an_arena_has_some_to_spare(most, held):
+    driver = EmulatedDriver(memory_total=1 << 20)
+    arena = Arena(driver)
+    arena.begin(100_000, most)
+    assert arena.nbytes == driver.most_allocated == held
+    arena.release()
+    driver.close()
 
 
 def test_a_card_with_little_memory():

@@ -40,7 +40,7 @@ from .support import (
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
-BATCHES = [batch_of(some_pairs(30 + 7 * i, 60, seed=SEED + i)) for i in range(5)]
+BATCHES = [batch_of(some_pairs(30 + 7 * i * i, 60, seed=SEED + i)) for i in range(5)]
 KERNELS = {EDIT: "gpu-bits-64", AFFINE: "gpu-dp-128"}
 OPENING = IN_FLIGHT + 1  # calls: a stream for each job, and what memory is free
 Prepare = Callable[[EmulatedDriver], None]

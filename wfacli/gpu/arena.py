@@ -5,6 +5,8 @@ from __future__ import annotations
 from .driver import Driver, Memory
 from .layout import padded
 
+_SPARE = 1.25  # times as much as is asked for: jobs are never quite alike, and whoever grows waits for the whole card
+
 
 class Arena:
     """A piece of the card's memory that only grows."""
@@ -19,12 +21,15 @@ class Arena:
         """Bytes that it holds."""
         return self._memory.nbytes if self._memory else 0
 
-    def begin(self, nbytes: int) -> None:
-        """Makes room for so many bytes; what was given out before is void. Raises OutOfDeviceMemory."""
+    def begin(self, nbytes: int, most: int = 0) -> None:
+        """Makes room for so many bytes; what was given out before is void. Raises OutOfDeviceMemory.
+
+        `most`: bytes up to which it may hold more than that, for jobs that want a little more than this one.
+        """
         self._used = 0
         if nbytes > self.nbytes:
             self.release()
-            self._memory = self._driver.allocate(nbytes)
+            self._memory = self._driver.allocate(max(min(int(_SPARE * nbytes), most), nbytes))
 
     def take(self, nbytes: int) -> int:
         """The address of the next piece."""

@@ -162,7 +162,8 @@ class _Running:
 def _begin(job: Job, future: Future[Any], free: list[Slot], running: deque[_Running]) -> None:
     if not future.set_running_or_notify_cancel():
         return
-    slot = free.pop()
+    slot = max(free, key=lambda slot: slot.arena.nbytes)  # to grow is to wait for all that runs
+    free.remove(slot)
     if isinstance(job, _Call) and job.now:
         _end(_Running(job, slot, future), free)
         return

@@ -157,7 +157,8 @@ class AlignJob:
                 driver.kernel(catalogue.ROWS[name])
             units = self._units(driver, kernels)
             arena = slot.arena
-            arena.begin(self._bytes(units))
+            nbytes = self._bytes(units)
+            arena.begin(nbytes, nbytes + self._workspace - units * self._plan.stride)
             letters = arena.take(staged.nbytes)
             self._events: list[tuple[str, Event]] = [("", driver.record(stream))]
             for first, piece in staged.pieces:
