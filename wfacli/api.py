@@ -1,7 +1,7 @@
 """Alignments of sequences in memory, for Python programs.
 
 Alignments are those of the command line: exact under the costs asked for unless heuristics are, and of all that are
-equally good the same one whatever the threads, the machine and the company (docs/semantics.md; ARCHITECTURE.md, *Semantics*).
+equally good the same one whatever the threads, the machine and the company (docs/semantics.md).
 Algorithms: wavefronts (Marco-Sola et al. 2021, doi:10.1093/bioinformatics/btaa777), bit-parallel columns (Myers 1999,
 doi:10.1145/316542.316550) and differences (Suzuki & Kasahara 2018, doi:10.1186/s12859-018-2014-8).
 """
