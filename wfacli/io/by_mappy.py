@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import mappy
-
 # Of that preset: scores, which the library does not tell, and what makes mates lie as they should.
 _MATCH, _MISMATCH, _GAPS = 2, 8, ((12, 2), (24, 1))
 _LONGEST_FRAGMENT, _LEAST_GAP, _PAIR_BONUS = 800, 100, 33
@@ -53,6 +51,8 @@ def fragments(files: Sequence[Iterable[Any]]) -> Iterator[tuple[Read, ...]]:
 
 def tells_other_strand() -> bool:
     """Whether the library tells parts of second mates on their other strand, as 2.31 does and those before it."""
+    import mappy
+
     rng = random.Random(1)
     letters = "".join(rng.choice("ACGT") for _ in range(600))
     second = "A" * 30 + mappy.revcomp(letters[250:400])
@@ -88,7 +88,7 @@ def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], letters: int) -> 
         return a.strand != b.strand and a.ctg == b.ctg and near and score(a) + score(b) >= least
 
     pairs = [(a, b) for a in firsts for b in seconds if good(a, b)]
-    return max(pairs, key=lambda pair: (score(pair[0]) + score(pair[1]), pair[0].mapq + pair[1].mapq), default=None)
+    return max(pairs, key=lambda pair: score(pair[0]) + score(pair[1]), default=None)
 
 
 def sam_line(name: str, flags: int, hit: Any, length: int, mirrored: bool) -> str:
@@ -139,6 +139,8 @@ def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
 
 def main(form: str, preset: str, threads: int, reference: str, *paths: str) -> None:
     """Maps the reads of one file, or pairs of two, and prints what is found. Ends the process where it cannot."""
+    import mappy
+
     aligner = mappy.Aligner(reference, preset=preset, n_threads=threads)
     if not aligner:
         sys.exit(f"the reference cannot be read, or there is no preset {preset}")

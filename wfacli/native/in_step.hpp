@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "hashing.hpp"
 #include "mates.hpp"
 #include "records.hpp"
 
@@ -18,11 +19,12 @@ class InStep {
   // The stream of which the next record is to be read.
   int next() const { return waits_ ? 2 : 0; }
 
-  void read(int stream, std::string_view name) {
+  // `seen`: all names before.
+  void read(int stream, std::string_view name, NameSet& seen) {
     if (two_files_)
       read_in_turn(stream, name);
     else
-      read_behind(name);
+      read_behind(name, seen);
   }
 
   void ended(int stream) const {
@@ -30,9 +32,12 @@ class InStep {
   }
 
  private:
-  void read_behind(std::string_view name) {
-    if (mate_of_name(waiting_) == 2 && without_mate(waiting_) == without_mate(name))
-      fail("stands behind " + waiting_ + ": of mates the first one comes first (in BAM, by samtools collate)", 0, name);
+  void read_behind(std::string_view name, NameSet& seen) {
+    const int told = mate_of_name(name);
+    const std::string_view base = without_mate(name);
+    const bool beside = without_mate(waiting_) == base;
+    if (beside ? mate_of_name(waiting_) == 2 : seen.has(told ? with_mate(base, 3 - told) : std::string(name)))
+      fail((beside ? "follows its second mate" : "its mate stands elsewhere") + std::string(kOrder), 0, name);
     waiting_ = name;
   }
 
@@ -61,6 +66,9 @@ class InStep {
     throw fault;
   }
 
+  static constexpr std::string_view kOrder =
+      ": mates follow one another, the first one first (in BAM, by samtools collate), or second ones have their own file "
+      "(--mates)";
   bool two_files_;
   bool waits_ = false;   // the first file is one record ahead,
   std::string waiting_;  // which has this name, without what says which mate it is; of one file: the record before

@@ -213,7 +213,7 @@ Got MappedReader::next_read(ReadView& read) {
     read.comment = {};
   }
   ++counts_.reads;
-  if (options_.in_step) step_.read(reads_from_, read.name);
+  if (options_.in_step) step_.read(reads_from_, read.name, seen_);
   identify(read);
   return Got::Item;
 }
