@@ -107,7 +107,7 @@ def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
 
 def test_standard_input_is_refused(folder: Path) -> None:
     result = run("map", "ref.fa", "-", cwd=folder, env=environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin"))
-    assert_failure(result, 2, "reads both files twice")
+    assert_failure(result, 2, "reads its files twice")
 
 
 @pytest.mark.skipif(HAS_MAPPY, reason="mappy is installed")

@@ -1,7 +1,7 @@
 """minimap2's library as a mapper: `python -m wfacli.io.by_mappy FORM PRESET THREADS REFERENCE READS [MATES]`.
 
-FORM is paf, or sam: then reads are paired as minimap2 does by its preset for short reads, and there are no letters in the
-SAM. mappy aligns all that it maps. Reads go to its threads some at a time, and hits come out in their order.
+FORM is paf, or sam: then reads are paired as minimap2 does by its preset for short reads, and the SAM has no letters.
+mappy aligns all that it maps. Reads go to its threads some at a time, and hits come out in their order.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def tells_other_strand() -> bool:
 def score(hit: Any) -> int:
     """That of a hit's alignment."""
     gaps = [length for length, operation in hit.cigar if operation in (1, 2)]
-    mismatches = hit.NM - sum(gaps)
-    return (
-        _MATCH * hit.mlen - _MISMATCH * mismatches - sum(min(o + e * length for o, e in _GAPS) for length in gaps)
-    )
+    matches: int = hit.mlen
+    mismatches: int = hit.NM - sum(gaps)
+    costs: int = sum(min(o + e * length for o, e in _GAPS) for length in gaps)
+    return _MATCH * matches - _MISMATCH * mismatches - costs
 
 
 def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], letters: int) -> tuple[Any, Any] | None:
-    """The best two hits of mates that lie as minimap2 wants them, towards each other and near enough; None without any.
+    """The best two hits of mates that lie as minimap2 wants them, towards each other and near enough, or None.
 
     Args:
         firsts: hits of the first mate.
@@ -114,7 +114,7 @@ def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str
     for hit in hits:
         if hit.is_primary:
             found[hit.read_num - 1].append(hit)
-    pair = proper_pair(*found, sum(len(letters) for _, letters in reads)) if len(reads) == 2 else None
+    pair = proper_pair(found[0], found[1], sum(len(r[1]) for r in reads)) if len(reads) == 2 else None
     lines = []
     for mate, ((name, letters), own) in enumerate(zip(reads, found, strict=True)):
         flags = _PAIRED | _MATES[mate] if len(reads) == 2 else 0

@@ -8,6 +8,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -43,7 +44,8 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
         import mappy  # noqa: F401
     except ImportError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
-    return [sys.executable, "-m", f"{__package__}.by_mappy", "sam" if sam else "paf", preset, str(threads), reference, *reads]
+    program = [sys.executable, "-m", f"{__package__}.by_mappy"]
+    return [*program, "sam" if sam else "paf", preset, str(threads), reference, *reads]
 
 
 class _Piped:
@@ -86,7 +88,7 @@ class MapperFiles(MappedFiles):
         """Takes paths of files.
 
         Raises:
-            UsageError: standard input, which a mapper and this program cannot both read; mates that would not be paired.
+            UsageError: standard input, which a mapper and this program cannot both read; mates that would be no pairs.
             WfacliError: there is no mapper.
         """
         if "-" in (reads, reference, mates):
@@ -122,11 +124,9 @@ class MapperFiles(MappedFiles):
 
     @staticmethod
     def _file(path: str) -> Source:
-        source = Source(path)
-        if not source.regular:
-            source.close()
+        if Path(path).is_fifo():
             raise InputError(path, "is a pipe, and wfacli map reads its files twice: write it to a file")
-        return source
+        return Source(path)
 
     def _readable(self, source: Source) -> str:
         """The path of what a mapper can read, of a file that is open."""
