@@ -1,6 +1,5 @@
-"""minimap2's library as a mapper: `python -m wfacli.io.by_mappy FORM PRESET THREADS REFERENCE READS [MATES]`.
+"""minimap2's library as a mapper: PAF, or SAM with reads paired as minimap2 does by its preset for short reads.
 
-FORM is paf, or sam: then reads are paired as minimap2 does by its preset for short reads, and the SAM has no letters.
 mappy aligns all that it maps. Reads go to its threads some at a time, and hits come out in their order.
 """
 
@@ -8,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from ..errors import WfacliError
 
 # Of that preset: scores, which the library does not tell, and what makes mates lie as they should.
 _MATCH, _MISMATCH, _GAPS = 2, 8, ((12, 2), (24, 1))
@@ -137,14 +137,24 @@ def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
     )
 
 
-def main(form: str, preset: str, threads: int, reference: str, *paths: str) -> None:
-    """Maps the reads of one file, or pairs of two, and prints what is found. Ends the process where it cannot."""
+def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: str) -> Iterator[str]:
+    """Yields what is found of the reads of one file, or of the pairs of two, in their order.
+
+    Args:
+        pairing: as SAM, without letters; else as PAF of single reads.
+        preset: minimap2's.
+        threads: that map.
+        reference: a file.
+        paths: of reads, and mates.
+
+    Raises:
+        WfacliError: the library cannot read the reference, or has no such preset.
+    """
     import mappy
 
     aligner = mappy.Aligner(reference, preset=preset, n_threads=threads)
     if not aligner:
-        sys.exit(f"the reference cannot be read, or there is no preset {preset}")
-    pairing = form == "sam"
+        raise WfacliError(f"the reference cannot be read, or there is no preset {preset}")
     mirrored = pairing and tells_other_strand()
     own = threading.local()
 
@@ -160,8 +170,4 @@ def main(form: str, preset: str, threads: int, reference: str, *paths: str) -> N
     work = iter(work)
     with ThreadPoolExecutor(threads) as pool:
         while some := list(itertools.islice(work, 16 * threads)):
-            sys.stdout.write("".join(pool.map(lines, some)))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:])
+            yield "".join(pool.map(lines, some))

@@ -20,6 +20,16 @@ from .sources import Source
 
 # Presets by which minimap2 pairs reads. It does so by the scores of their alignments, which it makes with SAM alone.
 PAIRING = ("sr", "short")
+_BY_MAPPY = """
+import sys
+from wfacli.errors import WfacliError
+from wfacli.io.by_mappy import mappings
+form, preset, threads, *paths = sys.argv[1:]
+try:
+    sys.stdout.writelines(mappings(form == "sam", preset, int(threads), *paths))
+except WfacliError as error:
+    sys.exit(str(error))
+"""
 _ONE_INDEX = "1000G"  # letters of the reference in one index: of several each would give its own mappings of a read
 _AT_ONCE = 1 << 18
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
@@ -44,8 +54,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
         import mappy  # noqa: F401
     except ImportError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
-    program = [sys.executable, "-m", f"{__package__}.by_mappy"]
-    return [*program, "sam" if sam else "paf", preset, str(threads), reference, *reads]
+    return [sys.executable, "-c", _BY_MAPPY, "sam" if sam else "paf", preset, str(threads), reference, *reads]
 
 
 class _Piped:
