@@ -81,7 +81,12 @@ ReferenceArgument = Annotated[
     ),
 ]
 ReadsArgument = Annotated[
-    str, typer.Argument(metavar="READS", help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice.")
+    str,
+    typer.Argument(
+        metavar="READS",
+        help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice. Of pairs in two files the first reads, "
+        "with the others by --mates.",
+    ),
 ]
 MatesOption = Annotated[
     str | None,
