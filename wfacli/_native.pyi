@@ -59,6 +59,7 @@ class MappedReader(StreamReader):
         read_group: bool,
         skip: bool,
         mates: bool,
+        in_step: bool,
         folder: str,
         shelf: int,
     ) -> None: ...

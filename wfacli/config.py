@@ -288,6 +288,8 @@ class MappingSpec:
         shelf: bytes of reads that wait in memory for their mappings; more wait in a file.
         copy_tags: what SAM has as tags in the reads' comments goes to their records.
         mates: a file of its own has the second mates of pairs.
+        in_step: mates are as a mapper pairs them, or the run ends: at the same place of both files, or the second one
+            behind the first one.
     """
 
     span: Span = Span.MAPPED
@@ -297,6 +299,7 @@ class MappingSpec:
     shelf: int = 256 * MIB
     copy_tags: bool = False
     mates: bool = False
+    in_step: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ import typer
 from .. import __version__
 from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
 from ..cores import usable_cores
-from ..io.mapper import MapperFiles
+from ..io.mapper import PAIRING, MapperFiles
 from ..run_mapped import MappedRun
 from .console import note
 from .mapping_options import (
@@ -58,6 +59,7 @@ from .outputs import Storage, Tags, output_spec
 from .running import run_to_its_end
 from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
 
+_LONG_READS = "map-ont"
 MAP_HELP = """Map READS to REFERENCE and align them where they lie.
 
 minimap2 finds the places, with its presets (its library, mappy, does where it is not on PATH); then each is aligned \
@@ -66,6 +68,8 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 [bold]Examples[/bold]
 
   wfacli map ref.fa reads.fq --preset map-hifi --md --sort --write-index -o out.bam
+
+  wfacli map ref.fa R1.fq.gz --mates R2.fq.gz --sort --write-index -o pairs.bam
 
   wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric affine2p --format paf > out.paf
 """
@@ -77,14 +81,31 @@ ReferenceArgument = Annotated[
     ),
 ]
 ReadsArgument = Annotated[
-    str, typer.Argument(metavar="READS", help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice.")
+    str,
+    typer.Argument(
+        metavar="READS",
+        help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice. Of pairs in two files the first reads, "
+        "with the others by --mates.",
+    ),
+]
+MatesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mates",
+        metavar="FILE",
+        show_default=False,
+        help="FASTA or FASTQ with the second reads of pairs, in the order of READS, which has the first ones. With "
+        "--preset sr mates may also follow one another in READS, under one name or as NAME/1 and NAME/2.",
+        rich_help_panel=PANEL,
+    ),
 ]
 PresetOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "-x",
         "--preset",
         metavar="NAME",
+        show_default="map-ont; with --mates sr",
         help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, …",
         rich_help_panel=PANEL,
     ),
@@ -94,7 +115,8 @@ PresetOption = Annotated[
 def map_(
     reference: ReferenceArgument,
     reads: ReadsArgument,
-    preset: PresetOption = "map-ont",
+    mates: MatesOption = None,
+    preset: PresetOption = None,
     span: SpanOption = Span.MAPPED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
@@ -128,7 +150,9 @@ def map_(
     debug: DebugOption = False,
 ) -> None:
     """Maps and aligns; the help is MAP_HELP."""
-    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags)
+    preset = preset or (_LONG_READS if mates is None else PAIRING[0])
+    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None)
+    spec = replace(spec, in_step=preset in PAIRING)
     config = Config(
         spec=spec_of(
             metric=metric,
@@ -161,7 +185,7 @@ def map_(
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     refuse_tags(copy_tags, config.output.format)
-    files = MapperFiles(reads, reference, preset, config.threads)
+    files = MapperFiles(reads, reference, preset, config.threads, mates)
     tell = None if quiet else note
     run_to_its_end(
         lambda: MappedRun(config, spec, files, output, __version__, stats, tell), progress=progress, quiet=quiet

@@ -44,9 +44,7 @@ class MappedFiles:
             opened[1] = grouped_mappings(opened[1])
             opened[0] = self._fastq(opened[0])
             for mates in opened[3:]:
-                if is_bam(mates):
-                    raise InputError(mates.path, "is BAM; BAM has both mates: give it as READS, without --mates")
-                refuse_alignments(mates)
+                self._refuse_bam(mates)
         except InputError:
             for source in opened:
                 source.close()
@@ -62,6 +60,12 @@ class MappedFiles:
         reads.close()
         self._bam = BamReads(self.query, reads.regular)
         return self._bam.source
+
+    @staticmethod
+    def _refuse_bam(mates: Source) -> None:
+        if is_bam(mates):
+            raise InputError(mates.path, "is BAM; BAM has both mates: give it as READS, without --mates")
+        refuse_alignments(mates)
 
     def finished(self) -> None:
         """Called when all reads and mappings were read. Raises InputError where some may be missing."""
@@ -145,6 +149,7 @@ def mapped_reader(
         read_group=read_group,
         skip=spec.skip,
         mates=spec.mates,
+        in_step=spec.in_step,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,
     )

@@ -1,4 +1,4 @@
-"""Where reads lie, found by minimap2 or its library: a process beside this one that writes PAF."""
+"""Where reads lie, found by minimap2 or its library: a process beside this one that writes PAF, or SAM of pairs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -16,42 +18,43 @@ from .mapped import MappedFiles
 from .process import Process
 from .sources import Source
 
-# By mappy, which always aligns what it maps; so it takes longer than minimap2 does. Reads go to its threads some at a
-# time, and hits come out in their order.
+# Presets by which minimap2 pairs reads. It does so by the scores of their alignments, which it makes with SAM alone.
+PAIRING = ("sr", "short")
 _BY_MAPPY = """
-import collections, concurrent.futures, itertools, sys
-import mappy
-preset, threads, reference, reads = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
-aligner = mappy.Aligner(reference, preset=preset, n_threads=threads)
-if not aligner:
-    sys.exit("the reference cannot be read, or there is no preset " + preset)
-buffers = collections.defaultdict(mappy.ThreadBuffer)
-def lines(read):
-    name, letters, _ = read
-    return "".join(
-        f"{name}\\t{len(letters)}\\t{h.q_st}\\t{h.q_en}\\t{'+' if h.strand > 0 else '-'}\\t{h.ctg}\\t{h.ctg_len}\\t"
-        f"{h.r_st}\\t{h.r_en}\\t{h.mlen}\\t{h.blen}\\t{h.mapq}\\ttp:A:{'P' if h.is_primary else 'S'}\\n"
-        for h in aligner.map(letters)
-    )
-records = mappy.fastx_read(reads)
-with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-    while some := list(itertools.islice(records, 16 * threads)):
-        sys.stdout.write("".join(pool.map(lines, some)))
+import sys
+from wfacli.errors import WfacliError
+from wfacli.io.by_mappy import mappings
+form, preset, threads, *paths = sys.argv[1:]
+try:
+    sys.stdout.writelines(mappings(form == "sam", preset, int(threads), *paths))
+except WfacliError as error:
+    sys.exit(str(error))
 """
 _ONE_INDEX = "1000G"  # letters of the reference in one index: of several each would give its own mappings of a read
 _AT_ONCE = 1 << 18
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
 
-def mapper_command(preset: str, threads: int, reference: str, reads: str) -> list[str]:
-    """What writes PAF: minimap2 where it is on PATH, else its library. Raises WfacliError where neither is there."""
+def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[str]) -> list[str]:
+    """What writes mappings: minimap2 where it is on PATH, else its library.
+
+    Args:
+        preset: minimap2's; of PAIRING those that write SAM, with flags of mates.
+        threads: that map.
+        reference: a file.
+        reads: one, or two with mates.
+
+    Raises:
+        WfacliError: neither is there.
+    """
+    sam = preset in PAIRING
     if found := shutil.which("minimap2"):
-        return [found, "-x", preset, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, reads]
+        return [found, "-x", preset, *["-a"] * sam, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
     try:
         import mappy  # noqa: F401
     except ImportError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
-    return [sys.executable, "-c", _BY_MAPPY, preset, str(threads), reference, reads]
+    return [sys.executable, "-c", _BY_MAPPY, "sam" if sam else "paf", preset, str(threads), reference, *reads]
 
 
 class _Piped:
@@ -88,38 +91,55 @@ class _Piped:
 
 
 class MapperFiles(MappedFiles):
-    """READS and REFERENCE, and the mappings that a mapper finds between them."""
+    """READS (and MATES) and REFERENCE, and the mappings that a mapper finds between them."""
 
-    def __init__(self, reads: str, reference: str, preset: str, threads: int) -> None:
+    def __init__(self, reads: str, reference: str, preset: str, threads: int, mates: str | None = None) -> None:
         """Takes paths of files.
 
         Raises:
-            UsageError: standard input, which a mapper and this program cannot both read.
+            UsageError: standard input, which a mapper and this program cannot both read; mates that would be no pairs.
             WfacliError: there is no mapper.
         """
-        if "-" in (reads, reference):
-            raise UsageError("wfacli map reads both files twice: give files, not standard input")
-        super().__init__(reads, reference, "minimap2")
+        if "-" in (reads, reference, mates):
+            raise UsageError("wfacli map reads its files twice: give files, not standard input")
+        if mates is not None and preset not in PAIRING:
+            raise UsageError(f"--mates: minimap2 pairs reads with --preset {PAIRING[0]} alone, not with {preset}")
+        if mates is not None and os.path.realpath(mates) == os.path.realpath(reads):
+            raise UsageError("READS and --mates are the same file")
+        super().__init__(reads, reference, "minimap2", mates)
         self._preset, self._threads = preset, threads
-        mapper_command(preset, threads, reference, reads)  # or there is none
+        mapper_command(preset, threads, reference, [reads])  # or there is none
         self._process: Process | None = None
         self._piped: list[_Piped] = []
         self._copy: BamReads | None = None
 
     def open(self) -> tuple[Source, ...]:
-        """Opens reads and reference, and starts the mapper. Raises InputError."""
-        reads, reference = self._fastq(Source(self.query)), Source(self.reference)
-        paths = [self.reference if reference.common else self._pipe(Source(self.reference)), self.query]
+        """Opens reads, reference and mates, and starts the mapper. Raises InputError."""
+        reads, reference = self._fastq(self._file(self.query)), self._file(self.reference)
+        mates = [self._file(path) for path in (self.mates,) if path]
+        for source in mates:
+            self._refuse_bam(source)
+        paths = [self._readable(source) for source in (reads, *mates)]
         if self._bam:
+            if mates:
+                raise InputError(self.query, "is BAM, which has both mates: give it without --mates")
             self._copy = BamReads(self.query, True)
-            paths[1] = self._pipe(self._copy.source)
-        elif not reads.common:
-            paths[1] = self._pipe(Source(self.query))
-        command = mapper_command(self._preset, self._threads, *paths)
+            paths[0] = self._pipe(self._copy.source)
+        command = mapper_command(self._preset, self._threads, self._readable(reference), paths)
         self._process = Process(command, self.mappings, [piped.reader for piped in self._piped])
         for piped in self._piped:
             piped.taken()
-        return reads, self._process.source, reference
+        return reads, self._process.source, reference, *mates
+
+    @staticmethod
+    def _file(path: str) -> Source:
+        if Path(path).is_fifo():
+            raise InputError(path, "is a pipe, and wfacli map reads its files twice: write it to a file")
+        return Source(path)
+
+    def _readable(self, source: Source) -> str:
+        """The path of what a mapper can read, of a file that is open."""
+        return source.path if source.common else self._pipe(Source(source.path))
 
     def _pipe(self, source: Source) -> str:
         self._piped.append(_Piped(source))

@@ -43,7 +43,7 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
     : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads, options_.copy_tags}),
-      mates_({true, options_.whole_reads, options_.copy_tags}), shelf_(options_.folder, options_.shelf), mappings_(reference) {}
+      mates_({true, options_.whole_reads, options_.copy_tags}), step_(options_.mates), shelf_(options_.folder, options_.shelf), mappings_(reference) {}
 
 MappedBatch MappedReader::take() {
   MappedBatch taken{builder_.take(), std::move(columns_)};
@@ -185,6 +185,7 @@ Got MappedReader::find_read(ReadView& read) {
   }
   reads_from_ = options_.mates && mate_of_name(name) == 2 ? 2 : 0;
   for (;;) {
+    if (options_.in_step && options_.mates) reads_from_ = step_.next();
     if (const Got got = next_read(read); got != Got::Item) return got;
     if (read.name == name || (may_lack && read.name == other)) return Got::Item;
     shelf_.put(read);
@@ -194,7 +195,10 @@ Got MappedReader::find_read(ReadView& read) {
 // The next read of its file, whoever asks for it.
 Got MappedReader::next_read(ReadView& read) {
   RecordStream& reads = reads_of(reads_from_);
-  if (const Got got = reads.more(); got != Got::Item) return got;
+  if (const Got got = reads.more(); got != Got::Item) {
+    if (got == Got::End && options_.in_step) step_.ended(reads_from_);
+    return got;
+  }
   const RecordColumns& records = reads.records();
   const RecordPlace& place = records.places[reads.at()];
   reads.taken(1);
@@ -209,6 +213,7 @@ Got MappedReader::next_read(ReadView& read) {
     read.comment = {};
   }
   ++counts_.reads;
+  if (options_.in_step) step_.read(reads_from_, read.name, seen_);
   identify(read);
   return Got::Item;
 }
@@ -407,7 +412,7 @@ void MappedReader::add_rest(ReadView& read) {
 Next MappedReader::rest() {
   ReadView read;
   const bool keep = options_.keep_unmapped, wait = told_by_name();
-  reads_from_ = rest_from_;
+  reads_from_ = options_.in_step && options_.mates && rest_from_ == 0 ? step_.next() : rest_from_;
   if (keep && (!wait || reads_end_) && shelf_.take_first(read)) {
     add_rest(read);
     return Next::Full;
@@ -416,7 +421,7 @@ Next MappedReader::rest() {
   const Got got = next_read(read);
   if (got == Got::NeedInput) return wants_reads();
   if (got == Got::End) {
-    reads_end_ = !options_.mates || rest_from_ == 2;
+    reads_end_ = !options_.mates || reads_from_ == 2;
     rest_from_ = 2;
   } else if (keep && wait) {
     shelf_.put(read);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hashing.hpp"
+#include "in_step.hpp"
 #include "mappings.hpp"
 #include "shelf.hpp"
 #include "streams.hpp"
@@ -26,6 +27,7 @@ struct MappedOptions {
   bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
   bool read_group = false;     // which get a read group of their own
   bool mates = false;          // stream 2 has the second mates of pairs, stream 0 the first ones
+  bool in_step = false;        // mates are as a mapper pairs them (in_step.hpp), or that is a fault
   bool skip = false;           // leave mappings out that are faulty, and count them
   std::string folder;          // for temporary files
   std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
@@ -108,6 +110,7 @@ class MappedReader : public StreamReader {
   int rest_from_ = 0;                        // and where that is when there are no more mappings
   bool reads_end_ = false;                   // and none is left to be taken from
   bool paired_ = false;                      // mappings of mates were seen
+  InStep step_;                              // where reads are in_step
   std::string identity_;                     // of a read whose name in the file does not say which mate it is
   NameSet seen_;                             // all reads so far
   Shelf shelf_;                              // those of them that no mapping has named yet
