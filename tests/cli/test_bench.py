@@ -33,6 +33,14 @@ def test_a_table_and_files(tmp_path):
     assert (tmp_path / "b.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_lists_that_are_given_again_add_up(tmp_path):
+    options = "-l 60 -l 90,60 -e 0.02 -e 0.05 -t 1 -t 2,1 -n 20 --repeats 1 --engine cpu --metric edit --task score"
+    result = ran(tmp_path, f"bench {options} --json -")
+    assert result.code == 0
+    found = [(row["length"], row["error"], row["threads"]) for row in json.loads(result.text)["rows"]]
+    assert sorted(found) == [(n, e, t) for n in (60, 90) for e in (0.02, 0.05) for t in (1, 2)]
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 130])
 def test_a_terminal_shows_whole_columns(monkeypatch, capsys, width):
     row = {"row": "10 kb 10%", "pairs": 1000, "task": "affine CIGAR", "engine": "cpu", "threads": 2, "heuristic": ""}

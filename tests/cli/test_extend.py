@@ -225,5 +225,5 @@ def test_a_pair_that_takes_too_much_memory(inside: Inside, folder: Path) -> None
     (folder / "t.fa").write_bytes(fasta([letters], "t"))
     arguments = ["extend", "q.fa", "t.fa", "--max-memory", "1M", "--format", "paf"]
     result = inside(*arguments, cwd=folder)
-    assert_failure(result, 1, "1 pair was written without an alignment (1 MEMORY_LIMIT)")
+    assert_failure(result, 1, "1 pair was written without an alignment (1 MEMORY_LIMIT); --max-memory bounds")
     assert result.rows[0][4] == "*"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .support import command, environment, random_letters, random_pairs, rows_of, seq, start
+from .support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 by_signal = pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=["SIGINT", "SIGTERM"])
@@ -70,6 +70,51 @@ def test_signal_while_standard_input_stays_open(folder: Path, sent: signal.Signa
     _, err = assert_ends(process, sent, code)
     assert not (folder / "x.paf").exists()
     assert not (quiet and err)
+
+
+def children(process: subprocess.Popen[bytes]) -> list[int]:
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def holds_open(process: int, file: Path) -> bool:
+    def is_it(descriptor: Path) -> bool:
+        try:
+            return descriptor.readlink() == file
+        except FileNotFoundError:  # closed meanwhile
+            return False
+
+    return any(map(is_it, Path(f"/proc/{process}/fd").iterdir()))
+
+
+@linux
+@pytest.mark.parametrize("sort", [True, False], ids=["sorted", "unsorted"])
+def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: bool) -> None:
+    # It stands still while it is given all pairs, and is killed when the command waits for it.
+    (folder / "t.fa").write_bytes(fasta(["ACGT"] * 10))
+    process = start("align", "-", "t.fa", "-o", "x.bam", *["--sort"] * sort, cwd=folder)
+    assert process.stdin
+    process.stdin.write(fasta(["ACGT"] * 10))
+    process.stdin.flush()
+    wait_until(lambda: any(b"--no-PG" in Path(f"/proc/{one}/cmdline").read_bytes() for one in children(process)))
+    (child,) = children(process)
+    os.kill(child, signal.SIGSTOP)
+    fed = Path(f"/proc/{child}/fd/0").readlink()
+    assert holds_open(process.pid, fed)
+    process.stdin.close()
+    wait_until(lambda: not holds_open(process.pid, fed))
+    (partial,) = folder.glob("x.bam.partial-*")
+    if not sort:
+        partial.write_bytes(b"BAM, a part")
+    os.kill(child, signal.SIGKILL)
+    assert process.wait(timeout=15) == 1 and process.stderr
+    err = process.stderr.read().decode()
+    wanted = "nothing is left of" if sort else f"{partial} is cut short, and may hold fewer than"
+    assert err.splitlines() == [
+        f"wfacli: incomplete: {wanted} the 10 pairs aligned so far",
+        "wfacli: error: x.bam: htslib was ended by signal 9",
+    ]
+    assert list(folder.glob("x.bam*")) == ([] if sort else [partial])
 
 
 @by_signal

@@ -17,7 +17,7 @@ from wfacli.engines import threads as engine_threads
 from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
-from wfacli.forecast import LINEAR, READS, TABLE
+from wfacli.forecast import DIFFERENCE, LINEAR, READS, TABLE
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 
@@ -83,7 +83,7 @@ def test_linear_memory_under_each_rule(rule):
         assert answers(through(tight, pairs, LINEAR)) == answers(through(ample, pairs, TABLE))
 
 
-@pytest.mark.parametrize("kernel", WAVEFRONTS)
+@pytest.mark.parametrize("kernel", [*WAVEFRONTS, DIFFERENCE])
 def test_a_hopeless_limit_is_a_status(kernel):
     pair = pairgen.sequence(random.Random(1), 300, b"ACGT"), pairgen.sequence(random.Random(2), 300, b"ACGT")
     with engine(cost_spec((4, 6, 2)), Limits(table=64, checkpoints=64)) as cpu:
@@ -104,6 +104,21 @@ def test_what_the_table_cannot_hold_is_rescued(pairs):
     assert stats.retried == {"MEMORY_LIMIT": failed.sum()}
     assert stats.kernels == {TABLE: (~failed).sum(), LINEAR: failed.sum()}
     assert not stats.unaligned
+
+
+@pytest.mark.parametrize("metric", COSTS, ids=str)
+def test_a_row_that_is_too_long_for_the_difference_kernel_is_the_wavefront_s(metric):
+    spec, stats = cost_spec(metric), Stats()
+    short = pairgen.sequence(random.Random(3), 3000, b"ACGT")
+    long = pairgen.sequence(random.Random(4), 40_000, b"ACGT")
+    pairs = [(short, short[:900] + short[902:]), (long, long[:700] + b"A" + long[701:])]
+    limits = Limits(table=1 << 15, checkpoints=60_000)
+    batch = pairs_of(*zip(*pairs, strict=True))
+    with engine(spec, limits) as cpu, engine(spec) as ample:
+        result = align_batch(cpu, batch, spec, limits, stats, DIFFERENCE)
+        assert answers(result) == answers(through(ample, pairs, DIFFERENCE))
+    assert [result.kernels[k] for k in result.origin] == [DIFFERENCE, LINEAR]
+    assert stats.handed_on == {(DIFFERENCE, "MEMORY_LIMIT", LINEAR): 1}
 
 
 def test_what_no_rung_can_hold_keeps_its_status(pairs):

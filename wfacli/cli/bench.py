@@ -53,6 +53,7 @@ from .simulate_options import Model, ModelOption, SeedOption
 from .standing import Standing
 
 _METRICS = (Metric.AFFINE, Metric.EDIT)
+_LENGTHS = ("150", "1k", "10k")
 _ERRORS = (0.02, 0.05, 0.1)
 _UNIFORM = Model("uniform")
 _QUICK, _BESIDE_A_CARD = 0.25, 20.0  # times the usual pairs
@@ -62,7 +63,7 @@ _REPEATS, _QUICK_REPEATS = 5, 3
 
 
 def bench(
-    length: LengthsOption = "150,1k,10k",
+    length: LengthsOption = None,
     error: ErrorsOption = None,
     model: ModelOption = _UNIFORM,
     pairs: PairsOption = None,
@@ -185,10 +186,15 @@ def _specs(
     ]
 
 
-def _works(lengths: str, errors: str | None, model: str, seed: int) -> list[Work]:
+def _each(given: list[str]) -> list[str]:
+    """What options that take lists name: one list, however often they were given."""
+    return [part for text in given for part in text.split(",")]
+
+
+def _works(lengths: list[str] | None, errors: list[str] | None, model: str, seed: int) -> list[Work]:
     usual = _ERRORS if model == "uniform" else (usual_error(model),)
-    shares = usual if errors is None else tuple(_error(text) for text in errors.split(","))
-    letters = [count_of("--length", text) for text in lengths.split(",")]
+    shares = usual if errors is None else tuple(_error(text) for text in _each(errors))
+    letters = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
     if not all(1 <= one <= _LONGEST for one in letters):
         raise UsageError(f"--length is 1 to {_LONGEST:,} letters; wfacli distance and local have longer pairs")
     return [Work(one, share, model, seed) for one in dict.fromkeys(letters) for share in dict.fromkeys(shares)]
@@ -204,12 +210,13 @@ def _error(text: str) -> float:
     return share
 
 
-def _threads(text: str | None) -> list[int]:
-    if text is None:
+def _threads(given: list[str] | None) -> list[int]:
+    if given is None:
         return sorted({1, usable_cores()})
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and int(part) for part in parts):
-        raise UsageError(f"--threads takes numbers like 1,8, not {text!r}")
+    parts = [part.strip() for part in _each(given)]
+    wrong = [part for part in parts if not (part.isascii() and part.isdigit() and int(part))]
+    if wrong:
+        raise UsageError(f"--threads takes numbers like 1,8, not {wrong[0]!r}")
     return sorted({int(part) for part in parts})
 
 

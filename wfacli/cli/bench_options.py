@@ -42,17 +42,24 @@ class Wanted(enum.StrEnum):
 
 
 LengthsOption = Annotated[
-    str,
-    typer.Option("-l", "--length", metavar="N,...", help="Letters of targets: 150, 1k.", rich_help_panel=_WORK),
+    list[str] | None,
+    typer.Option(
+        "-l",
+        "--length",
+        metavar="N,...",
+        show_default="150,1k,10k",
+        help="Letters of targets: 150, 1k; may be given again.",
+        rich_help_panel=_WORK,
+    ),
 ]
 ErrorsOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "-e",
         "--error",
         metavar="RATE,...",
         show_default="0.02,0.05,0.1; with another --model its own",
-        help="Edits a letter of the target.",
+        help="Edits a letter of the target; may be given again.",
         rich_help_panel=_ERRORS,
     ),
 ]
@@ -80,13 +87,14 @@ WantedOption = Annotated[
     Wanted, typer.Option("--task", help="Alignments, scores alone, or one after the other.", rich_help_panel=_TASK)
 ]
 ThreadCountsOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "-t",
         "--threads",
         metavar="N,...",
         show_default="1, and the cores this process may use",
-        help="Threads of the CPU engine, each count measured by itself. A GPU has the most of them behind it.",
+        help="Threads of the CPU engine, each count measured by itself; may be given again. A GPU has the most "
+        "of them behind it.",
         rich_help_panel=_ENGINE,
     ),
 ]

@@ -90,7 +90,8 @@ ModeOption = Annotated[
         "--mode",
         help="global: both sequences whole. hw: the query whole, anywhere inside the target. overlap: an end of one "
         "with an end of the other, or one inside the other (needs --match). ends-free: see --free. extension: from "
-        "both beginnings to the best-scoring end (needs --match). What stays unaligned is soft-clipped in SAM.",
+        "both beginnings to the best-scoring end (needs --match). What stays unaligned is soft-clipped in SAM. For "
+        "local alignments see wfacli extend.",
         rich_help_panel=_SPAN,
     ),
 ]

@@ -57,7 +57,8 @@ def fail_if_unaligned(run: BatchRun) -> None:
     failed = sum(reasons_left.values())
     if failed:
         reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
-        raise WfacliError(f"{counted(failed, 'pair', 'was', 'were')} written without an alignment ({reasons})")
+        more = "; --max-memory bounds what each may take" if "MEMORY_LIMIT" in reasons_left else ""
+        raise WfacliError(f"{counted(failed, 'pair', 'was', 'were')} written without an alignment ({reasons}){more}")
 
 
 def write_stats(out: Output, run: BatchRun, complete: bool) -> None:

@@ -42,8 +42,8 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
     except OutputClosed:
         raise
     except BaseException:
-        if run.partial:
-            note(f"incomplete: {counted(run.stats.counts['pairs'], 'pair', 'was', 'were')} written, to {run.partial}")
+        if left := _left_behind(run):
+            note(f"incomplete: {left}")
         raise
     finally:
         if run.report:
@@ -53,6 +53,17 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
     if isinstance(run, AlignRun) and run.config.explain:
         print_routes(run)
     fail_if_unaligned(run)
+
+
+def _left_behind(run: BatchRun) -> str | None:
+    """What a run that failed has left in a file, if it wrote one."""
+    pairs = run.stats.counts["pairs"]
+    if not run.output.broken:
+        return f"{counted(pairs, 'pair', 'was', 'were')} written, to {run.partial}" if run.partial else None
+    aligned = counted(pairs, "pair")
+    if run.partial:
+        return f"{run.partial} is cut short, and may hold fewer than the {aligned} aligned so far"
+    return f"nothing is left of the {aligned} aligned so far" if pairs else None
 
 
 def _say(run: BatchRun) -> None:

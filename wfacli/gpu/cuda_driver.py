@@ -23,7 +23,9 @@ _NON_BLOCKING = 1  # streams that do not wait for the default one
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 _PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all cards
 _PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY, of what comes on the stream next
-GET_PYCUDA = "pip install wfacli[gpu] builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
+GET_PYCUDA = (
+    "pip install 'wfacli[gpu]' builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
+)
 
 
 def load_pycuda() -> Any:

@@ -65,7 +65,8 @@ class HtsOutput(Output):
         if spec.container is Container.CRAM:
             _check_reference(reference)
         super().__init__(path)
-        self._index, self._container = spec.index, spec.container
+        self._index, self._container, self._sort = spec.index, spec.container, spec.sort
+        self._failed = False
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
         self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         self._child = subprocess.Popen(
@@ -105,9 +106,15 @@ class HtsOutput(Output):
             _make_index(self.name, self._container)
 
     def abandon(self, worth: bool = True) -> Path | None:
-        """See Output; the records so far are a complete file."""
+        """See Output; the records so far are a complete file, unless htslib failed.
+
+        Then it is cut short, and not worth keeping where it was to be sorted: nothing says whose records it has.
+        """
         with contextlib.suppress(OutputError, OutputClosed):
             self._ended()
+        if self._failed and self._partial:
+            self.broken = True
+            worth = worth and not self._sort and self._partial.stat().st_size > 0
         return super().abandon(worth)
 
     def _ended(self) -> None:
@@ -125,9 +132,11 @@ class HtsOutput(Output):
         self._scratch.cleanup()
         if status == 0:
             return
+        self._failed = True
         if self._reader_gone:
             raise OutputClosed(self.name)
-        reason = words.splitlines()[-1] if words else f"htslib ended with {status}"
+        silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
+        reason = words.splitlines()[-1] if words else silent
         raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
 
     def _full_places(self) -> list[str]:

@@ -31,7 +31,10 @@ class Output:
 
     Attributes:
         written: bytes so far.
+        broken: after abandon(): what makes a file of the bytes has failed, so that some of them are not in it.
     """
+
+    broken = False
 
     def __init__(self, path: str | None) -> None:
         """Opens a path; None or "-" is standard output. Raises OutputError."""

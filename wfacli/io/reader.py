@@ -22,6 +22,10 @@ _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
     " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
 )
+_COUNTS_HINT = (
+    " (record i is aligned to record i; for reads on a reference there are align --mappings and wfacli map,"
+    " for every query with every target extend --all)"
+)
 
 
 class Files(Protocol):
@@ -114,7 +118,8 @@ def read_batches(
     for source in sources:
         refuse_alignments(source)
     reader = PairReader(layout, keep_letters, keep_letters and keep_quality)
-    yield from batches_of(reader, sources, weight, lend, _SEQ_HINT if layout == "seq" else "", threads)
+    hint = {"seq": _SEQ_HINT, "two": _COUNTS_HINT}.get(layout, "")
+    yield from batches_of(reader, sources, weight, lend, hint, threads)
 
 
 def batches_of(
@@ -132,7 +137,7 @@ def batches_of(
         sources: its streams.
         weight: as in read_batches.
         lend: likewise.
-        hint: what a fault in the first lines may be due to.
+        hint: what a fault in the first lines may be due to, or with two streams one of their counts.
         threads: as in read_batches.
 
     Raises:
@@ -198,7 +203,7 @@ def _fault(reader: StreamReader, sources: tuple[Source, ...], hint: str) -> Inpu
     assert found is not None
     stream, message, line, record = found
     if line == 0 and len(sources) == 2 and not record:
-        return InputError(" and ".join(s.path for s in sources), message)
-    if line <= 2:
+        return InputError(" and ".join(s.path for s in sources), message + hint)
+    if line <= 2 and len(sources) == 1:
         message += hint
     return InputError(sources[stream].path, message, record.decode(errors="replace"), line)

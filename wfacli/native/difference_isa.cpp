@@ -5,14 +5,20 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
+template <class S>
+static KernelAnswer in_memory(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
+  if (Rows<S>::bytes(task) > task.checkpoint_bytes) return {Status::MemoryLimit};
+  return Difference<S>(task, memory, cigar).run();
+}
+
 template <int Pieces>
 static KernelAnswer by_costs(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
   const std::int64_t need = lane_need(task.costs);
   const std::int64_t letters = static_cast<std::int64_t>(task.query_len) + task.target_len;
   if (need > INT16_MAX || letters * need > INT32_MAX) return {Status::Unsupported};
-  if (need > INT8_MAX) return Difference<Scheme<Pieces, std::int16_t, false>>(task, memory, cigar).run();
-  if (task.wildcard) return Difference<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar).run();
-  return Difference<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar).run();
+  if (need > INT8_MAX) return in_memory<Scheme<Pieces, std::int16_t, false>>(task, memory, cigar);
+  if (task.wildcard) return in_memory<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar);
+  return in_memory<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar);
 }
 
 // One of the sequences is empty.

@@ -50,6 +50,11 @@ struct Rows {
   static constexpr int P = S::kPieces;
   enum { kU, kV, kA, kB = kA + P };
 
+  // What a pair's rows take, margins left out: as long as its query, however narrow the band.
+  static std::size_t bytes(const KernelTask& task) {
+    return static_cast<std::size_t>(task.query_len) * S::kArrays * sizeof(Lane);
+  }
+
   Rows(const S& scheme, const KernelTask& task, Buffer<std::uint8_t>& memory) : s(scheme) {
     const std::size_t slots = (task.query_len + 2 * kMargin + 64) / 64 * 64;
     memory.resize(slots * S::kArrays * sizeof(Lane) + 64);

@@ -20,7 +20,8 @@ class Difference {
  public:
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
       : t_(task), m_(memory), cigar_(cigar), s_(task.costs, task.wildcard), bounds_(task), text_(task, memory.text),
-        rows_(s_, task, memory.rows), wide_(s_, text_), total_(task.query_len + task.target_len) {
+        rows_(s_, task, memory.rows), wide_(s_, text_), total_(task.query_len + task.target_len),
+        room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
     set_piece();
   }
 
@@ -224,11 +225,11 @@ class Difference {
     for (const Lane* values : rows_.array)
       m_.saved.append(reinterpret_cast<const std::uint8_t*>(values + c.lo), bytes);
     m_.checkpoints.push(c);
-    while (m_.saved.size() > t_.checkpoint_bytes && m_.checkpoints.size() > first + 1) {
+    while (m_.saved.size() > room_ && m_.checkpoints.size() > first + 1) {
       spacing_ *= 2;
       thin(first, base);
     }
-    return m_.saved.size() <= 2 * t_.checkpoint_bytes || m_.checkpoints.size() <= first + 1;
+    return m_.saved.size() <= 2 * room_;
   }
 
   void thin(std::size_t first, std::int32_t base) {
@@ -272,6 +273,7 @@ class Difference {
   Rows<S> rows_;
   const Wide<S> wide_;
   const std::int32_t total_;
+  const std::size_t room_;  // bytes that checkpoints may take besides the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
   Status halt_ = Status::Ok;
