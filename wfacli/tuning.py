@@ -34,6 +34,7 @@ BITS_64 = Model(0.03, 0.00165, 0.0)  # paths of a band of one word are found for
 BITS = Model(0.0604, 0.000626, 0.00101)  # work: letters * words
 STRIPES = Model(2.28, 0.0114, 1.25e-05)  # work: letters * edits
 DIFFERENCE = Model(0.00182, 0.0102, 4.35e-05)  # work: letters * diagonals of the band
+FREE_SHARE = 0.4  # of the diagonals that free ends add, those that a band has not left out before its end
 READS = Model(0.0282, 0.0, 0.000152)  # the same; up to 1,000 letters and errors of 15%
 READS_LONGEST = 2000  # letters (native/difference.hpp)
 WAVEFRONT = Model(0.118, 0.00027, 0.00021)  # work: cells of all components of a wavefront to the end, and ROW for each
