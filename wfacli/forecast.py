@@ -97,11 +97,11 @@ class Forecast:
         times[CPU_KERNELS.index(DIFFERENCE)] += share * dense
         rows = 2 * costs.components * edits * costs.edit
         alone = edits * costs.edit / costs.extend if costs.meet else 0.0  # where ends are free no two wavefronts meet
-        front = _model(TABLE, costs).unit * rows * (diagonals + alone)
+        front = _model(TABLE, costs).unit * rows * (tuning.FREE_FRONT * diagonals + alone)
         for kernel, factor in ((TABLE, 1.0), (CAPPED, 1.0), (LINEAR, tuning.LINEAR_FACTOR)):
             times[CPU_KERNELS.index(kernel)] += share * factor * front
         letters = diagonals + edits * costs.edit / costs.extend
-        full = 4 * costs.components * edits * costs.edit * letters > self._limits.table
+        full = tuning.SAFETY * 4 * costs.components * edits * costs.edit * letters > self._limits.table
         times[CPU_KERNELS.index(TABLE)][full] = math.inf
 
     @functools.cached_property
