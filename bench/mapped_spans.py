@@ -61,7 +61,13 @@ def simulated(reference: str, options: list[str], count: int, folder: Path) -> l
     return reads
 
 
-def written(parts: list[list[Read]], folder: Path) -> tuple[Path, Path]:
+def lengths(path: str) -> dict[str, int]:
+    """Letters of each of a FASTA file's sequences."""
+    records = Path(path).read_text().split(">")[1:]
+    return {r.split(maxsplit=1)[0]: len("".join(r.splitlines()[1:])) for r in records}
+
+
+def written(parts: list[list[Read]], targets: dict[str, int], folder: Path) -> tuple[Path, Path]:
     """Files of reads, each one or several parts, and of their mappings."""
     reads, mappings = folder / "reads.fa", folder / "mappings.paf"
     with reads.open("w") as out, mappings.open("w") as paf:
@@ -71,7 +77,7 @@ def written(parts: list[list[Read]], folder: Path) -> tuple[Path, Path]:
             begin = 0
             for part in of:
                 end = begin + len(part.letters)
-                place = (part.target, 1 << 30, part.begin, part.end)
+                place = (part.target, targets[part.target], part.begin, part.end)
                 fields = (f"r{number}", len(whole), begin, end, "+", *place, end - begin, end - begin, 60)
                 paf.write("\t".join(map(str, fields)) + "\n")
                 begin = end
@@ -126,7 +132,7 @@ def main() -> None:
             count = asked.reads * (SHORT if "150" in options else 1)
             reads = simulated(reference, options, count, Path(folder))
             parts = [reads[k : k + 2] for k in range(0, count, 2)] if "chimeric" in name else [[r] for r in reads]
-            files = written(parts, Path(folder))
+            files = written(parts, lengths(reference), Path(folder))
             mean = sum(len(r.letters) for r in reads) / len(parts)
             row = row_of(name, files, reference, pythons, asked.repeats)
             rows.append({**row, "reads": len(parts), "mean_letters": round(mean)})
