@@ -329,6 +329,7 @@ def estimate_edits(
     most: int = ...,
     costs: tuple[int, int, int] | None = None,
     threads: int = 1,
+    free: tuple[int, int] | None = None,
 ) -> I32: ...
 def survey(
     batch: PairBatch, every: int, longest: int, most: int, costs: tuple[int, int, int] | None, threads: int

@@ -27,6 +27,7 @@ from .forecast import (
     Forecast,
     Units,
     forecaster,
+    free_in_target,
     is_edit,
     most_in_table,
     on_gpu,
@@ -93,12 +94,24 @@ def route(
     only = forced
     if gpu and not only and plainly_global(spec):
         return _on_card(pairs, spec, limits)
+    if not only and free_in_target(spec):
+        return _where_ends_are_free(pairs, spec, limits)
     only = only or _one_for_all(pairs, spec, limits)
     if only:
         rows = every_row(len(pairs))
         return [Route(_costliest_first(rows, pairs) if on_gpu(only) else rows, only)]
     names = candidates(spec)
     return [Route(rows, names[kernel]) for kernel, rows in forecaster(spec, limits, names).fastest(pairs)]
+
+
+def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
+    """Each pair's own kernel where most have an estimate; else the one that is best for those that have."""
+    names, known = candidates(spec), pairs.rows_with_edits()
+    if 0 < len(known) <= len(pairs) / 2:
+        best = promised(pairs.part(known), spec, limits).sum(axis=1).argmin()
+        return [Route(every_row(len(pairs)), names[best])]
+    choice = promised(pairs, spec, limits).argmin(axis=0)
+    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -286,6 +299,8 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
     if gpu and plainly_global(spec):
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
+    if free_in_target(spec):
+        return (DIFFERENCE, TABLE, LINEAR)
     if not plainly_global(spec):
         return (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.

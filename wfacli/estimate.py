@@ -13,7 +13,7 @@ from .batch import I32, Extent, PairBatch
 from .config import AlignSpec, Limits, Mode
 from .cores import usable_cores
 from .dispatch import ALL_EDITS, MEDIUM, SAMPLE, best_for_all, speaks_for_all
-from .forecast import is_edit, plainly_global, weights
+from .forecast import free_in_target, is_edit, plainly_global, weights
 
 _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
 _THREADS, _FEW_THREADS = 8, 4  # of a batch's estimates; where they are short
@@ -25,6 +25,8 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
     Where estimates would cost more than they gain, few or none are made: for spans that only one kernel serves, for
     short reads of edit distance, and for reads of which some speak for all.
     """
+    if len(pairs) and free_in_target(spec):
+        return _where_ends_are_free(pairs, spec, _threads() if gpu else 1)
     if spec.mode is not Mode.GLOBAL or not len(pairs):
         return pairs
     if gpu and plainly_global(spec):
@@ -39,6 +41,15 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
         if best_for_all(some, rows, spec, Limits()):
             return some
     return pairs.with_edits(estimate_edits(pairs, threads=_threads() if gpu else 1))
+
+
+def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> PairBatch:
+    """Pairs whose targets have free ends: in average edits of what the costs ask for; of many short ones some."""
+    costs, free = weights(spec), (spec.free.target_begin, spec.free.target_end)
+    if len(pairs) > 4 * SAMPLE and int(pairs.q_len.max()) <= MEDIUM:
+        rows = _spread(pairs, SAMPLE)
+        return pairs.with_some_edits(rows, estimate_edits(pairs, rows, costs=costs, free=free))
+    return pairs.with_edits(estimate_edits(pairs, costs=costs, threads=threads, free=free))
 
 
 def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:

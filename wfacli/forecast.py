@@ -40,6 +40,12 @@ def plainly_global(spec: AlignSpec) -> bool:
     return spec.mode is Mode.GLOBAL and not spec.heuristics
 
 
+def free_in_target(spec: AlignSpec) -> bool:
+    """Whether the query is aligned whole, ends of the target are free, and every cell counts."""
+    free = spec.free
+    return bool(free) and not (free.query_begin or free.query_end or spec.heuristics)
+
+
 def only_banded(spec: AlignSpec) -> bool:
     """Whether it is a global alignment in a band that follows the path, and nothing else is left out."""
     h = spec.heuristics
@@ -59,7 +65,8 @@ class Forecast:
     """
 
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
-        self._pairs, self._spec, self._limits = pairs, spec, limits
+        self._pairs = _with_usual_edits(pairs) if free_in_target(spec) else pairs
+        self._spec, self._limits = spec, limits
         self._threads = tuning.THREADS_BESIDE_A_CARD if gpu else 1
         self._costs = Units.of(spec)
 
@@ -73,7 +80,29 @@ class Forecast:
     @functools.cached_property
     def _on_cpu(self) -> F64:
         models = forecaster(self._spec, self._limits, CPU_KERNELS, self._threads)
-        return models.microseconds(self._pairs).reshape(len(CPU_KERNELS), -1)
+        times: F64 = models.microseconds(self._pairs).reshape(len(CPU_KERNELS), -1)
+        if free_in_target(self._spec):
+            self._add_free_ends(times)
+        return times
+
+    def _add_free_ends(self, times: F64) -> None:
+        """Adds to times (f64[kernels, n]) what free ends take: diagonals on which a path may as well begin."""
+        pairs, spec, costs = self._pairs, self._spec, self._costs
+        begin, end = spec.free.target_begin, spec.free.target_end
+        apart = pairs.t_len.astype(np.int64) - pairs.q_len
+        diagonals = np.maximum(np.minimum(begin, apart) - np.maximum(apart - end, 0), 0).astype(np.float64)
+        edits = pairs.est_edits.astype(np.float64)
+        share = 1 / self._threads
+        dense = tuning.FREE_SHARE * _model(DIFFERENCE, costs).unit * pairs.q_len * diagonals
+        times[CPU_KERNELS.index(DIFFERENCE)] += share * dense
+        rows = 2 * costs.components * edits * costs.edit
+        alone = edits * costs.edit / costs.extend if costs.meet else 0.0  # where ends are free no two wavefronts meet
+        front = _model(TABLE, costs).unit * rows * (tuning.FREE_FRONT * diagonals + alone)
+        for kernel, factor in ((TABLE, 1.0), (CAPPED, 1.0), (LINEAR, tuning.LINEAR_FACTOR)):
+            times[CPU_KERNELS.index(kernel)] += share * factor * front
+        letters = diagonals + edits * costs.edit / costs.extend
+        full = tuning.SAFETY * 4 * costs.components * edits * costs.edit * letters > self._limits.table
+        times[CPU_KERNELS.index(TABLE)][full] = math.inf
 
     @functools.cached_property
     def _shapes(self) -> tuple[F64, F64]:
@@ -111,6 +140,12 @@ class Forecast:
         longest, edits = self._shapes
         letters, both, edit, square = _work(kernel, self._costs)
         return longest, letters * longest + both * longest * edits + edit * edits + square * edits**2
+
+
+def _with_usual_edits(pairs: PairBatch) -> PairBatch:
+    """Estimates for pairs that have none and whose targets have free ends: more of a target is no edit."""
+    usual = np.maximum(pairs.q_len - pairs.t_len, tuning.USUAL_ERROR * pairs.q_len).astype(np.int32)
+    return pairs.with_edits(np.where(pairs.est_edits < 0, usual, pairs.est_edits))
 
 
 def weights(spec: AlignSpec) -> tuple[int, int, int] | None:

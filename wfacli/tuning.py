@@ -39,6 +39,11 @@ READS_LONGEST = 2000  # letters (native/difference.hpp)
 WAVEFRONT = Model(0.118, 0.00027, 0.00021)  # work: cells of all components of a wavefront to the end, and ROW for each
 WAVEFRONT_LINEAR = Model(0.109, 0.000213, 0.0009)  # the same for gaps without opening
 ROW = 80.0
+# Diagonals that free ends add: the share of them that a band has not left out before its end, and how many times as
+# long as others wavefronts take for them. Two shared cores, AVX-512, 2026-11-23: 150 to 30,000 letters, 100 to 20,000
+# free ones, 0.2 to 10% edits or half of the query like nothing, affine costs and edits: of 110 sets four went to a
+# slower kernel, for 1.7 to 3.2 times as long.
+FREE_SHARE, FREE_FRONT = 0.4, 1.6
 MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/wavefront_front.hpp)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.

@@ -13,7 +13,7 @@ from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import dispatch, forecast
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.batch import Flag, Status
-from wfacli.config import Ambiguous, Heuristics, Limits, Mode
+from wfacli.config import Ambiguous, FreeEnds, Heuristics, Limits, Mode
 from wfacli.dispatch import Route, after, next_rung, reasons, route
 from wfacli.engines.cpu import native_options
 from wfacli.estimate import with_estimates
@@ -205,6 +205,59 @@ def test_some_reads_speak_for_all():
     assert {r.kernel for r in route(mixed, spec, Limits())} == {CAPPED, DIFFERENCE}
 
 
+# Where ends of targets are free
+
+
+def free_pair(rng, length, error, free):
+    """A query, and a target in which it lies with so many free letters."""
+    inside = pairgen.sequence(rng, length, b"ACGT")
+    before, behind = pairgen.sequence(rng, free // 3, b"ACGT"), pairgen.sequence(rng, free - free // 3, b"ACGT")
+    return pairgen.mutated(rng, inside, b"ACGT", error), before + inside + behind
+
+
+def free_estimate(query, target, free=(1 << 30, 1 << 30), costs=(4, 6, 2)):
+    return int(estimate_edits(pairs_of([query], [target]), costs=costs, free=free)[0])
+
+
+@pytest.mark.parametrize("length", [40, 64, 150, 1000, 10_000])
+def test_estimates_look_for_pieces_of_the_query(length):
+    rng = random.Random(length)
+    for free in (10, 200, 3 * length):
+        assert free_estimate(*free_pair(rng, length, 0, free)) == 0
+    noisy = [free_pair(rng, length, 0.1, free) for free in (0, 200, 2 * length) for _ in range(12)]
+    found = np.mean([free_estimate(*pair) for pair in noisy])
+    true = np.mean([-wfacli.align(*pair, mode="hw", metric="edit").score for pair in noisy])
+    assert 0.6 * true < found < 1.6 * true
+
+
+def test_estimates_of_what_lies_elsewhere_cost_an_insertion():
+    rng = random.Random(1)
+    query, target = free_pair(rng, 4000, 0, 500)
+    chimera = query[:2000] + pairgen.sequence(rng, 2000, b"ACGT")
+    cost = -wfacli.align(chimera, target, mode="hw").score
+    assert 0.8 * cost < free_estimate(chimera, target) * (4 + 2 * 8) / 3 < 1.25 * cost
+
+
+def test_estimates_stay_unknown_where_looking_takes_too_long():
+    rng = random.Random(2)
+    assert free_estimate(*free_pair(rng, 150, 0, 100_000)) == -1
+    query = pairgen.sequence(rng, 150, b"ACGT")
+    assert free_estimate(query, pairgen.sequence(rng, 900, b"ACGT") + query, free=(1000, 0)) == 0
+    assert free_estimate(b"", b"ACGT") == 0 and free_estimate(b"ACGT", b"") == 4
+    assert free_estimate(b"ACGT" * 10, b"ACGT") >= 36  # the least that is inserted
+
+
+def test_some_short_reads_speak_for_all_where_ends_are_free():
+    rng = random.Random(3)
+    spec = spec_for(AFFINE, Mode.HW)
+    for error, kernel in ((0.0, TABLE), (0.2, DIFFERENCE)):
+        pairs = [free_pair(rng, 150, error, 150) for _ in range(600)]
+        batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
+        assert 0 < (batch.est_edits >= 0).sum() < 100
+        (only,) = route(batch, spec, Limits())
+        assert only.kernel == kernel and len(only.rows) == 600
+
+
 # First routes
 
 
@@ -258,10 +311,11 @@ def test_what_cannot_fit_a_table_is_not_tried_in_one():
 
 
 @pytest.mark.parametrize("spec", [
-    spec_for(AFFINE, Mode.HW), spec_for(EDIT, Mode.HW), spec_for(AFFINE, heuristics=Heuristics(band=5)),
+    spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(query_end=3)), spec_for(EDIT, Mode.ENDS_FREE, FreeEnds(1, 1, 1, 1)),
+    spec_for(AFFINE, Mode.HW, heuristics=Heuristics(band=5)), spec_for(AFFINE, heuristics=Heuristics(band=5)),
     spec_for(SCHEMES[9], Mode.EXTENSION),
 ])  # fmt: skip
-def test_only_wavefronts_know_spans_and_heuristics(spec):
+def test_only_wavefronts_know_free_ends_of_queries_and_heuristics(spec):
     kernels = {r.kernel for r in route(with_edits([0, 20, 500], 1000), spec, Limits())}
     assert kernels <= {TABLE, LINEAR}
 

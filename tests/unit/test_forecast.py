@@ -6,11 +6,11 @@ import random
 import numpy as np
 import pytest
 
-from tests.engines.agreement import SCHEMES, spec_for
+from tests.engines.agreement import AMPLE, SCHEMES, spec_for
 from wfacli import dispatch, forecast, tuning
 from wfacli._native import Forecaster, estimate_edits
 from wfacli.batch import PairBatch, Records
-from wfacli.config import Ambiguous, Limits, Mode
+from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.dispatch import best_for_all, candidates, route
 from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, Forecast, Units
 from wfacli.io.memory import pairs_of
@@ -84,11 +84,12 @@ def random_batch(rng):
 def cases(count):
     rng = random.Random(count)
     for _ in range(count):
-        mode = rng.choice([Mode.GLOBAL, Mode.GLOBAL, Mode.GLOBAL, Mode.HW])
-        bound = None if mode is Mode.HW else rng.choice([None, None, 500])
+        mode = rng.choice([Mode.GLOBAL, Mode.GLOBAL, Mode.GLOBAL, Mode.ENDS_FREE])
+        free = FreeEnds(query_begin=5) if mode is Mode.ENDS_FREE else None
+        bound = None if mode is Mode.ENDS_FREE else rng.choice([None, None, 500])
         scheme = rng.choice([s for s in SCHEMES if not s[2]])
         spec = spec_for(
-            scheme, mode, ambiguous=rng.choice([*Ambiguous]), max_cost=bound, score_only=rng.random() < 0.5
+            scheme, mode, free, ambiguous=rng.choice([*Ambiguous]), max_cost=bound, score_only=rng.random() < 0.5
         )
         yield random_batch(rng), spec, Limits(table=rng.choice([1000, 1 << 18, 16 << 20]))
 
@@ -116,6 +117,32 @@ def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best()
         assert (wanted == -1).all()
     assert {kernel for kernel, _ in chosen} == set(CPU_KERNELS)
     assert {alone for _, alone in chosen} == {True, False}
+
+
+def times_of(spec, q_len, t_len, edits, limits=AMPLE):
+    """What is promised for one pair of such lengths."""
+    batch = pairs_of([b"A" * q_len], [b"A" * t_len]).with_edits(np.array([edits], np.int32))
+    forecast = Forecast(batch, spec, limits)
+    return {kernel: float(forecast.microseconds(kernel)[0]) for kernel in (DIFFERENCE, TABLE, LINEAR)}
+
+
+def test_free_ends_of_the_target_take_time():
+    spec, plain = spec_for(AFFINE, Mode.HW), spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=1))
+    none, some, many = (times_of(spec, 1000, 1000 + more, 50) for more in (0, 500, 5000))
+    assert all(none[kernel] < some[kernel] < many[kernel] for kernel in none)
+    # More of a target is free only as far as its ends are.
+    assert times_of(plain, 1000, 1500, 50)[LINEAR] == pytest.approx(none[LINEAR], rel=0.1)
+    # Without an estimate they are no edits.
+    assert times_of(spec, 1000, 6000, -1) == times_of(spec, 1000, 6000, 20)
+    assert times_of(spec, 1000, 6000, 500, Limits(table=1 << 16))[TABLE] == math.inf
+
+
+def test_errors_decide_where_ends_are_free():
+    spec = spec_for(AFFINE, Mode.HW)
+    for length, free in ((150, 200), (1000, 400), (10_000, 700), (10_000, 3000)):
+        for edits, wanted in ((0, TABLE), (length // 8, DIFFERENCE)):
+            batch = pairs_of([b"A" * length], [b"A" * (length + free)]).with_edits(np.array([edits], np.int32))
+            assert [r.kernel for r in route(batch, spec, Limits())] == [wanted], (length, free, edits)
 
 
 def plainly_best(batch, spec, limits, rows):

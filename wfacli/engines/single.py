@@ -13,8 +13,10 @@ import numpy as np
 from .._native import Aligner, CancelFlag, OnePair
 from ..batch import PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import Route, after, candidates
-from ..forecast import BITS, CPU_KERNELS, READS, Forecast
+from ..dispatch import MEDIUM, Route, after, candidates
+from ..dispatch import route as first_routes
+from ..estimate import with_estimates
+from ..forecast import BITS, CPU_KERNELS, READS, Forecast, free_in_target
 from ..io.memory import pairs_of
 from .cpu import native_options
 
@@ -31,6 +33,7 @@ class SingleEngine:
         self._spec, self._limits = spec, limits
         self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
         self._estimated = spec.mode is Mode.GLOBAL
+        self._free = free_in_target(spec)
         self._first = lru_cache(maxsize=4096)(self._first_kernel)
 
     def align(self, query: object, target: object) -> Answer:
@@ -44,7 +47,12 @@ class SingleEngine:
             pairs_of([query], [target])  # type: ignore[list-item]  # it says which is no sequence
             raise
         longest = max(pair.query_len, pair.target_len)
-        route = Route(_ROW, self._first(_rounded(longest), _rounded(pair.est_edits), pair.flags))
+        if self._free and pair.query_len > MEDIUM:
+            # An estimate takes a hundredth of what a poor choice may cost.
+            pairs = with_estimates(pairs_of([query], [target]), self._spec)  # type: ignore[list-item]
+            route = first_routes(pairs, self._spec, self._limits)[0]
+        else:
+            route = Route(_ROW, self._first(_rounded(longest), _rounded(pair.est_edits), pair.flags))
         while True:
             answer = pair.align(aligner, self._options[route.kernel], _never)
             if answer[0] == Status.OK:

@@ -19,16 +19,24 @@ constexpr std::int64_t kLeast = 32;  // for which another thread is worth its st
 
 using Weights = std::optional<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;  // mismatch, open, extend
 
+using Ends = std::optional<std::tuple<std::int32_t, std::int32_t>>;  // letters of the target's that may stay unaligned
+
 // How estimates are made.
 struct Effort {
-  Effort(std::int32_t most, const Weights& weights, int threads)
-      : most(most), threads(threads), weighed(weights.has_value()), costs{} {
+  Effort(std::int32_t most, const Weights& weights, int threads, const Ends& free = {})
+      : most(most), threads(threads), weighed(weights.has_value()), costs{1, 0, 1}, free(free) {
     if (weights) costs = {std::get<0>(*weights), std::get<1>(*weights), std::get<2>(*weights)};
   }
   std::int32_t most;
   int threads;
   bool weighed;
   EditCosts costs;
+  Ends free;
+
+  std::int32_t estimate(const PairView& pair) const {
+    if (free) return estimate_free_edits(pair, std::get<0>(*free), std::get<1>(*free), costs);
+    return estimate_edits(pair, most, weighed ? &costs : nullptr);
+  }
 };
 
 // Edits of pair row(i) for each i below `count`, told to found(i).
@@ -38,7 +46,7 @@ void estimate_all(const BatchView& batch, std::int64_t count, const Effort& effo
   const auto work = [&] {
     for (std::int64_t first; (first = next.fetch_add(kShare)) < count;)
       for (std::int64_t i = first; i < std::min(first + kShare, count); ++i)
-        found(i) = estimate_edits(batch.pair(row(i)), effort.most, effort.weighed ? &effort.costs : nullptr);
+        found(i) = effort.estimate(batch.pair(row(i)));
   };
   std::vector<std::jthread> others;
   for (std::int64_t other = 1; other < std::min<std::int64_t>(effort.threads, count / kLeast); ++other)
@@ -47,7 +55,8 @@ void estimate_all(const BatchView& batch, std::int64_t count, const Effort& effo
 }
 
 // Edits of some rows, i32[m], or of all pairs of a batch, found by so many threads.
-OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most, Weights costs, int threads) {
+OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most, Weights costs, int threads,
+                                  Ends free) {
   const BatchView view = batch_view(batch);
   if (rows) check_rows(*rows, view.n);
   const std::int64_t count = rows ? static_cast<std::int64_t>(rows->shape(0)) : view.n;
@@ -56,7 +65,7 @@ OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, st
     nb::gil_scoped_release release;
     std::int32_t* found = edits.extend(static_cast<std::size_t>(count));
     estimate_all(
-        view, count, {most, costs, threads}, [&](std::int64_t i) { return rows ? rows->data()[i] : i; },
+        view, count, {most, costs, threads, free}, [&](std::int64_t i) { return rows ? rows->data()[i] : i; },
         [&](std::int64_t i) -> std::int32_t& { return found[i]; });
   }
   return to_numpy(edits);
@@ -141,8 +150,10 @@ nb::object for_all(const Forecaster& self, nb::handle batch, Rows rows, double c
 void bind_forecast(nb::module_& m) {
   m.def("estimate_edits", &estimates, nb::arg("batch"), nb::arg("rows") = nb::none(),
         nb::arg("most") = kUsualEffort, nb::arg("costs") = nb::none(), nb::arg("threads") = 1,
+        nb::arg("free") = nb::none(),
         "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from about so many of a long one; with costs "
-        "(mismatch, open, extend): what these cost, in average edits");
+        "(mismatch, open, extend): what these cost, in average edits; with free (letters of the target's begin, end) that "
+        "may stay unaligned: the same for such pairs, whatever `most` is, -1 where it would take too long");
   m.def("survey", &survey, nb::arg("batch"), nb::arg("every"), nb::arg("longest"), nb::arg("most"), nb::arg("costs").none(),
         nb::arg("threads"),
         "Of all pairs, as rows_summary: (bytes, letters of the longest sequence, most by which lengths differ, pairs with "

@@ -24,20 +24,22 @@ struct Corner {
 class Bounds {
  public:
   explicit Bounds(const KernelTask& task)
-      : c_(task.costs), n_(task.query_len), m_(task.target_len), end_(m_ - n_), extend_(c_.gap[0].extend) {
+      : c_(task.costs), n_(task.query_len), m_(task.target_len), end_(m_ - n_), extend_(c_.gap[0].extend),
+        start_(smaller(task.free.target_end, m_)), end_low_(end_ - smaller(task.free.target_begin, m_)),
+        least_(std::int64_t{c_.skip} * larger(0, smaller(end_, smaller(start_, end_ - end_low_)))) {
     if (c_.pieces == 2) extend_ = smaller(extend_, c_.gap[1].extend);
   }
 
-  // All diagonals of paths that cost no more than `bound`: one that leaves the diagonals between the first cell's and
-  // the last one's by l letters has a gap of l letters and one of l + |end|.
+  // All diagonals of paths that cost no more than `bound`, and the first cell's. Paths begin on diagonals 0..start and
+  // end on end_low..end.
   Band band(std::int64_t bound) const {
-    std::int64_t l = 0;
-    for (int g = 0; g < c_.pieces; ++g)
-      for (int h = 0; h < c_.pieces; ++h)
-        l = larger(l, (bound - c_.gap[g].open - c_.gap[h].open - static_cast<std::int64_t>(c_.gap[h].extend) * skew()) /
-                          (c_.gap[g].extend + c_.gap[h].extend));
-    return ordered(smaller<std::int64_t>(m_, larger(end_, 0) + l), larger<std::int64_t>(-n_, smaller(end_, 0) - l));
+    const std::int64_t above = larger<std::int64_t>(beyond(start_, end_, bound), larger(0, end_low_));
+    const std::int64_t below = larger<std::int64_t>(beyond(0, -end_low_, bound), larger(0, -end_));
+    return ordered(smaller<std::int64_t>(m_, above), larger<std::int64_t>(-n_, -below));
   }
+  // What every path costs at least: since each letter of the query that is not in a gap takes one of the target, so many
+  // of those stay unaligned, or in gaps that cost more.
+  std::int64_t least() const { return least_; }
 
   // The largest bound whose band a window of so many cells surely covers; less than 0 if there is none.
   std::int64_t provable(std::int32_t cells) const {
@@ -57,28 +59,53 @@ class Bounds {
     if (lo > hi) return true;
     rows.move(tracked, lo);
     const std::int64_t e = extend_;
-    std::int64_t right = INT64_MAX, left = INT64_MAX, cost = tracked.cost;
-    for (std::int32_t i = lo;; cost -= rows.rise(i)) {
-      const std::int64_t k = e * (r - 2 * i);
-      right = smaller(right, cost - k);
-      left = smaller(left, cost + k);
-      if (++i > hi) break;
-    }
+    std::int64_t right = kFar, left = kFar, cost = tracked.cost;
     // The path may be inside the gap that ends it, already opened; or step over the row along a diagonal, and then the
     // cell beside it costs one gap more at most.
     std::int64_t over = gap_cost(c_, 1) + e;
     for (int g = 0; g < c_.pieces; ++g) over = larger<std::int64_t>(over, c_.gap[g].open);
-    right -= over;
-    left -= over;
-    if (right + e * end_ > bound || left - e * end_ > bound) return false;
-    // What is left for a gap of l letters beyond the last cell's diagonal, and back.
-    const std::int64_t above = letters(bound - right - e * end_), below = letters(bound - left + e * end_);
-    band = ordered(smaller<std::int64_t>(band.hi, end_ + above), larger<std::int64_t>(band.lo, end_ - below));
-    return true;
+    for (std::int32_t i = lo;; cost -= rows.rise(i)) {
+      const std::int64_t k = e * (r - 2 * i);
+      if (cost <= bound + over) {
+        right = smaller(right, cost - over - k);
+        left = smaller(left, cost - over + k);
+      }
+      if (++i > hi) break;
+    }
+    // Paths may still begin at the target's next letters, on diagonals up to the band's last one.
+    const bool begins = r < smaller(start_, band.hi);
+    if (begins) {
+      right = -kFar;
+      left = smaller<std::int64_t>(left, (c_.skip + e) * (r + 1));
+    }
+    if (right + e * end_low_ > bound || left - e * end_ > bound) return false;
+    // To the nearest diagonal where paths end; and where more is left, for a gap of l letters beyond the last one, and back.
+    const std::int64_t above = bound - right - e * end_, below = bound - left + e * end_low_;
+    const std::int64_t most = above < 0 ? rounded_down(bound - right, e) : end_ + letters(above);
+    const std::int64_t least = below < 0 ? -rounded_down(bound - left, e) : end_low_ - letters(below);
+    const std::int64_t first = begins ? smaller<std::int64_t>(least, r) : least;
+    band = ordered(smaller<std::int64_t>(band.hi, most), larger<std::int64_t>(band.lo, first));
+    return band.first(r) <= hi && band.last(r) >= lo;
   }
 
  private:
+  static constexpr std::int64_t kFar = INT64_MAX / 4;  // no path
+
   std::int64_t skew() const { return end_ < 0 ? -end_ : end_; }
+  static std::int64_t rounded_down(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
+  // The diagonal up to which paths of cost `bound` come that begin on `first` or below, and end on `last` or below: from
+  // the lesser one of those on they have a gap, beyond the greater one another one.
+  std::int64_t beyond(std::int32_t first, std::int32_t last, std::int64_t bound) const {
+    const std::int64_t low = smaller(first, last), apart = larger(first, last) - low, left = bound - least_;
+    std::int64_t one = 0, two = 0;
+    for (int g = 0; g < c_.pieces; ++g) {
+      one = larger(one, (left - c_.gap[g].open) / c_.gap[g].extend);
+      for (int h = 0; h < c_.pieces; ++h)
+        two = larger(two, (left - c_.gap[g].open - c_.gap[h].open - c_.gap[h].extend * apart) /
+                              (c_.gap[g].extend + c_.gap[h].extend));
+    }
+    return one < apart ? low + one : low + apart + two;
+  }
   // Bands have the borders of windows, which stay on the first row and move on the second: the upper border's diagonal
   // is met on odd rows (from the first row on), the lower one's on even rows. So no band is opened by going on in
   // a window, or the other way round.
@@ -94,7 +121,8 @@ class Bounds {
   }
 
   const Costs& c_;
-  std::int32_t n_, m_, end_, extend_;
+  std::int32_t n_, m_, end_, extend_, start_, end_low_;
+  std::int64_t least_;
 };
 
 // Rows of a band in memory, in place: a cell's sources are slots i - 1 and i of the row before, so that going down

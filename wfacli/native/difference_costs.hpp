@@ -17,6 +17,10 @@
 //   -c - e <= u, v <= c - e     0 <= z + 2e <= mismatch     a + v - z <= o + e + c.
 // A mismatch dearer than 2c is never taken and becomes 2c + 1. Lanes outside the matrix, or outside what can reach the
 // cell that is asked for, may wrap around: nothing reads them.
+//
+// Free ends of the target. H(0, j) = j * skip as long as letters may be left out, so v = skip - e there, which is within the
+// range above since a gap's letter costs more than a skipped one. What was said of diagonals holds: an alignment that is
+// moved back begins one letter earlier, or has a shorter gap at its beginning.
 #pragma once
 
 #include "difference_lanes.hpp"
@@ -57,7 +61,8 @@ struct Scheme {
   static constexpr int kWindowCells = kNarrow ? 64 : kWildcard ? 128 : 256;  // the widest window
   using Lane = Lane_;
 
-  Scheme(const Costs& costs, bool by_bits) : c(costs), wildcard(by_bits) {
+  // `free`: letters of the target that may stay unaligned before the first column.
+  Scheme(const Costs& costs, bool by_bits, std::int32_t free = 0) : c(costs), wildcard(by_bits), free_letters(free) {
     const std::int64_t first = gap_cost(c, 1);
     extend = c.gap[0].extend;
     same = -2 * extend;
@@ -69,13 +74,16 @@ struct Scheme {
     }
   }
 
-  // u of (l, 0), or v of (0, l).
+  // u of (l, 0): one gap.
   std::int32_t edge(std::int64_t l) const {
     return static_cast<std::int32_t>(gap_cost(c, l) - gap_cost(c, l - 1)) - extend;
   }
+  // v of (0, l): letters left out, then one gap.
+  std::int32_t top(std::int64_t l) const { return l <= free_letters ? c.skip - extend : edge(l - free_letters); }
 
   const Costs c;
   const bool wildcard;
+  const std::int32_t free_letters;
   std::int32_t extend, same, different;
   // Of a cell beside the band: what a gap of one letter from a cell inside costs, so that all values are costs of some
   // path.

@@ -71,12 +71,12 @@ struct Rows {
     if (!first) return {0, 0};
     top_edge();
     left_edge();
-    return {0, static_cast<std::int32_t>(gap_cost(s.c, 1))};
+    return {0, s.top(1) + s.extend};
   }
 
-  // Cell (0, row) and cell (row, 0): one gap.
+  // Cell (0, row) and cell (row, 0).
   WFACLI_INLINE void top_edge() {
-    array[kV][0] = static_cast<Lane>(s.edge(row));
+    array[kV][0] = static_cast<Lane>(s.top(row));
     for (int g = 0; g < P; ++g) array[kA + g][0] = static_cast<Lane>(s.full[g]);
   }
   WFACLI_INLINE void left_edge() {

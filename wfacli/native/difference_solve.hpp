@@ -19,29 +19,35 @@ class Difference {
 
  public:
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
-      : t_(task), m_(memory), cigar_(cigar), s_(task.costs, task.wildcard), bounds_(task), text_(task, memory.text),
-        rows_(s_, task, memory.rows), wide_(s_, text_), total_(task.query_len + task.target_len),
-        room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
+      : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
+        s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len)), bounds_(task),
+        text_(task, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
+        total_(task.query_len + task.target_len), room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
     set_piece();
   }
 
   KernelAnswer run() {
     std::int64_t known = t_.max_score;  // a path costs so much, or dearer ones do not matter
-    std::int64_t bound = first_bound();
+    std::int64_t bound = free_ ? first_free_bound() : first_bound();
+    if (free_) known = smaller(known, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
     for (;;) {
       bound = smaller(bound, known);
-      const std::int64_t cost = forward(bound, bound >= known);
+      // Where ends are free, a band that does not close in is mostly diagonals on which nothing is alike.
+      const std::int64_t cost = forward(bound, free_ || bound >= known);
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= bound) {
         KernelAnswer answer;
         answer.score = static_cast<std::int32_t>(cost);
-        if (t_.path) answer.status = path();
+        if (t_.path) path(answer);
         return answer;
       }
       if (bound >= t_.max_score) return {Status::ScoreLimit};
       if (cost < known) known = cost;
       // A narrow band may have lost the path; then a wider one brings the cost down before a whole one is computed.
-      bound = cost > likely() ? 4 * bound + 1 : known;
+      if (free_)
+        bound = known <= 2 * bound ? known : bound + bound / 2 + 1;
+      else
+        bound = cost > likely() ? 4 * bound + 1 : known;
     }
   }
 
@@ -49,6 +55,14 @@ class Difference {
   static constexpr std::int32_t kShort = 200;  // letters; few such pairs need a wider window than the least
   static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
   static constexpr std::int64_t kNone = INT64_MAX;
+
+  // Of the cells of the whole query so far: the cheapest one to end at, with what is then left out, and the last one.
+  struct Ending {
+    std::int64_t cost = kNone;
+    std::int32_t target = 0;  // letters before it
+    std::int32_t row = -1;    // of the last one
+    Tracked at{};
+  };
 
   // The least bound that is worth a try.
   std::int64_t first_bound() const {
@@ -63,6 +77,11 @@ class Difference {
     return gap_cost(t_.costs, larger(t_.query_len, t_.target_len) - smaller(t_.query_len, t_.target_len)) +
            t_.costs.mismatch * static_cast<std::int64_t>(smaller(t_.query_len, t_.target_len)) / 16;
   }
+  // The same where ends are free: what will do for most pairs, going by the estimate.
+  std::int64_t first_free_bound() const {
+    const std::int64_t cost = t_.estimate >= 0 ? t_.estimate : std::int64_t{t_.costs.mismatch} * t_.query_len / 16;
+    return bounds_.least() + cost + cost / 4 + 4 * gap_cost(t_.costs, 1);
+  }
   std::int64_t likely() const { return static_cast<std::int64_t>(t_.costs.mismatch) * total_ / 8; }
 
   // Least cost inside the band that paths of cost `bound` need; kNone if there is no such path. Keeps what the way
@@ -75,23 +94,26 @@ class Difference {
     const std::int32_t start = total_ & 1;
     Tracked tracked = rows_.begin(start);
     const std::size_t cells = rounded(band.cells(start));
-    whole_ = t_.path && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
+    whole_ = t_.path && !free_ && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
     spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
     if (whole_) m_.table.resize(larger(m_.table.size(), cells * total_ * kRowBytes + 64));
     const Corner corner{t_.query_len, t_.target_len};
     std::size_t table = 0;
     std::int32_t narrowed = start;
-    while (rows_.row < total_) {
+    ending_ = {};
+    while (rows_.row < total_ && (!free_ || band.first(rows_.row + 1) <= t_.query_len)) {
       if (t_.cancelled->is_set()) return stop(Status::Dropped);
       const std::int32_t r = rows_.row;
       if (sure && r - narrowed >= larger(kSpan, band.width())) {
         narrowed = r;
-        if (!bounds_.narrow(band, rows_, tracked, bound)) return kNone;
+        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;
       }
       if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
       const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
-      const std::int32_t count = last ? total_ - r : smaller(spacing_, total_ - r);
-      if (whole_) {
+      const std::int32_t count = last ? total_ - r : smaller(spacing_ - (r - start) % spacing_, total_ - r);
+      if (free_) {
+        advance_to_ends(band, corner, count, tracked);
+      } else if (whole_) {
         const Frame frame = framed(band.first(r), rounded(band.cells(r)), corner);
         m_.pieces.push({r, frame.cells, frame.slot, table});
         advance(band, corner, count, &tracked, table_at(table));
@@ -100,8 +122,39 @@ class Difference {
         advance(band, corner, count, &tracked, nullptr);
       }
     }
+    if (free_) return ending_.cost;
     rows_.move(tracked, t_.query_len);
     return tracked.cost;
+  }
+
+  // Goes on for `count` rows (even) or fewer, at the ends of which no path of the band may end; or for `count` of those
+  // where one may.
+  void advance_to_ends(const Band& band, const Corner& corner, std::int32_t count, Tracked& tracked) {
+    const std::int32_t before = (larger(t_.query_len, 2 * t_.query_len + band.lo) - rows_.row - 1) / 2 * 2;
+    if (before > 0) return advance(band, corner, smaller(count, before), &tracked, nullptr);
+    for (const std::int32_t end = rows_.row + count; rows_.row < end && band.first(rows_.row + 1) <= t_.query_len;) {
+      wide_.run(rows_, 1, band, corner, &tracked);
+      end_here(tracked);
+    }
+  }
+
+  // Looks at the row's cell of the whole query, if it has one: whether the path may end there.
+  WFACLI_INLINE void end_here(const Tracked& tracked) {
+    const std::int32_t j = rows_.row - t_.query_len, left = t_.target_len - j;
+    if (rows_.hi < t_.query_len || rows_.lo > t_.query_len) return;
+    if (ending_.row == rows_.row - 1) {
+      ending_.at.cost += rows_.array[Rows<S>::kV][t_.query_len] + s_.extend;
+    } else {
+      ending_.at = tracked;
+      rows_.move(ending_.at, t_.query_len);
+    }
+    ending_.row = rows_.row;
+    // Of equals the last one: it leaves fewest letters of the target out.
+    const std::int64_t cost = ending_.at.cost + std::int64_t{s_.c.skip} * left;
+    if (left <= t_.free.target_begin && cost <= ending_.cost) {
+      ending_.cost = cost;
+      ending_.target = j;
+    }
   }
 
   std::int64_t stop(Status status) {
@@ -167,9 +220,10 @@ class Difference {
     return reinterpret_cast<Lane*>(m_.table.data() + (64 - start % 64) % 64 + bytes);
   }
 
-  __attribute__((noinline)) Status path() {
+  __attribute__((noinline)) void path(KernelAnswer& answer) {
     Walk<S> walk(s_, text_, cigar_);
-    Place place{t_.query_len, t_.target_len, -1};
+    Place place{t_.query_len, free_ ? ending_.target : t_.target_len, -1};
+    answer.target_skip = t_.target_len - place.j;
     if (whole_) {
       while (!m_.pieces.empty() && place.i > 0 && place.j > 0) {
         const Piece piece = m_.pieces.back();
@@ -178,11 +232,10 @@ class Difference {
       }
     } else {
       while (place.i > 0 && place.j > 0) {
-        if (const Status status = piece_back(walk, place); status != Status::Ok) return status;
+        if (answer.status = piece_back(walk, place); answer.status != Status::Ok) return;
       }
     }
-    walk.finish(place);
-    return Status::Ok;
+    answer.target_skip_end = walk.finish(place);
   }
 
   // Computes the rows before `place` again, only cells that lead to it, and walks back through them.
@@ -267,6 +320,7 @@ class Difference {
   const KernelTask& t_;
   DifferenceMemory& m_;
   Cigar& cigar_;
+  const bool free_;  // whether letters of the target may stay unaligned
   const S s_;
   const Bounds bounds_;
   const Text text_;
@@ -276,6 +330,7 @@ class Difference {
   const std::size_t room_;  // bytes that checkpoints may take besides the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
+  Ending ending_;
   Status halt_ = Status::Ok;
 };
 

@@ -35,10 +35,12 @@ class Walk {
     }
   }
 
-  // The rest of a path that is on an edge of the matrix.
-  void finish(const Place& place) {
+  // The rest of a path that is on an edge of the matrix; the target's letters that it leaves out.
+  std::int32_t finish(const Place& place) {
+    const std::int32_t skipped = smaller(place.j, s_.free_letters);
     cigar_.add(kInsertion, place.i);
-    cigar_.add(kDeletion, place.j);
+    cigar_.add(kDeletion, place.j - skipped);
+    return skipped;
   }
 
  private:

@@ -96,12 +96,12 @@ class Window {
 
   // Cells (0, row) and (row, 0), where they are in the window.
   WFACLI_INLINE void edges() {
-    const Vector edge = L::all(s_.edge(row_));
+    const Vector edge = L::all(s_.edge(row_)), across = L::all(s_.top(row_));
     const std::int32_t top = -slot_, left = row_ - slot_;
     for (int w = 0; w < kVectors; ++w) {
       const Vector lanes = L::numbers() + L::all(w * L::kCount);
       if (top >= 0 && top < Cells) {
-        v_[w] = lanes == L::all(top) ? edge : v_[w];
+        v_[w] = lanes == L::all(top) ? across : v_[w];
         for (int g = 0; g < P; ++g) a_[w][g] = lanes == L::all(top) ? step_.full[g] : a_[w][g];
       }
       if (left >= 0 && left < Cells) {

@@ -20,4 +20,10 @@ struct EditCosts {
 // or longer ones, than those of another.
 std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditCosts* costs = nullptr);
 
+// The same where `free_begin` letters of the target's beginning and `free_end` of its end may stay unaligned: from pieces all
+// over the query, each looked for in the part of the target where it may lie. In average edits of the costs; a piece costs no
+// more than to be inserted. -1 where the target is too long to be looked through.
+std::int32_t estimate_free_edits(const PairView& pair, std::int32_t free_begin, std::int32_t free_end,
+                                 const EditCosts& costs);
+
 }  // namespace wfacli

@@ -32,7 +32,12 @@ class Front {
   explicit Front(const KernelTask& task)
       : c_(task.costs), query_(task.query), target_(task.target), n_(task.query_len), m_(task.target_len),
         starts_{-smaller(task.free.query_end, n_), smaller(task.free.target_end, m_)},
-        ends_{m_ - n_ - smaller(task.free.target_begin, m_), m_ - n_ + smaller(task.free.query_begin, n_)} {}
+        ends_{m_ - n_ - smaller(task.free.target_begin, m_), m_ - n_ + smaller(task.free.query_begin, n_)},
+        most_(task.free.any() && !task.heuristics.any() ? task.max_score : kUnbounded) {
+    if (most_ == kUnbounded) return;
+    const std::int32_t letters = most_letters(most_);
+    starts_ = {larger(starts_.lo, smaller(0, lowest(letters))), smaller(starts_.hi, larger(0, highest(letters)))};
+  }
 
   WFACLI_INLINE std::int32_t open_cost(int g) const { return c_.gap[g].open + c_.gap[g].extend; }
   // How many scores back the recurrences look, for M and for the gap components.
@@ -72,7 +77,14 @@ class Front {
   }
 
   // The diagonals that can be reached at score s.
-  Range reached(std::int32_t s) const { return {-reach(s, -starts_.lo, n_), reach(s, starts_.hi, m_)}; }
+  Range reached(std::int32_t s) const {
+    const Range at{-reach(s, -starts_.lo, n_), reach(s, starts_.hi, m_)};
+    if (most_ == kUnbounded) return at;
+    // The gap may be open already.
+    const std::int32_t letters = larger(most_ - s, 0) / sideways();
+    const std::int32_t hi = larger(at.lo, smaller(at.hi, highest(letters)));
+    return {smaller(hi, larger(at.lo, lowest(letters))), hi};
+  }
 
   // Computes the row of score s on some of its diagonals.
   void step(Rows& rows, std::int32_t s, Range at) const {
@@ -102,13 +114,26 @@ class Front {
   const Costs& costs() const { return c_; }
 
  private:
+  static constexpr std::int32_t kUnbounded = INT32_MAX;
+
+  // The furthest diagonals from which a gap of so many letters leads to where alignments end.
+  std::int32_t highest(std::int32_t letters) const {
+    return letters < m_ - ends_.hi ? ends_.hi + letters : m_;
+  }
+  std::int32_t lowest(std::int32_t letters) const {
+    return letters < ends_.lo + n_ ? ends_.lo - letters : -n_;
+  }
+  // Of a gap that costs no more than s.
+  std::int32_t most_letters(std::int32_t s) const {
+    return Pieces == 2 ? larger(gap_letters(s, 0), gap_letters(s, 1)) : gap_letters(s, 0);
+  }
+
   // Diagonals on one side that score s reaches, of `most`; `free` of them can be entered, for `skip` each. Since a
   // gap's letter costs more than a skipped one, the furthest is reached by skipping first.
   std::int32_t reach(std::int32_t s, std::int32_t free, std::int32_t most) const {
     const std::int32_t entered = c_.skip > 0 ? smaller(s / c_.skip, free) : free;
     const std::int32_t left = s - entered * c_.skip;
-    std::int32_t letters = gap_letters(left, 0);
-    if constexpr (Pieces == 2) letters = larger(letters, gap_letters(left, 1));
+    const std::int32_t letters = most_letters(left);
     return letters < most - entered ? entered + letters : most;
   }
   std::int32_t gap_letters(std::int32_t s, int g) const {
@@ -190,7 +215,9 @@ class Front {
   const Costs c_;
   const std::uint8_t *const query_, *const target_;
   const std::int32_t n_, m_;
-  const Range starts_, ends_;  // diagonals on which an alignment may begin (reversed) and end
+  Range starts_;      // diagonals on which an alignment may begin (reversed); only those that may matter
+  const Range ends_;  // and end
+  const std::int32_t most_;  // scores above it do not matter, if ends are free
 };
 
 }  // namespace WFACLI_ISA

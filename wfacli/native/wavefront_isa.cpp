@@ -30,7 +30,19 @@ struct Extend {
   }
 };
 
+// Where ends are free, rows begin as wide as there are ends, and more: diagonals from which a gap leads to an end. Fewer
+// where little is left for that gap, so bounds are tried, each twice the one before.
 KernelAnswer wavefront(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar) {
+  if (!task.free.any() || task.heuristics.any()) return by_costs<Align>(task, memory, cigar);
+  constexpr std::int64_t kLeast = 32;
+  KernelTask bounded = task;
+  const std::int64_t unaligned = larger(0, task.target_len - task.query_len);
+  std::int64_t most = kLeast + task.costs.skip * unaligned + larger(task.estimate, 0) * std::int64_t{5} / 4;
+  for (; most < task.max_score; most *= 2) {
+    bounded.max_score = static_cast<std::int32_t>(most);
+    const KernelAnswer answer = by_costs<Align>(bounded, memory, cigar);
+    if (answer.status != Status::ScoreLimit) return answer;
+  }
   return by_costs<Align>(task, memory, cigar);
 }
 

@@ -1,0 +1,122 @@
+"""Noisy, chimeric and unlike queries in targets whose ends are free: bands that close in, fronts that are bounded."""
+
+import random
+import zlib
+
+import pytest
+
+import wfacli
+from tests import pairgen
+from tests.engines.agreement import (
+    SCHEMES,
+    TIGHT,
+    TIMES,
+    aligned,
+    assert_optimal,
+    ends_of,
+    free_ends,
+    optimum,
+    spec_for,
+)
+from tests.oracle_spans import optima
+from wfacli._native import instruction_sets
+from wfacli.batch import Status
+from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
+from wfacli.forecast import DIFFERENCE, LINEAR, TABLE
+
+ERRORS = (0.0, 0.05, 0.15, 0.4, 0.8)
+FREE = (0, 1, 10, 40, 200, 1 << 30)
+HARD = [SCHEMES[k] for k in (0, 2, 4, 6, 7, 10, 11, 12, 13)]
+
+
+def placed(rng, longest, alphabet):
+    """A noisy copy of a part of a target with that target; every third one goes on, or begins, elsewhere."""
+    target = pairgen.sequence(rng, rng.randrange(longest // 3, longest), alphabet)
+    first = rng.randrange(len(target) // 2)
+    last = rng.randrange(first + 1, len(target) + 1)
+    query = pairgen.mutated(rng, target[first:last], alphabet, rng.choice(ERRORS))
+    other = pairgen.sequence(rng, rng.randrange(longest), alphabet)
+    return rng.choice((query, query, query, query, query + other, other + query)), target
+
+
+def placed_pairs(seed, count, longest, alphabet=b"ACGT"):
+    rng = random.Random(seed)
+    return [placed(rng, longest, alphabet) for _ in range(count)]
+
+
+def seed_of(*parts):
+    return zlib.crc32(repr(parts).encode())
+
+
+@pytest.mark.parametrize("scheme", HARD, ids=str)
+def test_long_enough_for_bands_to_close_in(scheme):
+    for turn in range(TIMES):
+        rng = random.Random(seed_of(scheme, turn))
+        some = FreeEnds(target_begin=rng.choice(FREE[1:]), target_end=rng.choice(FREE))
+        assert_optimal(placed_pairs(rng.random(), 8, 700), spec_for(scheme, Mode.HW))
+        assert_optimal(placed_pairs(rng.random(), 8, 500, b"AC"), spec_for(scheme, Mode.ENDS_FREE, some))
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (0, 6, 9, 11, 10)], ids=str)
+def test_instruction_sets(scheme, isa):
+    assert_optimal(placed_pairs(seed_of(scheme), 8, 400), spec_for(scheme, Mode.HW), isa=isa)
+
+
+@pytest.mark.parametrize("rule", ["wildcard", "literal"])
+@pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (1, 6, 13)], ids=str)
+def test_rules(scheme, rule):
+    pairs = placed_pairs(seed_of(scheme, rule), 20, 200, pairgen.ALPHABETS["iupac"])
+    assert_optimal(pairs, spec_for(scheme, Mode.HW, ambiguous=Ambiguous(rule)), rule)
+
+
+def test_any_free_ends():
+    for turn in range(24 * TIMES):
+        scheme = SCHEMES[turn % len(SCHEMES)]
+        spec = spec_for(scheme, Mode.ENDS_FREE, free_ends(turn))
+        assert_optimal(placed_pairs(turn, 10, 150, b"ACG"), spec)
+
+
+def test_checkpoints_that_are_thinned():
+    spec = spec_for(SCHEMES[11], Mode.HW)
+    pairs = placed_pairs(5, 6, 900)
+    for limits in (TIGHT, Limits(table=3000, checkpoints=20_000)):
+        found = aligned(pairs, spec, DIFFERENCE, limits)
+        assert [optimum(found, row) for row in range(6)] == optima(pairs, spec.penalties, ends_of(spec))
+
+
+@pytest.mark.parametrize("kernel", [DIFFERENCE, TABLE, LINEAR])
+@pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (0, 6, 9, 11)], ids=str)
+def test_bounds_on_the_cost(scheme, kernel):
+    """What costs just the bound is found, what costs more is not."""
+    pairs = placed_pairs(seed_of(scheme), 30, 400)
+    spec = spec_for(scheme, Mode.ENDS_FREE, FreeEnds(target_begin=40, target_end=200))
+    if scheme[2]:
+        spec = spec_for((*scheme[:2], 0), Mode.ENDS_FREE, spec.free)
+    for pair, best in zip(pairs, optima(pairs, spec.penalties, ends_of(spec)), strict=True):
+        for bound in (-best.score, -best.score + 1, -best.score - 1):
+            if bound < 0:
+                continue
+            bounded = spec_for((*scheme[:2], 0), Mode.ENDS_FREE, spec.free, max_cost=bound)
+            found = aligned([pair], bounded, kernel, Limits())
+            if bound < -best.score:
+                assert found.status[0] == Status.SCORE_LIMIT, (pair, bound)
+            else:
+                assert optimum(found, 0) == best, (pair, bound)
+
+
+def test_a_gap_at_the_end_of_what_is_likely_is_open_already():
+    # The last letters of the gap cost no opening: fronts must not leave their diagonals out for it.
+    spec = spec_for(SCHEMES[11], Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=40))
+    for letters in range(150, 190):
+        pair = (b"A" * 99, b"A" * letters)
+        assert_optimal([pair], spec)
+
+
+def test_one_long_noisy_pair_takes_the_kernel_of_a_batch():
+    rng = random.Random(8)
+    inside = pairgen.sequence(rng, 2500, b"ACGT")
+    query = pairgen.mutated(rng, inside, b"ACGT", 0.2)
+    target = pairgen.sequence(rng, 400, b"ACGT") + inside + pairgen.sequence(rng, 300, b"ACGT")
+    (whole,) = wfacli.align_pairs([query], [target], mode="hw")
+    assert wfacli.align(query, target, mode="hw") == whole
