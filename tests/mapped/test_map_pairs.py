@@ -208,6 +208,15 @@ def test_pairs_however_they_come(
     assert result.out == wanted.out
 
 
+def test_mates_are_a_third_file_as_minimap2_has_it(folder: Path) -> None:
+    lines = "inward\t67\ta\t1001\t60\t150M\t*\t0\t0\t*\t*\ninward\t147\ta\t1251\t60\t150M\t*\t0\t0\t*\t*\n"
+    (folder / "map.sam").write_text(lines)
+    named, behind = (map_(folder, "first.fq", *more) for more in (("--mates", "second.fq"), ("second.fq",)))
+    assert_success(behind)
+    assert len(behind.rows) == 2 and behind.rows == named.rows
+    assert_failure(map_(folder, "first.fq", "second.fq", "--mates", "second.fq"), 2, "given twice")
+
+
 @BOTH
 def test_a_sorted_bam_of_pairs(folder: Path, mapper: str) -> None:
     words = ("--keep-unmapped", "--sort", "--write-index", "--md", "-o", "out.bam")

@@ -12,6 +12,7 @@ import typer
 from .. import __version__
 from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
 from ..cores import usable_cores
+from ..errors import UsageError
 from ..io.mapper import PAIRING, MapperFiles
 from ..run_mapped import MappedRun
 from .console import note
@@ -69,7 +70,7 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 
   wfacli map ref.fa reads.fq --preset map-hifi --md --sort --write-index -o out.bam
 
-  wfacli map ref.fa R1.fq.gz --mates R2.fq.gz --sort --write-index -o pairs.bam
+  wfacli map ref.fa R1.fq.gz R2.fq.gz --sort --write-index -o pairs.bam
 
   wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric affine2p --format paf > out.paf
 """
@@ -88,13 +89,17 @@ ReadsArgument = Annotated[
         "with the others by --mates.",
     ),
 ]
+SecondArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[MATES]", show_default=False, help="The second reads of pairs, as minimap2 takes them."),
+]
 MatesOption = Annotated[
     str | None,
     typer.Option(
         "--mates",
         metavar="FILE",
         show_default=False,
-        help="FASTA or FASTQ with the second reads of pairs, in the order of READS, which has the first ones. With "
+        help="The same: FASTA or FASTQ, in the order of READS, which has the first ones. With "
         "--preset sr mates may also follow one another in READS, under one name or as NAME/1 and NAME/2.",
         rich_help_panel=PANEL,
     ),
@@ -115,6 +120,7 @@ PresetOption = Annotated[
 def map_(
     reference: ReferenceArgument,
     reads: ReadsArgument,
+    second: SecondArgument = None,
     mates: MatesOption = None,
     preset: PresetOption = None,
     span: SpanOption = Span.MAPPED,
@@ -150,6 +156,9 @@ def map_(
     debug: DebugOption = False,
 ) -> None:
     """Maps and aligns; the help is MAP_HELP."""
+    if second is not None and mates is not None:
+        raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
+    mates = second if mates is None else mates
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
     spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None)
     spec = replace(spec, in_step=preset in PAIRING)

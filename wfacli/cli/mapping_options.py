@@ -58,7 +58,7 @@ SpanOption = Annotated[
         "--span",
         help="mapped: the mapped part of the read with that of the target, end to end; the rest is clipped. padded: "
         "the mapped part of the read, anywhere in that of the target and --pad beside it. read: the whole read, for "
-        "reads that lie in one place. With noisy long reads mapped is far faster than the others.",
+        "reads that lie in one place; of split reads it aligns all for each mapping, which takes long.",
         rich_help_panel=PANEL,
     ),
 ]
