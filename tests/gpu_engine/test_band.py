@@ -117,7 +117,7 @@ def test_only_a_band_is_for_the_card() -> None:
 
 
 class Astray:
-    """A card whose band goes where the CPU's does not; `known`: what an engine has answered, which need not do so twice."""
+    """A card whose band goes where the CPU's does not; `known`: what an engine has answered already."""
 
     def __init__(self, engine, answers, known):
         self.engine, self.answers, self.known, self.closed = engine, answers, known, False
