@@ -26,6 +26,7 @@ from .mapping_options import (
     PadOption,
     SpanOption,
     mapping_spec,
+    mates_option,
     refuse_tags,
 )
 from .options import (
@@ -86,7 +87,7 @@ ReadsArgument = Annotated[
     typer.Argument(
         metavar="READS",
         help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice. Of pairs in two files the first reads, "
-        "with the others by --mates.",
+        "with the others as MATES.",
     ),
 ]
 SecondArgument = Annotated[
@@ -95,13 +96,9 @@ SecondArgument = Annotated[
 ]
 MatesOption = Annotated[
     str | None,
-    typer.Option(
-        "--mates",
-        metavar="FILE",
-        show_default=False,
-        help="The same: FASTA or FASTQ, in the order of READS, which has the first ones. With "
-        "--preset sr mates may also follow one another in READS, under one name or as NAME/1 and NAME/2.",
-        rich_help_panel=PANEL,
+    mates_option(
+        "Another way to give MATES: FASTA or FASTQ, in the order of READS, which has the first ones. With --preset sr "
+        "mates may also follow one another in READS, under one name or as NAME/1 and NAME/2."
     ),
 ]
 PresetOption = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,16 +40,19 @@ MappingsOption = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+
+
+def mates_option(said: str) -> Any:
+    """--mates, with what a command says of it."""
+    return typer.Option("--mates", metavar="FILE", show_default=False, help=said, rich_help_panel=PANEL)
+
+
 MatesOption = Annotated[
     str | None,
-    typer.Option(
-        "--mates",
-        metavar="FILE",
-        show_default=False,
-        help="FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are "
-        "both in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of "
-        "mates, flags say, in SAM and BAM.",
-        rich_help_panel=PANEL,
+    mates_option(
+        "FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are both in "
+        "QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of mates, "
+        "flags say, in SAM and BAM."
     ),
 ]
 SpanOption = Annotated[
