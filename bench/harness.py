@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from wfacli._native import instruction_sets
 from wfacli.cores import usable_cores
 from wfacli.measure.machine import commit, header, machine
 from wfacli.measure.spread import Spread
@@ -53,8 +54,10 @@ def summed_up(seconds: list[float]) -> dict[str, Any]:
 def save(name: str, what_is_timed: dict[str, str], result: dict[str, Any]) -> Path:
     """Writes a result with everything needed to understand it; returns its path.
 
-    A part of a table never replaces that of another run; the whole table does.
+    A part of a table never replaces that of another run; the whole table does. One that was held to an instruction set
+    by WFACLI_ISA has a name of its own.
     """
+    name = _with_isa(name)
     report = {**header(name, what_is_timed), **result}
     RESULTS.mkdir(parents=True, exist_ok=True)
     place = f"{report['date']}-{platform.machine()}-{usable_cores()}core-{report['commit']}"
@@ -70,9 +73,18 @@ def save(name: str, what_is_timed: dict[str, str], result: dict[str, Any]) -> Pa
 def save_so_far(name: str, what_is_timed: dict[str, str], result: dict[str, Any], whole: bool) -> Path:
     """Writes a result that grows: under NAME-part until it is the whole table."""
     path = save(name if whole else f"{name}-part", what_is_timed, result)
+    name = _with_isa(name)
     if whole and (part := _own.pop(RESULTS / f"{name}-part", None)):
         part.unlink(missing_ok=True)
     return path
+
+
+def _with_isa(name: str) -> str:
+    held = os.environ.get("WFACLI_ISA")
+    if not held or held == instruction_sets()[-1]:
+        return name
+    stem, part, _ = name.partition("-part")
+    return f"{stem}-{held}{part}"
 
 
 def run_command(arguments: list[str], stats: Path) -> dict[str, Any]:

@@ -336,7 +336,6 @@ class Config:
     gpu_memory: float | None = None  # bytes of each card that may be used, or below 1 a share of what is free
     devices: tuple[int, ...] | None = (0,)  # cards, as the driver counts them; None: all that there are
     kernel: str | None = None  # one of dispatch.CPU_KERNELS that gets every pair first
-    isa: str = ""  # build of the CPU kernel; "" takes the fastest that the machine runs
     check: bool = False
     explain: bool = False  # keep what dispatch decided, and why
     command_line: str = ""

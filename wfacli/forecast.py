@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import tuning
-from ._native import Forecaster
+from ._native import Forecaster, instruction_set
 from .batch import Flag, PairBatch
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from .gpu import rungs
@@ -205,15 +205,16 @@ def _work(kernel: str, costs: Units) -> tuple[float, float, float, float]:
 
 
 def _model(kernel: str, costs: Units) -> tuning.Model:
+    models = tuning.cpu_models(instruction_set())
     if kernel in BITS:
-        return tuning.BITS_64 if BITS[kernel] == 1 else tuning.BITS
+        return models.bits_64 if BITS[kernel] == 1 else models.bits
     if kernel == STRIPES:
-        return tuning.STRIPES
+        return models.stripes
     if kernel == DIFFERENCE:
-        return tuning.DIFFERENCE
+        return models.difference
     if kernel == READS:
-        return tuning.READS
-    return tuning.WAVEFRONT_LINEAR if costs.components == 1 else tuning.WAVEFRONT
+        return models.reads
+    return models.wavefront_linear if costs.components == 1 else models.wavefront
 
 
 @dataclass(frozen=True)

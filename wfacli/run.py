@@ -359,7 +359,7 @@ class AlignRun(BatchRun):
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
-        cpu = CpuEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        cpu = CpuEngine(config.spec, config.limits, config.threads, stats=self.stats)
         if not self._card_wanted:
             return cpu, 0
         # What drives a card takes a while to import.

@@ -32,7 +32,6 @@ class ExtendConfig:
     limits: Limits
     threads: int = 1
     batch_bases: int | None = None
-    isa: str = ""
     engine: EngineName = EngineName.AUTO
     gpu_memory: float | None = None
     check: bool = False
@@ -98,7 +97,7 @@ class ExtendRun(BatchRun):
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
-        cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)
+        cpu = ExtendEngine(config.spec, config.limits, config.threads, stats=self.stats)
         auto = config.engine is EngineName.AUTO
         if config.engine is EngineName.CPU or (auto and not (config.spec.for_cards and may_have_card())):
             return cpu, 0

@@ -29,15 +29,38 @@ class Model:
         return np.asarray(share * self.start + share * self.letter * longest + share * self.unit * work)
 
 
+@dataclass(frozen=True)
+class CpuModels:
+    """Of all kernels of the CPU, in one build."""
+
+    bits_64: Model  # paths of a band of one word are found for all lanes together
+    bits: Model  # work: letters * words
+    stripes: Model  # work: letters * edits
+    difference: Model  # work: letters * diagonals of the band
+    reads: Model  # the same; up to 1,000 letters and errors of 15%
+    wavefront: Model  # work: cells of all components of a wavefront to the end, and ROW for each
+    wavefront_linear: Model  # the same for gaps without opening
+
+
 # AMD EPYC (Zen 4, AVX-512), 2026-11-20, commit ae0004a: within a fifth of the measurement on average.
-BITS_64 = Model(0.03, 0.00165, 0.0)  # paths of a band of one word are found for all lanes together
-BITS = Model(0.0604, 0.000626, 0.00101)  # work: letters * words
-STRIPES = Model(2.28, 0.0114, 1.25e-05)  # work: letters * edits
-DIFFERENCE = Model(0.00182, 0.0102, 4.35e-05)  # work: letters * diagonals of the band
-READS = Model(0.0282, 0.0, 0.000152)  # the same; up to 1,000 letters and errors of 15%
+AVX512 = CpuModels(
+    bits_64=Model(0.03, 0.00165, 0.0),
+    bits=Model(0.0604, 0.000626, 0.00101),
+    stripes=Model(2.28, 0.0114, 1.25e-05),
+    difference=Model(0.00182, 0.0102, 4.35e-05),
+    reads=Model(0.0282, 0.0, 0.000152),
+    wavefront=Model(0.118, 0.00027, 0.00021),
+    wavefront_linear=Model(0.109, 0.000213, 0.0009),
+)
+CPU_MODELS = {"x86-64-v4": AVX512, "x86-64-v3": AVX512, "x86-64-v2": AVX512}
+
+
+def cpu_models(build: str) -> CpuModels:
+    """Those of a build of the kernels; what has 16 bytes a vector is taken for SSE4.2's."""
+    return CPU_MODELS.get(build, CPU_MODELS["x86-64-v2"])
+
+
 READS_LONGEST = 2000  # letters (native/difference.hpp)
-WAVEFRONT = Model(0.118, 0.00027, 0.00021)  # work: cells of all components of a wavefront to the end, and ROW for each
-WAVEFRONT_LINEAR = Model(0.109, 0.000213, 0.0009)  # the same for gaps without opening
 ROW = 80.0
 # Diagonals that free ends add: the share of them that a band has not left out before its end, and how many times as
 # long as others wavefronts take for them. Two shared cores, AVX-512, 2026-11-23: 150 to 30,000 letters, 100 to 20,000

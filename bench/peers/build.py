@@ -19,7 +19,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 CACHE = HERE / "build"
-FLAGS = ("-O3", "-march=native", "-fPIC", "-w")
+ISA = os.environ.get("WFACLI_ISA") or "native"  # peers are held to what our own kernels are held to
+FLAGS = ("-O3", f"-march={ISA}", "-fPIC", "-w")
 
 
 class Unavailable(Exception):
@@ -182,7 +183,7 @@ def _machine_key() -> str:
     except OSError:
         lines = []
     features = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return hashlib.sha256(features.encode()).hexdigest()[:8]
+    return hashlib.sha256(f"{features}{ISA.removeprefix('native')}".encode()).hexdigest()[:8]
 
 
 def _key(path: Path | None) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.engines.agreement import AMPLE, SCHEMES, spec_for
 from wfacli import dispatch, forecast, tuning
-from wfacli._native import Forecaster, estimate_edits
+from wfacli._native import Forecaster, estimate_edits, instruction_set
 from wfacli.batch import PairBatch, Records
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.dispatch import best_for_all, candidates, route
@@ -19,10 +19,11 @@ EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
 
 
 def model_of(kernel, costs):
+    models = tuning.cpu_models(instruction_set())
     if kernel in BITS:
-        return tuning.BITS_64 if kernel == "bits-64" else tuning.BITS
-    known = {STRIPES: tuning.STRIPES, DIFFERENCE: tuning.DIFFERENCE, READS: tuning.READS}
-    return known.get(kernel, tuning.WAVEFRONT_LINEAR if costs.components == 1 else tuning.WAVEFRONT)
+        return models.bits_64 if kernel == "bits-64" else models.bits
+    known = {STRIPES: models.stripes, DIFFERENCE: models.difference, READS: models.reads}
+    return known.get(kernel, models.wavefront_linear if costs.components == 1 else models.wavefront)
 
 
 def work_of(kernel, costs, longest, edits):
@@ -174,7 +175,7 @@ def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
     assert kernels.for_all(batch, rows, 1.49) is None
     for spec in (spec_for(EDIT), spec_for(EDIT, score_only=True)):
         row = forecast._native_model("bits-128", spec, Limits(), 1)
-        assert row[0] * row[-1] == pytest.approx(tuning.BITS.start)
+        assert row[0] * row[-1] == pytest.approx(tuning.cpu_models(instruction_set()).bits.start)
 
 
 def test_estimates_of_some_rows():

@@ -7,6 +7,7 @@ command its name and its one line of help; the rest, options included, is made f
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from .. import __version__
-from ..errors import OutputClosed
+from ..errors import OutputClosed, UsageError
 
 _Body = Callable[..., None]
 
@@ -197,6 +198,11 @@ def main(
     ] = False,
 ) -> None:
     """Exact pairwise alignment of sequencing reads."""
+    if asked := os.environ.get("WFACLI_ISA"):
+        from .._native import instruction_sets
+
+        if asked not in (there := instruction_sets()):
+            raise UsageError(f"WFACLI_ISA={asked}: this machine runs {' and '.join(there)}")
 
 
 def _unloaded() -> None:

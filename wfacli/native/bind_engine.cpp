@@ -275,6 +275,9 @@ void bind_engine(nb::module_& m) {
         return names;
       },
       "Names of the kernel builds that this machine can run, slowest first");
+  m.def(
+      "instruction_set", [] { return kernels_named("").name; },
+      "Name of the build that kernels are of unless told otherwise: WFACLI_ISA, else the fastest. Raises ValueError");
 }
 
 }  // namespace wfacli

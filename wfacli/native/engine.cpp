@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 
 namespace wfacli {
 namespace {
@@ -107,13 +106,7 @@ std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions
   return -(c.pieces == 1 ? by(c.gap[0]) : std::min(by(c.gap[0]), by(c.gap[1])));
 }
 
-Aligner::Aligner(const std::string& isa) {
-  int count = 0;
-  const KernelEntry* entries = kernel_table(count);
-  for (int i = 0; i < count; ++i)
-    if (isa.empty() || isa == entries[i].name) entry_ = entries[i];
-  if (!entry_.name) throw std::invalid_argument("this machine has no instruction set named " + isa);
-}
+Aligner::Aligner(const std::string& isa) : entry_(kernels_named(isa)) {}
 
 void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                     const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {

@@ -44,7 +44,7 @@ struct AlignedRows {
 // One thread's memory and kernels. Not safe for two threads at once.
 class Aligner {
  public:
-  // `isa` names an entry of kernel_table; empty takes the fastest. Throws std::invalid_argument.
+  // `isa` is for kernels_named. Throws std::invalid_argument.
   explicit Aligner(const std::string& isa);
 
   const char* isa() const { return entry_.name; }

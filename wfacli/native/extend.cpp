@@ -87,14 +87,9 @@ std::int64_t first_foreign(const BatchView& batch, const std::uint8_t* codes, st
 }
 
 Extender::Extender(const std::string& isa) {
-  int count = 0;
-  const KernelEntry* entries = kernel_table(count);
-  for (int k = 0; k < count; ++k)
-    if (isa.empty() || isa == entries[k].name) {
-      isa_ = entries[k].name;
-      kernels_ = entries[k].sw();
-    }
-  if (!isa_) throw std::invalid_argument("this machine has no instruction set named " + isa);
+  const KernelEntry& entry = kernels_named(isa);
+  isa_ = entry.name;
+  kernels_ = entry.sw();
 }
 
 void Extender::align(const BatchView& batch, const std::int32_t* rows, std::int64_t count,

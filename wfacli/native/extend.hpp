@@ -38,7 +38,7 @@ std::int64_t first_foreign(const BatchView& batch, const std::uint8_t* codes, st
 // One thread's memory and kernels. Not safe for two threads at once.
 class Extender {
  public:
-  // `isa` names an entry of kernel_table; empty takes the fastest. Throws std::invalid_argument.
+  // `isa` is for kernels_named. Throws std::invalid_argument.
   explicit Extender(const std::string& isa);
 
   const char* isa() const { return isa_; }

@@ -1,5 +1,6 @@
 #include "kernels.hpp"
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace wfacli {
@@ -46,11 +47,13 @@ const KernelEntry* kernel_table(int& count) {
 #endif
 
 const KernelEntry& kernels_named(const std::string& isa) {
+  const char* asked = std::getenv("WFACLI_ISA");
+  const std::string name = isa.empty() && asked ? asked : isa;
   int count = 0;
   const KernelEntry* entries = kernel_table(count);
   for (int i = count - 1; i >= 0; --i)
-    if (isa.empty() || isa == entries[i].name) return entries[i];
-  throw std::invalid_argument("this machine has no instruction set named " + isa);
+    if (name.empty() || name == entries[i].name) return entries[i];
+  throw std::invalid_argument("this machine has no instruction set named " + name);
 }
 
 }  // namespace wfacli

@@ -34,7 +34,8 @@ struct KernelEntry {
 
 // The builds that this machine can run, slowest first; `count` receives how many.
 const KernelEntry* kernel_table(int& count);
-// One of them by its name, or the fastest where that is empty. Throws std::invalid_argument where there is none.
+// One of them by its name; where that is empty, what the environment's WFACLI_ISA names, else the fastest. Throws
+// std::invalid_argument where there is none of that name.
 const KernelEntry& kernels_named(const std::string& isa);
 
 }  // namespace wfacli
