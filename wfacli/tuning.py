@@ -52,7 +52,7 @@ AVX512 = CpuModels(
     wavefront=Model(0.118, 0.00027, 0.00021),
     wavefront_linear=Model(0.109, 0.000213, 0.0009),
 )
-# A machine held to AVX2, and to SSE4.2 (WFACLI_ISA): Intel Xeon (Sapphire Rapids), 2026-11-23, others at work beside it;
+# A machine held to AVX2, and to SSE4.2 (WFACLI_ISA): Intel Xeon (Sapphire Rapids), 2026-11-23, others at work on it;
 # by a tenth of the letters. Its AVX-512 takes 0.6 to 0.9 of the times above.
 AVX2 = CpuModels(
     bits_64=Model(0.0698, 0.00101, 0.00101),
@@ -80,7 +80,7 @@ def cpu_models(build: str) -> CpuModels:
     return CPU_MODELS.get(build, CPU_MODELS["x86-64-v2"])
 
 
-# Letters of paths in the widest band of bits: those of longer pairs leave the cache, and stripes take 0.9 to 1.05 of the time.
+# Letters of paths in the widest band of bits: those of longer pairs leave the cache; stripes take 0.9 to 1.05 of that.
 BITS_LONGEST = 6000
 READS_LONGEST = 2000  # letters (native/difference.hpp)
 ROW = 80.0
