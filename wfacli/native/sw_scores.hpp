@@ -151,7 +151,8 @@ struct SwChunks {
     return v;
   }
   static WFACLI_INLINE void store(std::uint8_t* to, Bytes v) { std::memcpy(to, &v, sizeof v); }
-  // Bytes of each sixteen's table that its indices name; indices' upper bits do not matter, but for the top one: 0, or on x86 a byte of 0.
+  // Bytes of each sixteen's table that its indices name; indices' upper bits do not matter, but for the top one: it is
+  // 0, or on x86 makes the byte 0.
   static WFACLI_INLINE Bytes shuffled(Bytes table, Bytes index) {
 #if defined(__AVX512BW__)
     if constexpr (Chunks == 4) return (Bytes)_mm512_shuffle_epi8((__m512i)table, (__m512i)index);
