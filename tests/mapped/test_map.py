@@ -105,11 +105,6 @@ def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
     assert time.monotonic() - begun < 40
 
 
-def test_standard_input_is_refused(folder: Path) -> None:
-    result = run("map", "ref.fa", "-", cwd=folder, env=environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin"))
-    assert_failure(result, 2, "reads its files twice")
-
-
 @pytest.mark.skipif(HAS_MAPPY, reason="mappy is installed")
 def test_no_mapper(folder: Path) -> None:
     assert_failure(map_(folder, path="none"), 1, "neither minimap2 nor its library", "pip install 'wfacli[map]'")

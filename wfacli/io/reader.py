@@ -82,9 +82,14 @@ def layout_of(sources: tuple[Source, ...]) -> str:
     return "seq" if start[:1] in (b">", b"<") else "tsv"
 
 
+def binary_format(source: Source) -> str | None:
+    """BAM or CRAM where a stream is one of them; nothing of it is taken. Raises InputError."""
+    return _BINARY.get(source.peek(4)[:4])
+
+
 def refuse_alignments(source: Source) -> None:
     """Raises InputError where a stream is BAM or CRAM, of which letters alone are asked for."""
-    if name := _BINARY.get(source.peek(4)[:4]):
+    if name := binary_format(source):
         raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
 
 
