@@ -53,7 +53,7 @@ def here(
     plots: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[..., Result]]:
     """Runs `wfacli dotplot` in that folder and in this process, which starts faster, to an exit status."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def dotplot(*arguments: str) -> Result:
         monkeypatch.chdir(plots)

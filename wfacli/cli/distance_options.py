@@ -161,7 +161,7 @@ CheckpointOption = Annotated[
         metavar="FILE",
         show_default=False,
         help="Keep in FILE what a run needs to go on after its end by whatever cause; at most the time since the last "
-        "writing is lost. Ctrl-C and SIGTERM write once more. FILE is removed when the result is out.",
+        "writing is lost. Ctrl-C, SIGTERM and SIGHUP write once more. FILE is removed when the result is out.",
         rich_help_panel=_LONG,
     ),
 ]

@@ -27,6 +27,7 @@ from ..stats import Stats, peak_memory, versions
 from .console import note, warning
 
 _EVERY = 120.0  # seconds
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -190,11 +191,12 @@ class Stop:
 
     @contextlib.contextmanager
     def between_slices(self, words: str) -> Iterator[None]:
-        """Holds SIGINT and SIGTERM back while the block runs: where it is Cancelled for one, that takes effect then.
+        """Holds signals that end a run back while the block runs: where it is Cancelled for one, it takes effect then.
 
         A second one does at once; one that comes when all is done already changes nothing.
         """
-        self._before = {number: signal.signal(number, self._catch) for number in (signal.SIGINT, signal.SIGTERM)}
+        ours = [n for n in _ENDING if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores one
+        self._before = {number: signal.signal(number, self._catch) for number in ours}
         try:
             yield
         except Cancelled:

@@ -20,7 +20,8 @@ from .sources import Source
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
 import signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
 import pysam
 try:
     getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
