@@ -17,7 +17,8 @@ _BLOCK = 1 << 19  # records at a block's edges are copied once more; more would 
 _MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
 _INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
 _WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream
-_BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
+_STARTS = {b"BAM\1": "BAM", b"CRAM": "CRAM", b"@HD\tVN:": "SAM", b"@SQ\tSN:": "SAM", b"@PG\tID:": "SAM"}
+_LONGEST_START = max(map(len, _STARTS))
 _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
     " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
@@ -76,20 +77,22 @@ def layout_of(sources: tuple[Source, ...]) -> str:
     """How the pairs lie in the streams: "two", "seq" or "tsv". Raises InputError."""
     if len(sources) == 2:
         return "two"
+    refuse_alignments(sources[0])
     start = sources[0].peek().lstrip()
     if start.startswith(b"@"):
         raise InputError(sources[0].path, "looks like FASTQ, and TARGET is missing: wfacli align QUERY TARGET")
     return "seq" if start[:1] in (b">", b"<") else "tsv"
 
 
-def binary_format(source: Source) -> str | None:
-    """BAM or CRAM where a stream is one of them; nothing of it is taken. Raises InputError."""
-    return _BINARY.get(source.peek(4)[:4])
+def alignment_format(source: Source) -> str | None:
+    """BAM, CRAM or SAM where a stream is one of them; nothing of it is taken. Raises InputError."""
+    head = source.peek(_LONGEST_START)
+    return next((name for start, name in _STARTS.items() if head.startswith(start)), None)
 
 
 def refuse_alignments(source: Source) -> None:
-    """Raises InputError where a stream is BAM or CRAM, of which letters alone are asked for."""
-    if name := binary_format(source):
+    """Raises InputError where a stream holds alignments, of which letters alone are asked for."""
+    if name := alignment_format(source):
         raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..errors import InputError
 from .presets import ASSEMBLIES, OVERLAPS
-from .reader import binary_format
+from .reader import alignment_format
 from .sources import Source
 
 _HEAD = 1 << 20  # bytes; no usual read fills it, while of a reference the first sequence often does
@@ -50,7 +50,7 @@ def _order(reads: str, reference: str) -> str:
 
 
 def _refuse_other_than_letters(reference: Source, reads: Source) -> None:
-    if name := binary_format(reference):
+    if name := alignment_format(reference):
         raise InputError(reference.path, f"is {name}; {_order(reads.path, reference.path)}")
     if reference.peek(len(_INDEX)).startswith(_INDEX):
         raise InputError(reference.path, "is an index of minimap2, which has no sequences for wfacli: give the FASTA")
