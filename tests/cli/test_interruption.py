@@ -186,6 +186,21 @@ def test_standard_output_that_is_closed(folder: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("files", ["q.fa -", "- t.fa"])
+def test_standard_input_that_is_closed_is_no_other_file(folder: Path, files: str) -> None:
+    """The first file that is opened would be it."""
+    done = subprocess.run(
+        ["sh", "-c", '"$@" <&-', "sh", *command(), "align", *files.split(), "--format", "paf"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"wfacli: error: -: Bad file descriptor\n"
+
+
 def test_nohup_keeps_its_word(folder: Path) -> None:
     line = 'trap "" HUP; exec "$@"'
     process = subprocess.Popen(
