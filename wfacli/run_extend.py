@@ -96,6 +96,11 @@ class ExtendRun(BatchRun):
         )
         super().__init__(config, files, output, version, report, formatter, tell)
 
+    @property
+    def _inputs(self) -> tuple[str | None, ...]:
+        """See BatchRun."""
+        return *super()._inputs, self._choice.listed
+
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, config.isa, self.stats)

@@ -21,8 +21,7 @@ from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Saved
 from ..distance.run import Watchers
 from ..errors import Cancelled, UsageError
-from ..io.output import Output
-from ..run import same_file
+from ..io.output import Output, refuse_overwriting
 from ..stats import Stats, peak_memory, versions
 from .console import note, warning
 
@@ -57,18 +56,7 @@ class LongOrder:
 
     def refuse_overwriting(self) -> None:
         """Raises UsageError where something would be written over something else."""
-        written = {
-            "--output": self.output,
-            "--stats": self.stats,
-            "--checkpoint": self.checkpoint,
-            "--plot": self.plot,
-        }
-        named = [(option, file) for option, file in written.items() if file is not None]
-        for option, file in named:
-            if any(path != "-" and same_file(path, file) for path in self.paths):
-                raise UsageError(f"{file} is an input; writing to it would destroy it")
-            if any(same_file(file, other) for name, other in named if name != option):
-                raise UsageError(f"{file} is named twice to be written to")
+        refuse_overwriting(self.paths, (self.output, self.stats, self.checkpoint, self.plot))
         if self.stats == "-" and self.output in (None, "-"):
             raise UsageError("--stats and the result cannot both go to standard output")
         if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
@@ -169,8 +157,7 @@ class LongCommand(ABC):
             "stage_seconds": {stage: round(s, 6) for stage, s in sorted(self._stats.seconds.items())},
             "peak_memory_bytes": peak_memory(),
         }
-        report.write(json.dumps(values, indent=2).encode() + b"\n")
-        report.finish()
+        report.write_whole(json.dumps(values, indent=2).encode() + b"\n")
 
 
 class Stop:

@@ -35,6 +35,11 @@ class MappedFiles:
         self._bam: BamReads | None = None
         self.reads_header = b""
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+        return self.query, self.reference, self.mappings, self.mates
+
     def open(self) -> tuple[Source, ...]:
         """Opens reads, mappings, reference and, where there are any, mates. Raises InputError."""
         opened: list[Source] = []

@@ -142,6 +142,11 @@ class MapperFiles(MappedFiles):
         self._doubled: dict[str, Doubled] = {}
         self._copy: BamReads | None = None
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """See MappedFiles; mappings are in no file."""
+        return self.query, self.reference, self.mates
+
     def open(self) -> tuple[Source, ...]:
         """Opens reads, reference and mates, and starts the mapper. Raises InputError."""
         if _comes_once(self.reference):

@@ -43,6 +43,10 @@ class Files(Protocol):
     def reference(self) -> str:
         """The file with the targets."""
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+
     def open(self) -> tuple[Source, ...]:
         """Opens all streams. Raises InputError."""
 
@@ -60,6 +64,11 @@ class PairFiles:
     def reference(self) -> str:
         """The file that has the targets."""
         return self.target or self.query
+
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+        return self.query, self.target
 
     def open(self) -> tuple[Source, ...]:
         """Opens one stream or two. Raises InputError."""
