@@ -96,6 +96,14 @@ def test_a_mapper_that_finds_nothing_and_fails_leaves_no_header_behind(folder: P
     assert "incomplete" not in result.err and not list(folder.glob(f"{name}*"))
 
 
+def test_reads_of_one_name_are_told_as_such(folder: Path) -> None:
+    """Mappings that a mapper writes are not out of order."""
+    (folder / "map.paf").write_text((folder / "map.paf").read_text() * 2)
+    (folder / "reads.fq").write_text((folder / "reads.fq").read_text() * 2)
+    first = (folder / "map.paf").read_text().split("\t")[0]
+    assert_failure(map_(folder, "-o", "x.sam"), 1, f"reads.fq, record {first}: two reads have this name")
+
+
 def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
     # It would go on for a while, and the first line is at fault.
     program = folder / "bin" / "minimap2"

@@ -77,7 +77,7 @@ class MappedFiles:
         if self._bam:
             self._bam.finished()
 
-    def blame(self) -> None:
+    def blame(self, fault: InputError) -> None:
         """Called for a fault in the reads or mappings. Raises InputError where something else is the reason for it."""
         if self._bam:
             self._bam.finished(_ENDS_WITHIN)

@@ -34,6 +34,7 @@ except WfacliError as error:
 """
 _ONE_INDEX = "1000G"  # letters of the reference in one index: of several each would give its own mappings of a read
 _AT_ONCE = 1 << 18
+_APART = "mappings of a read are in two places of the file"
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
 
@@ -209,11 +210,14 @@ class MapperFiles(MappedFiles):
             double.check()
         self._process.finished()
 
-    def blame(self) -> None:
+    def blame(self, fault: InputError) -> None:
         """See MappedFiles."""
-        super().blame()
+        super().blame(fault)
         for double in self._doubled.values():
             double.check()
+        # A mapper maps reads in their order, each once.
+        if fault.path == self.mappings and _APART in str(fault):
+            raise InputError(self.query, "two reads have this name; mappings tell reads by their names", fault.record)
 
     def close(self) -> None:
         """Ends the mapper where it still runs."""
