@@ -153,3 +153,28 @@ def test_presets_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
         check_preset(preset, None)
     with pytest.raises(UsageError, match="mappy has no preset 'no-such'; there are map-ont"):
         check_preset("no-such", None)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "fastq", "options", "said"),
+    [
+        ([150, 151, 120] * 20, True, [], "reads of 151 letters and fewer are mapped by map-ont; --preset sr is for"),
+        ([150] * 60, True, ["-x", "map-ont"], ""),
+        ([150] * 60, True, ["-x", "sr"], ""),
+        ([150] * 60, True, ["reads2"], ""),
+        ([150] * 60 + [3000], True, [], ""),
+        ([150] * 60, False, [], ""),
+        ([150] * 5, True, [], ""),
+    ],
+)
+def test_short_reads_by_the_preset_of_long_ones(
+    folder: Path, lengths: list[int], fastq: bool, options: list[str], said: str
+) -> None:
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
+    written(folder / "ref.fa", [90_000]).close()
+    for name in ("reads", "reads2"):
+        written(folder / name, lengths, fastq).close()
+    result = run("map", "ref.fa", "reads", *options, cwd=folder, env=env)
+    assert_success(result)
+    assert ("wfacli: warning: " in result.err) == bool(said)
+    assert said in result.err

@@ -158,6 +158,7 @@ def map_(
     if second is not None and mates is not None:
         raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
     mates = second if mates is None else mates
+    unasked = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
     spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None)
     spec = replace(spec, in_step=preset in PAIRING)
@@ -199,6 +200,11 @@ def map_(
         run = MappedRun(config, spec, files, output, __version__, stats, None if quiet else note)
         if files.doubt and not quiet:
             warning(files.doubt)
+        elif files.short and unasked and mates is None and not quiet:
+            warning(
+                f"reads of {files.short} letters and fewer are mapped by {preset}; --preset {PAIRING[0]} is for short "
+                "reads, and pairs those that follow one another as mates"
+            )
         return run
 
     run_to_its_end(made, progress=progress, quiet=quiet)

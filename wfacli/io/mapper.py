@@ -20,7 +20,7 @@ from .mapped import MappedFiles
 from .presets import PAIRING, check_preset
 from .process import Process
 from .sources import Source
-from .swapped import check_order
+from .swapped import check_order, short_reads
 
 _BY_MAPPY = """
 import sys
@@ -111,9 +111,11 @@ class MapperFiles(MappedFiles):
 
     Attributes:
         doubt: after open(): why READS and REFERENCE may have been swapped, or None.
+        short: after open(): how long the longest of the first reads is, where all are short, else 0.
     """
 
     doubt: str | None = None
+    short = 0
 
     def __init__(self, reads: str, reference: str, preset: str, threads: int, mates: str | None = None) -> None:
         """Takes paths; "-" is standard input.
@@ -158,6 +160,7 @@ class MapperFiles(MappedFiles):
             self._refuse_bam(source)
         fastq = self._fastq(reads)
         self.doubt = check_order(reference, (fastq, *mates), self._preset)
+        self.short = short_reads(fastq)
         if self._bam:
             if mates:
                 raise InputError(self.query, "is BAM, which has both mates: give it without --mates")

@@ -1,4 +1,4 @@
-"""Whether REFERENCE and READS may have been given the other way round, by how their files begin."""
+"""What files begin with, and what of a command line that tells: whether REFERENCE and READS were swapped, say."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _TIMES = 10  # as long as any read: surely a reference
 _TIMES_LIKELY = 4
 _MANY = 50  # sequences that all are short
 _INDEX = b"MMI"
+_SHORT = 350  # letters, more than any read of a platform of short reads
+_SEVERAL = 20  # reads
 
 
 class _Head(NamedTuple):
@@ -43,6 +45,13 @@ def _head(source: Source) -> _Head | None:
         return None
     records = [lines.partition(b"\n")[2] for lines in text[1:].split(b"\n>")]
     return _Head(False, tuple(len(r) - r.count(b"\n") - r.count(b"\r") for r in records), len(text) < _HEAD)
+
+
+def short_reads(reads: Source) -> int:
+    """The length of the longest of the first reads where all are short, else 0; nothing is taken."""
+    head = _head(reads)
+    lengths = head.lengths if head and head.fastq else ()
+    return max(lengths) if len(lengths) >= _SEVERAL and max(lengths) <= _SHORT else 0
 
 
 def _order(reads: str, reference: str) -> str:
