@@ -184,3 +184,11 @@ def _check_reference(path: str) -> None:
             raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
         if not source.seekable:
             raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
+        needed = [f"{path}.fai", *[f"{path}.gzi"] * source.in_blocks]
+    # htslib makes them beside the reference, and knows no other place.
+    missing = [name for name in needed if not Path(name).exists()]
+    if missing and not os.access(Path(path).absolute().parent, os.W_OK):
+        raise WfacliError(
+            f"CRAM needs {' and '.join(missing)}, in a folder that cannot be written to: run samtools faidx there, or "
+            "on a link to the reference in another folder, and give that"
+        )
