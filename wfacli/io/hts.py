@@ -34,6 +34,7 @@ _LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, of all threads that sort
 
 
+_NO_INDEX = "[E::fai_build_core]"  # htslib says why, and then that it cannot write
 _ROOM = 1 << 16  # bytes: less of them are no room
 
 
@@ -137,7 +138,10 @@ class HtsOutput(Output):
         if self._reader_gone:
             raise OutputClosed(self.name)
         silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
-        reason = words.splitlines()[-1] if words else silent
+        lines = words.splitlines() or [silent]
+        reason = next(
+            (f"no index of the reference: {w.partition('] ')[2]}" for w in lines if _NO_INDEX in w), lines[-1]
+        )
         raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
 
     def _full_places(self) -> list[str]:
