@@ -104,6 +104,14 @@ def test_reads_of_one_name_are_told_as_such(folder: Path) -> None:
     assert_failure(map_(folder, "-o", "x.sam"), 1, f"reads.fq, record {first}: two reads have this name")
 
 
+def test_a_mapper_that_is_killed(folder: Path) -> None:
+    """As for want of memory; what it logged before is no reason."""
+    program = folder / "bin" / "minimap2"
+    program.write_text("#!/bin/sh\necho '[M::main] all is well' >&2\nkill -9 $$\n")
+    result = map_(folder, "-o", "x.sam")
+    assert_failure(result, 1, "minimap2: was ended by signal 9 (the machine may have run out of memory)")
+
+
 def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
     # It would go on for a while, and the first line is at fault.
     program = folder / "bin" / "minimap2"
