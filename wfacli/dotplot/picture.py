@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -158,12 +159,12 @@ def _letters_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.N
     """As an array. Raises TypeError."""
     if isinstance(sequence, str):
         sequence = sequence.encode()
-    letters = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
+    letters: Any = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
     if not isinstance(letters, np.ndarray) or letters.ndim != 1 or letters.dtype not in (np.uint8, np.uint32):
         kind = f"{letters.dtype}" if isinstance(letters, np.ndarray) else type(letters).__name__
         raise TypeError(f"the {what} is letters, as str, bytes, u8[n] or u32[n], not {kind}")
-    found: npt.NDArray[np.uint8] | npt.NDArray[np.uint32] = np.ascontiguousarray(letters)
-    return found
+    contiguous: npt.NDArray[np.uint8] = np.ascontiguousarray(letters)
+    return contiguous
 
 
 def save(
