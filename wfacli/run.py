@@ -24,7 +24,7 @@ from .io.format import Formatter
 from .io.header import sam_header
 from .io.hts import HtsOutput
 from .io.names import with_sam_names
-from .io.output import Output, refuse_overwriting, same_file
+from .io.output import Output, is_standard_output, refuse_overwriting, same_file
 from .io.reader import Files, layout_of, read_batches
 from .pipeline import run_ordered
 from .stats import Stats, counted
@@ -148,8 +148,9 @@ class BatchRun(ABC):
         return self._files.paths
 
     def _refuse_overwriting(self, output: str | None, report: str | None) -> None:
-        if report is not None and (report == (output or "-") or same_file(report, output or "-")):
-            place = "standard output" if report == "-" else report
+        both_out = is_standard_output(output) and is_standard_output(report)
+        if report is not None and (both_out or same_file(report, output or "-")):
+            place = "standard output" if both_out else report
             raise UsageError(f"--stats and the alignments cannot both go to {place}")
         refuse_overwriting(self._inputs, (output, report))
 

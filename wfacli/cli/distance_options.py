@@ -9,6 +9,7 @@ import typer
 
 from ..config import Ambiguous, EngineName
 from ..distance.deliver import Form
+from .numbers import MOST_THREADS
 
 DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.
 
@@ -203,6 +204,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
+        max=MOST_THREADS,
         show_default="the cores this process may use",
         help="Threads that compute.",
         rich_help_panel=_ENGINE,

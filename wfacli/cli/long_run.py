@@ -21,7 +21,7 @@ from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Saved
 from ..distance.run import Watchers
 from ..errors import Cancelled, UsageError
-from ..io.output import Output, refuse_overwriting
+from ..io.output import Output, is_standard_output, refuse_overwriting
 from ..stats import Stats, peak_memory, versions
 from .console import note, warning
 
@@ -57,7 +57,7 @@ class LongOrder:
     def refuse_overwriting(self) -> None:
         """Raises UsageError where something would be written over something else."""
         refuse_overwriting(self.paths, (self.output, self.stats, self.checkpoint, self.plot))
-        if self.stats == "-" and self.output in (None, "-"):
+        if self.stats is not None and is_standard_output(self.stats) and is_standard_output(self.output):
             raise UsageError("--stats and the result cannot both go to standard output")
         if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
             raise UsageError(f"{self.checkpoint} exists: give --resume to go on from it, or remove it")

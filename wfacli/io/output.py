@@ -33,6 +33,16 @@ def same_file(one: str, other: str) -> bool:
     return Path(one).resolve() == Path(other).resolve()
 
 
+def is_standard_output(path: str | None) -> bool:
+    """Whether a name is of what standard output is, a terminal apart: itself, or where the shell has sent it."""
+    if path in (None, "-"):
+        return True
+    with contextlib.suppress(OSError):
+        there, here = Path(path).stat(), os.fstat(_STDOUT)
+        return os.path.samestat(there, here) and (stat.S_ISREG(here.st_mode) or stat.S_ISFIFO(here.st_mode))
+    return False
+
+
 def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
     """Raises UsageError where a file would be written over an input, or over another one.
 
