@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
@@ -23,6 +24,7 @@ from .cores import usable_cores
 from .engines.cpu import CpuEngine
 from .engines.rescue import align_batch
 from .engines.single import SingleEngine
+from .errors import UsageError
 from .estimate import with_estimates
 from .io.memory import Letters, Sequences, pairs_of
 from .results import NO_SCORE, Alignment, AlignmentBatch
@@ -109,23 +111,30 @@ class Aligner:
             threads: CPU threads of align_batch; all that the process may use unless given.
 
         Raises:
+            TypeError: a number that is not whole.
             ValueError: an unknown metric, mode or rule, or less than one thread.
             UsageError: penalties out of range, or options that do not go together.
         """
         chosen, charged = _one_of(Mode, "mode", mode), _one_of(Metric, "metric", metric)
+        if isinstance(penalties, str):
+            raise TypeError(f"penalties are whole numbers, not {penalties!r}")
+        costs = None if penalties is None else [_whole("penalties", cost) for cost in penalties]
+        ends = FreeEnds(*(_whole("free", letters) for letters in free))
+        if ends and chosen is not Mode.ENDS_FREE:
+            raise UsageError(f"free belongs to mode ends-free, not to {chosen}")
         self.spec = AlignSpec(
             metric=charged,
-            penalties=Penalties.of(charged, penalties, match),
+            penalties=Penalties.of(charged, costs, _whole("match", match)),
             ambiguous=_one_of(Ambiguous, "ambiguous", ambiguous),
             mode=chosen,
-            free=FreeEnds(*free) if any(free) else FreeEnds.of(chosen),
+            free=ends or FreeEnds.of(chosen),
             score_only=score_only,
             heuristics=heuristics or Heuristics(),
-            max_cost=max_cost,
+            max_cost=None if max_cost is None else _whole("max_cost", max_cost),
         )
         self.stats = Stats()
         self._limits = limits or Limits()
-        self._threads = usable_cores() if threads is None else threads
+        self._threads = usable_cores() if threads is None else _whole("threads", threads)
         self._engine = self._new_engine()
         self._single = SingleEngine(self.spec, self._limits)
 
@@ -214,6 +223,13 @@ def _one_of(choices: type[_Choice], option: str, asked: str) -> _Choice:
         raise ValueError(f"{option} is one of {', '.join(choices)}, not {asked!r}") from None
 
 
+def _whole(option: str, asked: int) -> int:
+    try:
+        return operator.index(asked)
+    except TypeError:
+        raise TypeError(f"{option}: a whole number is wanted, not {asked!r}") from None
+
+
 def pack(queries: Sequences, targets: Sequences) -> PairBatch:
     """Packs n pairs for Aligner.align_batch, which does it itself; worth a call for pairs aligned more than once.
 
@@ -245,8 +261,8 @@ def align(query: Letters, target: Letters, **options: Unpack[Options]) -> Alignm
     """
     try:
         aligner = _cached(**options)
-    except TypeError:  # a list cannot be looked up
-        aligner = _cached(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
+    except TypeError:  # a list cannot be looked up, nor can an array
+        aligner = _cached(**{k: tuple(v) if isinstance(v, (list, np.ndarray)) else v for k, v in options.items()})
     return aligner.align(query, target)
 
 

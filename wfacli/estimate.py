@@ -33,12 +33,13 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
         return _beside_a_card(pairs, spec)
     in_bits, many = is_edit(spec), len(pairs) > 4 * SAMPLE
     longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
-    if in_bits and longest <= _SHORT:
+    short = in_bits and longest <= _SHORT
+    if short and not many:
         return pairs
     if many and longest <= MEDIUM:
         rows = _spread(pairs, SAMPLE)
         some = pairs.with_some_edits(rows, estimate_edits(pairs, rows))
-        if best_for_all(some, rows, spec, Limits()):
+        if short or best_for_all(some, rows, spec, Limits()):
             return some
     return pairs.with_edits(estimate_edits(pairs, threads=_threads() if gpu else 1))
 

@@ -244,7 +244,8 @@ def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float,
     """The most letters and edits for which a kernel is worth a try, and whether letters may be others than A C G T."""
     costs, wildcard = Units.of(spec), spec.ambiguous is Ambiguous.WILDCARD
     if kernel in BITS:
-        return math.inf, 64 * BITS[kernel] / tuning.SAFETY, False
+        widest = BITS[kernel] == max(BITS.values()) and not spec.score_only
+        return tuning.BITS_LONGEST if widest else math.inf, 64 * BITS[kernel] / tuning.SAFETY_OF_BITS, False
     if kernel == INSIDE:
         return -1.0, math.inf, False  # Forecast knows
     if kernel == READS:

@@ -24,9 +24,8 @@ from .io.format import Formatter
 from .io.header import sam_header
 from .io.hts import HtsOutput
 from .io.names import with_sam_names
-from .io.output import Output
+from .io.output import Output, is_standard_output, refuse_overwriting, same_file
 from .io.reader import Files, layout_of, read_batches
-from .io.sources import Source
 from .pipeline import run_ordered
 from .stats import Stats, counted
 
@@ -114,8 +113,8 @@ class BatchRun(ABC):
         self.stats = Stats()
         self._version = version
         self._files = files
+        self._refuse_overwriting(output, report)
         self._sources = files.open()
-        _refuse_overwriting(self._sources, output, report)
         if config.explain:
             self.stats.promises = {}
         self._formatter = formatter
@@ -142,6 +141,18 @@ class BatchRun(ABC):
         elif self._early:  # batches of the CPU are others
             self._end_reading()
             self._sources = files.open()
+
+    @property
+    def _inputs(self) -> tuple[str | None, ...]:
+        """Names of all files that are read."""
+        return self._files.paths
+
+    def _refuse_overwriting(self, output: str | None, report: str | None) -> None:
+        both_out = is_standard_output(output) and is_standard_output(report)
+        if report is not None and (both_out or same_file(report, output or "-")):
+            place = "standard output" if both_out else report
+            raise UsageError(f"--stats and the alignments cannot both go to {place}")
+        refuse_overwriting(self._inputs, (output, report))
 
     def _batch_of(self, cards: int) -> int:
         """Letters of a batch beside so many cards."""
@@ -387,22 +398,3 @@ class AlignRun(BatchRun):
         spec = self.config.spec
         asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
         return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})
-
-
-def _refuse_overwriting(sources: tuple[Source, ...], output: str | None, report: str | None) -> None:
-    for path in (output, report):
-        for source in sources:
-            if source.regular and source.path != "-" and same_file(source.path, path):
-                raise UsageError(f"{path} is an input; writing to it would destroy it")
-    if report is not None and (report == (output or "-") or same_file(report, output)):
-        place = "standard output" if report == "-" else report
-        raise UsageError(f"--stats and the alignments cannot both go to {place}")
-
-
-def same_file(one: str, other: str | None) -> bool:
-    """Whether two names are of one ordinary file; standard output is none."""
-    if other is None or other == "-":
-        return False
-    if Path(one).exists() and Path(other).exists():
-        return Path(one).samefile(other) and Path(one).is_file()
-    return Path(one).resolve() == Path(other).resolve()

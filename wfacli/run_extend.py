@@ -83,6 +83,8 @@ class ExtendRun(BatchRun):
         self.config, self._choice = config, choice
         if (choice.every or choice.listed is not None) and files.target is None:
             raise UsageError("--all and --pairs choose pairs out of two files: give QUERY and TARGET")
+        if choice.listed == "-" and "-" in (files.query, files.target):
+            raise UsageError("only one of QUERY, TARGET and --pairs can be standard input")
         self._check_options = native_options(config.spec, config.limits)
         spec = config.spec
         self._listed = Source(choice.listed) if choice.listed is not None else None
@@ -94,6 +96,11 @@ class ExtendRun(BatchRun):
             significance=Significance.of(spec),
         )
         super().__init__(config, files, output, version, report, formatter, tell)
+
+    @property
+    def _inputs(self) -> tuple[str | None, ...]:
+        """See BatchRun."""
+        return *super()._inputs, self._choice.listed
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config

@@ -63,8 +63,8 @@ class MappedRun(AlignRun):
                 check_fits(self._reference, self._sources[2].path)
                 yield batch
             check_fits(self._reference, self._sources[2].path)  # what its checksums were made of, too
-        except InputError:
-            self._mapped_files.blame()
+        except InputError as fault:
+            self._mapped_files.blame(fault)
             raise
         self._mapped_files.finished()
 

@@ -31,6 +31,9 @@ class Kind:
 KINDS = {
     "bench": Kind("What wfacli bench measured", "wfacli bench", batches.bench, None, ".png"),
     "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", batches.cells, batches.cell_wins, "cpu-table.png"),
+    "cpu-table-x86-64-v3": Kind(
+        "The same held to AVX2", "WFACLI_ISA=x86-64-v3 make bench-cpu", batches.cells, batches.cell_wins
+    ),
     "gpu-table": Kind("Pairs on a card", "make bench-gpu", batches.cells, batches.cell_wins),
     "kernel-table": Kind("Each kernel for edit distance on a card", "python bench/kernel_table.py", batches.kernels),
     "cards": Kind("One card and several", "make bench-cards", batches.cards),

@@ -43,7 +43,7 @@ def align(folder: Path) -> Callable[..., Result]:
 @pytest.fixture
 def inside(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Result]]:
     """Runs the command in this process, as starting one for each takes most of the time."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments: str, cwd: Path) -> Result:

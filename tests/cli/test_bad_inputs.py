@@ -20,6 +20,7 @@ from .support import (
     fastq,
     random_pairs,
     rows_of,
+    run,
     seq,
     zstd,
 )
@@ -243,11 +244,20 @@ def test_one_target_name_with_one_length_is_declared_once(align: Align, folder: 
     assert result.text.count("@SQ\t") == 1
 
 
-@pytest.mark.parametrize(("magic", "name"), [(bgzf(b"BAM\1\0\0\0\0"), "BAM"), (b"CRAM\3\0", "CRAM")])
+@pytest.mark.parametrize(
+    ("magic", "name"),
+    [
+        (bgzf(b"BAM\1\0\0\0\0"), "BAM"),
+        (b"CRAM\3\0", "CRAM"),
+        (b"@HD\tVN:1.6\n@SQ\tSN:a\tLN:4\nr\t0\ta\t1\t60\t4M\t*\t0\t0\tACGT\t*\n", "SAM"),
+    ],
+)
 def test_alignments_in_place_of_sequences(align: Align, folder: Path, magic: bytes, name: str) -> None:
     (folder / "x").write_bytes(magic)
+    words = f"x: is {name}, and FASTA or FASTQ is read here", "samtools fastq"
     for files in (("x", "t.fa"), ("q.fa", "x"), ("x",)):
-        assert_failure(align(*files, *PAF), 1, f"x: is {name}, and FASTA or FASTQ is read here", "samtools fastq")
+        assert_failure(align(*files, *PAF), 1, *words)
+    assert_failure(run("distance", "x", "t.fa", cwd=folder), 1, *words)
 
 
 def test_target_without_a_name(align: Align, folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import PAIRS
-from .support import Result, assert_failure, random_pairs, seq
+from .support import Result, assert_failure, random_pairs, run, seq
 
 Align = Callable[..., Result]
 full_disk = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -74,6 +74,29 @@ def test_statistics_into_the_output(align: Align) -> None:
     # JSON after the last record would make standard output neither.
     result = align("q.fa", "t.fa", "--stats", "-")
     assert_failure(result, 2, "--stats")
+
+
+@pytest.mark.parametrize(
+    ("line", "report"),
+    [
+        ("align q.fa t.fa --stats", "/dev/stdout"),
+        ("align q.fa t.fa --stats", "out"),
+        ("align q.fa t.fa -o /dev/stdout --stats", "out"),
+        ("distance one.fa one.fa --stats", "out"),
+        ("simulate -n 1 --truth", "out"),
+    ],
+)
+def test_two_results_do_not_go_to_where_the_shell_sends_standard_output(folder: Path, line: str, report: str) -> None:
+    """The second one would replace the first."""
+    (folder / "one.fa").write_text(">a\nACGT\n")
+    with (folder / "out").open("wb") as out:
+        result = run(*line.split(), report, cwd=folder, stdout=out)
+    assert_failure(result, 2, "both")
+    assert (folder / "out").read_bytes() == b""
+    if line.startswith("align") and "-o" not in line:
+        with (folder / "out").open("wb") as out:
+            assert run(*line.split(), "s.json", cwd=folder, stdout=out).code == 0
+        assert (folder / "out").read_bytes().startswith(b"@HD")
 
 
 @full_disk

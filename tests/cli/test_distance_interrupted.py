@@ -52,7 +52,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     assert process.wait(10) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda s: s.name)
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda s: s.name)
 def test_goes_on_after_any_end(
     folder: Path, distance: Callable[..., Result], pair: tuple[bytes, bytes, int], sent: signal.Signals
 ) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cards import skip_without_card
+from wfacli._native import instruction_sets
 
-from .support import Result, assert_success, environment
+from .support import Result, assert_failure, assert_success, environment
 
 Wfacli = Callable[..., Result]
 CACHE = Path(__file__).parents[2] / "build" / "kernels"
@@ -55,6 +56,24 @@ def test_the_card_works(found: dict) -> None:
     assert found["gpu"]["usable"], found["gpu"]
     assert found["gpu"]["card"]["memory_free_bytes"] > 0
     assert set(found["gpu"]["checks"].values()) == {"ok"}
+
+
+def test_the_environment_names_a_build_of_the_kernels(wfacli: Wfacli) -> None:
+    pairs = wfacli("simulate", "--pairs", "40", "--length", "30-3000", "--error", "0.1", "--quiet").out
+    outputs = set()
+    for build in instruction_sets():
+        told = environment(WFACLI_ISA=build)
+        assert json.loads(wfacli("doctor", "--json", env=told, timeout=300).text)["cpu"]["instruction_set"] == build
+        for metric in ("edit", "affine"):
+            aligned = wfacli("align", "-", "--metric", metric, "--format", "paf", env=told, stdin=pairs)
+            assert f"cpu {build}" in aligned.err
+            outputs.add((metric, aligned.out))
+    assert len(outputs) == 2
+
+
+def test_a_build_that_this_machine_lacks(wfacli: Wfacli) -> None:
+    result = wfacli("align", "a", "b", env=environment(WFACLI_ISA="mmx"))
+    assert_failure(result, 2, f"WFACLI_ISA=mmx: this machine runs {' and '.join(instruction_sets())}")
 
 
 def test_text_says_what_is_missing_and_how_to_get_it(wfacli: Wfacli, found: dict, cached: dict[str, str]) -> None:

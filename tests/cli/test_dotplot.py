@@ -53,7 +53,7 @@ def here(
     plots: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[..., Result]]:
     """Runs `wfacli dotplot` in that folder and in this process, which starts faster, to an exit status."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def dotplot(*arguments: str) -> Result:
         monkeypatch.chdir(plots)
@@ -357,6 +357,12 @@ def test_save(tmp_path: Path) -> None:
     wfacli.dotplot.save(str(file), query, target)
     data = data_of(file.read_bytes())
     assert (data["lines"], data["columns"]) == ([], 2000)
+    for sequences in ((QUERY, TARGET), (QUERY.encode(), TARGET.encode()), (query[::-1][::-1], target)):
+        wfacli.dotplot.save(file, *sequences)
+        assert data_of(file.read_bytes()) == data
+    for wrong in (query.astype(np.int64), query.reshape(2, -1), list(QUERY), None):
+        with pytest.raises(TypeError, match=r"^the target is letters, as str, bytes, u8\[n\] or u32\[n\], not "):
+            wfacli.dotplot.save(file, query, wrong)
     words = np.arange(500, dtype=np.uint32)
     drawn = wfacli.dotplot.save(str(tmp_path / "words.png"), words, words, k=1)
     assert (drawn.density.shared, drawn.unit) == (500, "letters")

@@ -169,6 +169,12 @@ def test_one_file_has_nothing_to_choose_from(inside: Inside) -> None:
     assert_failure(inside("extend", "pairs.seq", "--all", cwd=GOLDEN), 2, "two files")
 
 
+@pytest.mark.parametrize("files", [("-", "targets.fa"), ("reads.fq", "-")], ids=" ".join)
+def test_standard_input_is_one_file(files: tuple[str, str], inside: Inside) -> None:
+    result = inside("extend", *files, "--pairs", "-", cwd=GOLDEN)
+    assert_failure(result, 2, "only one of QUERY, TARGET and --pairs can be standard input")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

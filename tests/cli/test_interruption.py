@@ -1,8 +1,9 @@
-"""Closed pipes, Ctrl-C and SIGTERM: a quick end, the agreed exit code, and no traceback."""
+"""Closed pipes, Ctrl-C, SIGTERM and SIGHUP: a quick end, the agreed exit code, and no traceback."""
 
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -14,8 +15,8 @@ import pytest
 
 from .support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
 
-SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-by_signal = pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=["SIGINT", "SIGTERM"])
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+by_signal = pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=["SIGINT", "SIGTERM", "SIGHUP"])
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
@@ -183,3 +184,76 @@ def test_standard_output_that_is_closed(folder: Path) -> None:
     assert done.returncode == 1
     assert b"standard output" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("files", ["q.fa -", "- t.fa"])
+def test_standard_input_that_is_closed_is_no_other_file(folder: Path, files: str) -> None:
+    """The first file that is opened would be it."""
+    done = subprocess.run(
+        ["sh", "-c", '"$@" <&-', "sh", *command(), "align", *files.split(), "--format", "paf"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"wfacli: error: -: Bad file descriptor\n"
+
+
+def test_nohup_keeps_its_word(folder: Path) -> None:
+    line = 'trap "" HUP; exec "$@"'
+    process = subprocess.Popen(
+        ["sh", "-c", line, "sh", *command(), "align", "-", "--format", "paf"],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin
+    process.stdin.write(seq(random_pairs(2)))
+    process.stdin.flush()
+    time.sleep(0.8)
+    process.send_signal(signal.SIGHUP)
+    out, _ = process.communicate(timeout=15)
+    assert (process.returncode, len(rows_of(out))) == (0, 2)
+
+
+@linux
+@pytest.mark.parametrize("place", ["/dev/full", "pipe"])
+def test_messages_that_go_nowhere(folder: Path, place: str) -> None:
+    """The work is done all the same."""
+    if place == "pipe":
+        reader, writer = os.pipe()
+        os.close(reader)
+    else:
+        writer = os.open(place, os.O_WRONLY)
+    for options, code in ((["q.fa", "t.fa", "--explain"], 0), (["q.fa", "none.fa"], 1)):
+        done = subprocess.run(
+            [*command(), "align", *options, "-o", "x.paf"], cwd=folder, env=environment(), stderr=writer, check=False
+        )
+        assert done.returncode == code
+        assert (folder / "x.paf").exists() == (code == 0)
+        (folder / "x.paf").unlink(missing_ok=True)
+    os.close(writer)
+
+
+def test_a_terminal_that_has_gone(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*command(), "align", "-", "-o", "x.paf", "--batch-bases", "1"],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    assert process.stdin
+    process.stdin.write(seq(random_pairs(2)))
+    process.stdin.flush()
+    wait_until(lambda: bool(list(folder.glob("x.paf.partial-*"))))
+    time.sleep(0.5)  # a bar is shown
+    os.close(ours)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=10) == 129
+    assert not list(folder.glob("x.paf*"))

@@ -217,7 +217,13 @@ def test_engine_options_do_not_change_the_output(align: Align, option: tuple[str
 
 
 @pytest.mark.parametrize(
-    "option", [("-t", "0"), ("--batch-bases", "0"), ("-t", "two"), ("--format", "gff")], ids=" ".join
+    "option",
+    [
+        *(("-t", "0"), ("--batch-bases", "0"), ("-t", "two"), ("--format", "gff")),
+        *((option, "9" * 20) for option in ("-t", "--batch-bases", "--max-memory", "--pad")),
+        ("--max-memory", "99999999999G"),
+    ],
+    ids=" ".join,
 )
 def test_values_out_of_range(align: Align, option: tuple[str, str]) -> None:
     assert_failure(align("q.fa", "t.fa", *option), 2, option[0])

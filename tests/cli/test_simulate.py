@@ -2,7 +2,7 @@
 
 import pytest
 
-from .support import Result, run
+from .support import Result, assert_failure, run
 
 
 def ran(folder, options: str) -> Result:
@@ -80,3 +80,8 @@ def test_no_pairs_and_empty_ones(tmp_path):
     assert empty.out == b">\n<\n" * 3
     aligned = run("align", "-", "--format", "paf", "-q", cwd=tmp_path, stdin=empty.out)
     assert aligned.code == 0
+
+
+def test_counts_that_nobody_has(tmp_path):
+    for count in ("9" * 25, "9" * 400):
+        assert_failure(run("simulate", "-n", count, cwd=tmp_path), 2, f"--pairs is {count}; it must be")

@@ -126,11 +126,13 @@ def test_help_fits_a_narrow_terminal(wfacli: Wfacli) -> None:
     assert max(map(len, result.text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("arguments", [(), ("align",)], ids=["wfacli", "wfacli align"])
+@pytest.mark.parametrize("arguments", [(), ("align",), ("simulate",)], ids=" ".join)
 def test_nothing_given_shows_the_help(wfacli: Wfacli, arguments: tuple[str, ...]) -> None:
+    """Not as data: a script's variables may have been empty."""
     result = wfacli(*arguments)
     assert result.code == 2
-    assert "Usage:" in result.text + result.err
+    assert result.out == b""
+    assert "Usage:" in result.err
     assert "Traceback" not in result.err
 
 

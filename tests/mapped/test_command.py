@@ -12,6 +12,9 @@ import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, bgzf, rows_of, run
 from tests.mapped.world import World, random_world
+from wfacli.config import Container, OutputSpec
+from wfacli.errors import WfacliError
+from wfacli.io.hts import HtsOutput
 
 FILES = ("reads.fq", "ref.fa", "--mappings")
 
@@ -76,6 +79,28 @@ def test_cram_wants_a_reference_to_look_up(world: World, tmp_path: Path) -> None
     assert_failure(run("align", "reads.fq", "ref.fa.gz", *options, cwd=tmp_path), 1, "bgzip: ref.fa.gz")
     (tmp_path / "ref.fa.gz").write_bytes(bgzf((tmp_path / "ref.fa").read_bytes()))
     assert_success(run("align", "reads.fq", "ref.fa.gz", *options, cwd=tmp_path))
+
+
+def test_cram_wants_an_index_where_it_may_make_none(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
+    spec = OutputSpec(container=Container.CRAM)
+    with pytest.raises(WfacliError, match=r"^CRAM needs .*ref\.fa\.fai, in a folder that cannot be written to: run"):
+        HtsOutput(None, spec, 1, str(tmp_path / "ref.fa"))
+    (tmp_path / "ref.fa.gz").write_bytes(bgzf((tmp_path / "ref.fa").read_bytes()))
+    with pytest.raises(WfacliError, match=r"ref\.fa\.gz\.fai and .*ref\.fa\.gz\.gzi, in a folder"):
+        HtsOutput(None, spec, 1, str(tmp_path / "ref.fa.gz"))
+    pysam.faidx(str(tmp_path / "ref.fa"))
+    out = HtsOutput(str(tmp_path / "x.cram"), spec, 1, str(tmp_path / "ref.fa"))
+    out.write(b"@HD\tVN:1.6\n")
+    out.finish()
+
+
+def test_cram_of_a_reference_that_no_index_fits(tmp_path: Path) -> None:
+    (tmp_path / "ref.fa").write_text(">a\nACGTACGTACGT\nACG\nACGTACGT\n")
+    result = run("align", "ref.fa", "ref.fa", "-o", "x.cram", cwd=tmp_path)
+    assert_failure(result, 1, "x.cram: no index of the reference: ", "at line 4")
 
 
 def test_pairs_become_bam_too(tmp_path: Path) -> None:

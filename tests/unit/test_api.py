@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 import wfacli
@@ -46,11 +47,36 @@ def test_pairs_keep_their_order_whatever_the_threads():
         ({"ambiguous": "maybe"}, ValueError),
         ({"penalties": (0, 6, 2)}, UsageError),
         ({"penalties": (4, 6, 10**6)}, UsageError),
+        ({"mode": "hw", "free": (1, 0, 0, 0)}, UsageError),
+        ({"mode": "overlap", "match": 1, "free": (1, 0, 0, 0)}, UsageError),
+        ({"free": (0, 0, 0, 1)}, UsageError),
     ],
 )
 def test_arguments_out_of_range(arguments, error):
     with pytest.raises(error):
         wfacli.align("A", "C", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"penalties": (4, 6, 2.0)}, "penalties: a whole number is wanted, not 2.0"),
+        ({"penalties": (4, 6.5, 2)}, "penalties: a whole number is wanted, not 6.5"),
+        ({"penalties": "4,6,2"}, "penalties are whole numbers, not '4,6,2'"),
+        ({"match": 1.5}, "match: a whole number is wanted, not 1.5"),
+        ({"max_cost": 3.0}, "max_cost: a whole number is wanted, not 3.0"),
+        ({"mode": "ends-free", "free": (1.0, 0, 0, 0)}, "free: a whole number is wanted, not 1.0"),
+    ],
+)
+def test_numbers_that_are_not_whole(arguments, words):
+    with pytest.raises(TypeError, match=f"^{words}$"):
+        wfacli.align("A", "C", **arguments)
+
+
+def test_numbers_of_numpy():
+    expected = wfacli.align("ACGT", "AGT", penalties=(3, 5, 1))
+    for penalties in (np.array([3, 5, 1]), (np.int8(3), np.uint64(5), 1), [3, 5, 1]):
+        assert wfacli.align("ACGT", "AGT", penalties=penalties) == expected
 
 
 def test_spans():

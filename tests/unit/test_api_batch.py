@@ -126,6 +126,13 @@ def test_what_is_no_sequence_is_refused():
     for one in ("ACGT", b"ACGT", bytearray(b"ACGT")):
         with pytest.raises(TypeError, match=r"^targets is a list of sequences, not one sequence$"):
             wfacli.pack(["A"] * 4, one)
+    letters = np.array([list("ACGT")] * 2)  # one sequence a row, one letter an item
+    shapes = (np.frombuffer(b"ACGT", np.uint8), letters, np.array("ACGT"), letters.astype("O"), np.zeros(4))
+    for array in shapes:
+        with pytest.raises(TypeError, match=r"^queries, an array of .* dimensions: sequences have shape \[n"):
+            wfacli.pack(array, ["A"] * 4)
+    with pytest.raises(TypeError, match=r"^targets is a list of sequences, not None$"):
+        wfacli.pack(["A"], None)
     with pytest.raises(TypeError):
         wfacli.pack(3, ["A"])
     with pytest.raises(ValueError, match=r"^2 queries, 1 targets$"):

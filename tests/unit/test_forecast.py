@@ -56,7 +56,8 @@ def serves(kernel, spec, limits, longest, edits, other):
     if other and (kernel in BITS or (kernel in (STRIPES, READS) and spec.ambiguous is Ambiguous.WILDCARD)):
         return False
     if kernel in BITS:
-        return edits * tuning.SAFETY < 64 * BITS[kernel]
+        traced = kernel == "bits-512" and not spec.score_only
+        return edits * tuning.SAFETY_OF_BITS < 64 * BITS[kernel] and (not traced or longest <= tuning.BITS_LONGEST)
     if kernel == READS:
         return costs.in_bytes and longest <= tuning.READS_LONGEST
     if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:

@@ -1,5 +1,6 @@
 """Output that is complete or visibly is not."""
 
+import errno
 import os
 import threading
 
@@ -114,3 +115,21 @@ def test_standard_output(path, capfdbinary):
     assert capfdbinary.readouterr().out == b"data"
     assert out.abandon() is None
     assert out.name == "standard output"
+
+
+def test_a_whole_file_or_none(tmp_path, monkeypatch):
+    """A report that does not fit on the disk leaves nothing there, not half of it and not its temporary name."""
+    Output(str(tmp_path / "whole")).write_whole(b"all of it")
+    assert (tmp_path / "whole").read_bytes() == b"all of it"
+    written = []
+
+    def full(descriptor, data):
+        if written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written.append(bytes(data[:3]))
+        return 3
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OutputError, match="No space left"):
+        Output(str(tmp_path / "stats")).write_whole(b"all of it")
+    assert files(tmp_path) == ["whole"]

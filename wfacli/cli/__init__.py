@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 from io import TextIOWrapper
 from types import FrameType
@@ -17,17 +18,35 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from ..errors import OutputClosed, UsageError, WfacliError
 from .app import app
-from .console import error
+from .console import error, fall_silent
 
-EXIT_FAILURE, EXIT_USAGE, EXIT_TERMINATED, EXIT_PIPE = 1, 2, 128 + signal.SIGTERM, 128 + signal.SIGPIPE
+EXIT_FAILURE, EXIT_USAGE, EXIT_SIGNAL = 1, 2, 128
+EXIT_PIPE = EXIT_SIGNAL + signal.SIGPIPE
 
 
 class _Terminated(BaseException):
-    """SIGTERM arrived; not an Exception, so that nothing swallows it."""
+    """A signal arrived that ends the program; not an Exception, so that nothing swallows it.
+
+    Attributes:
+        signal: which.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.signal = number
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise _Terminated
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    if number == signal.SIGHUP and not _is_kept(2):
+        fall_silent()  # the terminal has gone
+    raise _Terminated(number)
+
+
+def _is_kept(descriptor: int) -> bool:
+    """Whether it is a file or a pipe, whose content outlives a terminal."""
+    try:
+        return not stat.S_ISCHR(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
 
 
 def _drop_stdout() -> None:
@@ -35,21 +54,33 @@ def _drop_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def _keep_closed_streams_closed() -> None:
+    # Else the next file that is opened would be standard input, or output. The wrong way round it is as if closed.
+    for descriptor, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.dup2(os.open(os.devnull, mode), descriptor)
+
+
 def entry() -> None:
-    """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 130, 141, 143 signals."""
+    """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 129, 130, 141, 143 signals."""
+    _keep_closed_streams_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # help has letters that not every terminal's encoding has
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else it is nohup that has called
+        signal.signal(signal.SIGHUP, _terminate)
     try:
         app(prog_name="wfacli")
     except OutputClosed:
         _drop_stdout()
         sys.exit(EXIT_PIPE)
-    except _Terminated:
-        sys.exit(EXIT_TERMINATED)
+    except _Terminated as end:
+        sys.exit(EXIT_SIGNAL + end.signal)
     except (WfacliError, MemoryError, OSError) as problem:
         if "--debug" in sys.argv:
             raise

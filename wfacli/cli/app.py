@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple
 
@@ -158,12 +159,17 @@ def _until_the_reader_has_gone() -> Iterator[None]:
         raise
 
 
+def _beside_the_data(nothing_given: bool) -> contextlib.AbstractContextManager[object]:
+    # A variable that is empty leaves nothing of a script's arguments: its output shall not get the help as data.
+    return contextlib.redirect_stdout(sys.stderr) if nothing_given else contextlib.nullcontext()
+
+
 class _Commands(TyperGroup):
     """Lists commands from what is known of them; the one that is called, or completed, is loaded."""
 
-    def make_context(self, *args: Any, **options: Any) -> Any:
-        with _until_the_reader_has_gone():
-            return super().make_context(*args, **options)
+    def make_context(self, info_name: Any, args: Any, *more: Any, **options: Any) -> Any:
+        with _until_the_reader_has_gone(), _beside_the_data(not args):
+            return super().make_context(info_name, args, *more, **options)
 
     def invoke(self, ctx: Any) -> Any:
         with _until_the_reader_has_gone():
@@ -171,7 +177,13 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, loaded(name) if name and command else command, rest
+        if not name or not command:
+            return name, command, rest
+        command = loaded(name)
+        if not rest and COMMANDS[name].needs_arguments and not ctx.resilient_parsing:
+            with _beside_the_data(True):
+                command.make_context(name, [], parent=ctx)  # shows the help, and ends
+        return name, command, rest
 
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ from ..cores import usable_cores
 from ..dotplot.picture import PictureFormat, format_of
 from ..errors import DeviceError, UsageError
 from ..gpu.presence import may_have_card
-from ..io.output import Output
+from ..io.output import Output, refuse_overwriting
 from ..measure.energy import Meter, meter
 from ..measure.limits import bus_rate, memory_rate
 from ..measure.page import page
@@ -100,6 +100,7 @@ def bench(
         return fixed or work.usual_pairs(times, int(_MOST_LETTERS * share))
 
     limit, memory = Limits(), gpu_memory_of(gpu_memory)
+    refuse_overwriting((), (json_, plot))
     outputs = {name: Output(path) for name, path in (("json", json_), ("plot", plot)) if path is not None}
     try:
         keep_memory_flat()

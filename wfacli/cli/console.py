@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,20 @@ def is_terminal() -> bool:
     return (seen or asked) and console().is_terminal
 
 
+def fall_silent() -> None:
+    """From here on nothing is said, and nothing that fails because of it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+@contextlib.contextmanager
+def heard_or_not() -> Iterator[None]:
+    """What the block prints may be lost: a full disk or a reader that has gone is no reason to lose the work too."""
+    try:
+        yield
+    except OSError:
+        fall_silent()
+
+
 def error(message: str) -> None:
     """Prints why the command fails."""
     _say("wfacli: error: ", "bold red", message)
@@ -47,9 +63,10 @@ def note(message: str) -> None:
 
 
 def _say(head: str, style: str, message: str) -> None:
-    if is_terminal():
-        from rich.text import Text
+    with heard_or_not():
+        if is_terminal():
+            from rich.text import Text
 
-        console().print(Text.assemble((head, style), message))
-    elif sys.stderr is not None:
-        print(f"{head}{message}".translate(_CONTROL), file=sys.stderr, flush=True)
+            console().print(Text.assemble((head, style), message))
+        elif sys.stderr is not None:
+            print(f"{head}{message}".translate(_CONTROL), file=sys.stderr, flush=True)

@@ -9,6 +9,7 @@ import typer
 
 from ..config import Ambiguous, EngineName
 from ..distance.deliver import Form
+from .numbers import MOST_THREADS
 
 DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.
 
@@ -161,7 +162,7 @@ CheckpointOption = Annotated[
         metavar="FILE",
         show_default=False,
         help="Keep in FILE what a run needs to go on after its end by whatever cause; at most the time since the last "
-        "writing is lost. Ctrl-C and SIGTERM write once more. FILE is removed when the result is out.",
+        "writing is lost. Ctrl-C, SIGTERM and SIGHUP write once more. FILE is removed when the result is out.",
         rich_help_panel=_LONG,
     ),
 ]
@@ -203,6 +204,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
+        max=MOST_THREADS,
         show_default="the cores this process may use",
         help="Threads that compute.",
         rich_help_panel=_ENGINE,

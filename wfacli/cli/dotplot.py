@@ -13,7 +13,7 @@ from ..dotplot.paths import read_blocks
 from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, picture_of, usual_size, write
 from ..dotplot.sequences import Axis, read_records, read_text
 from ..errors import UsageError
-from ..io.output import Output
+from ..io.output import Output, refuse_overwriting
 from ..io.reader import PairFiles
 from .console import note, warning
 from .options import DebugOption, QuietOption
@@ -163,6 +163,7 @@ def dotplot(
     if text and (query_name or target_name):
         raise UsageError("--text takes whole files, and --query-name and --target-name choose records of FASTA")
     chosen = format_of(output, format_)
+    refuse_overwriting((query, target, path), (output,))
     out = Output(output)
     try:
         axes = _axis(query, query_name, text, literal), _axis(target, target_name, text, literal)

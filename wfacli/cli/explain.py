@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..run import AlignRun
-from .console import console, note
+from .console import console, heard_or_not, note
 
 _WHY = {
     "SCORE_LIMIT": "more edits than it is for",
@@ -29,7 +29,8 @@ def explain(run: AlignRun) -> None:
         first = stats.routed[kernel]
         why = _promised(kernel, stats.promises or {}) if first else ""
         table.add_row(kernel, f"{first:,}", f"{100 * first / total:.1f}%", f"{stats.kernels[kernel]:,}", why)
-    console().print(table)
+    with heard_or_not():
+        console().print(table)
     if run.config.kernel:
         note(f"--kernel {run.config.kernel} got every pair first; the models had no say")
     for (kernel, reason, to), pairs in sorted(stats.handed_on.items()):

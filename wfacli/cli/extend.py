@@ -9,6 +9,7 @@ from .. import __version__
 from ..config import Ambiguous, CigarStyle, EngineName
 from ..cores import usable_cores
 from ..errors import UsageError
+from ..io.output import refuse_overwriting
 from ..io.reader import PairFiles
 from ..run_extend import Choice, ExtendConfig, ExtendRun
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
@@ -96,6 +97,7 @@ def extend(
     debug: DebugOption = False,
 ) -> None:
     """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
+    refuse_overwriting([matrix], [output, stats])
     config = ExtendConfig(
         spec=ExtendSpec(
             scheme=scheme_of(scores, matrix, gaps, ambiguous, n_score),

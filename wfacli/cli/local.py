@@ -17,7 +17,7 @@ from ..dotplot.picture import format_of, picture_of, usual_size
 from ..dotplot.picture import write as write_picture
 from ..dotplot.sequences import Axis
 from ..errors import UsageError
-from ..io.output import Output
+from ..io.output import Output, refuse_overwriting
 from ..local.inputs import codes_of, read_pair
 from ..local.result import as_values
 from ..local.run import LocalRun, Outcome, Task
@@ -99,6 +99,7 @@ def local(
     memory = bytes_of("--max-memory", max_memory)
     if memory < _LEAST_MEMORY:
         raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
+    refuse_overwriting((matrix,), (output, stats, checkpoint, plot))
     scheme = scheme_of(scores, matrix, gaps, ambiguous, n_score)
     scheme.require_positive("local")
     order = _Order(

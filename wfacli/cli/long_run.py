@@ -21,12 +21,12 @@ from ..distance.card import CardOnDemand, any_card
 from ..distance.checkpoint import Checkpoint, Saved
 from ..distance.run import Watchers
 from ..errors import Cancelled, UsageError
-from ..io.output import Output
-from ..run import same_file
+from ..io.output import Output, is_standard_output, refuse_overwriting
 from ..stats import Stats, peak_memory, versions
 from .console import note, warning
 
 _EVERY = 120.0  # seconds
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -56,19 +56,8 @@ class LongOrder:
 
     def refuse_overwriting(self) -> None:
         """Raises UsageError where something would be written over something else."""
-        written = {
-            "--output": self.output,
-            "--stats": self.stats,
-            "--checkpoint": self.checkpoint,
-            "--plot": self.plot,
-        }
-        named = [(option, file) for option, file in written.items() if file is not None]
-        for option, file in named:
-            if any(path != "-" and same_file(path, file) for path in self.paths):
-                raise UsageError(f"{file} is an input; writing to it would destroy it")
-            if any(same_file(file, other) for name, other in named if name != option):
-                raise UsageError(f"{file} is named twice to be written to")
-        if self.stats == "-" and self.output in (None, "-"):
+        refuse_overwriting(self.paths, (self.output, self.stats, self.checkpoint, self.plot))
+        if self.stats is not None and is_standard_output(self.stats) and is_standard_output(self.output):
             raise UsageError("--stats and the result cannot both go to standard output")
         if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
             raise UsageError(f"{self.checkpoint} exists: give --resume to go on from it, or remove it")
@@ -168,8 +157,7 @@ class LongCommand(ABC):
             "stage_seconds": {stage: round(s, 6) for stage, s in sorted(self._stats.seconds.items())},
             "peak_memory_bytes": peak_memory(),
         }
-        report.write(json.dumps(values, indent=2).encode() + b"\n")
-        report.finish()
+        report.write_whole(json.dumps(values, indent=2).encode() + b"\n")
 
 
 class Stop:
@@ -190,11 +178,12 @@ class Stop:
 
     @contextlib.contextmanager
     def between_slices(self, words: str) -> Iterator[None]:
-        """Holds SIGINT and SIGTERM back while the block runs: where it is Cancelled for one, that takes effect then.
+        """Holds signals that end a run back while the block runs: where it is Cancelled for one, it takes effect then.
 
         A second one does at once; one that comes when all is done already changes nothing.
         """
-        self._before = {number: signal.signal(number, self._catch) for number in (signal.SIGINT, signal.SIGTERM)}
+        ours = [n for n in _ENDING if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores one
+        self._before = {number: signal.signal(number, self._catch) for number in ours}
         try:
             yield
         except Cancelled:

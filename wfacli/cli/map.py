@@ -13,9 +13,10 @@ from .. import __version__
 from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
 from ..cores import usable_cores
 from ..errors import UsageError
-from ..io.mapper import PAIRING, MapperFiles
+from ..io.mapper import MapperFiles
+from ..io.presets import PAIRING
 from ..run_mapped import MappedRun
-from .console import note
+from .console import note, warning
 from .mapping_options import (
     PANEL,
     Clip,
@@ -79,15 +80,16 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 ReferenceArgument = Annotated[
     str,
     typer.Argument(
-        metavar="REFERENCE", help="FASTA with the sequences to map to. Plain, gzip, bgzip or zstd; a file, like READS."
+        metavar="REFERENCE",
+        help="FASTA with the sequences to map to. Plain, gzip, bgzip or zstd; a file, since it is read twice.",
     ),
 ]
 ReadsArgument = Annotated[
     str,
     typer.Argument(
         metavar="READS",
-        help="FASTA, FASTQ or BAM (extra bam); a file, since it is read twice. Of pairs in two files the first reads, "
-        "with the others as MATES.",
+        help="FASTA, FASTQ or BAM (extra bam). - is standard input; BAM comes from a file. Of pairs in two files the "
+        "first reads, with the others as MATES.",
     ),
 ]
 SecondArgument = Annotated[
@@ -156,6 +158,7 @@ def map_(
     if second is not None and mates is not None:
         raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
     mates = second if mates is None else mates
+    unasked = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
     spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None)
     spec = replace(spec, in_step=preset in PAIRING)
@@ -192,7 +195,16 @@ def map_(
     )
     refuse_tags(copy_tags, config.output.format)
     files = MapperFiles(reads, reference, preset, config.threads, mates)
-    tell = None if quiet else note
-    run_to_its_end(
-        lambda: MappedRun(config, spec, files, output, __version__, stats, tell), progress=progress, quiet=quiet
-    )
+
+    def made() -> MappedRun:
+        run = MappedRun(config, spec, files, output, __version__, stats, None if quiet else note)
+        if files.doubt and not quiet:
+            warning(files.doubt)
+        elif files.short and unasked and mates is None and not quiet:
+            warning(
+                f"reads of {files.short} letters and fewer are mapped by {preset}; --preset {PAIRING[0]} is for short "
+                "reads, and pairs those that follow one another as mates"
+            )
+        return run
+
+    run_to_its_end(made, progress=progress, quiet=quiet)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..config import Format, MappingSpec, Mode, Span
+from ..config import WHOLE, Format, MappingSpec, Mode, Span
 from ..errors import UsageError
 
 PANEL = "Reads against a reference"
@@ -71,6 +71,7 @@ PadOption = Annotated[
         "--pad",
         metavar="N",
         min=0,
+        max=WHOLE,
         show_default=f"{_USUAL_PAD}; with --span mapped none",
         help="Letters taken beside the mapped parts, on either side.",
         rich_help_panel=PANEL,

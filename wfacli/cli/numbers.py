@@ -6,6 +6,10 @@ import re
 
 from ..errors import UsageError
 
+# What native code takes, and more than there is anywhere.
+MOST_THREADS = 1 << 20
+MOST_BYTES = 1 << 60
+MOST_COUNT = 10**18
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.IGNORECASE)
 
 
@@ -13,6 +17,8 @@ def count_of(option: str, text: str) -> int:
     """A number like 1000, 10k or 1.5M. Raises UsageError."""
     found = _COUNT.fullmatch(text.strip())
     number = float(found[1]) * 1000 ** " KMG".index(found[2].upper() or " ") if found else 0.5
+    if number > MOST_COUNT:
+        raise UsageError(f"{option} is {text}; it must be {MOST_COUNT:,} at most")
     if number != int(number):
         raise UsageError(f"{option} takes a number like 1000, 10k or 1.5M, not {text!r}")
     return int(number)

@@ -9,6 +9,7 @@ import typer
 
 from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Metric, Mode
 from ..forecast import CPU_KERNELS
+from .numbers import MOST_BYTES, MOST_THREADS
 from .outputs import OutputFormat
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
@@ -246,6 +247,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
+        max=MOST_THREADS,
         show_default="the cores this process may use",
         help="Threads that align. The output does not depend on it.",
         rich_help_panel=_ENGINE,
@@ -284,6 +286,7 @@ BatchBasesOption = Annotated[
     typer.Option(
         "--batch-bases",
         min=1,
+        max=MOST_BYTES,
         show_default=f"{CPU_BATCH:,} on the CPU, {GPU_BATCH:,} on a GPU",
         help="Bases that are worked on at once; a few such batches are in memory. The output does not depend on it.",
         rich_help_panel=_ENGINE,

@@ -80,5 +80,4 @@ def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
         **run.stats.report(),
         **run.more,
     }
-    out.write(json.dumps(report, indent=2).encode() + b"\n")
-    out.finish()
+    out.write_whole(json.dumps(report, indent=2).encode() + b"\n")

@@ -17,6 +17,7 @@ from ..config import (
     Penalties,
 )
 from ..errors import UsageError
+from .numbers import MOST_BYTES
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _LEAST_MEMORY, _LEAST_GPU_MEMORY = 1 * MIB, 64 * MIB
@@ -94,7 +95,10 @@ def bytes_of(option: str, text: str) -> int:
     size = _SIZE.fullmatch(text.strip())
     if not size:
         raise UsageError(f"{option} takes a size like 500M or 2G, not {text!r}")
-    return int(float(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " "))
+    found = float(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " ")
+    if found > MOST_BYTES:
+        raise UsageError(f"{option} is {text}; it must be {MOST_BYTES >> 40:,}T at most")
+    return int(found)
 
 
 def _free(text: str) -> FreeEnds:

@@ -11,7 +11,7 @@ from .._native import keep_memory_flat
 from ..cores import usable_cores
 from ..errors import UsageError
 from ..io.mapped import read_reference
-from ..io.output import Output, compressor_of
+from ..io.output import Output, compressor_of, is_standard_output, refuse_overwriting
 from ..io.sources import Source
 from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
 from ..stats import counted
@@ -69,9 +69,10 @@ def simulate(
     )
     if error is not None and not 0 <= error <= MOST_ERROR:
         raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {error}")
-    if truth == "-" and output in (None, "-"):
+    if truth is not None and is_standard_output(truth) and is_standard_output(output):
         raise UsageError("pairs and --truth cannot both be standard output: give -o FILE")
     names = _names(output, spec.format)
+    refuse_overwriting((reference,), (*names, truth))
     letters = None if reference is None else read_reference(Source(reference))
     written = 0
 

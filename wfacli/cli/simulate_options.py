@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..simulate import MODELS, PairsFormat
+from .numbers import MOST_THREADS
 
 SIMULATE_HELP = """Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.
 
@@ -112,6 +113,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
+        max=MOST_THREADS,
         show_default="the cores this process may use",
         help="Threads that make pairs. The output does not depend on it.",
         rich_help_panel=_OUTPUT,

@@ -148,13 +148,13 @@ def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: s
         paths: of reads, and mates.
 
     Raises:
-        WfacliError: the library cannot read the reference, or has no such preset.
+        WfacliError: the library cannot read the reference.
     """
     import mappy
 
     aligner = mappy.Aligner(reference, preset=preset, n_threads=threads)
     if not aligner:
-        raise WfacliError(f"the reference cannot be read, or there is no preset {preset}")
+        raise WfacliError("the reference cannot be read")
     mirrored = pairing and tells_other_strand()
     own = threading.local()
 

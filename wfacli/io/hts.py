@@ -20,7 +20,8 @@ from .sources import Source
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
 import signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
 import pysam
 try:
     getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
@@ -33,6 +34,7 @@ _LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, of all threads that sort
 
 
+_NO_INDEX = "[E::fai_build_core]"  # htslib says why, and then that it cannot write
 _ROOM = 1 << 16  # bytes: less of them are no room
 
 
@@ -136,7 +138,10 @@ class HtsOutput(Output):
         if self._reader_gone:
             raise OutputClosed(self.name)
         silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
-        reason = words.splitlines()[-1] if words else silent
+        lines = words.splitlines() or [silent]
+        reason = next(
+            (f"no index of the reference: {w.partition('] ')[2]}" for w in lines if _NO_INDEX in w), lines[-1]
+        )
         raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
 
     def _full_places(self) -> list[str]:
@@ -183,3 +188,11 @@ def _check_reference(path: str) -> None:
             raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
         if not source.seekable:
             raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
+        needed = [f"{path}.fai", *[f"{path}.gzi"] * source.in_blocks]
+    # htslib makes them beside the reference, and knows no other place.
+    missing = [name for name in needed if not Path(name).exists()]
+    if missing and not os.access(Path(path).absolute().parent, os.W_OK):
+        raise WfacliError(
+            f"CRAM needs {' and '.join(missing)}, in a folder that cannot be written to: run samtools faidx there, or "
+            "on a link to the reference in another folder, and give that"
+        )

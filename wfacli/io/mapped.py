@@ -35,6 +35,11 @@ class MappedFiles:
         self._bam: BamReads | None = None
         self.reads_header = b""
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+        return self.query, self.reference, self.mappings, self.mates
+
     def open(self) -> tuple[Source, ...]:
         """Opens reads, mappings, reference and, where there are any, mates. Raises InputError."""
         opened: list[Source] = []
@@ -72,7 +77,7 @@ class MappedFiles:
         if self._bam:
             self._bam.finished()
 
-    def blame(self) -> None:
+    def blame(self, fault: InputError) -> None:
         """Called for a fault in the reads or mappings. Raises InputError where something else is the reason for it."""
         if self._bam:
             self._bam.finished(_ENDS_WITHIN)

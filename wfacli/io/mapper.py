@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import sys
 import threading
 from collections.abc import Sequence
@@ -14,12 +15,13 @@ import numpy as np
 
 from ..errors import InputError, UsageError, WfacliError
 from .bam_reads import BamReads
+from .doubled import Doubled
 from .mapped import MappedFiles
+from .presets import PAIRING, check_preset
 from .process import Process
 from .sources import Source
+from .swapped import check_order, short_reads
 
-# Presets by which minimap2 pairs reads. It does so by the scores of their alignments, which it makes with SAM alone.
-PAIRING = ("sr", "short")
 _BY_MAPPY = """
 import sys
 from wfacli.errors import WfacliError
@@ -32,6 +34,7 @@ except WfacliError as error:
 """
 _ONE_INDEX = "1000G"  # letters of the reference in one index: of several each would give its own mappings of a read
 _AT_ONCE = 1 << 18
+_APART = "mappings of a read are in two places of the file"
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
 
@@ -76,6 +79,7 @@ class _Piped:
                 while len(view):
                     view = view[os.write(self._writer, view) :]
         os.close(self._writer)
+        self._source.close()
 
     def taken(self) -> None:
         """The mapper has the pipe's other end, or there will be none."""
@@ -87,59 +91,115 @@ class _Piped:
         """Nobody reads any more."""
         self.taken()
         self._thread.join()
-        self._source.close()
+
+
+_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # the mapper has others of these names
+
+
+def _comes_once(path: str) -> bool:
+    """Whether it is a pipe or the like, or nothing that another process can open by this name."""
+    if path == "-" or path.startswith(_OF_THIS_PROCESS):
+        return True
+    with contextlib.suppress(OSError):  # it is opened later, and then missed
+        mode = Path(path).stat().st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 class MapperFiles(MappedFiles):
-    """READS (and MATES) and REFERENCE, and the mappings that a mapper finds between them."""
+    """READS (and MATES) and REFERENCE, and the mappings that a mapper finds between them.
+
+    Attributes:
+        doubt: after open(): why READS and REFERENCE may have been swapped, or None.
+        short: after open(): how long the longest of the first reads is, where all are short, else 0.
+    """
+
+    doubt: str | None = None
+    short = 0
 
     def __init__(self, reads: str, reference: str, preset: str, threads: int, mates: str | None = None) -> None:
-        """Takes paths of files.
+        """Takes paths; "-" is standard input.
 
         Raises:
-            UsageError: standard input, which a mapper and this program cannot both read; mates that would be no pairs.
+            UsageError: standard input in more than one place, or as the reference, which is read twice; mates that
+                would be no pairs; no such preset.
             WfacliError: there is no mapper.
         """
-        if "-" in (reads, reference, mates):
-            raise UsageError("wfacli map reads its files twice: give files, not standard input")
+        if reference == "-":
+            raise UsageError("REFERENCE is read twice, so it is a file and not standard input; READS may be -")
+        if reads == mates == "-":
+            raise UsageError(
+                "only one of READS and MATES can be standard input; mates that follow one another in it are read by: "
+                f"wfacli map {reference} - --preset {PAIRING[0]}"
+            )
         if mates is not None and preset not in PAIRING:
             raise UsageError(f"--mates: minimap2 pairs reads with --preset {PAIRING[0]} alone, not with {preset}")
-        if mates is not None and os.path.realpath(mates) == os.path.realpath(reads):
+        if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
             raise UsageError("READS and --mates are the same file")
         super().__init__(reads, reference, "minimap2", mates)
         self._preset, self._threads = preset, threads
         mapper_command(preset, threads, reference, [reads])  # or there is none
+        check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
         self._piped: list[_Piped] = []
+        self._doubled: dict[str, Doubled] = {}
         self._copy: BamReads | None = None
+
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """See MappedFiles; mappings are in no file."""
+        return self.query, self.reference, self.mates
 
     def open(self) -> tuple[Source, ...]:
         """Opens reads, reference and mates, and starts the mapper. Raises InputError."""
-        reads, reference = self._fastq(self._file(self.query)), self._file(self.reference)
-        mates = [self._file(path) for path in (self.mates,) if path]
+        if _comes_once(self.reference):
+            raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
+        reference = Source(self.reference)
+        reads, *mates = (self._stream(path) for path in (self.query, self.mates) if path)
         for source in mates:
             self._refuse_bam(source)
-        paths = [self._readable(source) for source in (reads, *mates)]
+        fastq = self._fastq(reads)
+        self.doubt = check_order(reference, (fastq, *mates), self._preset)
+        self.short = short_reads(fastq)
         if self._bam:
             if mates:
                 raise InputError(self.query, "is BAM, which has both mates: give it without --mates")
             self._copy = BamReads(self.query, True)
-            paths[0] = self._pipe(self._copy.source)
+            paths = [self._pipe(self._copy.source)]
+        else:
+            paths = [self._readable(source) for source in (reads, *mates)]
         command = mapper_command(self._preset, self._threads, self._readable(reference), paths)
-        self._process = Process(command, self.mappings, [piped.reader for piped in self._piped])
+        doubled = self._doubled.values()
+        own = [piped.reader for piped in self._piped] + [
+            double.readers[0] for double in doubled if double.readers[0] >= 0
+        ]
+        self._process = Process(command, self.mappings, own)
         for piped in self._piped:
             piped.taken()
-        return reads, self._process.source, reference, *mates
+        for double in doubled:
+            double.close_reader(0)
+        return fastq, self._process.source, reference, *mates
 
-    @staticmethod
-    def _file(path: str) -> Source:
-        if Path(path).is_fifo():
-            raise InputError(path, "is a pipe, and wfacli map reads its files twice: write it to a file")
-        return Source(path)
+    def _stream(self, path: str) -> Source:
+        if not _comes_once(path):
+            return Source(path)
+        double = Doubled(path)
+        source = Source(f"/dev/fd/{double.readers[1]}")
+        double.close_reader(1)
+        source.path = path
+        self._doubled[path] = double
+        return source
 
     def _readable(self, source: Source) -> str:
-        """The path of what a mapper can read, of a file that is open."""
-        return source.path if source.common else self._pipe(Source(source.path))
+        """The path of what a mapper can read, of a stream that is open."""
+        double = self._doubled.get(source.path)
+        path = f"/dev/fd/{double.readers[0]}" if double else source.path
+        if source.common:
+            return path
+        piped = self._pipe(Source(path))
+        if double:
+            double.close_reader(0)
+        return piped
 
     def _pipe(self, source: Source) -> str:
         self._piped.append(_Piped(source))
@@ -149,7 +209,18 @@ class MapperFiles(MappedFiles):
         """Waits for the mapper. Raises InputError where it has failed, so that there may be mappings missing."""
         super().finished()
         assert self._process
+        for double in self._doubled.values():
+            double.check()
         self._process.finished()
+
+    def blame(self, fault: InputError) -> None:
+        """See MappedFiles."""
+        super().blame(fault)
+        for double in self._doubled.values():
+            double.check()
+        # A mapper maps reads in their order, each once.
+        if fault.path == self.mappings and _APART in str(fault):
+            raise InputError(self.query, "two reads have this name; mappings tell reads by their names", fault.record)
 
     def close(self) -> None:
         """Ends the mapper where it still runs."""
@@ -159,4 +230,6 @@ class MapperFiles(MappedFiles):
             self._copy.close()
         for piped in self._piped:
             piped.close()
+        for double in self._doubled.values():
+            double.close()
         super().close()

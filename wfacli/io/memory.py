@@ -28,12 +28,21 @@ def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
         ValueError: not as many targets as queries.
         InputError: a byte that cannot stand in a sequence; with the pair's name.
     """
-    return PairBatch.from_columns(0, pack_pairs(_items(queries), _items(targets)))
+    return PairBatch.from_columns(0, pack_pairs(_items(queries, "queries"), _items(targets, "targets")))
 
 
-def _items(sequences: Sequences) -> Iterable[Any]:
+def _items(sequences: Sequences | None, what: str) -> Iterable[Any]:
+    if sequences is None:
+        raise TypeError(f"{what} is a list of sequences, not None")
+    if not isinstance(sequences, np.ndarray):
+        return sequences
+    # Of any other shape each letter would be taken for a sequence of its own.
+    texts = sequences.dtype.kind in "SUO"
+    if sequences.ndim != (1 if texts else 2):
+        shape = "[n]" if texts else "[n, letters]"
+        raise TypeError(
+            f"{what}, an array of {sequences.dtype} of {sequences.ndim} dimensions: sequences have shape {shape}"
+        )
     # An array of texts would be iterated a numpy scalar at a time.
-    if isinstance(sequences, np.ndarray) and sequences.dtype.kind in "SU":
-        listed: list[Any] = sequences.ravel().tolist()
-        return listed
-    return sequences
+    listed: list[Any] = sequences.tolist() if texts else list(sequences)
+    return listed

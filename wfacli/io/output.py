@@ -6,10 +6,11 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..batch import U8
-from ..errors import OutputClosed, OutputError
+from ..errors import OutputClosed, OutputError, UsageError
 
 _STDOUT = 1
 _CLOSED = -1
@@ -21,6 +22,40 @@ _COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
 def compressor_of(path: str | None) -> str | None:
     """The program that makes files of such a name, where it says that they are compressed: wfacli does not."""
     return _COMPRESSORS.get(Path(path).suffix.lower()) if path else None
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two names are of one ordinary file; "-" is none."""
+    if "-" in (one, other):
+        return False
+    if Path(one).exists() and Path(other).exists():
+        return Path(one).samefile(other) and Path(one).is_file()
+    return Path(one).resolve() == Path(other).resolve()
+
+
+def is_standard_output(path: str | None) -> bool:
+    """Whether a name is of what standard output is, a terminal apart: itself, or where the shell has sent it."""
+    if path in (None, "-"):
+        return True
+    with contextlib.suppress(OSError):
+        there, here = Path(path).stat(), os.fstat(_STDOUT)
+        return os.path.samestat(there, here) and (stat.S_ISREG(here.st_mode) or stat.S_ISFIFO(here.st_mode))
+    return False
+
+
+def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
+    """Raises UsageError where a file would be written over an input, or over another one.
+
+    Args:
+        inputs: names of files that are read; None for those that are not.
+        outputs: likewise of those that are written.
+    """
+    written = [path for path in outputs if path]
+    for number, path in enumerate(written):
+        if any(same_file(read, path) for read in inputs if read):
+            raise UsageError(f"{path} is an input; writing to it would destroy it")
+        if any(same_file(other, path) for other in written[:number]):
+            raise UsageError(f"{path} is named twice to be written to")
 
 
 class Output:
@@ -80,6 +115,15 @@ class Output:
                 raise OutputError(f"{self.name}: {error.strerror}") from None
             self.written += done
             view = view[done:]
+
+    def write_whole(self, data: bytes) -> None:
+        """Writes all that the file shall hold and finishes it; leaves none where it cannot. Raises OutputError."""
+        try:
+            self.write(data)
+            self.finish()
+        except BaseException:
+            self.abandon(worth=False)
+            raise
 
     def finish(self) -> None:
         """Closes the file and gives it its name. Raises OutputError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import subprocess
 import tempfile
 from collections.abc import Collection, Sequence
@@ -51,6 +52,9 @@ class Process:
             status = self._child.wait(seconds)
         except subprocess.TimeoutExpired:
             return
+        if status < 0:  # what it said before is no reason
+            hint = " (the machine may have run out of memory)" if status == -signal.SIGKILL else ""
+            raise InputError(self._path, f"{self._who}was ended by signal {-status}{hint}")
         if status:
             self._said.seek(0)
             words = self._said.read().decode(errors="replace").strip().splitlines()

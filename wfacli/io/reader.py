@@ -17,7 +17,8 @@ _BLOCK = 1 << 19  # records at a block's edges are copied once more; more would 
 _MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
 _INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
 _WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream
-_BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
+_STARTS = {b"BAM\1": "BAM", b"CRAM": "CRAM", b"@HD\tVN:": "SAM", b"@SQ\tSN:": "SAM", b"@PG\tID:": "SAM"}
+_LONGEST_START = max(map(len, _STARTS))
 _SEQ_HINT = (
     " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
     " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
@@ -42,6 +43,10 @@ class Files(Protocol):
     def reference(self) -> str:
         """The file with the targets."""
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+
     def open(self) -> tuple[Source, ...]:
         """Opens all streams. Raises InputError."""
 
@@ -60,6 +65,11 @@ class PairFiles:
         """The file that has the targets."""
         return self.target or self.query
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+        return self.query, self.target
+
     def open(self) -> tuple[Source, ...]:
         """Opens one stream or two. Raises InputError."""
         first = Source(self.query)
@@ -76,15 +86,22 @@ def layout_of(sources: tuple[Source, ...]) -> str:
     """How the pairs lie in the streams: "two", "seq" or "tsv". Raises InputError."""
     if len(sources) == 2:
         return "two"
+    refuse_alignments(sources[0])
     start = sources[0].peek().lstrip()
     if start.startswith(b"@"):
         raise InputError(sources[0].path, "looks like FASTQ, and TARGET is missing: wfacli align QUERY TARGET")
     return "seq" if start[:1] in (b">", b"<") else "tsv"
 
 
+def alignment_format(source: Source) -> str | None:
+    """BAM, CRAM or SAM where a stream is one of them; nothing of it is taken. Raises InputError."""
+    head = source.peek(_LONGEST_START)
+    return next((name for start, name in _STARTS.items() if head.startswith(start)), None)
+
+
 def refuse_alignments(source: Source) -> None:
-    """Raises InputError where a stream is BAM or CRAM, of which letters alone are asked for."""
-    if name := _BINARY.get(source.peek(4)[:4]):
+    """Raises InputError where a stream holds alignments, of which letters alone are asked for."""
+    if name := alignment_format(source):
         raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from .reader import refuse_alignments
 from .sources import Source
 
 _BLOCK = 1 << 20
@@ -51,6 +52,7 @@ def read_record(
     Raises:
         InputError: no such record, or several; one without letters; a byte that cannot stand in a sequence.
     """
+    refuse_alignments(source)
     reader = _Reader(source, wanted, into, fold, keep_letters)
     reader.run()
     names, start = reader.names, reader.start

@@ -7,9 +7,12 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Rows come in blocks of 64, and lane b % kLanes works on block b, one column a step. A block needs the deltas of the
+// A pair's lanes: of two vectors where they are short, so that there are two chains of dependent instructions to work on.
+constexpr int kPairVectors = kVectorBytes < 64 ? 2 : 1, kStripeLanes = kPairVectors * kLanes;
+
+// Rows come in blocks of 64, and lane b % kStripeLanes works on block b, one column a step. A block needs the deltas of the
 // last row of the block above it, so it takes each column one step after that block; the next lane's register has
-// them by then. When a lane is done with the columns of its block, it goes on with the block kLanes further down,
+// them by then. When a lane is done with the columns of its block, it goes on with the block kStripeLanes further down,
 // whose deltas from above come from the last lane by way of a delay line (`lag` steps). So all lanes are busy, and
 // a step is a moment: on the way back along a path, steps only fall.
 struct Band {
@@ -21,7 +24,7 @@ struct Band {
   std::int64_t steps;  // in all
   std::int64_t lag;
 
-  static constexpr std::int64_t kFall = 65 * (kLanes - 1);       // steps between the starts of first and last lane
+  static constexpr std::int64_t kFall = 65 * (kStripeLanes - 1);       // steps between the starts of first and last lane
   static constexpr std::int64_t kFewest = kFall + 64 + 64;  // columns, so that lag is a word or more
 
   // A path that leaves diagonals lo..hi (column - row) takes `room` + 1 letters more in either direction than the
@@ -35,10 +38,10 @@ struct Band {
     first = 1 + (apart < 0 ? apart : 0) - room;
     lag = columns - kFall - 64;
     last_block = (n - 1) / 64;
-    last_group = last_block / kLanes;
+    last_group = last_block / kStripeLanes;
     steps = time(last_block, m) + 1;
   }
-  WFACLI_INLINE std::int64_t start(std::int64_t block) const { return block / kLanes * columns + block % kLanes * 65; }
+  WFACLI_INLINE std::int64_t start(std::int64_t block) const { return block / kStripeLanes * columns + block % kStripeLanes * 65; }
   WFACLI_INLINE std::int64_t column_at(std::int64_t block, std::int64_t step) const {
     return first + 64 * block + step - start(block);
   }
@@ -50,8 +53,8 @@ struct Band {
     const std::int64_t since = step - 65 * lane;
     std::int64_t group = since < 0 ? 0 : since / columns;
     if (group > last_group) group = last_group;
-    const std::int64_t block = group * kLanes + lane;
-    return block > last_block && group > 0 ? block - kLanes : block;
+    const std::int64_t block = group * kStripeLanes + lane;
+    return block > last_block && group > 0 ? block - kStripeLanes : block;
   }
 };
 

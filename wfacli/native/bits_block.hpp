@@ -60,7 +60,9 @@ WFACLI_INLINE Word top_bits(const Word* words) {
   for (int k = 0; k < 8; ++k) all |= Word{_mm512_movepi64_mask((__m512i)load(words + 8 * k))} << 8 * k;
 #elif defined(__AVX2__)
   for (int k = 0; k < 64; k += 4)
-    all |= static_cast<Word>(_mm256_movemask_pd(_mm256_load_pd(reinterpret_cast<const double*>(words + k)))) << k;
+    all |= static_cast<Word>(_mm256_movemask_pd((__m256d)load(words + k))) << k;
+#elif defined(__x86_64__)
+  for (int k = 0; k < 64; k += 2) all |= static_cast<Word>(_mm_movemask_pd((__m128d)load(words + k))) << k;
 #else
   for (int k = 0; k < 64; ++k) all |= words[k] >> 63 << k;
 #endif

@@ -51,7 +51,7 @@ class PairBand {
   }
 
  private:
-  static constexpr std::int64_t kStepWords = 2 * kLanes, kStateWords = 4 * kLanes;
+  static constexpr std::int64_t kStepWords = 2 * kStripeLanes, kStateWords = sizeof(State) / sizeof(Word);
   // Columns of a band above which its path is found by computing again. That costs no time from about 4000 on, and
   // saves memory.
   static constexpr std::int64_t kWide = 8192;
@@ -67,7 +67,7 @@ class PairBand {
 
   // The letters' planes. Target columns before the first that any band reads are put in by `place`.
   void pack(const DenseCodes& codes) {
-    const std::size_t blocks = static_cast<std::size_t>(task_.query_len) / 64 + 1 + kLanes;
+    const std::size_t blocks = static_cast<std::size_t>(task_.query_len) / 64 + 1 + kStripeLanes;
     const std::size_t words = static_cast<std::size_t>(task_.target_len) / 64 + 1;
     const std::size_t margin = static_cast<std::size_t>(task_.query_len) / 64 + words + 16 + 2 * Band::kFewest / 64;
     Word* q = aligned_words(memory_.letters, (blocks + words + 2 * margin) * P);
@@ -116,28 +116,28 @@ class PairBand {
       if (group > 0 && hopeless(band, group, column, cost, attempt)) return End::GivenUp;
       const std::int64_t last = column_of(band, group, step - 1);
       cost = stripes.below(state, cost + along(band, group, column, last));
-      column = last - (kLanes - 1);
+      column = last - (kStripeLanes - 1);
       ++group;
     }
-    const std::int64_t last = band.m + band.last_block % kLanes;
+    const std::int64_t last = band.m + band.last_block % kStripeLanes;
     found_ = stripes.corner(state, cost + along(band, group, column, last));
     return found_ <= band.threshold ? End::Proved : End::Unproved;
   }
 
   // Position p of the row above a group is the column that lane 0 takes in step p.
   static std::int64_t column_of(const Band& band, std::int64_t group, std::int64_t position) {
-    return band.column_at(group * kLanes, position);
+    return band.column_at(group * kStripeLanes, position);
   }
   // What the row above a group adds from one column to another.
   std::int64_t along(const Band& band, std::int64_t group, std::int64_t from, std::int64_t to) const {
-    const std::int64_t block = group * kLanes;
+    const std::int64_t block = group * kStripeLanes;
     return row_.sum(band.time(block, from) + 1, band.time(block, to) + 1);
   }
 
   // Whether the band cannot prove what it will find, or (a guess, in the first attempt) hardly will. Looks at every
   // 64th column of the row above `group`, of which one cell's cost is known.
   bool hopeless(const Band& band, std::int64_t group, std::int64_t column, std::int64_t cost, int attempt) {
-    const std::int64_t row = group * kLanes * 64;
+    const std::int64_t row = group * kStripeLanes * 64;
     std::int64_t best = INT64_MAX, lowest = INT64_MAX, c = column_of(band, group, group * band.columns);
     const std::int64_t end = c + band.columns, rest = band.n - row;
     for (std::int64_t here = cost + along(band, group, column, c); c < end; c += 64) {
@@ -158,10 +158,7 @@ class PairBand {
 
   void keep(const State& state, std::int64_t step) {
     Word* at = states_ + moments_.size() * kStateWords;
-    store(at, state.pv);
-    store(at + kLanes, state.mv);
-    store(at + 2 * kLanes, state.down);
-    store(at + 3 * kLanes, state.fall);
+    std::memcpy(at, &state, sizeof state);
     moments_.push(step);
   }
 
@@ -171,7 +168,8 @@ class PairBand {
     while (moments_[k] > step) --k;
     moments_.resize(k + 1);  // steps only fall
     const Word* at = states_ + k * kStateWords;
-    State state = {load(at), load(at + kLanes), load(at + 2 * kLanes), load(at + 3 * kLanes)};
+    State state;
+    std::memcpy(&state, at, sizeof state);
     Stripes<P> stripes(band, planes_, row_);
     trace_begin_ = moments_[k];
     for (std::int64_t s = trace_begin_; s <= step;)
@@ -187,9 +185,9 @@ class PairBand {
     while (i > 0 && j > 0) {
       const std::int64_t block = (i - 1) >> 6, step = band.time(block, j);
       if (__builtin_expect(step < trace_begin_, 0)) compute_again(band, step);
-      const Word* at = trace_ + (step - trace_begin_) * kStepWords + block % kLanes;
+      const Word* at = trace_ + (step - trace_begin_) * kStepWords + block % kStripeLanes;
       const int bit = (i - 1) & 63;
-      const bool insertion = at[0] >> bit & 1, deletion = at[kLanes] >> bit & 1;
+      const bool insertion = at[0] >> bit & 1, deletion = at[kStripeLanes] >> bit & 1;
       const bool match = task_.query[i - 1] == task_.target[j - 1];
       if (!insertion && !deletion && match) {
         ++matched;

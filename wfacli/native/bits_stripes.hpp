@@ -65,16 +65,18 @@ template <int P>
 class Stripes {
  public:
   struct State {
-    V pv, mv;      // vertical deltas of the column just done
-    V down, fall;  // horizontal deltas +1 and -1, moved to the lane that needs their top bit next
+    Deltas vertical[kPairVectors];  // of the column just done
+    Deltas handed[kPairVectors];    // horizontal ones, moved to the lane that needs their top bit next
   };
 
   Stripes(const Band& band, const PairPlanes& planes, DeltaString row) : b_(band), planes_(planes), row_(row) {}
 
   // What stands above block 0: row 0.
   void begin(State& state) {
-    state.pv = ones();
-    state.mv = state.down = state.fall = zeros();
+    for (int v = 0; v < kPairVectors; ++v) {
+      state.vertical[v] = {ones(), zeros()};
+      state.handed[v] = {zeros(), zeros()};
+    }
     for (std::int64_t p = 0; p < b_.columns; p += 64) {
       const std::int64_t before = 1 - b_.first - p;  // columns up to 0 fall, those after it rise
       const Word minus = before <= 0 ? 0 : before >= 64 ? ~Word{0} : ~Word{0} << (64 - before);
@@ -101,46 +103,51 @@ class Stripes {
     if (since <= Band::kFall && since % 65 == 0) begin_block(state, static_cast<int>(since / 65));
     load_letters();
     const int cut_off = falling && group_ > 0 && group_ <= b_.last_group ? static_cast<int>(since / 65) + 1 : 0;
-    alignas(64) Word above[3][kLanes] = {};  // a mask, and for lanes in it the deltas from above
+    alignas(64) Word above[3][kStripeLanes] = {};  // a mask, and for lanes in it the deltas from above
     const DeltaString::Words d = row_.at(step);
     above[0][cut_off] = above[1][cut_off] = ~Word{0};
     above[0][0] = ~Word{0};
     above[1][0] = d.plus;
     above[2][0] = d.minus;
-    run<Path>(state, load(above[0]), load(above[1]), load(above[2]), count, trace);
+    run<Path>(state, above[0], above[1], above[2], count, trace);
     note_last_row(step, since, count);
     step_ = stop;
     return stop;
   }
 
-  // H below the kLanes blocks of `group` after the step before `step`, given H above them in lane 0's column; the
-  // last block's column is kLanes - 1 to the left of that.
+  // H below the kStripeLanes blocks of `group` after the step before `step`, given H above them in lane 0's column; the
+  // last block's column is kStripeLanes - 1 to the left of that.
   std::int64_t below(const State& state, std::int64_t above) const {
-    for (int l = 0; l < kLanes; ++l) {
-      above += __builtin_popcountll(state.pv[l]) - __builtin_popcountll(state.mv[l]);
-      if (l + 1 < kLanes) above -= step_left(state, l);
+    for (int l = 0; l < kStripeLanes; ++l) {
+      above += down_block(state, l);
+      if (l + 1 < kStripeLanes) above -= step_left(state, l);
     }
     return above;
   }
   // The same for row `n` and the lane that it is in.
   std::int64_t corner(const State& state, std::int64_t above) const {
-    const int lane = static_cast<int>(b_.last_block % kLanes);
-    for (int l = 0; l < lane; ++l)
-      above += __builtin_popcountll(state.pv[l]) - __builtin_popcountll(state.mv[l]) - step_left(state, l);
-    const Word rows = ~Word{0} >> (63 - ((b_.n - 1) & 63));
-    return above + __builtin_popcountll(state.pv[lane] & rows) - __builtin_popcountll(state.mv[lane] & rows);
+    const int lane = static_cast<int>(b_.last_block % kStripeLanes);
+    for (int l = 0; l < lane; ++l) above += down_block(state, l) - step_left(state, l);
+    return above + down_block(state, lane, ~Word{0} >> (63 - ((b_.n - 1) & 63)));
   }
 
  private:
   // The horizontal delta at the end of lane l's block.
   static WFACLI_INLINE std::int64_t step_left(const State& state, int l) {
-    return static_cast<std::int64_t>(state.down[l + 1] >> 63) - static_cast<std::int64_t>(state.fall[l + 1] >> 63);
+    const Deltas& d = state.handed[(l + 1) / kLanes];
+    const int at = (l + 1) % kLanes;
+    return static_cast<std::int64_t>(d.plus[at] >> 63) - static_cast<std::int64_t>(d.minus[at] >> 63);
+  }
+  // The vertical deltas of some rows of lane l's block together.
+  static WFACLI_INLINE std::int64_t down_block(const State& state, int l, Word rows = ~Word{0}) {
+    const Deltas& d = state.vertical[l / kLanes];
+    return __builtin_popcountll(d.plus[l % kLanes] & rows) - __builtin_popcountll(d.minus[l % kLanes] & rows);
   }
 
   // Where the lanes are before `step`.
   void jump(std::int64_t step) {
     group_ = step / b_.columns;
-    for (int l = 0; l < kLanes; ++l) place(l, b_.block_of(l, step), step);
+    for (int l = 0; l < kStripeLanes; ++l) place(l, b_.block_of(l, step), step);
   }
   void place(int l, std::int64_t block, std::int64_t step) {
     position_[l] = b_.column_at(block, step) - 1 + planes_.before;
@@ -149,52 +156,68 @@ class Stripes {
 
   // Lane l begins afresh, if there is a block for it.
   void begin_block(State& state, int l) {
-    const std::int64_t block = group_ * kLanes + l;
+    const std::int64_t block = group_ * kStripeLanes + l;
     if (block > b_.last_block) return;
-    state.pv[l] = ~Word{0};
-    state.mv[l] = 0;
+    state.vertical[l / kLanes].plus[l % kLanes] = ~Word{0};
+    state.vertical[l / kLanes].minus[l % kLanes] = 0;
     place(l, block, b_.start(block));
   }
 
   // The next 64 letters of each lane's columns.
   WFACLI_INLINE void load_letters() {
-    for (int l = 0; l < kLanes; ++l) {
+    for (int l = 0; l < kStripeLanes; ++l) {
       const Word* t = planes_.target + position_[l] / 64 * P;
       const int skip = static_cast<int>(position_[l] & 63);
       for (int p = 0; p < P; ++p) target_[p][l] = t[p] << skip | t[P + p] >> 1 >> (63 - skip);
     }
   }
 
+  // `count` steps; lanes in `given` have the topmost bits of given_plus, given_minus above them.
   template <bool Path>
-  WFACLI_INLINE void run(State& state, V given, V given_down, V given_fall, int count, Word* trace) {
-    Deltas vertical = {state.pv, state.mv};
-    V down = state.down, fall = state.fall;
-    V q[P], t[P];
-    for (int p = 0; p < P; ++p) {
-      q[p] = load(query_[p]);
-      t[p] = load(target_[p]);
-    }
-    for (int s = 0; s < count; ++s) {
-      const V in_down = choose(down, given_down, given) >> 63, in_fall = choose(fall, given_fall, given) >> 63;
-      given_down += given_down;
-      given_fall += given_fall;
-      const Deltas made = next_column(vertical, unequal_rows<P>(q, t), {in_down, in_fall});
-      down = opaque(next_lane(made.plus));
-      fall = opaque(next_lane(made.minus));
-      last_row_[0][63 - s] = down[0];
-      last_row_[1][63 - s] = fall[0];
-      if constexpr (Path) {
-        store(trace, vertical.plus);
-        store(trace + kLanes, made.plus);
-        trace += 2 * kLanes;
+  WFACLI_INLINE void run(State& state, const Word* given, const Word* given_plus, const Word* given_minus, int count,
+                         Word* trace) {
+    Deltas vertical[kPairVectors], handed[kPairVectors], from_row[kPairVectors];
+    V q[kPairVectors][P], t[kPairVectors][P];
+    for (int v = 0; v < kPairVectors; ++v) {
+      vertical[v] = state.vertical[v];
+      handed[v] = state.handed[v];
+      from_row[v] = {load(given_plus + v * kLanes), load(given_minus + v * kLanes)};
+      for (int p = 0; p < P; ++p) {
+        q[v][p] = load(query_[p] + v * kLanes);
+        t[v][p] = load(target_[p] + v * kLanes);
       }
     }
-    state = {vertical.plus, vertical.minus, down, fall};
+    for (int s = 0; s < count; ++s) {
+      Deltas made[kPairVectors];
+      for (int v = 0; v < kPairVectors; ++v) {
+        const V mask = load(given + v * kLanes);
+        const Deltas above = {choose(handed[v].plus, from_row[v].plus, mask) >> 63,
+                              choose(handed[v].minus, from_row[v].minus, mask) >> 63};
+        from_row[v].plus += from_row[v].plus;
+        from_row[v].minus += from_row[v].minus;
+        made[v] = next_column(vertical[v], unequal_rows<P>(q[v], t[v]), above);
+        if constexpr (Path) {
+          store(trace + v * kLanes, vertical[v].plus);
+          store(trace + kStripeLanes + v * kLanes, made[v].plus);
+        }
+      }
+      if constexpr (Path) trace += 2 * kStripeLanes;
+      for (int v = 0; v < kPairVectors; ++v) {
+        const Deltas& before = made[(v + kPairVectors - 1) % kPairVectors];
+        handed[v] = {opaque(next_lane(made[v].plus, before.plus)), opaque(next_lane(made[v].minus, before.minus))};
+      }
+      last_row_[0][63 - s] = handed[0].plus[0];
+      last_row_[1][63 - s] = handed[0].minus[0];
+    }
+    for (int v = 0; v < kPairVectors; ++v) {
+      state.vertical[v] = vertical[v];
+      state.handed[v] = handed[v];
+    }
   }
 
   // Keeps the deltas below the last lane for lane 0, which needs them `lag` steps later.
   void note_last_row(std::int64_t step, std::int64_t since, int count) {
-    for (int l = 0; l < kLanes; ++l) position_[l] += count;
+    for (int l = 0; l < kStripeLanes; ++l) position_[l] += count;
     if (step + b_.lag + count <= b_.columns) return;  // row 0 is there
     DeltaString::Words d = {top_bits(last_row_[0]), top_bits(last_row_[1])};
     const std::int64_t last_start = b_.last_group * b_.columns + Band::kFall;
@@ -218,8 +241,8 @@ class Stripes {
   const PairPlanes& planes_;
   DeltaString row_;
   std::int64_t step_ = -1, group_ = 0;   // where the lanes are; groups are counted on beyond the last
-  std::int64_t position_[kLanes];  // of each lane's next letter
-  alignas(64) Word query_[P][kLanes], target_[P][kLanes];
+  std::int64_t position_[kStripeLanes];  // of each lane's next letter
+  alignas(64) Word query_[P][kStripeLanes], target_[P][kStripeLanes];
   alignas(64) Word last_row_[2][64] = {};
 };
 

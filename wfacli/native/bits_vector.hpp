@@ -112,17 +112,6 @@ WFACLI_INLINE bool any(V v) {
 #endif
 }
 
-// Lane l gets what lane l - 1 has; lane 0 what the last has.
-WFACLI_INLINE V next_lane(V v) {
-#if defined(__AVX512BW__)
-  return __builtin_shuffle(v, V{7, 0, 1, 2, 3, 4, 5, 6});
-#elif defined(__AVX2__)
-  return __builtin_shuffle(v, V{3, 0, 1, 2});
-#else
-  return __builtin_shuffle(v, V{1, 0});
-#endif
-}
-
 // b in lanes where `mask` is all ones, else a.
 WFACLI_INLINE V choose(V a, V b, V mask) { return WFACLI_LOGIC(0xd8, a, b, mask, (a & ~mask) | (b & mask)); }
 

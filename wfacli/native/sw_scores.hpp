@@ -151,7 +151,8 @@ struct SwChunks {
     return v;
   }
   static WFACLI_INLINE void store(std::uint8_t* to, Bytes v) { std::memcpy(to, &v, sizeof v); }
-  // Bytes of each sixteen's table that its indices name; indices' upper bits do not matter, but for the top one: 0.
+  // Bytes of each sixteen's table that its indices name; indices' upper bits do not matter, but for the top one: it is
+  // 0, or on x86 makes the byte 0.
   static WFACLI_INLINE Bytes shuffled(Bytes table, Bytes index) {
 #if defined(__AVX512BW__)
     if constexpr (Chunks == 4) return (Bytes)_mm512_shuffle_epi8((__m512i)table, (__m512i)index);
@@ -169,7 +170,11 @@ struct SwChunks {
   }
   // Of tables of 32 bytes in two halves.
   static WFACLI_INLINE Bytes looked_up(Bytes low, Bytes high, Bytes index) {
+#if defined(__SSSE3__) && !defined(__AVX512BW__)
+    return shuffled(low, index + 112) | shuffled(high, index - 16);  // a top bit makes 0 of a byte
+#else
     return (index & 16) != 0 ? shuffled(high, index) : shuffled(low, index);
+#endif
   }
   // The lower, or the upper, halves of each sixteen of a and b, byte by byte in turn.
   template <bool Upper>

@@ -1,0 +1,86 @@
+"""No command writes over what it reads, whatever option names it, nor two results to one file."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pysam
+import pytest
+
+from .support import assert_failure, environment, fasta, run
+
+MATRIX = "   A  C  G  T\nA  1 -1 -1 -1\nC -1  1 -1 -1\nG -1 -1  1 -1\nT -1 -1 -1  1\n"
+PAF = "r1\t4\t0\t4\t+\tt1\t4\t0\t4\t4\t4\t60\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Small files of all kinds, and a minimap2 that finds nothing."""
+    (tmp_path / "q.fa").write_bytes(fasta(["ACGT", "ACGA"]))
+    (tmp_path / "t.fa").write_bytes(fasta(["ACGT", "ACGA"], "t"))
+    (tmp_path / "one.fa").write_bytes(fasta(["ACGTTGCA" * 5]))
+    (tmp_path / "x.query.fa").write_bytes(fasta(["ACGTTGCA" * 5]))
+    (tmp_path / "pairs.tsv").write_text("r1\tt1\n")
+    (tmp_path / "matrix").write_text(MATRIX)
+    (tmp_path / "map.paf").write_text(PAF + PAF.replace("r1", "r2") + PAF)  # one that is written anew, by its reads
+    with pysam.AlignmentFile(str(tmp_path / "reads.bam"), "wb", header={"HD": {"VN": "1.6"}}) as file:
+        fields = ["r1", "4", "*", "0", "0", "*", "*", "0", "0", "ACGT", "IIII"]
+        file.write(pysam.AlignedSegment.fromstring("\t".join(fields), file.header))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "minimap2").write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / "bin" / "minimap2").chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "align q.fa t.fa -o q.fa",
+        "align q.fa t.fa -o ./t.fa",
+        "align q.fa t.fa -o x.sam --stats t.fa",
+        "align q.fa t.fa --mappings map.paf -o map.paf",
+        "align reads.bam t.fa --mappings map.paf -o reads.bam",
+        "align q.fa t.fa --mappings map.paf --mates one.fa -o one.fa",
+        "map t.fa reads.bam -o reads.bam",
+        "map t.fa reads.bam -o x.bam --stats reads.bam",
+        "map t.fa q.fa one.fa -o one.fa",
+        "extend q.fa t.fa --pairs pairs.tsv -o pairs.tsv",
+        "extend q.fa t.fa --matrix matrix -o matrix",
+        "local one.fa q.fa --name-b r1 --matrix matrix -o matrix",
+        "local one.fa q.fa --name-b r1 -o one.fa",
+        "distance one.fa q.fa --name-b r1 --path -o one.fa",
+        "dotplot one.fa q.fa --format html -o one.fa",
+        "dotplot q.fa t.fa --path map.paf --format svg -o map.paf",
+        "simulate -n 1 -l 5 --reference one.fa --format seq -o one.fa",
+        "simulate -n 1 -l 5 --reference x.query.fa -o x.fa",
+        "simulate -n 1 -l 5 --reference one.fa --truth one.fa",
+    ],
+)
+def test_an_input_is_not_written_over(folder: Path, line: str) -> None:
+    kept = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    for linked in (False, True):
+        words = line.split()
+        if linked and words[-1] != "x.fa":
+            (folder / "linked").symlink_to(words[-1])
+            words[-1] = "linked"
+        env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin") if words[0] == "map" else None
+        assert_failure(run(*words, cwd=folder, env=env), 2, "is an input; writing to it would destroy it")
+        (folder / "linked").unlink(missing_ok=True)
+        assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == kept
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "simulate -n 1 -l 5 -o x.fa --truth x.target.fa",
+        "simulate -n 1 -l 5 -o x.seq --truth x.seq",
+        "bench --quick --json x.html --plot x.html",
+        "distance one.fa t.fa --name-b t1 -o x --stats x",
+    ],
+)
+def test_two_results_do_not_go_to_one_file(folder: Path, line: str) -> None:
+    shutil.rmtree(folder / "bin")
+    before = sorted(path.name for path in folder.iterdir())
+    assert_failure(run(*line.split(), cwd=folder), 2, "is named twice to be written to")
+    assert sorted(path.name for path in folder.iterdir()) == before
