@@ -138,15 +138,20 @@ class Forecast:
         n, edits = pairs.q_len.astype(np.float64), pairs.est_edits.astype(np.float64)
         columns, short = _columns(pairs, self._spec).astype(np.float64), pairs.q_len <= tuning.INSIDE_LANES
         slabs = np.ceil(n / tuning.INSIDE_SLAB)
-        # Slabs over all columns: from two on there is one more try.
-        wide = np.minimum(1 + np.floor(edits / tuning.INSIDE_RANDOM), slabs)
-        narrow = np.where(wide > 1, 2 * slabs, slabs) - wide
-        work = wide * columns + narrow * np.minimum(tuning.INSIDE_COLUMNS + 2 * edits, columns)
+        reach = _spread(self._spec) * edits
+        likely = reach < tuning.INSIDE_RANDOM / tuning.INSIDE_SLAB * n  # else paths like nothing may be the best
+
+        def down(most: F64) -> F64:
+            """Columns of all slabs for paths of so many edits."""
+            wide = np.minimum(1 + np.floor(most / tuning.INSIDE_RANDOM), slabs)
+            # Where more than one is over all columns, there is one more try.
+            narrow = np.where(wide > 1, 2 * slabs, slabs) - wide
+            found: F64 = wide * columns + narrow * np.minimum(tuning.INSIDE_COLUMNS + 2 * most, columns)
+            return found
+
+        work = down(edits) + np.where(likely & (reach > edits), down(reach), 0.0)
         lanes = models.inside_lanes.of(n, np.ceil(n / 64) * columns)
         search = np.where(short, lanes, models.inside_slabs.of(columns, work))
-        # Then in a window, unless paths that are like nothing may be the best.
-        reach = _spread(self._spec) * edits
-        likely = reach < tuning.INSIDE_RANDOM / tuning.INSIDE_SLAB * n
         window = np.minimum(np.where(likely, 2 * (reach - edits), columns - n), columns)
         path = models.difference.of(n, n * (edits * costs.edit / costs.extend + tuning.FREE_SHARE * window))
         if self._spec.metric is Metric.EDIT:
