@@ -26,10 +26,10 @@ from wfacli._native import (
     format_batch,
 )
 from wfacli.batch import I32, PairBatch, PartialResult
-from wfacli.config import AlignSpec, Format, Limits, Metric, OutputSpec, Penalties
+from wfacli.config import AlignSpec, Format, FreeEnds, Limits, Metric, Mode, OutputSpec, Penalties
 from wfacli.engines import cpu, extend
 from wfacli.engines.parts import gather
-from wfacli.forecast import KERNELS, READS, TABLE
+from wfacli.forecast import INSIDE, KERNELS, READS, TABLE
 from wfacli.io.format import Formatter
 from wfacli.measure.work import Work, pairs_in_memory
 from wfacli.scoring.scheme import Scheme
@@ -41,6 +41,7 @@ ALL_LETTERS = 1 << 40
 LIMITS = Limits()
 SCHEME = Scheme.of_scores(2, 4, 4, 2)
 EDIT, AFFINE = (AlignSpec(metric, Penalties.of(metric)) for metric in (Metric.EDIT, Metric.AFFINE))
+INSIDE_TARGETS = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), mode=Mode.HW, free=FreeEnds.of(Mode.HW))
 Call = Callable[[], Any]
 # Kernel, task, and the pairs that it is best for: count, letters, errors.
 KERNELS_WORK = (
@@ -48,6 +49,7 @@ KERNELS_WORK = (
     ("bits-128", EDIT, 400, 150, 0.15),
     ("bits-512", EDIT, 20, 1500, 0.15),
     ("stripes", EDIT, 2, 8000, 0.1),
+    (INSIDE, INSIDE_TARGETS, 300, 150, 0.05),
     ("difference", AFFINE, 4, 3000, 0.08),
     (READS, AFFINE, 300, 150, 0.05),
     ("wavefront-capped", AFFINE, 60, 150, 0.02),

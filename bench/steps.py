@@ -69,6 +69,8 @@ ALL = (
          less=("--share", "0.1", "--longest", "10", *_FEWER), paced=True),
     Step("extend_table", ("--save",), data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "2"),
          paced=True),
+    Step("free_table", ("--save",), quick=("--repeats", "1", "--letters", "300000"), minutes=4,
+         less=("--repeats", "2", "--letters", "600000"), paced=True),
     Step("guided_table", data=True, quick=("--share", "0.1"), minutes=1.5, less=("--repeats", "2"), paced=True),
     Step("local_table", data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "1", "--longest", "20"),
          paced=True),

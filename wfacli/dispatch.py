@@ -20,19 +20,23 @@ from .forecast import (
     CAPPED,
     DIFFERENCE,
     F64,
+    INSIDE,
     LINEAR,
     READS,
     STRIPES,
     TABLE,
     Forecast,
+    Promise,
     Units,
     forecaster,
     free_in_target,
     is_edit,
+    is_inside,
     most_in_table,
     on_gpu,
     only_banded,
     plainly_global,
+    surely_inside,
     weights,
 )
 from .gpu import rungs
@@ -62,17 +66,6 @@ class Route:
     cut: int = 0
     again: bool = False
     bands: I32 | None = None
-
-
-@dataclass(frozen=True)
-class Promise:
-    """How many pairs a kernel can align, and the microseconds that its model promises for all of them."""
-
-    pairs: int
-    microseconds: float
-
-    def __add__(self, other: Promise) -> Promise:
-        return Promise(self.pairs + other.pairs, self.microseconds + other.microseconds)
 
 
 def route(
@@ -106,11 +99,16 @@ def route(
 
 def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Each pair's own kernel where most have an estimate; else the one that is best for those that have."""
+    sure = surely_inside(pairs, spec)
+    if sure.all():
+        return [Route(every_row(len(pairs)), INSIDE)]
     names, known = candidates(spec), pairs.rows_with_edits()
-    if 0 < len(known) <= len(pairs) / 2:
-        best = promised(pairs.part(known), spec, limits).sum(axis=1).argmin()
-        return [Route(every_row(len(pairs)), names[best])]
-    choice = promised(pairs, spec, limits).argmin(axis=0)
+    if 0 < len(known) <= np.count_nonzero(~sure) / 2:
+        choice = np.full(len(pairs), promised(pairs.part(known), spec, limits).sum(axis=1).argmin())
+    else:
+        choice = promised(pairs, spec, limits).argmin(axis=0)
+    if sure.any():
+        choice[sure] = names.index(INSIDE)
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
 
 
@@ -300,7 +298,7 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     if gpu and plainly_global(spec):
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
     if free_in_target(spec):
-        return (DIFFERENCE, TABLE, LINEAR)
+        return (INSIDE, DIFFERENCE, TABLE, LINEAR) if is_inside(spec) else (DIFFERENCE, TABLE, LINEAR)
     if not plainly_global(spec):
         return (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
@@ -379,6 +377,8 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         return None if status in (Status.OK, Status.DROPPED) else dense
     if kernel == CAPPED:
         return dense if status in (Status.SCORE_LIMIT, Status.MEMORY_LIMIT) else None
+    if kernel == INSIDE:
+        return DIFFERENCE if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT) else None
     if kernel in (STRIPES, DIFFERENCE) and status is Status.UNSUPPORTED:
         return TABLE
     if kernel in (STRIPES, DIFFERENCE, TABLE) and status is Status.MEMORY_LIMIT:

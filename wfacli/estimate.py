@@ -9,11 +9,11 @@ import numpy as np
 
 from . import jobs, tuning
 from ._native import estimate_edits, survey
-from .batch import I32, Extent, PairBatch
+from .batch import I32, Extent, PairBatch, every_row
 from .config import AlignSpec, Limits, Mode
 from .cores import usable_cores
 from .dispatch import ALL_EDITS, MEDIUM, SAMPLE, best_for_all, speaks_for_all
-from .forecast import free_in_target, is_edit, plainly_global, weights
+from .forecast import free_in_target, is_edit, plainly_global, surely_inside, weights
 
 _SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
 _THREADS, _FEW_THREADS = 8, 4  # of a batch's estimates; where they are short
@@ -45,12 +45,19 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
 
 
 def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> PairBatch:
-    """Pairs whose targets have free ends: in average edits of what the costs ask for; of many short ones some."""
-    costs, free = weights(spec), (spec.free.target_begin, spec.free.target_end)
+    """Pairs whose targets have free ends: in average edits of what the costs ask for; of many short ones some.
+
+    Those that one kernel is best for have none.
+    """
+    costs, free, sure = weights(spec), (spec.free.target_begin, spec.free.target_end), surely_inside(pairs, spec)
     if len(pairs) > 4 * SAMPLE and int(pairs.q_len.max()) <= MEDIUM:
         rows = _spread(pairs, SAMPLE)
-        return pairs.with_some_edits(rows, estimate_edits(pairs, rows, costs=costs, free=free))
-    return pairs.with_edits(estimate_edits(pairs, costs=costs, threads=threads, free=free))
+    elif not sure.any():
+        return pairs.with_edits(estimate_edits(pairs, costs=costs, threads=threads, free=free))
+    else:
+        rows = every_row(len(pairs))
+    rows = rows[~sure[rows]]
+    return pairs.with_some_edits(rows, estimate_edits(pairs, rows, costs=costs, threads=threads, free=free))
 
 
 def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:

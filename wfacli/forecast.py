@@ -18,16 +18,28 @@ from .gpu.plans import NO_BOUND
 
 BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
 STRIPES = "stripes"  # bit-parallel, one pair over all lanes
+INSIDE = "bits-inside"  # bit-parallel, free ends of the target: where the path begins, then the path
 DIFFERENCE = "difference"  # dynamic programming in differences, in a band
 READS = "difference-reads"  # the same for short pairs, several a vector
 CAPPED = "wavefront-capped"  # a table that gives up where another kernel will be faster
 TABLE = "wavefront-table"  # every row of the wavefront in memory
 LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
-CPU_KERNELS = (*BITS, STRIPES, DIFFERENCE, READS, CAPPED, TABLE, LINEAR)
+CPU_KERNELS = (*BITS, STRIPES, INSIDE, DIFFERENCE, READS, CAPPED, TABLE, LINEAR)
 GPU_KERNELS = rungs.KERNELS
 KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
 
 F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """How many pairs a kernel can align, and the microseconds that its model promises for all of them."""
+
+    pairs: int
+    microseconds: float
+
+    def __add__(self, other: Promise) -> Promise:
+        return Promise(self.pairs + other.pairs, self.microseconds + other.microseconds)
 
 
 def is_edit(spec: AlignSpec) -> bool:
@@ -44,6 +56,39 @@ def free_in_target(spec: AlignSpec) -> bool:
     """Whether the query is aligned whole, ends of the target are free, and every cell counts."""
     free = spec.free
     return bool(free) and not (free.query_begin or free.query_end or spec.heuristics)
+
+
+def is_inside(spec: AlignSpec) -> bool:
+    """Whether INSIDE can serve: by edits it looks for where the query may lie in a target with free ends."""
+    return free_in_target(spec) and not spec.penalties.match
+
+
+def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
+    """Pairs (bool[n]) for which INSIDE is the best kernel, or nearly so, whatever their edits."""
+    if not is_inside(spec):
+        return np.zeros(len(pairs), bool)
+    edit = spec.metric is Metric.EDIT
+    far = tuning.INSIDE_FAR[edit] * pairs.q_len.astype(np.int64)
+    sure: npt.NDArray[np.bool_] = _columns(pairs, spec) >= far
+    if edit:
+        sure |= pairs.q_len <= tuning.INSIDE_LANES
+    return sure & ((pairs.flags & Flag.NON_ACGT) == 0) if spec.ambiguous is Ambiguous.WILDCARD else sure
+
+
+def _spread(spec: AlignSpec) -> float:
+    """How many edits the least path may have for each that there are at least (native/engine_inside.cpp)."""
+    costs = Units.of(spec)
+    return max(costs.mismatch, min(o + e for o, e in costs.gaps)) / min(costs.mismatch, costs.extend)
+
+
+def _columns(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.int64]:
+    """Letters (i64[n]) of targets that paths can meet, as native/inside.cpp has it."""
+    n, m = pairs.q_len.astype(np.int64), pairs.t_len.astype(np.int64)
+    begin, end = np.minimum(spec.free.target_begin, m), np.minimum(spec.free.target_end, m)
+    longest = n + (n + np.maximum(m - begin - end, 0)) * _spread(spec)
+    first = np.clip(m - end - longest, 0, begin)
+    columns: npt.NDArray[np.int64] = (np.clip(begin + longest, m - end, m) - first).astype(np.int64)
+    return columns
 
 
 def only_banded(spec: AlignSpec) -> bool:
@@ -83,7 +128,36 @@ class Forecast:
         times: F64 = models.microseconds(self._pairs).reshape(len(CPU_KERNELS), -1)
         if free_in_target(self._spec):
             self._add_free_ends(times)
+        if is_inside(self._spec):
+            times[CPU_KERNELS.index(INSIDE)] = self._inside() / self._threads
         return times
+
+    def _inside(self) -> F64:
+        """Microseconds (f64[n]) of one thread for queries inside targets."""
+        pairs, costs, models = self._pairs, self._costs, tuning.cpu_models(instruction_set())
+        n, edits = pairs.q_len.astype(np.float64), pairs.est_edits.astype(np.float64)
+        columns, short = _columns(pairs, self._spec).astype(np.float64), pairs.q_len <= tuning.INSIDE_LANES
+        slabs = np.ceil(n / tuning.INSIDE_SLAB)
+        reach = _spread(self._spec) * edits
+        likely = reach < tuning.INSIDE_RANDOM / tuning.INSIDE_SLAB * n  # else paths like nothing may be the best
+
+        def down(most: F64) -> F64:
+            """Columns of all slabs for paths of so many edits."""
+            wide = np.minimum(1 + np.floor(most / tuning.INSIDE_RANDOM), slabs)
+            # Where more than one is over all columns, there is one more try.
+            narrow = np.where(wide > 1, 2 * slabs, slabs) - wide
+            found: F64 = wide * columns + narrow * np.minimum(tuning.INSIDE_COLUMNS + 2 * most, columns)
+            return found
+
+        work = down(edits) + np.where(likely & (reach > edits), down(reach), 0.0)
+        lanes = models.inside_lanes.of(n, np.ceil(n / 64) * columns)
+        search = np.where(short, lanes, models.inside_slabs.of(columns, work))
+        window = np.minimum(np.where(likely, 2 * (reach - edits), columns - n), columns)
+        path = models.difference.of(n, n * (edits * costs.edit / costs.extend + tuning.FREE_SHARE * window))
+        if self._spec.metric is Metric.EDIT:
+            path = np.where(short, 0.0, models.difference.of(n, n * edits))
+        times: F64 = search + path
+        return np.where(self.other_letters, np.inf, times) if self._spec.ambiguous is Ambiguous.WILDCARD else times
 
     def _add_free_ends(self, times: F64) -> None:
         """Adds to times (f64[kernels, n]) what free ends take: diagonals on which a path may as well begin."""
@@ -164,7 +238,7 @@ def _native_model(kernel: str, spec: AlignSpec, limits: Limits, threads: int) ->
     """A KernelModel of native/forecast.hpp."""
     costs, model = Units.of(spec), _model(kernel, Units.of(spec))
     family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
-    scores = tuning.SCORE_ONLY[family] if spec.score_only else 1.0
+    scores = tuning.SCORE_ONLY[family] if spec.score_only and not spec.free else 1.0  # free ends are told by the path
     share = scores / threads * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1.0)
     letters, *rest = (model.unit * factor for factor in _work(kernel, costs))
     terms = (model.start, model.letter + letters, *rest)
@@ -177,6 +251,8 @@ def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float,
     if kernel in BITS:
         widest = BITS[kernel] == max(BITS.values()) and not spec.score_only
         return tuning.BITS_LONGEST if widest else math.inf, 64 * BITS[kernel] / tuning.SAFETY_OF_BITS, False
+    if kernel == INSIDE:
+        return -1.0, math.inf, False  # Forecast knows
     if kernel == READS:
         return tuning.READS_LONGEST if costs.in_bytes else -1.0, math.inf, not wildcard
     if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:
@@ -215,6 +291,8 @@ def _model(kernel: str, costs: Units) -> tuning.Model:
         return models.difference
     if kernel == READS:
         return models.reads
+    if kernel == INSIDE:
+        return models.inside_slabs
     return models.wavefront_linear if costs.components == 1 else models.wavefront
 
 

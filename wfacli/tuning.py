@@ -40,6 +40,8 @@ class CpuModels:
     reads: Model  # the same; up to 1,000 letters and errors of 15%
     wavefront: Model  # work: cells of all components of a wavefront to the end, and ROW for each
     wavefront_linear: Model  # the same for gaps without opening
+    inside_lanes: Model  # longest: of the query; work: words of the query * columns of the target
+    inside_slabs: Model  # longest: columns of the target; work: slabs of the query * the columns that each is over
 
 
 # AMD EPYC (Zen 4, AVX-512), 2026-11-20, commit ae0004a: within a fifth of the measurement on average.
@@ -51,6 +53,8 @@ AVX512 = CpuModels(
     reads=Model(0.0282, 0.0, 0.000152),
     wavefront=Model(0.118, 0.00027, 0.00021),
     wavefront_linear=Model(0.109, 0.000213, 0.0009),
+    inside_lanes=Model(0.1, 0.0055, 0.00035),
+    inside_slabs=Model(1.0, 0.0015, 0.0035),
 )
 # A machine held to AVX2, and to SSE4.2 (WFACLI_ISA): Intel Xeon (Sapphire Rapids), 2026-11-23, others at work on it;
 # by a tenth of the letters. Its AVX-512 takes 0.6 to 0.9 of the times above.
@@ -62,6 +66,8 @@ AVX2 = CpuModels(
     reads=Model(0.0266, 0.0, 0.000192),
     wavefront=Model(0.0841, 0.000262, 0.000173),
     wavefront_linear=Model(0.0933, 0.000212, 0.000635),
+    inside_lanes=Model(0.2, 0.0065, 0.00078),
+    inside_slabs=Model(1.0, 0.002, 0.006),
 )
 SSE42 = CpuModels(
     bits_64=Model(0.0761, 0.00173, 0.00173),
@@ -71,6 +77,8 @@ SSE42 = CpuModels(
     reads=Model(0.0263, 0.0, 0.00023),
     wavefront=Model(0.0826, 0.000249, 0.00018),
     wavefront_linear=Model(0.0924, 0.000221, 0.00068),
+    inside_lanes=Model(0.4, 0.012, 0.0018),
+    inside_slabs=Model(1.0, 0.003, 0.0125),
 )
 CPU_MODELS = {"x86-64-v4": AVX512, "x86-64-v3": AVX2, "x86-64-v2": SSE42}
 
@@ -89,6 +97,13 @@ ROW = 80.0
 # free ones, 0.2 to 10% edits or half of the query like nothing, affine costs and edits: of 110 sets four went to a
 # slower kernel, for 1.7 to 3.2 times as long.
 FREE_SHARE, FREE_FRONT = 0.4, 1.6
+# A query inside a target with free ends: letters up to which several are in a vector (native/bits.hpp), and rows of a
+# slab beyond that (native/inside.hpp). Slabs are over all columns until random letters have cost more, so many a slab,
+# than the query has edits; then over so many columns, and two more for an edit. With inside_lanes and inside_slabs:
+# two shared cores, 2026-11-23, 150 to 10,000 letters in 300 to 100,000, 0.2 to 20% edits, within a third.
+# From targets of so many times the query's letters on it is best whatever the edits: by edits, and by other costs.
+INSIDE_FAR = {True: 2, False: 3}
+INSIDE_LANES, INSIDE_SLAB, INSIDE_RANDOM, INSIDE_COLUMNS = 512, 512, 240.0, 700.0
 MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/wavefront_front.hpp)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.

@@ -83,6 +83,25 @@ def extend_wins(report: Report) -> Iterator[Wins]:
         yield f"{r['set']}, {r['mode']}, {'CIGAR' if r['cigars'] else 'score'}", f"parasail ({r['best']})", r["ratio"]
 
 
+def free(report: Report) -> Rows:
+    """Queries somewhere in their targets."""
+    rows = [["query in target", "edits", "task", "wfacli, us a pair", "edlib, us a pair", "times as fast"]]
+    for row in report["rows"]:
+        shown = [number(row[who]["us_a_pair"]) if who in row else "–" for who in ("ours", "edlib")]
+        rows.append([*_free_named(row), *shown, number(row.get("ratio"))])
+    return rows
+
+
+def free_wins(report: Report) -> Iterator[Wins]:
+    for row in report["rows"]:
+        if row.get("equal"):
+            yield ", ".join(_free_named(row)), "edlib", row["ratio"]
+
+
+def _free_named(row: Report) -> list[str]:
+    return [f"{row['query']:,} in {row['target']:,}", f"{100 * row['error']:g}%", row["task"]]
+
+
 def guided(report: Report) -> Rows:
     """Extensions in a band until a Z-drop."""
     rows = [["pairs", "how many", "who", "s", "pairs a second", "GCUPS of the band", "right scores"]]

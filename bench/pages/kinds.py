@@ -45,6 +45,10 @@ KINDS = {
     "extend-table": Kind(
         "Any scores, on one CPU thread", "python bench/extend_table.py", batches.extends, batches.extend_wins
     ),
+    "free-table": Kind(
+        "Queries somewhere in their targets, on one CPU thread", "python bench/free_table.py", batches.free,
+        batches.free_wins
+    ),
     "sw-table": Kind("Any scores, on a card", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
     "guided-table": Kind(
         "Extensions in a band until a Z-drop", "python bench/guided_table.py", batches.guided, batches.guided_wins

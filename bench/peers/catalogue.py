@@ -46,7 +46,7 @@ class Peer:
 
 _PAIR, _BLOCK_ALIGNER = ("distance_table",), r"(?:lib)?peer_block_aligner\.so"
 PEERS = (
-    Peer("edlib", ("cpu_table", "api_rate", "distance_table"), COSTS, package="edlib"),
+    Peer("edlib", ("cpu_table", "api_rate", "distance_table", "free_table"), COSTS, package="edlib"),
     Peer("WFA2-lib", ("cpu_table",), COSTS, package="pywfa"),
     Peer("pywfa", ("api_rate",), COSTS, package="pywfa"),
     Peer("ksw2", ("cpu_table",), COSTS, package="mappy"),

@@ -16,7 +16,19 @@ from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.estimate import with_estimates
-from wfacli.forecast import BITS, CAPPED, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, free_in_target, is_edit
+from wfacli.forecast import (
+    BITS,
+    CAPPED,
+    DIFFERENCE,
+    INSIDE,
+    LINEAR,
+    READS,
+    STRIPES,
+    TABLE,
+    free_in_target,
+    is_edit,
+    is_inside,
+)
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 
@@ -66,6 +78,8 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
     yield from ((TABLE, AMPLE), (LINEAR, TIGHT), (LINEAR, NARROW))
     if free_in_target(spec):
         yield from ((DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT))
+    if is_inside(spec):
+        yield from ((INSIDE, AMPLE), (INSIDE, TIGHT))
     if spec.mode is not Mode.GLOBAL or spec.heuristics:
         return
     yield from ((CAPPED, AMPLE), (DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT), (READS, AMPLE), (READS, TIGHT))

@@ -22,7 +22,7 @@ from tests.oracle_spans import optima
 from wfacli._native import instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
-from wfacli.forecast import DIFFERENCE, LINEAR, TABLE
+from wfacli.forecast import DIFFERENCE, INSIDE, LINEAR, TABLE
 
 ERRORS = (0.0, 0.05, 0.15, 0.4, 0.8)
 FREE = (0, 1, 10, 40, 200, 1 << 30)
@@ -85,7 +85,7 @@ def test_checkpoints_that_are_thinned():
         assert [optimum(found, row) for row in range(6)] == optima(pairs, spec.penalties, ends_of(spec))
 
 
-@pytest.mark.parametrize("kernel", [DIFFERENCE, TABLE, LINEAR])
+@pytest.mark.parametrize("kernel", [INSIDE, DIFFERENCE, TABLE, LINEAR])
 @pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (0, 6, 9, 11)], ids=str)
 def test_bounds_on_the_cost(scheme, kernel):
     """What costs just the bound is found, what costs more is not."""

@@ -146,7 +146,15 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(t
     monkeypatch.setattr(everything, "run", run)
     with pytest.raises(SystemExit, match=r"^failed: cpu_table$"):
         everything.main(["--only", "table", "data_path"])
-    assert ran == ["data_path", "cpu_table", "extend_table", "guided_table", "local_table", "distance_table"]
+    assert ran == [
+        "data_path",
+        "cpu_table",
+        "extend_table",
+        "free_table",
+        "guided_table",
+        "local_table",
+        "distance_table",
+    ]
     said = capsys.readouterr().out
     assert "it has no [bold]legs" in said and "no card: none" in said and paged
     with pytest.raises(SystemExit, match="no such folder"):

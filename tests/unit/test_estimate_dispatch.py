@@ -17,7 +17,7 @@ from wfacli.config import Ambiguous, FreeEnds, Heuristics, Limits, Mode
 from wfacli.dispatch import Route, after, next_rung, reasons, route
 from wfacli.engines.cpu import native_options
 from wfacli.estimate import with_estimates
-from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, TABLE
+from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE
 from wfacli.io.memory import pairs_of
 
 EDIT, AFFINE, DEAR = SCHEMES[0], SCHEMES[6], SCHEMES[10]
@@ -250,7 +250,7 @@ def test_estimates_stay_unknown_where_looking_takes_too_long():
 def test_some_short_reads_speak_for_all_where_ends_are_free():
     rng = random.Random(3)
     spec = spec_for(AFFINE, Mode.HW)
-    for error, kernel in ((0.0, TABLE), (0.2, DIFFERENCE)):
+    for error, kernel in ((0.0, TABLE), (0.2, INSIDE)):
         pairs = [free_pair(rng, 150, error, 150) for _ in range(600)]
         batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
         assert 0 < (batch.est_edits >= 0).sum() < 100

@@ -1,5 +1,6 @@
 """The native models of kernels' times and the choices made by them, held to their plain meaning."""
 
+import dataclasses
 import math
 import random
 
@@ -12,7 +13,20 @@ from wfacli._native import Forecaster, estimate_edits, instruction_set
 from wfacli.batch import PairBatch, Records
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.dispatch import best_for_all, candidates, route
-from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES, TABLE, Forecast, Units
+from wfacli.estimate import with_estimates
+from wfacli.forecast import (
+    BITS,
+    CAPPED,
+    CPU_KERNELS,
+    DIFFERENCE,
+    INSIDE,
+    LINEAR,
+    READS,
+    STRIPES,
+    TABLE,
+    Forecast,
+    Units,
+)
 from wfacli.io.memory import pairs_of
 
 EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
@@ -37,6 +51,8 @@ def work_of(kernel, costs, longest, edits):
 
 def serves(kernel, spec, limits, longest, edits, other):
     costs = Units.of(spec)
+    if kernel == INSIDE:
+        return False  # there are no free ends of targets here
     if other and (kernel in BITS or (kernel in (STRIPES, READS) and spec.ambiguous is Ambiguous.WILDCARD)):
         return False
     if kernel in BITS:
@@ -57,7 +73,7 @@ def promised(kernel, spec, limits, pair):
     tried = model.start + model.letter * longest + model.unit * work_of(kernel, costs, longest, edits)
     family = kernel if kernel == READS else kernel.split("-")[0]
     time = tried * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1) * (
-        tuning.SCORE_ONLY[family] if spec.score_only else 1
+        tuning.SCORE_ONLY[family] if spec.score_only and not spec.free else 1
     )  # fmt: skip
     return time if serves(kernel, spec, limits, *pair) else math.inf, tried
 
@@ -117,7 +133,7 @@ def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best()
             wanted[r.rows] = -1
             chosen.add((r.kernel, only is None))
         assert (wanted == -1).all()
-    assert {kernel for kernel, _ in chosen} == set(CPU_KERNELS)
+    assert {kernel for kernel, _ in chosen} == {*CPU_KERNELS} - {INSIDE}
     assert {alone for _, alone in chosen} == {True, False}
 
 
@@ -142,9 +158,54 @@ def test_free_ends_of_the_target_take_time():
 def test_errors_decide_where_ends_are_free():
     spec = spec_for(AFFINE, Mode.HW)
     for length, free in ((150, 200), (1000, 400), (10_000, 700), (10_000, 3000)):
-        for edits, wanted in ((0, TABLE), (length // 8, DIFFERENCE)):
+        for edits, wanted in ((0, (TABLE,)), (length // 8, (DIFFERENCE, INSIDE))):
             batch = pairs_of([b"A" * length], [b"A" * (length + free)]).with_edits(np.array([edits], np.int32))
-            assert [r.kernel for r in route(batch, spec, Limits())] == [wanted], (length, free, edits)
+            (only,) = route(batch, spec, Limits())
+            assert only.kernel in wanted, (length, free, edits)
+
+
+def inside_times(q_len, t_len, edits, free=None, **rest):
+    """What is promised for a query in a target by edits."""
+    spec = spec_for(EDIT, Mode.ENDS_FREE if free else Mode.HW, free, **rest)
+    batch = pairs_of([b"A" * q_len], [b"A" * t_len]).with_edits(np.array([edits], np.int32))
+    return {kernel: float(Forecast(batch, spec, AMPLE).microseconds(kernel)[0]) for kernel in candidates(spec)}
+
+
+def test_queries_inside_targets_by_edits():
+    assert INSIDE in candidates(spec_for(AFFINE, Mode.HW)) and INSIDE not in candidates(spec_for(EDIT))
+    assert INSIDE not in candidates(spec_for(SCHEMES[1], Mode.HW))  # a match bonus
+    # More letters of either, and of long queries more edits, take longer.
+    for less, more in (((150, 1000, 9), (150, 9000, 9)), ((150, 900, 9), (400, 900, 9)),
+                       ((5000, 9000, 9), (5000, 50_000, 9)), ((5000, 20_000, 100), (5000, 20_000, 2000))):  # fmt: skip
+        assert inside_times(*less)[INSIDE] < inside_times(*more)[INSIDE]
+    # What no path can meet takes none, wherever it lies.
+    near = inside_times(1000, 2000, 20)[INSIDE]
+    for free in (FreeEnds(target_end=1 << 30), FreeEnds(target_begin=1 << 30), FreeEnds(0, 0, 10, 1 << 30)):
+        assert inside_times(1000, 90_000, 20, free)[INSIDE] < 1.2 * near
+    assert inside_times(1000, 90_000, 20)[INSIDE] > 10 * near
+
+
+def test_who_looks_for_queries_inside_targets():
+    def first(q_len, t_len, edits, flags=0, **rest):
+        spec = spec_for(EDIT, Mode.HW, **rest)
+        batch = pairs_of([b"A" * q_len], [b"A" * t_len])
+        batch = dataclasses.replace(batch, flags=np.array([flags], np.uint8))
+        only = route(batch.with_edits(np.array([edits], np.int32)), spec, Limits())
+        return only[0].kernel
+
+    # Short ones, and those in long targets, whatever their edits; others by them.
+    assert {first(q, t, edits) for q, t in ((1, 9), (150, 300), (512, 530), (900, 5000)) for edits in (0, 40)} == {
+        INSIDE
+    }
+    assert first(10_000, 10_200, 5) == TABLE and first(10_000, 10_200, 1500) in (INSIDE, DIFFERENCE)
+    # Of letters that share a bit it knows nothing.
+    assert first(150, 300, 9, flags=1, ambiguous=Ambiguous.WILDCARD) != INSIDE
+    assert first(150, 300, 9, flags=1) == first(150, 300, 9, ambiguous=Ambiguous.WILDCARD) == INSIDE
+    # Those that need no estimate get none.
+    spec = spec_for(EDIT, Mode.HW)
+    batch = with_estimates(pairs_of([b"ACGT" * 40, b"ACGT" * 400], [b"ACGT" * 60, b"ACGT" * 500]), spec)
+    assert (batch.est_edits >= 0).tolist() == [False, True]
+    assert {r.kernel: r.rows.tolist() for r in route(batch, spec, Limits())} == {INSIDE: [0], TABLE: [1]}
 
 
 def plainly_best(batch, spec, limits, rows):

@@ -9,14 +9,20 @@ from .._native import Aligner, AlignJob, AlignOptions
 from ..batch import PairBatch, PartialResult
 from ..config import AlignSpec, Limits, Mode
 from ..dispatch import Route
-from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, LINEAR, READS, STRIPES
+from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES
 from ..stats import Stats
 from .threads import ThreadedEngine, letters_of
 
 # Letters of a route from which on it is shared: fewer take less time than to wake a thread; and those of long pairs,
 # which may take milliseconds each.
 _SHARED, _SHARED_LONG, _LONG = 500_000, 20_000, 4_000
-_ALGORITHMS = {**dict.fromkeys(BITS, "lanes"), STRIPES: "stripes", DIFFERENCE: "difference", READS: "reads"}
+_ALGORITHMS = {
+    **dict.fromkeys(BITS, "lanes"),
+    STRIPES: "stripes",
+    INSIDE: "inside",
+    DIFFERENCE: "difference",
+    READS: "reads",
+}
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
@@ -70,7 +76,7 @@ class CpuEngine(ThreadedEngine[Aligner]):
 
     def _rows_of_a_part(self, route: Route) -> int:
         """A kernel that takes a pair a lane loses with lanes that stay empty: with those of reads, at each band."""
-        lanes, most = (8, 8) if route.kernel in BITS else (64, 256) if route.kernel == READS else (1, 1)
+        lanes, most = (8, 8) if route.kernel in (*BITS, INSIDE) else (64, 256) if route.kernel == READS else (1, 1)
         shares = 4 * self._threads if self._threads > 1 else 1
         return lanes * min(-(-len(route.rows) // (lanes * shares)), most)
 

@@ -37,6 +37,7 @@ Algorithm algorithm_of(const std::string& name) {
   if (name == "wavefront") return Algorithm::Wavefront;
   if (name == "lanes") return Algorithm::Lanes;
   if (name == "stripes") return Algorithm::Stripes;
+  if (name == "inside") return Algorithm::Inside;
   if (name == "difference") return Algorithm::Difference;
   if (name == "reads") return Algorithm::Reads;
   throw nb::value_error(("no algorithm is named " + name).c_str());

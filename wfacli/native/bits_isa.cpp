@@ -1,4 +1,5 @@
 // The bit-parallel kernels for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+#include "bits_inside.hpp"
 #include "bits_lanes.hpp"
 #include "bits_pair.hpp"
 
@@ -27,6 +28,29 @@ void lanes(const LanesTask& task, BitsMemory& memory, Cigar& cigar, LanesAnswer*
     case 4: return lanes_of<4>(task, memory, cigar, answers);
     default: return lanes_of<8>(task, memory, cigar, answers);
   }
+}
+
+template <int W>
+static void inside_of(const InsideTask& task, BitsMemory& memory, Cigar& cigar, InsideAnswer* answers) {
+  InsideGroup<W> group(task, memory);
+  for (std::int32_t first = 0; first < task.count; first += kLanes) {
+    const std::int32_t left = task.count - first, count = left < kLanes ? left : kLanes;
+    const bool stop = task.cancelled && task.cancelled->is_set();
+    if (!stop && group.run(first, count, answers + first, cigar)) continue;
+    for (std::int32_t p = first; p < first + count; ++p)
+      answers[p] = {.status = stop ? Status::Dropped : Status::MemoryLimit,
+                    .cigar_end = static_cast<std::int64_t>(cigar.runs().size())};
+  }
+}
+
+template <int... W>
+static void inside_by_words(std::integer_sequence<int, W...>, const InsideTask& task, BitsMemory& memory, Cigar& cigar,
+                            InsideAnswer* answers) {
+  ((task.words == W + 1 && (inside_of<W + 1>(task, memory, cigar, answers), true)) || ...);
+}
+
+void inside(const InsideTask& task, BitsMemory& memory, Cigar& cigar, InsideAnswer* answers) {
+  inside_by_words(std::make_integer_sequence<int, kInsideWords>(), task, memory, cigar, answers);
 }
 
 // All gaps, if one sequence is empty.

@@ -67,6 +67,26 @@ WFACLI_INLINE V count_disjoint(V counter, V a, V b) {
 #endif
 }
 
+// `amount` more in lanes where a and b share a bit.
+WFACLI_INLINE V add_where_joint(V sum, V a, V b, V amount) {
+#if defined(__AVX512BW__)
+  const __mmask8 joint = _mm512_test_epi64_mask((__m512i)a, (__m512i)b);
+  return (V)_mm512_mask_add_epi64((__m512i)sum, joint, (__m512i)sum, (__m512i)amount);
+#else
+  return sum + (amount & ~(V)((a & b) == 0));
+#endif
+}
+
+// The lesser of two signed numbers.
+WFACLI_INLINE V lesser(V a, V b) {
+#if defined(__AVX512BW__)
+  return (V)_mm512_min_epi64((__m512i)a, (__m512i)b);
+#else
+  const V greater = (V)((SignedV)a > (SignedV)b);
+  return (a & ~greater) | (b & greater);
+#endif
+}
+
 // The string one bit longer: a 1 in lanes where v is not zero.
 WFACLI_INLINE V append_bit(V string, V v) {
 #if defined(__AVX512BW__)

@@ -81,6 +81,7 @@ struct SlabTask {
   std::int64_t first;           // the word of the first column; to the left of it rows are one edit from one another
   std::int64_t falling;         // of the rows so many at the top fall there by one, the others rise
   int planes;
+  std::int32_t last = 0;        // the row of the slab whose deltas are wanted, counted from 1; 0 for the last of all
 };
 // Where a slab is in between.
 struct SlabState {
@@ -90,7 +91,8 @@ struct SlabState {
 
 struct SlabKernel {
   std::int64_t rows;  // of a slab, a divisor of kSlabRows
-  void (*pack)(const EditPair&, EditPlanes&);
+  // Without `padded` the rows come first, and what fills their number up is behind them.
+  void (*pack)(const EditPair&, EditPlanes&, bool padded);
   void (*begin)(const SlabTask&, SlabState&);
   // The columns of words from .. to - 1. The row below is then there to word to - 2; with `finish` to the end.
   void (*advance)(const SlabTask&, SlabState&, std::int64_t from, std::int64_t to, bool finish);
@@ -100,6 +102,7 @@ struct EditKernels {
   FrontKernel<std::int32_t> narrow;
   FrontKernel<std::int64_t> wide;
   SlabKernel slab;
+  SlabKernel low_slab;  // of 512 rows, of which any may be wanted
 };
 
 #define WFACLI_DECLARE_EDIT(isa) \

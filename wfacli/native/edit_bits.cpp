@@ -31,7 +31,7 @@ EditBits::EditBits(const EditPair& pair, std::int64_t most, int threads, const E
   if (pair_.least() > most_) end(-1);
   else if (pair_.target_len == 0) end(pair_.most());
   if (ended_) return;
-  kernel_.pack(pair_, planes_);
+  kernel_.pack(pair_, planes_, true);
   row_.resize(static_cast<std::size_t>((pair_.target_len + 63) / 64 + 1) * 2);
   std::fill_n(row_.data(), row_.size(), 0);
   pass_.upper = pair_.most();

@@ -24,23 +24,31 @@ static FrontKernel<Offset> front_kernel() {
           fronts_meet<Offset>};
 }
 
-template <class Use>
+constexpr int kHighVectors = 2, kLowLanes = 8;
+
+template <int Vectors, class Use>
 static void with_slab(const SlabTask& task, const Use& use) {
-  switch (task.planes) {
-    case 2: return use(Slab<2>(task));
-    case 3: return use(Slab<3>(task));
-    case 5: return use(Slab<5>(task));
-    default: return use(Slab<8>(task));
+  const auto by_planes = [&]<bool Within>(std::bool_constant<Within>) {
+    switch (task.planes) {
+      case 2: return use(Slab<2, Vectors, Within>(task));
+      case 3: return use(Slab<3, Vectors, Within>(task));
+      case 5: return use(Slab<5, Vectors, Within>(task));
+      default: return use(Slab<8, Vectors, Within>(task));
+    }
+  };
+  if constexpr (Vectors * kLanes == kLowLanes) {
+    if (task.last && task.last < 64 * kLowLanes) return by_planes(std::true_type());
   }
+  by_planes(std::false_type());
 }
 
-static void pack(const EditPair& pair, EditPlanes& to) {
+static void pack(const EditPair& pair, EditPlanes& to, bool padded) {
   const auto* query = static_cast<const std::uint8_t*>(pair.query);
   const auto* target = static_cast<const std::uint8_t*>(pair.target);
   const DenseCodes codes(query, pair.query_len, target, pair.target_len);
   const int planes = to.planes = codes.planes == 4 ? 5 : codes.planes > 5 ? 8 : codes.planes;
   const std::int64_t slabs = (pair.query_len + kSlabRows - 1) / kSlabRows;
-  const std::int64_t padding = slabs * kSlabRows - pair.query_len, skip = padding & 63;
+  const std::int64_t padding = padded ? slabs * kSlabRows - pair.query_len : 0, skip = padding & 63;
   const std::int64_t words = (pair.target_len + 63) / 64;
   to.rows.resize(static_cast<std::size_t>(slabs * kSlabRows / 64 * planes));
   to.columns.resize(static_cast<std::size_t>((words + 2) * planes));
@@ -54,17 +62,21 @@ static void pack(const EditPair& pair, EditPlanes& to) {
   write_planes<true>(target, pair.target_len, codes.target, planes, to.columns.data() + planes);
 }
 
+template <int Vectors>
 static SlabKernel slab_kernel() {
-  return {64 * kSlabLanes, pack,
+  return {64 * Vectors * kLanes, pack,
           [](const SlabTask& task, SlabState& state) {
-            with_slab(task, [&](const auto& slab) { slab.begin(state); });
+            with_slab<Vectors>(task, [&](const auto& slab) { slab.begin(state); });
           },
           [](const SlabTask& task, SlabState& state, std::int64_t from, std::int64_t to, bool finish) {
-            with_slab(task, [&](const auto& slab) { slab.advance(state, from, to, finish); });
+            with_slab<Vectors>(task, [&](const auto& slab) { slab.advance(state, from, to, finish); });
           }};
 }
 
-EditKernels edit_kernels() { return {front_kernel<std::int32_t>(), front_kernel<std::int64_t>(), slab_kernel()}; }
+EditKernels edit_kernels() {
+  return {front_kernel<std::int32_t>(), front_kernel<std::int64_t>(), slab_kernel<kHighVectors>(),
+          slab_kernel<kLowLanes / kLanes>()};
+}
 
 }  // namespace WFACLI_ISA
 }  // namespace wfacli

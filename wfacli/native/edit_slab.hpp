@@ -12,13 +12,19 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-constexpr int kSlabVectors = 2, kSlabLanes = kSlabVectors * kLanes;
-constexpr int kLate = 2, kLatest = kLate * (kSlabLanes - 1);  // steps of a lane behind the one before; of the last one
+constexpr int kLate = 2;  // steps of a lane behind the one before
 
-template <int P>
+// Of the rows' deltas those of the last one are wanted, or, `Within`, of any.
+template <int P, int kSlabVectors, bool Within>
 class Slab {
+  static constexpr int kSlabLanes = kSlabVectors * kLanes;
+
  public:
-  explicit Slab(const SlabTask& task) : t_(task) {}
+  explicit Slab(const SlabTask& task)
+      : t_(task), lane_(Within ? (task.last - 1) / 64 : kSlabLanes - 1), latest_(kLate * lane_) {
+    for (int l = 0; l < kSlabLanes; ++l)
+      wanted_[l / kLanes][l % kLanes] = Within && l == lane_ ? Word{1} << ((task.last - 1) & 63) : 0;
+  }
 
   // Before the first column of word `first`.
   void begin(SlabState& state) const {
@@ -42,7 +48,7 @@ class Slab {
       put_below(state, w);
     }
     if (finish) {
-      word<false>(lanes, to, kLatest, start);
+      word<false>(lanes, to, latest_, start);
       put_below(state, to);
     }
     give(lanes, state);
@@ -98,7 +104,7 @@ class Slab {
     }
     V given_plus = zeros() + t_.row[2 * w], given_minus = zeros() + t_.row[2 * w + 1];
     Deltas vertical[kSlabVectors], handed[kLate][kSlabVectors];
-    V rows[kSlabVectors][P];
+    V rows[kSlabVectors][P], within[2] = {zeros(), zeros()};
     for (int v = 0; v < kSlabVectors; ++v) {
       vertical[v] = lanes.vertical[v];
       for (int ago = 0; ago < kLate; ++ago) handed[ago][v] = lanes.handed[ago][v];
@@ -117,8 +123,18 @@ class Slab {
       }
       given_plus += given_plus;
       given_minus += given_minus;
-      put(below_[0] + 64 - s, now[kSlabVectors - 1].plus);
-      put(below_[1] + 64 - s, now[kSlabVectors - 1].minus);
+      if constexpr (Within) {
+        V plus = zeros(), minus = zeros();
+        for (int v = 0; v < kSlabVectors; ++v) {
+          plus |= now[v].plus & wanted_[v];
+          minus |= now[v].minus & wanted_[v];
+        }
+        within[0] = append_bit(within[0], plus);
+        within[1] = append_bit(within[1], minus);
+      } else {
+        put(below_[0] + 64 - s, now[kSlabVectors - 1].plus);
+        put(below_[1] + 64 - s, now[kSlabVectors - 1].minus);
+      }
     };
     for (int s = 0; s < count; s += kLate)  // a multiple
       for (int late = 0; late < kLate; ++late) step(s + late, handed[late]);
@@ -126,21 +142,27 @@ class Slab {
       lanes.vertical[v] = vertical[v];
       for (int ago = 0; ago < kLate; ++ago) lanes.handed[ago][v] = handed[ago][v];
     }
+    if constexpr (Within) {
+      for (int sign = 0; sign < 2; ++sign) within_[sign] = count ? within[sign][lane_ % kLanes] << (64 - count) : 0;
+    }
   }
 
   // All lanes, so that the last one's is at `to` + kLanes - 1; those before are overwritten by the steps to come.
   static WFACLI_INLINE void put(Word* to, V v) { std::memcpy(to, &v, sizeof v); }
 
-  // The row below the slab is kSlabLanes - 1 columns behind.
+  // The row below the slab is so many columns behind as its lane.
   WFACLI_INLINE void put_below(SlabState& state, std::int64_t w) const {
     for (int sign = 0; sign < 2; ++sign) {
-      const Word now = top_bits(below_[sign] + kLanes);
-      if (w > t_.first) t_.row[2 * (w - 1) + sign] = state.below[sign] << kLatest | now >> (64 - kLatest);
+      const Word now = Within ? within_[sign] : top_bits(below_[sign] + kLanes);
+      if (w > t_.first) t_.row[2 * (w - 1) + sign] = state.below[sign] << latest_ | now >> 1 >> (63 - latest_);
       state.below[sign] = now;
     }
   }
 
   const SlabTask& t_;
+  const int lane_, latest_;  // where the row is that is wanted, and how many steps it is behind
+  V wanted_[kSlabVectors];
+  mutable Word within_[2];   // the deltas of a row within the slab, the first step's in the highest bit
   alignas(64) mutable Word below_[2][kLanes + 64];  // the last lane's deltas from kLanes on, the latest step first
 };
 

@@ -71,19 +71,6 @@ bool is_edit_distance(const AlignOptions& o) {
   return unit && o.match == 0 && !o.extension && !o.free.any() && !o.heuristics.any();
 }
 
-void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end, AlignedRows& out) {
-  const bool ok = a.status == Status::Ok;
-  out.status.push(static_cast<std::uint8_t>(a.status));
-  out.cut.push(ok && a.cut);
-  out.score.push(ok ? a.score : 0);
-  std::int32_t* span = out.span.extend(4);
-  span[0] = ok ? a.query_skip : 0;
-  span[1] = ok ? pair.query_len - a.query_skip_end : 0;
-  span[2] = ok ? a.target_skip : 0;
-  span[3] = ok ? pair.target_len - a.target_skip_end : 0;
-  out.cigar_start.push(cigar_end);
-}
-
 // What operations score. A heuristic's rows may open a gap anew beside another, where one gap is cheaper.
 std::int32_t score_of_path(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& options) {
   std::int64_t score = 0;
@@ -97,6 +84,19 @@ void drop_if_large(Buffer<T>& buffer, std::size_t bytes) {
 }
 
 }  // namespace
+
+void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end, AlignedRows& out) {
+  const bool ok = a.status == Status::Ok;
+  out.status.push(static_cast<std::uint8_t>(a.status));
+  out.cut.push(ok && a.cut);
+  out.score.push(ok ? a.score : 0);
+  std::int32_t* span = out.span.extend(4);
+  span[0] = ok ? a.query_skip : 0;
+  span[1] = ok ? pair.query_len - a.query_skip_end : 0;
+  span[2] = ok ? a.target_skip : 0;
+  span[3] = ok ? pair.target_len - a.target_skip_end : 0;
+  out.cigar_start.push(cigar_end);
+}
 
 std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options) {
   const Costs& c = options.costs;
@@ -115,6 +115,8 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
     align_lanes(batch, rows, count, options, cancelled, out);
   } else if (options.algorithm == Algorithm::Reads) {
     align_reads(batch, rows, count, options, cancelled, out);
+  } else if (options.algorithm == Algorithm::Inside) {
+    align_inside(batch, rows, count, options, cancelled, out);
   } else {
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int32_t i = rows[r];
@@ -310,6 +312,8 @@ void Aligner::release_excess() {
   trim(b.letters, b.trace, b.state, b.events);
   DifferenceMemory& d = memory_.difference;
   trim(d.text, d.rows, d.table, d.saved, d.cigars, codes_);
+  InsideMemory& i = memory_.inside;
+  trim(i.planes.rows, i.planes.columns, i.row, i.first_row, i.cost, i.first_cost);
 }
 
 }  // namespace wfacli

@@ -8,7 +8,7 @@
 
 namespace wfacli {
 
-enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Difference, Reads };
+enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Inside, Difference, Reads };
 
 // What to compute and within which bounds; wfacli.engines.cpu fills it.
 struct AlignOptions {
@@ -41,6 +41,9 @@ struct AlignedRows {
   Buffer<std::int32_t> second;  // second best scores, where they are asked for
 };
 
+// Adds a row whose CIGAR ends at `cigar_end` of all runs.
+void add_row(const PairView& pair, const KernelAnswer& answer, std::int64_t cigar_end, AlignedRows& out);
+
 // One thread's memory and kernels. Not safe for two threads at once.
 class Aligner {
  public:
@@ -59,6 +62,18 @@ class Aligner {
     const std::uint8_t* data() const { return codes.data() + kSentinels; }
   };
 
+  // A pair for `inside`: what is left of it to be looked at, letters of the target before that and behind it, and what
+  // was found: in the end with the path's place in inside_cigar_.
+  struct InsideRow {
+    InsidePair pair;
+    std::int32_t before, behind;
+    InsideAnswer answer;
+    std::int64_t cigar;
+    std::int32_t words() const { return (pair.pair.query_len + 63) / 64; }
+    void narrow(std::int64_t most);
+    void begin_within(std::int32_t least, std::int32_t most, std::int64_t edits);
+  };
+
   // One pair on its way through: what it is, and what is wanted.
   struct Work {
     PairView pair;
@@ -72,6 +87,12 @@ class Aligner {
                    const CancelFlag& cancelled, AlignedRows& out);
   void align_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
                    const CancelFlag& cancelled, AlignedRows& out);
+  void align_inside(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
+                    const CancelFlag& cancelled, AlignedRows& out);
+  static InsideRow row_of(const PairView& pair, const AlignOptions& options);
+  void solve_inside(bool path, const AlignOptions& options, const CancelFlag& cancelled);
+  KernelAnswer search_inside(const Work& work, Cigar& cigar);
+  KernelAnswer align_window(const Work& whole, const InsideRow& row, Cigar& cigar);
   void take_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options);
   KernelAnswer align_pair(const Work& work, Cigar& cigar);
   KernelAnswer solve(const KernelTask& task, Algorithm algorithm, Cigar& cigar);
@@ -85,6 +106,11 @@ class Aligner {
   Buffer<PairView> pairs_;
   Buffer<LanesAnswer> lanes_;
   Buffer<ReadsAnswer> reads_;
+  Buffer<InsideRow> inside_;
+  Buffer<InsidePair> inside_pairs_;
+  Buffer<InsideAnswer> inside_answers_;
+  Buffer<std::int32_t> inside_order_;
+  Cigar inside_cigar_;
   Buffer<std::uint8_t> codes_, masks_;  // of pairs with other letters; of all pairs
 };
 

@@ -10,11 +10,12 @@ namespace wfacli {
   KernelAnswer wavefront(const KernelTask&, WavefrontMemory&, Cigar&);           \
   KernelAnswer wavefront_extension(const KernelTask&, WavefrontMemory&, Cigar&); \
   void lanes(const LanesTask&, BitsMemory&, Cigar&, LanesAnswer*);               \
+  void inside(const InsideTask&, BitsMemory&, Cigar&, InsideAnswer*);            \
   KernelAnswer stripes(const KernelTask&, BitsMemory&, Cigar&);                  \
   KernelAnswer difference(const KernelTask&, DifferenceMemory&, Cigar&);         \
   void difference_reads(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);      \
   constexpr KernelEntry entry(const char* name) {                                \
-    return {name,    wavefront,  wavefront_extension, lanes,                     \
+    return {name,    wavefront,  wavefront_extension, lanes,        inside,      \
             stripes, difference, difference_reads,    edit_kernels, sw_kernels,  \
             local_kernels};                                                      \
   }                                                                              \

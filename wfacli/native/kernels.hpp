@@ -6,6 +6,7 @@
 #include "bits.hpp"
 #include "difference.hpp"
 #include "edit.hpp"
+#include "inside.hpp"
 #include "local.hpp"
 #include "sw.hpp"
 #include "wavefront.hpp"
@@ -17,6 +18,7 @@ struct KernelMemory {
   WavefrontMemory wavefront;
   BitsMemory bits;
   DifferenceMemory difference;
+  InsideMemory inside;
 };
 
 struct KernelEntry {
@@ -24,6 +26,7 @@ struct KernelEntry {
   Kernel<WavefrontMemory> wavefront = nullptr;
   Kernel<WavefrontMemory> wavefront_extension = nullptr;
   LanesKernel lanes = nullptr;
+  InsideKernel inside = nullptr;
   Kernel<BitsMemory> stripes = nullptr;
   Kernel<DifferenceMemory> difference = nullptr;
   ReadsKernel difference_reads = nullptr;
