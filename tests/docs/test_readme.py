@@ -46,6 +46,9 @@ PROSE = (
     (f"and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
     (f"WFA-GPU {N} to {N} s, GASAL2 {N} s", ("gpu-table",), ("best_seconds",)),
     (f"{N} MB for three million pairs to PAF, {N} MB", ("peak-memory",), ("300000", "3000000")),
+    (f"with the path: {N} to {N} microseconds", ("free-table",), ("us_a_pair",)),
+    (f"300, {N} to {N} in 10,000", ("free-table",), ("us_a_pair",)),
+    (f"takes {N} to {N} times as long with paths, scores alone {N} to {N} times", ("free-table",), ("ratio",)),
     (f"to SAM {N} MB and {N} MB", ("peak-memory",), ("300000", "3000000")),
 )
 MEGA = ("300000", "3000000")  # keys of values in bytes, which are said in MB
