@@ -70,8 +70,6 @@ def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
     edit = spec.metric is Metric.EDIT
     far = tuning.INSIDE_FAR[edit] * pairs.q_len.astype(np.int64)
     sure: npt.NDArray[np.bool_] = _columns(pairs, spec) >= far
-    if edit:
-        sure |= pairs.q_len <= tuning.INSIDE_LANES
     return sure & ((pairs.flags & Flag.NON_ACGT) == 0) if spec.ambiguous is Ambiguous.WILDCARD else sure
 
 

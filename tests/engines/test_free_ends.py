@@ -1,5 +1,6 @@
 """Noisy, chimeric and unlike queries in targets whose ends are free: bands that close in, fronts that are bounded."""
 
+import itertools
 import random
 import zlib
 
@@ -83,6 +84,16 @@ def test_checkpoints_that_are_thinned():
     for limits in (TIGHT, Limits(table=3000, checkpoints=20_000)):
         found = aligned(pairs, spec, DIFFERENCE, limits)
         assert [optimum(found, row) for row in range(6)] == optima(pairs, spec.penalties, ends_of(spec))
+
+
+def test_all_shortest_pairs():
+    """Of a query of one letter the path may end in the very first row."""
+    words = [bytes(word) for letters in range(5) for word in itertools.product(b"AC", repeat=letters)]
+    pairs = [(query, target) for query in words for target in words if len(query) < 3]
+    for scheme in SCHEMES:
+        for begin, end in ((1 << 30, 0), (0, 1 << 30), (1 << 30, 1 << 30), (1, 0), (2, 1), (1, 3)):
+            free = FreeEnds(target_begin=begin, target_end=end)
+            assert_optimal(pairs, spec_for(scheme, Mode.ENDS_FREE, free))
 
 
 @pytest.mark.parametrize("kernel", [INSIDE, DIFFERENCE, TABLE, LINEAR])

@@ -193,17 +193,17 @@ def test_who_looks_for_queries_inside_targets():
         only = route(batch.with_edits(np.array([edits], np.int32)), spec, Limits())
         return only[0].kernel
 
-    # Short ones, and those in long targets, whatever their edits; others by them.
-    assert {first(q, t, edits) for q, t in ((1, 9), (150, 300), (512, 530), (900, 5000)) for edits in (0, 40)} == {
-        INSIDE
-    }
+    # Those in long targets, whatever their edits; others by them.
+    assert {first(q, t, edits) for q, t in ((1, 9), (150, 300), (900, 5000)) for edits in (0, 40)} == {INSIDE}
+    assert first(150, 170, 2) == first(512, 530, 4) == TABLE
+    assert first(150, 170, 15) == first(512, 530, 60) == INSIDE
     assert first(10_000, 10_200, 5) == TABLE and first(10_000, 10_200, 1500) in (INSIDE, DIFFERENCE)
     # Of letters that share a bit it knows nothing.
     assert first(150, 300, 9, flags=1, ambiguous=Ambiguous.WILDCARD) != INSIDE
     assert first(150, 300, 9, flags=1) == first(150, 300, 9, ambiguous=Ambiguous.WILDCARD) == INSIDE
     # Those that need no estimate get none.
     spec = spec_for(EDIT, Mode.HW)
-    batch = with_estimates(pairs_of([b"ACGT" * 40, b"ACGT" * 400], [b"ACGT" * 60, b"ACGT" * 500]), spec)
+    batch = with_estimates(pairs_of([b"ACGT" * 40, b"ACGT" * 400], [b"ACGT" * 80, b"ACGT" * 500]), spec)
     assert (batch.est_edits >= 0).tolist() == [False, True]
     assert {r.kernel: r.rows.tolist() for r in route(batch, spec, Limits())} == {INSIDE: [0], TABLE: [1]}
 

@@ -101,6 +101,7 @@ class Difference {
     std::size_t table = 0;
     std::int32_t narrowed = start;
     ending_ = {};
+    if (free_ && start == t_.query_len) end_here(tracked);  // all of the target is left out
     while (rows_.row < total_ && (!free_ || band.first(rows_.row + 1) <= t_.query_len)) {
       if (t_.cancelled->is_set()) return stop(Status::Dropped);
       const std::int32_t r = rows_.row;
