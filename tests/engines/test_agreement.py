@@ -1,5 +1,6 @@
 """Every metric, span, kernel and bound on memory gives the canonical alignment: 100,000 pairs, more in `make fuzz`."""
 
+import itertools
 import zlib
 
 import numpy as np
@@ -48,6 +49,19 @@ def test_spans(scheme, mode):
             free = free_ends(seed) if mode is Mode.ENDS_FREE else None
             pairs = mixed_pairs(seed, 200, 40, pairgen.ALPHABETS[alphabet])
             assert_optimal(pairs, spec_for(scheme, mode, free))
+
+
+@pytest.mark.parametrize("mode", [Mode.GLOBAL, *SPANS])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_all_pairs_of_few_letters(scheme, mode):
+    """What goes wrong with a letter or none goes wrong seldom in longer pairs."""
+    if mode in (Mode.OVERLAP, Mode.EXTENSION) and not scheme[2]:
+        scheme = (*scheme[:2], 1)
+    words = [bytes(word) for letters in range(5) for word in itertools.product(b"AC", repeat=letters)]
+    pairs = list(itertools.product(words, words))
+    for turn in range(4 if mode is Mode.ENDS_FREE else 1):
+        free = free_ends(seed_of(scheme, turn)) if mode is Mode.ENDS_FREE else None
+        assert_optimal(pairs, spec_for(scheme, mode, free))
 
 
 @pytest.mark.parametrize("rule", ["wildcard", "literal"])
