@@ -193,28 +193,15 @@ class InsideGroup {
 
   // Writes a lane's path; returns how many letters of the target stay unaligned behind it.
   std::int32_t walk(int l, const PairView& pair, RunWriter& runs) const {
-    std::int32_t i = n_[l], j = m_[l], matched = 0;
-    const std::uint8_t *q = pair.query + i, *t = pair.target + j;
-    while (i > 0 && j > 0) {
-      const Word* at = trace_ + static_cast<std::size_t>(j - 1) * kStride + ((i - 1) >> 6) * 2 * kLanes + l;
+    const std::uint8_t *q = pair.query + n_[l], *t = pair.target + m_[l];
+    std::int64_t j = m_[l];
+    walk_bits(n_[l], j, runs, [&](std::int64_t i, std::int64_t column) -> BitsWays {
+      const Word* at = trace_ + static_cast<std::size_t>(column - 1) * kStride + ((i - 1) >> 6) * 2 * kLanes + l;
       const int bit = (i - 1) & 63;
-      const bool insertion = at[0] >> bit & 1, deletion = at[kLanes] >> bit & 1;
-      if (!insertion && !deletion && ((q[-i] ^ t[-j]) & 0xdf) == 0) {
-        ++matched;
-        --i;
-        --j;
-        continue;
-      }
-      runs.matches(matched);
-      matched = 0;
-      runs.add(insertion ? kInsertion : deletion ? kDeletion : kDifferent, 1);
-      i -= insertion || !deletion;
-      j -= !insertion;
-    }
-    runs.matches(matched);
-    if (i > 0) runs.add(kInsertion, i);
-    const std::int32_t left = j < free_[l] ? j : free_[l];
-    if (j > left) runs.add(kDeletion, j - left);
+      return {(at[0] >> bit & 1) != 0, (at[kLanes] >> bit & 1) != 0, ((q[-i] ^ t[-column]) & 0xdf) == 0};
+    });
+    const std::int32_t rest = static_cast<std::int32_t>(j), left = rest < free_[l] ? rest : free_[l];
+    if (rest > left) runs.add(kDeletion, rest - left);
     runs.finish();
     return left;
   }

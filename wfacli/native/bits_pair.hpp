@@ -180,29 +180,15 @@ class PairBand {
     cigar.begin();
     RunWriter runs(cigar.runs(), 2 * static_cast<std::size_t>(found_) + 2);
     if (!whole_) trace_begin_ = band.steps;
-    std::int64_t i = band.n, j = band.m;
-    std::int32_t matched = 0;
-    while (i > 0 && j > 0) {
-      const std::int64_t block = (i - 1) >> 6, step = band.time(block, j);
+    std::int64_t j = band.m;
+    walk_bits(band.n, j, runs, [&](std::int64_t i, std::int64_t column) -> BitsWays {
+      const std::int64_t block = (i - 1) >> 6, step = band.time(block, column);
       if (__builtin_expect(step < trace_begin_, 0)) compute_again(band, step);
       const Word* at = trace_ + (step - trace_begin_) * kStepWords + block % kStripeLanes;
       const int bit = (i - 1) & 63;
-      const bool insertion = at[0] >> bit & 1, deletion = at[kStripeLanes] >> bit & 1;
-      const bool match = task_.query[i - 1] == task_.target[j - 1];
-      if (!insertion && !deletion && match) {
-        ++matched;
-        --i;
-        --j;
-        continue;
-      }
-      runs.matches(matched);
-      matched = 0;
-      runs.add(insertion ? kInsertion : deletion ? kDeletion : kDifferent, 1);
-      i -= insertion || !deletion;
-      j -= !insertion;
-    }
-    runs.matches(matched);
-    if (i > 0) runs.add(kInsertion, static_cast<std::int32_t>(i));
+      return {(at[0] >> bit & 1) != 0, (at[kStripeLanes] >> bit & 1) != 0,
+              task_.query[i - 1] == task_.target[column - 1]};
+    });
     if (j > 0) runs.add(kDeletion, static_cast<std::int32_t>(j));
     runs.finish();
   }

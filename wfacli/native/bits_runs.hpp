@@ -55,5 +55,33 @@ class RunWriter {
   std::uint32_t last_ = 0;
 };
 
+// How a cheapest path may come to a cell, by two bits that are kept of it, and whether the cell's letters are the same.
+struct BitsWays {
+  bool insertion, deletion, same;
+};
+
+// Writes a path from its last cell (i, j) on until a row or a column is 0, and the insertions of a column 0: what is
+// left of j is the caller's. `ways(i, j)` are a cell's.
+template <class Ways>
+WFACLI_INLINE void walk_bits(std::int64_t i, std::int64_t& j, RunWriter& runs, const Ways& ways) {
+  std::int32_t matched = 0;
+  while (i > 0 && j > 0) {
+    const BitsWays by = ways(i, j);
+    if (!by.insertion && !by.deletion && by.same) {
+      ++matched;
+      --i;
+      --j;
+      continue;
+    }
+    runs.matches(matched);
+    matched = 0;
+    runs.add(by.insertion ? kInsertion : by.deletion ? kDeletion : kDifferent, 1);
+    i -= by.insertion || !by.deletion;
+    j -= !by.insertion;
+  }
+  runs.matches(matched);
+  if (i > 0) runs.add(kInsertion, static_cast<std::int32_t>(i));
+}
+
 }  // namespace WFACLI_ISA
 }  // namespace wfacli
