@@ -136,7 +136,9 @@ def timed(what: Callable[[], object]) -> tuple[float, ...]:
 
 def readers(folder: Path, megabytes: int, threads: list[int], repeats: int, plain_only: bool) -> dict[str, dict]:
     sets = {"FASTA 150": (150, False), "FASTQ 150": (150, True), "FASTQ 15000": (15_000, True)}
-    peer = importlib.util.find_spec("dnaio") is not None
+    peer = subprocess.run([sys.executable, "-c", "import dnaio"], capture_output=True, check=False).returncode == 0
+    if not peer:
+        print("dnaio is not in the table: it is not installed, or cannot be loaded")
     rows: dict[str, dict] = {}
     for name, (length, fastq) in sets.items():
         plain = folder / "query", folder / "target"

@@ -36,6 +36,7 @@ from turns import Clock, Turn
 
 from wfacli.cores import usable_cores
 from wfacli.gpu.presence import may_have_card
+from wfacli.measure.session import NO_TIME
 
 HERE = Path(__file__).parent
 QUICK_RESULTS = HERE.parent / "out" / "bench-quick"
@@ -67,8 +68,9 @@ def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> 
 
 
 def keep(report: dict[str, Any], results: Path) -> Path:
-    """Writes what `wfacli bench` measured among the results; what --quick did as a part. Returns its path."""
-    name = "bench-part" if report["options"]["quick"] else "bench"
+    """Writes what `wfacli bench` measured among the results; of --quick, or cut short, as a part. Returns its path."""
+    whole = not report["options"]["quick"] and NO_TIME not in report["left_out"].values()
+    name = "bench" if whole else "bench-part"
     place = f"{report['versions']['machine']}-{usable_cores()}core-{report['commit']}"
     results.mkdir(parents=True, exist_ok=True)
     path = results / f"{report['date']}-{place}-{name}.json"

@@ -183,13 +183,16 @@ def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int |
     return row
 
 
-def strips(a: argparse.Namespace, driver: CudaDriver) -> list[dict[str, Any]]:
-    """Builds on parts of the longest pair: every tile."""
-    found = []
+def strips(a: argparse.Namespace, driver: CudaDriver, end: float) -> list[dict[str, Any]]:
+    """Builds on parts of the longest pair: every tile; those that are done by `end`."""
+    found: list[dict[str, Any]] = []
     for length in STRIP_LENGTHS:
         sides = [letters_of(PAIRS[-1], side, a.data)[:length] for side in ("query", "target")]
         codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
         for build in STRIPS:
+            if time.monotonic() > end:
+                console.print(f"strips of {length:,} letters, {build.name}: no time left", markup=False)
+                continue
             runs = [ours(driver, codes, a.threads, build=build, path=False, prune=False) for _ in range(a.repeats)]
             best = min(runs, key=lambda run: run["score"])
             sizes = {"pairs": build.pairs, "rows": build.rows, "chunk": build.chunk, "length": length}
@@ -305,7 +308,7 @@ def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[
         into.append(measured(name, a, driver, length))
         saved(result, a)
     if a.strips and time.monotonic() < end:
-        result["strips"] = strips(a, driver)
+        result["strips"] = strips(a, driver, end)
     return result
 
 

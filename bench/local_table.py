@@ -41,6 +41,7 @@ TIMED = {
 DNA = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k")
 PROTEINS = "random proteins 20 k"
 LIMIT_16 = 32_767
+PEERS_RATE, OUR_RATE = 2e9, 5e9  # cells a second of one core, about: what a turn would take
 NO_RUNS = np.zeros((0, 3), np.int64)
 console = Console(width=max(Console().width, 150))
 
@@ -82,25 +83,38 @@ def pair_of(name: str, data: Path | None) -> tuple[list[str], Scheme, Any]:
     )
 
 
-def measured(name: str, a: argparse.Namespace) -> dict[str, Any]:
-    """All that takes part, on one pair."""
-    letters, scheme, matrix = pair_of(name, a.data)
+def measured(name: str, pair: tuple[list[str], Scheme, Any], a: argparse.Namespace, end: float) -> dict[str, Any]:
+    """All that takes part, on one pair; whoever would not be done by `end` is left out."""
+    letters, scheme, matrix = pair
     codes = [scheme.codes[np.frombuffer(side.encode(), np.uint8)] for side in letters]
     cells = len(letters[0]) * len(letters[1])
     repeats = max(1, min(a.repeats, int(4e10 / cells)))
-    row: dict[str, Any] = {"name": name, "lengths": [len(side) for side in letters], "measured": {}, "wrong": []}
+    row: dict[str, Any] = {
+        "name": name,
+        "lengths": [len(side) for side in letters],
+        "measured": {},
+        "wrong": [],
+        "late": [],
+    }
     ways = {
         "every tile": {"path": False, "prune": False},
         "score": {"path": False},
         "alignment": {},
         f"alignment, {a.threads} threads": {"threads": a.threads},
     }
+    slowest = 0.0
     for way, options in ways.items():
+        if time.monotonic() + slowest > end:
+            row["late"].append(way)
+            continue
         took, (score, computed) = timed(lambda o=options: ours(codes, scheme, **{"threads": 1, **o}), repeats)
         row["measured"][way] = took | {"gcups": cells / took["cpu_seconds"] / 1e9, "computed": computed / cells}
-        row["score"] = score
+        row["score"], slowest = score, max(slowest, took["seconds"])
     for function in ("sw_striped_16", "sw_scan_16", "sw_striped_32", "sw_scan_32"):
-        if (function.endswith("16") and row["score"] > LIMIT_16) or cells / 2e9 > a.longest:
+        if (function.endswith("16") and row["score"] > LIMIT_16) or cells / PEERS_RATE > a.longest:
+            continue
+        if time.monotonic() + cells / PEERS_RATE > end:
+            row["late"].append(function)
             continue
         call = getattr(parasail, function)
         took, answer = timed(lambda c=call: c(*letters, scheme.open + scheme.extend, scheme.extend, matrix), repeats)
@@ -138,13 +152,18 @@ def main() -> None:
     end, path = harness.deadline(a), None
     chosen = [name for name in (*DNA, PROTEINS) if not a.rows or any(text in name for text in a.rows)]
     for name in chosen:
-        if time.monotonic() > end:
-            console.print(f"{name}: no time left", markup=False)
-            continue
         with console.status(name):
-            rows.append(measured(name, a))
-        whole = len(rows) == len(chosen) and not a.rows
+            pair = pair_of(name, a.data)
+            if time.monotonic() + len(pair[0][0]) * len(pair[0][1]) / OUR_RATE > end:
+                console.print(f"{name}: no time left", markup=False)
+                continue
+            rows.append(measured(name, pair, a, end))
+        if rows[-1]["late"]:
+            console.print(f"{name}: no time left for {', '.join(rows[-1]['late'])}", markup=False)
+        whole = len(rows) == len(chosen) and not a.rows and not any(row["late"] for row in rows)
         path = harness.save_so_far("local-table", TIMED, {"rows": rows}, whole)
+    if not rows:
+        return
     console.print(table_of(rows))
     console.print(f"saved to {path}", markup=False)
     sys.exit(any(row["wrong"] for row in rows))

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -59,6 +61,13 @@ def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float
             queries, lengths = mutated(targets, edits, rng)
             q.write(_fasta(first + done, queries, lengths))
             t.write(_fasta(first + done, targets, np.full(n, length)))
+
+
+def simulated(folder: Path, pairs: int, length: int, error: float) -> tuple[Path, Path]:
+    """Files of queries and of targets by `wfacli simulate`, the same ones each time."""
+    words = ["simulate", "--pairs", str(pairs), "--length", str(length), "--error", str(error), "--quiet"]
+    subprocess.run([sys.executable, "-m", "wfacli", *words, "-o", str(folder / "pairs.fa")], check=True)
+    return folder / "pairs.query.fa", folder / "pairs.target.fa"
 
 
 def write_many(query: Path, target: Path, pairs: int, length: int, error: float, processes: int) -> None:

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import harness
-from pairs import write_pairs
+from pairs import simulated
 
 PAIRS = 300_000  # of the result; fewer are a part of it
 TIMED = {"peak_memory_bytes": "most resident memory of the process, as the kernel counts it, Python and all"}
@@ -25,9 +25,8 @@ def main() -> None:
     a = parser.parse_args()
     peaks: dict[str, dict[int, int]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        query, target = Path(folder) / "query.fa", Path(folder) / "target.fa"
         for pairs in (a.pairs, 10 * a.pairs):
-            write_pairs(query, target, pairs, a.length, a.error, seed=1)
+            query, target = simulated(Path(folder), pairs, a.length, a.error)
             for form in ("sam", "paf"):
                 out = Path(folder) / f"out.{form}"
                 arguments = ["align", str(query), str(target), "-o", str(out), "-t", str(a.threads)]

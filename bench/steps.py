@@ -60,7 +60,7 @@ class Step:
 _FEWER = ("--repeats", "2", "--patience", "2")
 # Those that cannot be made shorter on the way go first.
 ALL = (
-    Step(BENCH, quick=("--quick",), minutes=2, less=("--quick",)),
+    Step(BENCH, quick=("--quick",), minutes=2, less=("--quick",), paced=True),
     Step("api_rate", quick=("--pairs", "10000"), minutes=1, less=("--pairs", "30000")),
     Step("whole_command", quick=("--pairs", "100000", "--repeats", "3"), minutes=1.5, less=("--repeats", "3")),
     Step("peak_memory", quick=("--pairs", "30000"), minutes=1, less=("--pairs", "100000")),

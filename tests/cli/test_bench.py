@@ -41,6 +41,12 @@ def test_lists_that_are_given_again_add_up(tmp_path):
     assert sorted(found) == [(n, e, t) for n in (60, 90) for e in (0.02, 0.05) for t in (1, 2)]
 
 
+def test_a_time_that_ends_before_anything_is_measured_is_an_error(tmp_path):
+    result = ran(tmp_path, f"{SMALL} -t 1 --minutes 0 --json b.json")
+    assert result.code == 2 and "--minutes were over before anything was measured" in result.err
+    assert not (tmp_path / "b.json").exists()
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 130])
 def test_a_terminal_shows_whole_columns(monkeypatch, capsys, width):
     row = {"row": "10 kb 10%", "pairs": 1000, "task": "affine CIGAR", "engine": "cpu", "threads": 2, "heuristic": ""}

@@ -210,10 +210,17 @@ def test_what_a_step_leaves_of_its_time_is_the_next_ones(monkeypatch):
     assert turns.Clock(4, [Step("a", minutes=5)]).short
 
 
-@pytest.mark.parametrize(("quick", "name"), [(False, "bench"), (True, "bench-part")])
-def test_a_quick_bench_does_not_pass_for_the_whole(tmp_path, quick, name):
+@pytest.mark.parametrize(
+    ("quick", "left_out", "name"),
+    [
+        (False, {"gpu": "there is none"}, "bench"),
+        (True, {}, "bench-part"),
+        (False, {"gpu, edit score": everything.NO_TIME}, "bench-part"),
+    ],
+)
+def test_a_quick_bench_or_one_that_was_cut_short_does_not_pass_for_the_whole(tmp_path, quick, left_out, name):
     report = {"name": "bench", "date": "2026-01-02", "commit": "abc", "versions": {"machine": "x"}}
-    path = everything.keep(report | {"options": {"quick": quick}}, tmp_path)
+    path = everything.keep(report | {"options": {"quick": quick}, "left_out": left_out}, tmp_path)
     assert path.name.endswith(f"core-abc-{name}.json") and json.loads(path.read_text())["name"] == name
 
 

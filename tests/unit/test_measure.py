@@ -1,5 +1,6 @@
 """Measurements: statistics of repeats, pairs, limits, rows that are judged, the report. No time is asserted."""
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -54,6 +55,31 @@ def test_usual_pairs_are_round_and_bounded(length, error):
     count = Work(length, error).usual_pairs(1, 300_000_000)
     assert count == 4 or str(count).rstrip("0") in "123456789"
     assert count == 4 or 2 * length * count <= 300_000_000
+
+
+def test_nothing_is_begun_after_the_end_and_what_is_missing_is_named(monkeypatch):
+    scores = AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE), score_only=True)
+    edits = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))
+    now = [0.0]
+    monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
+    one = Session(dataclasses.replace(plan(specs=(AFFINE, scores, edits), works=(WORK, Work(90, 0.1))), end=5.0))
+    rows = []
+    for row in one.rows():
+        rows.append(row)
+        if row.spec.score_only:
+            now[0] = 6.0
+    assert [row.task for row in rows] == 2 * ["affine CIGAR"] + 2 * ["affine score"]
+    assert one.left_out == {"cpu × 1, edit CIGAR": session.NO_TIME}
+
+
+def test_a_row_that_is_late_has_one_repeat(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
+    one = Session(dataclasses.replace(plan(), end=5.0))
+    made = one._made
+    monkeypatch.setattr(one, "_made", lambda *what: now.__setitem__(0, 6.0) or made(*what))
+    (row,) = one.rows()
+    assert len(row.spread.seconds) == 1 and not one.left_out
 
 
 def test_names():

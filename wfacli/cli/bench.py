@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import Any
 
@@ -27,6 +28,7 @@ from .bench_options import (
     JsonOption,
     LengthsOption,
     MetricsOption,
+    MinutesOption,
     PairsOption,
     QuickOption,
     RepeatsOption,
@@ -69,6 +71,7 @@ def bench(
     pairs: PairsOption = None,
     seed: SeedOption = 1,
     repeats: RepeatsOption = None,
+    minutes: MinutesOption = None,
     quick: QuickOption = False,
     metric: MetricsOption = None,
     task: WantedOption = Wanted.BOTH,
@@ -99,6 +102,7 @@ def bench(
         times = share * (_BESIDE_A_CARD if where is EngineName.GPU else 1.0)
         return fixed or work.usual_pairs(times, int(_MOST_LETTERS * share))
 
+    end = math.inf if minutes is None else time.monotonic() + 60 * minutes
     limit, memory = Limits(), gpu_memory_of(gpu_memory)
     refuse_overwriting((), (json_, plot))
     outputs = {name: Output(path) for name, path in (("json", json_), ("plot", plot)) if path is not None}
@@ -108,7 +112,7 @@ def bench(
         tries = repeats or (_QUICK_REPEATS if quick else _REPEATS)
         heuristics = specs[0].heuristics
         exact = [_exact(spec) for spec in specs]
-        plan = Plan(works, pairs_of, exact, heuristics, settings, tries, usable_cores(), memory)
+        plan = Plan(works, pairs_of, exact, heuristics, settings, tries, usable_cores(), memory, end)
         session = Session(plan, counter, None if quiet else note)
         rows = _measured(session, progress, quiet)
         options = {"quick": quick, "pairs": fixed, "seed": seed, "model": str(model), "task": str(task)}
@@ -128,12 +132,13 @@ def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]
 
     def standing() -> Standing:
         share, elapsed = len(rows) / plan.size, time.perf_counter() - begun
-        return Standing(
-            f"{len(rows)} of {plan.size} rows", share, elapsed / share - elapsed if len(rows) > 2 else None
-        )
+        to_go = min(elapsed / share - elapsed, max(0.0, plan.end - time.monotonic())) if len(rows) > 2 else None
+        return Standing(f"{len(rows)} of {plan.size} rows", share, to_go)
 
     with shown_long(standing, progress, quiet):
         rows.extend(session.rows())
+    if not rows and plan.end < math.inf:
+        raise UsageError("--minutes were over before anything was measured: there is nothing to show")
     return rows
 
 

@@ -109,6 +109,17 @@ BenchEngineOption = Annotated[
 QuickOption = Annotated[
     bool, typer.Option("--quick", help="A quarter of the pairs, fewer repeats: half a minute.", rich_help_panel=_WORK)
 ]
+MinutesOption = Annotated[
+    float | None,
+    typer.Option(
+        "--minutes",
+        metavar="M",
+        min=0.0,
+        show_default="as long as it takes",
+        help="After these nothing more is begun; what has no row is named below the table.",
+        rich_help_panel=_WORK,
+    ),
+]
 RepeatsOption = Annotated[
     int | None,
     typer.Option(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,7 @@ from .spread import Spread
 from .work import Work, cells, letters, pairs_in_memory
 
 _EXACT = Heuristics()
+NO_TIME = "no time left"  # why something has no row
 _PATIENCE = 20.0  # seconds; what takes longer is not repeated
 _MOMENT, _MOST_ROUNDS = 0.2, 10  # seconds; what took less in all its repeats has more of them, up to so many times
 
@@ -54,6 +57,7 @@ class Plan:
         repeats: of each, after one run that is not counted; more where they are over in a moment.
         threads: that make pairs.
         gpu_memory: as --gpu-memory has it.
+        end: after which, by time.monotonic(), nothing more is begun.
     """
 
     works: Sequence[Work]
@@ -64,6 +68,7 @@ class Plan:
     repeats: int
     threads: int
     gpu_memory: float | None = None
+    end: float = math.inf
 
     @property
     def size(self) -> int:
@@ -176,10 +181,12 @@ class Session:
             for setting in self.plan.settings:
                 for heuristics in dict.fromkeys((_EXACT, self.plan.heuristics)):
                     asked = dataclasses.replace(spec, heuristics=heuristics)
+                    what = f"{setting.name}, {task_name(asked)} {heuristic_name(heuristics)}".rstrip()
                     if setting.engine is EngineName.GPU and not serves(asked):
-                        self.left_out[f"{setting.name}, {task_name(asked)} {heuristic_name(heuristics)}"] = (
-                            "the card's kernels do not compute this"
-                        )
+                        self.left_out[what] = "the card's kernels do not compute this"
+                        continue
+                    if self._late():
+                        self.left_out[what] = NO_TIME
                         continue
                     yield from self._rows_of(asked, setting)
 
@@ -190,6 +197,9 @@ class Session:
             # repeats. A card's letters are in page-locked memory, of which there shall not be all works' at once.
             works = list(self.plan.works)
             for some in [[work] for work in works] if setting.engine is EngineName.GPU else [works]:
+                if self._late():
+                    self.left_out[f"{setting.name}, {task_name(spec)}, {some[0].name}"] = NO_TIME
+                    continue
                 yield from self._in_turns(engine, [_Turns(w, self._made(w, setting)) for w in some], spec, setting)
             self.engines[setting.name] = engine.describe()
             if failure := self.engines[setting.name].get("failure"):
@@ -218,8 +228,13 @@ class Session:
         """Whether a row with these repeats has another one."""
         if max(seconds, default=0.0) > _PATIENCE:
             return False
+        if self._late():
+            return not seconds
         wanted = self.plan.repeats
         return len(seconds) < wanted or (len(seconds) < _MOST_ROUNDS * wanted and sum(seconds) < _MOMENT)
+
+    def _late(self) -> bool:
+        return time.monotonic() > self.plan.end
 
     def _made(self, work: Work, setting: Setting) -> list[PairBatch]:
         count = self.plan.pairs(work, setting.engine)
