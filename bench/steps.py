@@ -29,6 +29,7 @@ class Step:
         less: what makes it shorter where there is less time: fewer repeats, or fewer of the pairs.
         paced: whether it takes --minutes, and begins nothing after them.
         peers: options of the peers that it gets; None for all that it has.
+        least: seconds before which it is not ended for having more than its part; of one whose work is not cut to it.
     """
 
     script: str
@@ -40,6 +41,7 @@ class Step:
     less: tuple[str, ...] = ()
     paced: bool = False
     peers: tuple[str, ...] | None = None
+    least: float = 0.0
 
     def command(self, data: Path | None, files: Files, more: Iterable[str] = ()) -> list[str]:
         """The words that run it; BENCH's result goes to a file that is named later."""
@@ -61,10 +63,12 @@ _FEWER = ("--repeats", "2", "--patience", "2")
 # Those that cannot be made shorter on the way go first.
 ALL = (
     Step(BENCH, quick=("--quick",), minutes=2, less=("--quick",), paced=True),
-    Step("api_rate", quick=("--pairs", "10000"), minutes=1, less=("--pairs", "30000")),
-    Step("whole_command", quick=("--pairs", "100000", "--repeats", "3"), minutes=1.5, less=("--repeats", "3")),
-    Step("peak_memory", quick=("--pairs", "30000"), minutes=1, less=("--pairs", "100000")),
-    Step("data_path", quick=("--megabytes", "30", "--repeats", "2"), minutes=2.5, less=("--repeats", "2")),
+    Step("api_rate", quick=("--pairs", "10000"), minutes=1, less=("--pairs", "30000"), least=25),
+    Step("whole_command", quick=("--pairs", "100000", "--repeats", "3"), minutes=1.5, less=("--repeats", "3"),
+         least=30),
+    Step("peak_memory", quick=("--pairs", "30000"), minutes=1, less=("--pairs", "100000"), least=25),
+    Step("data_path", quick=("--megabytes", "30", "--repeats", "2"), minutes=2.5, less=("--repeats", "2"),
+         least=40),
     Step("cpu_table", data=True, quick=("--quick", "--repeats", "1", "--longest", "10"), minutes=10,
          less=("--share", "0.1", "--longest", "10", *_FEWER), paced=True),
     Step("extend_table", ("--save",), data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "2"),
@@ -84,7 +88,7 @@ ALL = (
          less=("--cells", "2e10", "--repeats", "2"), paced=True),
     Step("distance_scale", card=True, minutes=3.3, paced=True),
     Step("local_card", ("--strips",), card=True, data=True, quick=("--repeats", "1"), minutes=2,
-         less=("--repeats", "1"), paced=True),
+         less=("--repeats", "1"), paced=True, least=25),
 )  # fmt: skip
 
 

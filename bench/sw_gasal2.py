@@ -7,7 +7,6 @@ import re
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,13 @@ def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) 
 
     What that takes is left out: it is what two pairs with hardly a cell take. Where the pairs take less than STEADY
     times as long beside it, runs with several times as many follow, in batches as large: then the rate is that of the
-    pairs which one has and the other has not, since both make the same memory, by the best of each.
+    pairs which one has and the other has not, since both make the same memory.
     """
     size = _batch(len(pairs), pairs.longest, paths)
     longest = max((s for pair in pairs.distinct for s in pair), key=len)
     little = Pairs([(longest, longest[:8]), (longest[:8], longest)], 2)  # for which it makes memory as large
-    middle = statistics.median
-    begun, failed = _taken(program, scores, little, paths, repeats, size, middle)
-    seconds, failed = (None, failed) if begun is None else _taken(program, scores, pairs, paths, repeats, size, middle)
+    begun, failed = _median(program, scores, little, paths, repeats, size)
+    seconds, failed = (None, failed) if begun is None else _median(program, scores, pairs, paths, repeats, size)
     if begun is None or seconds is None:
         return {"failed": failed}
     found: dict[str, Any] = {"seconds": round(seconds, 5), "memory_seconds": round(begun, 5), "batch": size}
@@ -50,8 +48,8 @@ def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) 
     times = min(MOST_TIMES, int(MOST_LETTERS / pairs.letters))
     if taken < STEADY * begun and times > 1:
         more = Pairs(pairs.distinct, times * len(pairs))
-        longer, failed = _taken(program, scores, more, paths, max(repeats, REPEATS), size, min)
-        fewer, failed = (None, failed) if longer is None else _taken(program, scores, pairs, paths, REPEATS, size, min)
+        longer, failed = _median(program, scores, more, paths, max(repeats, REPEATS), size)
+        fewer, failed = (None, failed) if longer is None else _median(program, scores, pairs, paths, REPEATS, size)
         if longer is None or fewer is None:
             return {"failed": failed}
         found |= {"seconds": round(fewer, 5), "more": {"pairs": len(more), "seconds": round(longer, 5)}}
@@ -78,17 +76,11 @@ def _batch(pairs: int, longest: int, paths: bool) -> int:
     return min(size, _room(longest)) if paths else size
 
 
-def _taken(
-    program: Path,
-    scores: str,
-    pairs: Pairs,
-    paths: bool,
-    repeats: int,
-    size: int,
-    of: Callable[[list[float]], float],
+def _median(
+    program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, size: int
 ) -> tuple[float | None, str]:
-    """Seconds, one number `of` those of some runs; or why one did not end."""
-    taken: list[float] = []
+    """Seconds, the median of some runs; or why one did not end."""
+    taken = []
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         files = [Path(folder) / name for name in ("q.fa", "t.fa")]
         for side, path in enumerate(files):
@@ -101,7 +93,7 @@ def _taken(
             if seconds is None:
                 return None, failed
             taken.append(seconds)
-    return of(taken), ""
+    return statistics.median(taken), ""
 
 
 def _seconds(command: list[str], size: int) -> tuple[float | None, str]:

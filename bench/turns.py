@@ -49,17 +49,18 @@ class Clock:
     def __init__(self, minutes: float | None, steps: Sequence[Step]) -> None:
         self._end = None if minutes is None else time.monotonic() + 60 * minutes
         self._left = [step.minutes for step in steps]
+        self._least = [step.least for step in steps]
         self.short = minutes is not None and minutes < sum(self._left)  # whether there is less time than they all take
 
     def part_of_next(self) -> tuple[float, float] | None:
         """Of the next step, in seconds: what it should take, and at most; None for no end."""
-        own, whole = self._left[0], sum(self._left)
-        self._left = self._left[1:]
+        own, least, whole = self._left[0], self._least[0], sum(self._left)
+        self._left, self._least = self._left[1:], self._least[1:]
         if self._end is None:
             return None
         left = max(0.0, self._end - time.monotonic())
         should = left * own / whole
-        return should, min(left, MORE * should)
+        return should, min(left, max(least, MORE * should))
 
 
 def words_of_pace(step: Step, part: tuple[float, float] | None) -> list[str]:

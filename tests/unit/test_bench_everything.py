@@ -210,6 +210,15 @@ def test_what_a_step_leaves_of_its_time_is_the_next_ones(monkeypatch):
     assert turns.Clock(4, [Step("a", minutes=5)]).short
 
 
+def test_a_step_whose_work_is_not_cut_has_time_for_it_while_there_is_any(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(turns.time, "monotonic", lambda: now[0])
+    clock = turns.Clock(1, [Step("a", minutes=1, least=50), Step("b", minutes=9, least=50)])
+    assert clock.part_of_next() == (6, 50)
+    now[0] += 45
+    assert clock.part_of_next() == (15, 15)
+
+
 @pytest.mark.parametrize(
     ("quick", "left_out", "name"),
     [
