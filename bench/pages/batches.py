@@ -24,10 +24,19 @@ def cells(report: Report) -> Rows:
         own = min((t for t in cell["timings"] if t["aligner"] == "wfacli"), key=lambda t: t["threads"], default=None)
         ratio, name = cell.get("best_peer_by_ours"), cell.get("best_peer")
         seconds = next((t["best_seconds"] for t in cell["timings"] if _named(t) == name), None)
-        absent = ", ".join(f"{peer(who)}: {why}" for who, why in cell["not_run"].items() if len(why) < 30)
+        absent = _absent(cell)
         shown = [peer(name) if name else f"none ({absent})" if absent else "none", number(seconds), number(ratio)]
         rows.append([cell["row"], cell["task"], number(own and own["best_seconds"]), *shown, _inexact(cell)])
     return rows if any(row[-1] for row in rows[1:]) else [row[:-1] for row in rows]
+
+
+def _absent(cell: Report) -> str:
+    """Who was not run, by reason, whatever the setting."""
+    by_reason: dict[str, list[str]] = {}
+    for who, why in cell["not_run"].items():
+        if len(why) < 30:
+            by_reason.setdefault(why, []).append(peer(who).split(" (")[0])
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in by_reason.items())
 
 
 def _inexact(cell: Report) -> str:

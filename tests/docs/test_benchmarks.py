@@ -13,6 +13,7 @@ from .pages import DOCS, ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import page
+from pages import batches
 
 
 def result(folder, date, name, rows, cores=2):
@@ -50,6 +51,14 @@ def test_rows_that_a_peer_wins_are_named(tmp_path):
     assert "- long" not in text
     result(tmp_path, "2026-01-03", "extend-table", [extend_row(1.5)])
     assert "No peer is faster in any row (1 row with an exact peer)." in page.page(tmp_path)
+
+
+def test_those_that_were_not_run_are_named_once_by_reason():
+    reasons = {"wfa-gpu 5 batches": "no time left", "wfa-gpu 20 batches": "no time left", "ewfa-gpu": "over 63 edits"}
+    own = {"aligner": "wfacli", "setting": "", "threads": 1, "best_seconds": 0.5, "wrong_pairs": 0}
+    cell = {"row": "few", "task": "edit CIGAR", "timings": [own], "not_run": reasons}
+    _, row = batches.cells({"cells": [cell]})
+    assert row[3] == "none (WFA-GPU: no time left; eWFA-GPU: over 63 edits)"
 
 
 def test_the_newest_whole_result_is_taken(tmp_path):
