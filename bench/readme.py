@@ -76,10 +76,11 @@ def block(results: Path = RESULTS) -> str:
             words += [shown(timing(cell, peer)) for peer in peers]
         lines.append(line(words))
     run = f"[{path.name}](bench/results/{path.name})"
-    newer = [f"[`{commit(r)}`](bench/results/{p.name}) of {r['date']}" for p, r in found.reports("gpu-table")
-             if p in found.used and p != path]  # fmt: skip
-    lines += ["", f"*Same run*: {run}, {machine(report)}, {report['date']}, commit `{commit(report)}`."]
-    lines[-1] += f" The columns before it are the newest: {', '.join(newer)}, else that run." if newer else ""
+    newer = [f"[`{commit(r)}`](bench/results/{p.name}) of {r['date']}, best of {r['rules']['repeats']}"
+             for p, r in found.reports("gpu-table") if p in found.used and p != path]  # fmt: skip
+    lines += ["", f"*Same run*: {run}, {machine(report)}, {report['date']}, commit `{commit(report)}`,"
+              f" best of {report['rules']['repeats']}."]  # fmt: skip
+    lines[-1] += f" The columns before it are the newest: {'; '.join(newer)}; else that run." if newer else ""
     return "\n".join([*lines, *said_plainly(report)]) + "\n"
 
 

@@ -152,6 +152,7 @@ def cell(row: str, ours: float, **peers: float) -> dict[str, Any]:
 def written(folder: Path, name: str, date: str, cells: list[dict[str, Any]]) -> None:
     rows = {one["row"]: {"pairs": 10} for one in cells}
     report = {"name": name, "date": date, "commit": "abc", "machine": {"cpu": "CPU"}, "workload": {"rows": rows}}
+    report["rules"] = {"repeats": 2 if name.endswith("part") else 5}
     (folder / f"{date}-{name}.json").write_text(json.dumps(report | {"cells": cells}))
 
 
@@ -169,4 +170,5 @@ def test_newest_times_stand_beside_a_run_with_peers_and_what_a_peer_wins_is_said
     assert "| 5% | 0.500 | 0.500 | 1.00 | – | – | – | – |" in made
     assert "WFA-GPU takes 0.500 to 2.00 times as long (2 cells)" in made
     assert "**Faster than wfacli:** 2 M × 150 bp 2%, affine CIGAR: WFA-GPU takes 0.500 of our time." in made
-    assert "[`abc`](bench/results/2026-01-03-gpu-table-part.json) of 2026-01-03" in made
+    assert "[`abc`](bench/results/2026-01-03-gpu-table-part.json) of 2026-01-03, best of 2; else" in made
+    assert "commit `abc`, best of 5." in made
