@@ -29,6 +29,7 @@ from .forecast import (
     Promise,
     Units,
     forecaster,
+    free_in_query,
     free_in_target,
     is_edit,
     is_inside,
@@ -299,6 +300,8 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
     if free_in_target(spec):
         return (INSIDE, DIFFERENCE, TABLE, LINEAR) if is_inside(spec) else (DIFFERENCE, TABLE, LINEAR)
+    if free_in_query(spec) and spec.max_cost is None:
+        return (CAPPED,)  # nobody knows how much such pairs have in common: who goes on depends on what it has found
     if not plainly_global(spec):
         return (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.

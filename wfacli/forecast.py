@@ -58,6 +58,11 @@ def free_in_target(spec: AlignSpec) -> bool:
     return bool(free) and not (free.query_begin or free.query_end or spec.heuristics)
 
 
+def free_in_query(spec: AlignSpec) -> bool:
+    """Whether ends of the query are free, and every cell counts."""
+    return bool(spec.free.query_begin or spec.free.query_end) and not spec.heuristics
+
+
 def is_inside(spec: AlignSpec) -> bool:
     """Whether INSIDE can serve: by edits it looks for where the query may lie in a target with free ends."""
     return free_in_target(spec) and not spec.penalties.match

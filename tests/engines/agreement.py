@@ -25,6 +25,7 @@ from wfacli.forecast import (
     READS,
     STRIPES,
     TABLE,
+    free_in_query,
     free_in_target,
     is_edit,
     is_inside,
@@ -78,6 +79,8 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
     yield from ((TABLE, AMPLE), (LINEAR, TIGHT), (LINEAR, NARROW))
     if free_in_target(spec):
         yield from ((DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT))
+    if free_in_query(spec):
+        yield from ((CAPPED, AMPLE), (DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT))
     if is_inside(spec):
         yield from ((INSIDE, AMPLE), (INSIDE, TIGHT))
     if spec.mode is not Mode.GLOBAL or spec.heuristics:

@@ -9,7 +9,7 @@ from .._native import Aligner, AlignJob, AlignOptions
 from ..batch import PairBatch, PartialResult
 from ..config import AlignSpec, Limits, Mode
 from ..dispatch import Route
-from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES
+from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, free_in_query
 from ..stats import Stats
 from .threads import ThreadedEngine, letters_of
 
@@ -41,10 +41,16 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
         algorithm=_ALGORITHMS.get(kernel, "wavefront"),
         memory="linear" if kernel == LINEAR else "table",
         words=BITS.get(kernel, 1),
-        cap=tuning.CAP if kernel == CAPPED else (0.0, 0.0),
+        cap=_cap(spec) if kernel == CAPPED else (0.0, 0.0),
         table_bytes=limits.table,
         checkpoint_bytes=limits.checkpoints,
     )
+
+
+def _cap(spec: AlignSpec) -> tuple[float, float]:
+    if not free_in_query(spec):
+        return tuning.CAP
+    return tuning.CAP_OF_OVERLAPS if spec.penalties.match else tuning.CAP_OF_FREE_ENDS
 
 
 class CpuEngine(ThreadedEngine[Aligner]):

@@ -60,8 +60,8 @@ struct DifferenceMemory {
 
 using ReadsKernel = void (*)(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);
 
-// `difference`: global or with free ends of the target, gap-affine (two pieces at most) or linear gaps; Unsupported for free
-// ends of the query, for those of a pair that lacks a side, heuristics and huge costs.
+// `difference`: global or with free ends, gap-affine (two pieces at most) or linear gaps; Unsupported for free ends of a
+// pair that lacks a side, heuristics and huge costs.
 // task.estimate sizes the first band. Defined for each instruction set.
 #define WFACLI_DECLARE(isa)                                                  \
   namespace isa {                                                            \

@@ -25,17 +25,26 @@ class Bounds {
  public:
   explicit Bounds(const KernelTask& task)
       : c_(task.costs), n_(task.query_len), m_(task.target_len), end_(m_ - n_), extend_(c_.gap[0].extend),
-        start_(smaller(task.free.target_end, m_)), end_low_(end_ - smaller(task.free.target_begin, m_)),
-        least_(std::int64_t{c_.skip} * larger(0, smaller(end_, smaller(start_, end_ - end_low_)))) {
+        start_(smaller(task.free.target_end, m_)), start_low_(-smaller(task.free.query_end, n_)),
+        end_low_(end_ - smaller(task.free.target_begin, m_)), end_high_(end_ + smaller(task.free.query_begin, n_)),
+        least_(task.free.query_begin || task.free.query_end
+                   ? 0
+                   : std::int64_t{c_.skip} * larger(0, smaller(end_, smaller(start_, end_ - end_low_)))) {
     if (c_.pieces == 2) extend_ = smaller(extend_, c_.gap[1].extend);
   }
 
-  // All diagonals of paths that cost no more than `bound`, and the first cell's. Paths begin on diagonals 0..start and
-  // end on end_low..end.
+  // All diagonals of paths that cost no more than `bound`, and the first cell's. Paths begin on diagonals start_low..start
+  // and end on end_low..end_high.
   Band band(std::int64_t bound) const {
-    const std::int64_t above = larger<std::int64_t>(beyond(start_, end_, bound), larger(0, end_low_));
-    const std::int64_t below = larger<std::int64_t>(beyond(0, -end_low_, bound), larger(0, -end_));
+    const std::int64_t above = larger<std::int64_t>(beyond(start_, end_high_, bound), larger(0, end_low_));
+    const std::int64_t below = larger<std::int64_t>(beyond(-start_low_, -end_low_, bound), larger(0, -end_high_));
     return ordered(smaller<std::int64_t>(m_, above), larger<std::int64_t>(-n_, -below));
+  }
+  // Whether a band leaves no cell out.
+  bool whole(const Band& band) const { return band.lo <= -n_ && band.hi >= m_; }
+  // Whether row r has cells of the matrix in a band.
+  bool meets(const Band& band, std::int32_t r) const {
+    return larger(band.first(r), r - m_) <= smaller(band.last(r), n_);
   }
   // What every path costs at least: since each letter of the query that is not in a gap takes one of the target, so many
   // of those stay unaligned, or in gaps that cost more.
@@ -50,7 +59,8 @@ class Bounds {
     return gap_cost(c_, l) + gap_cost(c_, l + skew()) - 1;
   }
 
-  // Leaves out of `band` what no path of cost `bound` that passes row r can visit later. False if there is no path.
+  // Leaves out of `band` what no path of cost `bound` that passes row r can visit later. False if there is no path. Not
+  // where ends of the query are free.
   template <class S>
   bool narrow(Band& band, const Rows<S>& rows, Tracked& tracked, std::int64_t bound) const {
     const std::int32_t r = rows.row;
@@ -121,7 +131,7 @@ class Bounds {
   }
 
   const Costs& c_;
-  std::int32_t n_, m_, end_, extend_, start_, end_low_;
+  std::int32_t n_, m_, end_, extend_, start_, start_low_, end_low_, end_high_;
   std::int64_t least_;
 };
 

@@ -18,9 +18,10 @@
 // A mismatch dearer than 2c is never taken and becomes 2c + 1. Lanes outside the matrix, or outside what can reach the
 // cell that is asked for, may wrap around: nothing reads them.
 //
-// Free ends of the target. H(0, j) = j * skip as long as letters may be left out, so v = skip - e there, which is within the
-// range above since a gap's letter costs more than a skipped one. What was said of diagonals holds: an alignment that is
-// moved back begins one letter earlier, or has a shorter gap at its beginning.
+// Free ends. H(0, j) = j * skip as long as letters of the target may be left out, so v = skip - e there, and likewise u on
+// the other edge for those of the query; that is within the range above since a gap's letter costs more than a skipped
+// one. What was said of diagonals holds: an alignment that is moved back begins one letter earlier, or has a shorter gap
+// at its beginning.
 #pragma once
 
 #include "difference_lanes.hpp"
@@ -61,8 +62,9 @@ struct Scheme {
   static constexpr int kWindowCells = kNarrow ? 64 : kWildcard ? 128 : 256;  // the widest window
   using Lane = Lane_;
 
-  // `free`: letters of the target that may stay unaligned before the first column.
-  Scheme(const Costs& costs, bool by_bits, std::int32_t free = 0) : c(costs), wildcard(by_bits), free_letters(free) {
+  // `free_target`, `free_query`: letters that may stay unaligned before the first column, and before the first row.
+  Scheme(const Costs& costs, bool by_bits, std::int32_t free_target = 0, std::int32_t free_query = 0)
+      : c(costs), wildcard(by_bits), free_target(free_target), free_query(free_query) {
     const std::int64_t first = gap_cost(c, 1);
     extend = c.gap[0].extend;
     same = -2 * extend;
@@ -74,21 +76,27 @@ struct Scheme {
     }
   }
 
-  // u of (l, 0): one gap.
+  // Of the last of l letters in a gap, less e.
   std::int32_t edge(std::int64_t l) const {
     return static_cast<std::int32_t>(gap_cost(c, l) - gap_cost(c, l - 1)) - extend;
   }
-  // v of (0, l): letters left out, then one gap.
-  std::int32_t top(std::int64_t l) const { return l <= free_letters ? c.skip - extend : edge(l - free_letters); }
+  // v of (0, l) and u of (l, 0): letters left out, then one gap.
+  std::int32_t top(std::int64_t l) const { return along(l, free_target); }
+  std::int32_t left(std::int64_t l) const { return along(l, free_query); }
 
   const Costs c;
   const bool wildcard;
-  const std::int32_t free_letters;
+  const std::int32_t free_target, free_query;
   std::int32_t extend, same, different;
   // Of a cell beside the band: what a gap of one letter from a cell inside costs, so that all values are costs of some
   // path.
   std::int32_t rise;
   std::int32_t none[2] = {0, 0}, full[2] = {0, 0};  // a or b of zero, and of o
+
+ private:
+  std::int32_t along(std::int64_t l, std::int32_t free) const {
+    return l <= free ? c.skip - extend : edge(l - free);
+  }
 };
 
 // The scheme's constants in all lanes, and the step.

@@ -35,7 +35,7 @@ static KernelAnswer one_gap(const KernelTask& task, Cigar& cigar) {
 }
 
 KernelAnswer difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
-  if (task.free.query_begin || task.free.query_end || task.heuristics.any()) return {Status::Unsupported};
+  if (task.heuristics.any()) return {Status::Unsupported};
   if (task.query_len == 0 || task.target_len == 0)
     return task.free.any() ? KernelAnswer{Status::Unsupported} : one_gap(task, cigar);
   if (task.costs.pieces == 2) return by_costs<2>(task, memory, cigar);

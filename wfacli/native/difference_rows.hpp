@@ -80,7 +80,7 @@ struct Rows {
     for (int g = 0; g < P; ++g) array[kA + g][0] = static_cast<Lane>(s.full[g]);
   }
   WFACLI_INLINE void left_edge() {
-    array[kU][row] = static_cast<Lane>(s.edge(row));
+    array[kU][row] = static_cast<Lane>(s.left(row));
     for (int g = 0; g < P; ++g) array[kB + g][row] = static_cast<Lane>(s.full[g]);
   }
 

@@ -20,7 +20,10 @@ class Difference {
  public:
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
       : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
-        s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len)), bounds_(task),
+        free_query_(task.free.query_begin || task.free.query_end),
+        s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
+           smaller(task.free.query_end, task.query_len)),
+        bounds_(task),
         text_(task, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
         total_(task.query_len + task.target_len), room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
     set_piece();
@@ -30,10 +33,11 @@ class Difference {
     std::int64_t known = t_.max_score;  // a path costs so much, or dearer ones do not matter
     std::int64_t bound = free_ ? first_free_bound() : first_bound();
     if (free_) known = smaller(known, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
+    if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = known;
     for (;;) {
       bound = smaller(bound, known);
-      // Where ends are free, a band that does not close in is mostly diagonals on which nothing is alike.
-      const std::int64_t cost = forward(bound, free_ || bound >= known);
+      // Where ends of the target are free, a band that does not close in is mostly diagonals on which nothing is alike.
+      const std::int64_t cost = forward(bound, !free_query_ && (free_ || bound >= known));
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= bound) {
         KernelAnswer answer;
@@ -56,11 +60,12 @@ class Difference {
   static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
   static constexpr std::int64_t kNone = INT64_MAX;
 
-  // Of the cells of the whole query so far: the cheapest one to end at, with what is then left out, and the last one.
+  // Of the cells of the whole query, or of the whole target, so far: the cheapest one to end at, with what is then left
+  // out, and the last one.
   struct Ending {
     std::int64_t cost = kNone;
-    std::int32_t target = 0;  // letters before it
-    std::int32_t row = -1;    // of the last one
+    std::int32_t letters = 0;  // of the other sequence before it
+    std::int32_t row = -1;     // of the last one
     Tracked at{};
   };
 
@@ -100,14 +105,14 @@ class Difference {
     const Corner corner{t_.query_len, t_.target_len};
     std::size_t table = 0;
     std::int32_t narrowed = start;
-    ending_ = {};
-    if (free_ && start == t_.query_len) end_here(tracked);  // all of the target is left out
-    while (rows_.row < total_ && (!free_ || band.first(rows_.row + 1) <= t_.query_len)) {
+    ending_ = beside_ = {};
+    if (free_ && start) end_here(tracked);  // all of a sequence may be left out
+    while (rows_.row < total_ && may_end_after(band)) {
       if (t_.cancelled->is_set()) return stop(Status::Dropped);
       const std::int32_t r = rows_.row;
       if (sure && r - narrowed >= larger(kSpan, band.width())) {
         narrowed = r;
-        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;
+        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;  // and there is no other
       }
       if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
       const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
@@ -123,7 +128,7 @@ class Difference {
         advance(band, corner, count, &tracked, nullptr);
       }
     }
-    if (free_) return ending_.cost;
+    if (free_) return smaller(ending_.cost, beside_.cost);
     rows_.move(tracked, t_.query_len);
     return tracked.cost;
   }
@@ -131,16 +136,25 @@ class Difference {
   // Goes on for `count` rows (even) or fewer, at the ends of which no path of the band may end; or for `count` of those
   // where one may.
   void advance_to_ends(const Band& band, const Corner& corner, std::int32_t count, Tracked& tracked) {
-    const std::int32_t before = (larger(t_.query_len, 2 * t_.query_len + band.lo) - rows_.row - 1) / 2 * 2;
+    const std::int32_t first =
+        free_query_ ? smaller(t_.query_len, t_.target_len) : larger(t_.query_len, 2 * t_.query_len + band.lo);
+    const std::int32_t before = (first - rows_.row - 1) / 2 * 2;
     if (before > 0) return advance(band, corner, smaller(count, before), &tracked, nullptr);
-    for (const std::int32_t end = rows_.row + count; rows_.row < end && band.first(rows_.row + 1) <= t_.query_len;) {
+    for (const std::int32_t end = rows_.row + count; rows_.row < end && may_end_after(band);) {
       wide_.run(rows_, 1, band, corner, &tracked);
       end_here(tracked);
     }
   }
 
-  // Looks at the row's cell of the whole query, if it has one: whether the path may end there.
+  // Whether rows after this one may have a cell where a path of the band ends.
+  bool may_end_after(const Band& band) const {
+    if (free_query_) return bounds_.meets(band, rows_.row + 1);
+    return !free_ || band.first(rows_.row + 1) <= t_.query_len;
+  }
+
+  // Looks at the row's cells of the whole query and of the whole target, if it has them: whether the path may end there.
   WFACLI_INLINE void end_here(const Tracked& tracked) {
+    if (t_.free.query_begin) end_beside(tracked);
     const std::int32_t j = rows_.row - t_.query_len, left = t_.target_len - j;
     if (rows_.hi < t_.query_len || rows_.lo > t_.query_len) return;
     if (ending_.row == rows_.row - 1) {
@@ -154,7 +168,24 @@ class Difference {
     const std::int64_t cost = ending_.at.cost + std::int64_t{s_.c.skip} * left;
     if (left <= t_.free.target_begin && cost <= ending_.cost) {
       ending_.cost = cost;
-      ending_.target = j;
+      ending_.letters = j;
+    }
+  }
+  // The same of the whole target, where letters of the query are left out.
+  void end_beside(const Tracked& tracked) {
+    const std::int32_t i = rows_.row - t_.target_len, left = t_.query_len - i;
+    if (i < 0 || left <= 0 || rows_.lo > i || rows_.hi < i) return;
+    if (beside_.row == rows_.row - 1) {
+      beside_.at.cost += rows_.array[Rows<S>::kU][i] + s_.extend;
+    } else {
+      beside_.at = tracked;
+      rows_.move(beside_.at, i);
+    }
+    beside_.row = rows_.row;
+    const std::int64_t cost = beside_.at.cost + std::int64_t{s_.c.skip} * left;
+    if (left <= t_.free.query_begin && cost <= beside_.cost) {
+      beside_.cost = cost;
+      beside_.letters = i;
     }
   }
 
@@ -223,7 +254,12 @@ class Difference {
 
   __attribute__((noinline)) void path(KernelAnswer& answer) {
     Walk<S> walk(s_, text_, cigar_);
-    Place place{t_.query_len, free_ ? ending_.target : t_.target_len, -1};
+    Place place{t_.query_len, t_.target_len, -1};
+    if (beside_.cost < ending_.cost)  // of equals the one that leaves out no letter of the query
+      place.i = beside_.letters;
+    else if (free_)
+      place.j = ending_.letters;
+    answer.query_skip = t_.query_len - place.i;
     answer.target_skip = t_.target_len - place.j;
     if (whole_) {
       while (!m_.pieces.empty() && place.i > 0 && place.j > 0) {
@@ -236,7 +272,7 @@ class Difference {
         if (answer.status = piece_back(walk, place); answer.status != Status::Ok) return;
       }
     }
-    answer.target_skip_end = walk.finish(place);
+    walk.finish(place, answer);
   }
 
   // Computes the rows before `place` again, only cells that lead to it, and walks back through them.
@@ -321,7 +357,7 @@ class Difference {
   const KernelTask& t_;
   DifferenceMemory& m_;
   Cigar& cigar_;
-  const bool free_;  // whether letters of the target may stay unaligned
+  const bool free_, free_query_;  // whether letters may stay unaligned, and whether those of the query may
   const S s_;
   const Bounds bounds_;
   const Text text_;
@@ -331,7 +367,7 @@ class Difference {
   const std::size_t room_;  // bytes that checkpoints may take besides the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
-  Ending ending_;
+  Ending ending_, beside_;  // the best cells of the whole query, and of the whole target
   Status halt_ = Status::Ok;
 };
 

@@ -35,12 +35,12 @@ class Walk {
     }
   }
 
-  // The rest of a path that is on an edge of the matrix; the target's letters that it leaves out.
-  std::int32_t finish(const Place& place) {
-    const std::int32_t skipped = smaller(place.j, s_.free_letters);
-    cigar_.add(kInsertion, place.i);
-    cigar_.add(kDeletion, place.j - skipped);
-    return skipped;
+  // The rest of a path that is on an edge of the matrix; says what it leaves out.
+  void finish(const Place& place, KernelAnswer& answer) {
+    answer.query_skip_end = smaller(place.i, s_.free_query);
+    answer.target_skip_end = smaller(place.j, s_.free_target);
+    cigar_.add(kInsertion, place.i - answer.query_skip_end);
+    cigar_.add(kDeletion, place.j - answer.target_skip_end);
   }
 
  private:

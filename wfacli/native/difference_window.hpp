@@ -96,7 +96,7 @@ class Window {
 
   // Cells (0, row) and (row, 0), where they are in the window.
   WFACLI_INLINE void edges() {
-    const Vector edge = L::all(s_.edge(row_)), across = L::all(s_.top(row_));
+    const Vector down = L::all(s_.left(row_)), across = L::all(s_.top(row_));
     const std::int32_t top = -slot_, left = row_ - slot_;
     for (int w = 0; w < kVectors; ++w) {
       const Vector lanes = L::numbers() + L::all(w * L::kCount);
@@ -105,7 +105,7 @@ class Window {
         for (int g = 0; g < P; ++g) a_[w][g] = lanes == L::all(top) ? step_.full[g] : a_[w][g];
       }
       if (left >= 0 && left < Cells) {
-        u_[w] = lanes == L::all(left) ? edge : u_[w];
+        u_[w] = lanes == L::all(left) ? down : u_[w];
         for (int g = 0; g < P; ++g) b_[w][g] = lanes == L::all(left) ? step_.full[g] : b_[w][g];
       }
     }
