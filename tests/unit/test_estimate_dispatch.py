@@ -311,11 +311,10 @@ def test_what_cannot_fit_a_table_is_not_tried_in_one():
 
 
 @pytest.mark.parametrize("spec", [
-    spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(query_end=3)), spec_for(EDIT, Mode.ENDS_FREE, FreeEnds(1, 1, 1, 1)),
     spec_for(AFFINE, Mode.HW, heuristics=Heuristics(band=5)), spec_for(AFFINE, heuristics=Heuristics(band=5)),
     spec_for(SCHEMES[9], Mode.EXTENSION),
 ])  # fmt: skip
-def test_only_wavefronts_know_free_ends_of_queries_and_heuristics(spec):
+def test_only_wavefronts_know_heuristics_and_extension(spec):
     kernels = {r.kernel for r in route(with_edits([0, 20, 500], 1000), spec, Limits())}
     assert kernels <= {TABLE, LINEAR}
 
