@@ -13,7 +13,7 @@ from tests.engines.agreement import SCHEMES, spec_for
 from wfacli import dispatch, forecast
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.batch import Flag, Status
-from wfacli.config import Ambiguous, FreeEnds, Heuristics, Limits, Mode
+from wfacli.config import Ambiguous, Heuristics, Limits, Mode
 from wfacli.dispatch import Route, after, next_rung, reasons, route
 from wfacli.engines.cpu import native_options
 from wfacli.estimate import with_estimates
