@@ -75,6 +75,8 @@ ALL = (
          paced=True),
     Step("free_table", ("--save",), quick=("--repeats", "1", "--letters", "300000"), minutes=4,
          less=("--repeats", "2", "--letters", "600000"), paced=True),
+    Step("overlap_table", ("--save",), quick=("--repeats", "1", "--letters", "10000"), minutes=2,
+         less=("--repeats", "2", "--letters", "20000"), paced=True),
     Step("guided_table", data=True, quick=("--share", "0.1"), minutes=1.5, less=("--repeats", "2"), paced=True),
     Step("local_table", data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "1", "--longest", "20"),
          paced=True),

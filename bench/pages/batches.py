@@ -111,6 +111,25 @@ def _free_named(row: Report) -> list[str]:
     return [f"{row['query']:,} in {row['target']:,}", f"{100 * row['error']:g}%", row["task"]]
 
 
+def overlaps(report: Report) -> Rows:
+    """Overlaps of noisy reads."""
+    rows = [["letters", "in common", "edits", "task", "wfacli, us a pair", "parasail, us a pair", "times as fast"]]
+    for row in report["rows"]:
+        theirs = number(row[row["best"]]["us_a_pair"]) if "best" in row else "–"
+        rows.append([*_overlap_named(row), number(row["ours"]["us_a_pair"]), theirs, number(row.get("ratio"))])
+    return rows
+
+
+def overlap_wins(report: Report) -> Iterator[Wins]:
+    for row in report["rows"]:
+        if row.get("equal"):
+            yield ", ".join(_overlap_named(row)), f"parasail ({row['best']})", row["ratio"]
+
+
+def _overlap_named(row: Report) -> list[str]:
+    return [f"{row['length']:,}", f"{100 * row['share']:g}%", f"{100 * row['error']:g}%", row["task"]]
+
+
 def guided(report: Report) -> Rows:
     """Extensions in a band until a Z-drop."""
     rows = [["pairs", "how many", "who", "s", "pairs a second", "GCUPS of the band", "right scores"]]

@@ -49,6 +49,10 @@ KINDS = {
         "Queries somewhere in their targets, on one CPU thread", "python bench/free_table.py", batches.free,
         batches.free_wins
     ),
+    "overlap-table": Kind(
+        "Overlaps of noisy reads, on one CPU thread", "python bench/overlap_table.py", batches.overlaps,
+        batches.overlap_wins
+    ),
     "sw-table": Kind("Any scores, on a card", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
     "guided-table": Kind(
         "Extensions in a band until a Z-drop", "python bench/guided_table.py", batches.guided, batches.guided_wins

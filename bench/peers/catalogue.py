@@ -50,7 +50,7 @@ PEERS = (
     Peer("WFA2-lib", ("cpu_table",), COSTS, package="pywfa"),
     Peer("pywfa", ("api_rate",), COSTS, package="pywfa"),
     Peer("ksw2", ("cpu_table",), COSTS, package="mappy"),
-    Peer("parasail", ("cpu_table", "extend_table", "local_table"), SCORE, package="parasail"),
+    Peer("parasail", ("cpu_table", "extend_table", "overlap_table", "local_table"), SCORE, package="parasail"),
     Peer("minimap2", ("mapped_scores",), "every score, on the same spans"),
     Peer("dnaio", ("data_path",), "the number of records", package="dnaio"),
     Peer("WFA2-lib", ("gpu_table", *_PAIR), COSTS, file=r"peer_wfa2\.so", option="--wfa2"),

@@ -151,6 +151,7 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(t
         "cpu_table",
         "extend_table",
         "free_table",
+        "overlap_table",
         "guided_table",
         "local_table",
         "distance_table",
