@@ -49,6 +49,7 @@ PROSE = (
     (f"with the path: {N} to {N} microseconds", ("free-table",), ("us_a_pair",)),
     (f"300, {N} to {N} in 10,000", ("free-table",), ("us_a_pair",)),
     (f"takes {N} to {N} times as long with paths, scores alone {N} to {N} times", ("free-table",), ("ratio",)),
+    (f"function takes {N} to {N} times as long for scores", ("overlap-table",), ("ratio",)),
     (f"to SAM {N} MB and {N} MB", ("peak-memory",), ("300000", "3000000")),
 )
 MEGA = ("300000", "3000000")  # keys of values in bytes, which are said in MB
