@@ -100,6 +100,10 @@ def name_of(query: int, target: int, error: float, task: str) -> str:
     return f"{query:,} in {target:,}, {error:.0%}, {task}"
 
 
+def beside(row: dict[str, Any]) -> str:
+    return f"edlib {row['edlib']['us_a_pair']:10.2f}   {row['ratio']:6.2f} times" if "ratio" in row else "no peer"
+
+
 def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--rows", nargs="+", default=[""], metavar="TEXT", help="rows whose names have one of these")
@@ -111,21 +115,7 @@ def main(words: list[str] | None = None) -> None:
     if edlib is None:
         print("no edlib: pip install edlib", file=sys.stderr)
     every = [(*shape, error, task) for shape in SHAPES for error in ERRORS for task in TASKS]
-    work = [one for one in every if any(text in name_of(*one) for text in chosen.rows)]
-    rows: list[dict[str, Any]] = []
-    end, file = harness.deadline(chosen), None
-    for one in work:
-        if time.monotonic() > end:
-            print(f"no time left for {len(work) - len(rows)} rows", file=sys.stderr)
-            break
-        row = row_of(*one, chosen.letters, chosen.repeats)
-        rows.append(row)
-        peer = f"edlib {row['edlib']['us_a_pair']:10.2f}   {row['ratio']:6.2f} times" if "ratio" in row else "no peer"
-        print(f"{name_of(*one):32} {row['ours']['us_a_pair']:10.2f} us a pair   {peer}", flush=True)
-        if chosen.save:
-            file = harness.save_so_far("free-table", TIMED, {"rows": rows}, len(rows) == len(every))
-    if file:
-        print(file)
+    rows = harness.row_by_row(chosen, "free-table", TIMED, every, name_of, row_of, beside)
     if not all(row.get("equal", True) for row in rows):
         sys.exit("distances differ from edlib's")
 

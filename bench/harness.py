@@ -10,6 +10,7 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "deadline",
     "machine",
     "pace",
+    "row_by_row",
     "run_command",
     "save",
     "save_so_far",
@@ -77,6 +79,43 @@ def save_so_far(name: str, what_is_timed: dict[str, str], result: dict[str, Any]
     if whole and (part := _own.pop(RESULTS / f"{name}-part", None)):
         part.unlink(missing_ok=True)
     return path
+
+
+def row_by_row(
+    a: argparse.Namespace,
+    name: str,
+    what_is_timed: dict[str, str],
+    every: Sequence[tuple[Any, ...]],
+    name_of: Callable[..., str],
+    row_of: Callable[..., dict[str, Any]],
+    beside: Callable[[dict[str, Any]], str],
+) -> list[dict[str, Any]]:
+    """A table of what we and a peer take for a pair, measured and shown row by row until --minutes are over.
+
+    Args:
+        a: has rows, letters, repeats, save and minutes.
+        name: of the result that --save writes after each row.
+        what_is_timed: as for save.
+        every: what a row is of; those are measured whose names contain one of --rows.
+        name_of: a row's name.
+        row_of: measures it, from what it is of, letters and repeats; "ours" has "us_a_pair".
+        beside: what is said of its peer.
+    """
+    work = [one for one in every if any(text in name_of(*one) for text in a.rows)]
+    rows: list[dict[str, Any]] = []
+    end, file = deadline(a), None
+    for one in work:
+        if time.monotonic() > end:
+            print(f"no time left for {len(work) - len(rows)} rows", file=sys.stderr)
+            break
+        row = row_of(*one, a.letters, a.repeats)
+        rows.append(row)
+        print(f"{name_of(*one):32} {row['ours']['us_a_pair']:10.2f} us a pair   {beside(row)}", flush=True)
+        if a.save:
+            file = save_so_far(name, what_is_timed, {"rows": rows}, len(rows) == len(every))
+    if file:
+        print(file)
+    return rows
 
 
 def _with_isa(name: str) -> str:

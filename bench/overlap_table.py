@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +83,12 @@ def name_of(length: int, share: float, error: float, task: str) -> str:
     return f"{length:,} by {share:.0%}, {error:.0%}, {task}"
 
 
+def beside(row: dict[str, Any]) -> str:
+    if "best" not in row:
+        return "no peer"
+    return f"{row['best']:20} {row[row['best']]['us_a_pair']:10.2f}   {row['ratio']:6.2f} times"
+
+
 def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--rows", nargs="+", default=[""], metavar="TEXT", help="rows whose names have one of these")
@@ -95,23 +100,7 @@ def main(words: list[str] | None = None) -> None:
     if parasail is None:
         print("no parasail: pip install parasail", file=sys.stderr)
     every = [(n, share, error, task) for n in LENGTHS for share in SHARES for error in ERRORS for task in TASKS]
-    work = [one for one in every if any(text in name_of(*one) for text in chosen.rows)]
-    rows: list[dict[str, Any]] = []
-    end, file = harness.deadline(chosen), None
-    for one in work:
-        if time.monotonic() > end:
-            print(f"no time left for {len(work) - len(rows)} rows", file=sys.stderr)
-            break
-        row = row_of(*one, chosen.letters, chosen.repeats)
-        rows.append(row)
-        peer = (
-            f"{row['best']} {row[row['best']]['us_a_pair']:10.2f} {row['ratio']:6.2f} times" if parasail else "no peer"
-        )
-        print(f"{name_of(*one):32} {row['ours']['us_a_pair']:10.2f} us a pair   {peer}", flush=True)
-        if chosen.save:
-            file = harness.save_so_far("overlap-table", TIMED, {"rows": rows}, len(rows) == len(every))
-    if file:
-        print(file)
+    rows = harness.row_by_row(chosen, "overlap-table", TIMED, every, name_of, row_of, beside)
     if not all(row.get("equal", True) for row in rows):
         sys.exit("scores differ from parasail's")
 

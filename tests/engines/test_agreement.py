@@ -1,7 +1,6 @@
 """Every metric, span, kernel and bound on memory gives the canonical alignment: 100,000 pairs, more in `make fuzz`."""
 
 import itertools
-import zlib
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from tests.engines.agreement import (
     assert_optimal,
     free_ends,
     mixed_pairs,
+    seed_of,
     spec_for,
     ways,
 )
@@ -23,11 +23,6 @@ from wfacli.config import Ambiguous, Mode
 
 SPANS = [Mode.HW, Mode.OVERLAP, Mode.ENDS_FREE, Mode.EXTENSION]
 ALPHABETS = ["A", "AC", "ACGT", "mixed"]
-
-
-def seed_of(*parts):
-    """Of its own for each test, and the same in each run; another one in each round of `make fuzz`."""
-    return zlib.crc32(repr(parts).encode())
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import zlib
 
 import pytest
 
@@ -17,6 +16,7 @@ from tests.engines.agreement import (
     ends_of,
     free_ends,
     optimum,
+    seed_of,
     spec_for,
 )
 from tests.oracle_spans import optima
@@ -43,10 +43,6 @@ def placed(rng, longest, alphabet):
 def placed_pairs(seed, count, longest, alphabet=b"ACGT"):
     rng = random.Random(seed)
     return [placed(rng, longest, alphabet) for _ in range(count)]
-
-
-def seed_of(*parts):
-    return zlib.crc32(repr(parts).encode())
 
 
 @pytest.mark.parametrize("scheme", HARD, ids=str)

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import zlib
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from tests.engines.agreement import (
     ends_of,
     free_ends,
     optimum,
+    seed_of,
     spec_for,
 )
 from tests.oracle_spans import optima
@@ -47,10 +47,6 @@ def overlapping(rng, longest, alphabet):
 def overlaps(seed, count, longest, alphabet=b"ACGT"):
     rng = random.Random(seed)
     return [overlapping(rng, longest, alphabet) for _ in range(count)]
-
-
-def seed_of(*parts):
-    return zlib.crc32(repr(parts).encode())
 
 
 @pytest.mark.parametrize("scheme", BONUS, ids=str)
