@@ -72,6 +72,14 @@ def test_nothing_is_begun_after_the_end_and_what_is_missing_is_named(monkeypatch
     assert one.left_out == {"cpu × 1, edit CIGAR": session.NO_TIME}
 
 
+def test_where_time_is_short_a_card_comes_first():
+    gpu = Setting(EngineName.GPU, 1)
+    for end, order in ((np.inf, [CPU, gpu]), (1e30, [gpu, CPU])):
+        one = Session(dataclasses.replace(plan(CPU, gpu), end=end))
+        one._rows_of = lambda asked, setting: iter([setting])
+        assert list(one.rows()) == order
+
+
 def test_a_row_that_is_late_has_one_repeat(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(session.time, "monotonic", lambda: now[0])

@@ -177,8 +177,11 @@ class Session:
             DeviceError: there is no card that works, or it failed on the way.
             InternalError: a path is wrong, or exact engines do not agree.
         """
+        settings = list(self.plan.settings)
+        if self.plan.end < math.inf:
+            settings.sort(key=lambda setting: setting.engine is not EngineName.GPU)  # a card is soonest done
         for spec in self.plan.specs:
-            for setting in self.plan.settings:
+            for setting in settings:
                 for heuristics in dict.fromkeys((_EXACT, self.plan.heuristics)):
                     asked = dataclasses.replace(spec, heuristics=heuristics)
                     what = f"{setting.name}, {task_name(asked)} {heuristic_name(heuristics)}".rstrip()
