@@ -86,6 +86,19 @@ def test_sequences_of_any_kind():
     assert columns(wfacli.pack(matrix, matrix[:, :])) == columns(wfacli.pack(["ACGT", "AACA"], ["ACGT", "AACA"]))
 
 
+def test_arrays_that_leave_some_of_their_memory_out():
+    table = np.frombuffer(b"AxCxGxTxAxxxCxGx", np.uint8).reshape(2, 8)
+    whole = wfacli.align_pairs(["ACGT", "A"], ["ACGA", "C"])
+    every_second = table[0, ::2]
+    assert wfacli.align(every_second, "ACGA") == whole[0]
+    assert wfacli.align("ACGA", every_second) == wfacli.align("ACGA", "ACGT")
+    assert wfacli.align_pairs([every_second, table[1, :1]], ["ACGA", "C"]) == whole
+    assert wfacli.align_pairs(table[:, :1:2], ["C", b"C"]) == wfacli.align_pairs(["A", "A"], ["C", "C"])
+    assert wfacli.align_pairs(table[::-1, ::2][1:], ["ACGA"]) == whole[:1]
+    with pytest.raises(ValueError, match="targets"):
+        wfacli.align_pairs([every_second], ["A", "C"])
+
+
 def test_a_packed_batch_can_be_aligned_many_times():
     pairs = wfacli.pack(QUERIES, TARGETS)
     with wfacli.Aligner(metric="edit") as edit, wfacli.Aligner() as affine:

@@ -17,7 +17,7 @@ from ..dispatch import MEDIUM, Route, after, candidates
 from ..dispatch import route as first_routes
 from ..estimate import with_estimates
 from ..forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside
-from ..io.memory import pairs_of
+from ..io.memory import in_one_piece, pairs_of
 from .cpu import native_options
 
 Answer = tuple[int, bool, int, tuple[int, int, int, int], str, int]
@@ -46,6 +46,8 @@ class SingleEngine:
             aligner = _kernels.aligner = Aligner()
         try:
             pair = OnePair(query, target, self._estimated)
+        except ValueError:  # an array that leaves some of its memory out
+            pair = OnePair(in_one_piece(query), in_one_piece(target), self._estimated)
         except TypeError:
             pairs_of([query], [target])  # type: ignore[list-item]  # it says which is no sequence
             raise

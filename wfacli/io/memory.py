@@ -28,7 +28,19 @@ def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
         ValueError: not as many targets as queries.
         InputError: a byte that cannot stand in a sequence; with the pair's name.
     """
-    return PairBatch.from_columns(0, pack_pairs(_items(queries, "queries"), _items(targets, "targets")))
+    sides = [_items(queries, "queries"), _items(targets, "targets")]
+    try:
+        columns = pack_pairs(*sides)
+    except ValueError:
+        if not all(isinstance(side, (list, tuple)) for side in sides):
+            raise
+        columns = pack_pairs(*([in_one_piece(one) for one in side] for side in sides))
+    return PairBatch.from_columns(0, columns)
+
+
+def in_one_piece(letters: Any) -> Any:
+    """The same letters, copied if they are an array that leaves some of its memory out; anything else as it is."""
+    return np.ascontiguousarray(letters) if isinstance(letters, np.ndarray) else letters
 
 
 def _items(sequences: Sequences | None, what: str) -> Iterable[Any]:
@@ -44,5 +56,5 @@ def _items(sequences: Sequences | None, what: str) -> Iterable[Any]:
             f"{what}, an array of {sequences.dtype} of {sequences.ndim} dimensions: sequences have shape {shape}"
         )
     # An array of texts would be iterated a numpy scalar at a time.
-    listed: list[Any] = sequences.tolist() if texts else list(sequences)
+    listed: list[Any] = sequences.tolist() if texts else list(in_one_piece(sequences))
     return listed
