@@ -9,7 +9,7 @@ from pathlib import Path
 from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
 from ..errors import UsageError
 from ..io.hts import require_pysam
-from ..io.output import compressor_of
+from ..io.output import compressor_of, refuse_picture
 
 
 class OutputFormat(enum.StrEnum):
@@ -113,4 +113,5 @@ def _refuse_storage(path: str | None, format_: OutputFormat, storage: Storage) -
 def _format_of(command: str, path: str | None, usual: OutputFormat) -> OutputFormat:
     if program := compressor_of(path):
         raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | {program} > {path}")
+    refuse_picture(path, "wfacli dotplot --path ALIGNMENTS draws them")
     return _SUFFIXES.get(Path(path).suffix.lower(), usual) if path else usual

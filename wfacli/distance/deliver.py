@@ -16,7 +16,7 @@ from ..dotplot.picture import picture_of, usual_size
 from ..dotplot.picture import write as write_picture
 from ..dotplot.sequences import Axis
 from ..errors import OutputError, UsageError, WfacliError
-from ..io.output import Output, compressor_of
+from ..io.output import Output, compressor_of, refuse_picture
 from .inputs import Inputs, Unit
 from .path import PathOptions, write_path
 from .symbols_path import as_patch, as_table, sums_of, symbols_path
@@ -75,6 +75,8 @@ def one_of(possible: Sequence[Form], path: str | None, chosen: Form | None, comm
         raise UsageError(f"CRAM is not written: {command} --format sam | samtools view -C -o {path}")
     if program := compressor_of(path):
         raise UsageError(f"the output is not compressed by wfacli: {command} | {program} > {path}")
+    if chosen is None:
+        refuse_picture(path, f"--plot {path}")
     form = chosen or _SUFFIXES.get(suffix, possible[0])
     if form not in possible:
         raise UsageError(f"{writes} as {' or '.join(f.upper() for f in possible)}, not as {form.upper()}")
