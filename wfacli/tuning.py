@@ -117,8 +117,8 @@ USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 ESTIMATE_BESIDE_A_CARD = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
-# The same where ends of the query are free: a third of the time that all cells of the band take, and a tenth where
-# matches earn something, so that rows reach as many diagonals as scores. 1,000 and 10,000 letters, 2026-11-23.
+# The same where ends of the query are free: at most about the time that the band's cells take then, less for noisy
+# pairs; and about a tenth where matches earn something, so that rows reach as many diagonals as scores.
 CAP_OF_FREE_ENDS, CAP_OF_OVERLAPS = (12.0, 0.05), (8.0, 0.025)
 # NVIDIA H200; work: letters * diagonals. A card full of such pairs, so these are times of the whole card.
 GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)

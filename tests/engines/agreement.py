@@ -37,6 +37,8 @@ from wfacli.stats import Stats
 TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # as many pairs
 # Each pair of bounds makes kernels keep other checkpoints and compute other pieces again.
 AMPLE, TIGHT, NARROW = Limits(), Limits(table=3000, checkpoints=1 << 30), Limits(table=1, checkpoints=1 << 22)
+ERRORS = (0.0, 0.05, 0.15, 0.4, 0.8)
+FREE = (0, 1, 10, 40, 200, 1 << 30)  # letters of an end
 SCHEMES = [
     (Metric.EDIT, None, 0),
     (Metric.EDIT, None, 1),

@@ -8,6 +8,8 @@ import pytest
 import wfacli
 from tests import pairgen
 from tests.engines.agreement import (
+    ERRORS,
+    FREE,
     SCHEMES,
     TIGHT,
     TIMES,
@@ -25,8 +27,6 @@ from wfacli.batch import Status
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.forecast import DIFFERENCE, INSIDE, LINEAR, TABLE
 
-ERRORS = (0.0, 0.05, 0.15, 0.4, 0.8)
-FREE = (0, 1, 10, 40, 200, 1 << 30)
 HARD = [SCHEMES[k] for k in (0, 2, 4, 6, 7, 10, 11, 12, 13)]
 
 

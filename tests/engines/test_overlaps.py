@@ -9,6 +9,8 @@ import pytest
 import wfacli
 from tests import pairgen
 from tests.engines.agreement import (
+    ERRORS,
+    FREE,
     SCHEMES,
     TIGHT,
     TIMES,
@@ -28,8 +30,6 @@ from wfacli.dispatch import after, candidates, route
 from wfacli.forecast import CAPPED, DIFFERENCE, LINEAR, TABLE
 from wfacli.io.memory import pairs_of
 
-ERRORS = (0.0, 0.05, 0.15, 0.4, 0.8)
-FREE = (0, 1, 10, 40, 200, 1 << 30)
 BONUS = [SCHEMES[k] for k in (1, 3, 5, 8, 9, 10, 13, 14)]  # without a bonus an overlap had best be empty
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
+from ..dotplot.picture import refuse_picture
 from ..errors import UsageError
 from ..io.hts import require_pysam
-from ..io.output import compressor_of, refuse_picture
+from ..io.output import compressor_of
 
 
 class OutputFormat(enum.StrEnum):

@@ -12,11 +12,11 @@ from typing import Any
 from .. import dotplot
 from ..config import Format
 from ..dotplot.paths import Block, read_blocks
-from ..dotplot.picture import picture_of, usual_size
+from ..dotplot.picture import picture_of, refuse_picture, usual_size
 from ..dotplot.picture import write as write_picture
 from ..dotplot.sequences import Axis
 from ..errors import OutputError, UsageError, WfacliError
-from ..io.output import Output, compressor_of, refuse_picture
+from ..io.output import Output, compressor_of
 from .inputs import Inputs, Unit
 from .path import PathOptions, write_path
 from .symbols_path import as_patch, as_table, sums_of, symbols_path

@@ -85,13 +85,23 @@ class Picture:
         return words
 
 
+def refuse_picture(path: str | None, instead: str) -> None:
+    """Raises UsageError where a name of alignments is a picture's; `instead` says how one is drawn."""
+    if path and _suffix(path) in list(PictureFormat):
+        raise UsageError(f"{path} is the name of a picture, and -o gets alignments: {instead}")
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower().removeprefix(".")
+
+
 def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureFormat:
     """What to write into a file, by its suffix unless it was chosen.
 
     To be asked before long work: raises UsageError where the suffix says nothing, and WfacliError where what draws it
     is not installed.
     """
-    suffix = Path(out_file).suffix.lower().removeprefix(".")
+    suffix = _suffix(out_file)
     if chosen is None and suffix not in list(PictureFormat):
         raise UsageError(f"a picture ends in .png, .svg, .pdf or .html, and {out_file!r} does not")
     format_ = chosen or PictureFormat(suffix)

@@ -17,18 +17,11 @@ _CLOSED = -1
 
 
 _COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
-_PICTURES = (".png", ".svg", ".pdf", ".html")
 
 
 def compressor_of(path: str | None) -> str | None:
     """The program that makes files of such a name, where it says that they are compressed: wfacli does not."""
     return _COMPRESSORS.get(Path(path).suffix.lower()) if path else None
-
-
-def refuse_picture(path: str | None, instead: str) -> None:
-    """Raises UsageError where a name of alignments is a picture's; `instead` says how one is drawn."""
-    if path and Path(path).suffix.lower() in _PICTURES:
-        raise UsageError(f"{path} is the name of a picture, and -o gets alignments: {instead}")
 
 
 def same_file(one: str, other: str) -> bool:
