@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
 import re
 import subprocess
 import sys
@@ -48,7 +49,7 @@ TIMED = {
     "tcups": "cells of the whole matrix a second of the score, in millions of millions, computed or left out",
     "computed": "share of the cells that were computed",
     "masa": "MASA-CUDAlign: its own time of stage 1 (score and end), which leaves blocks out, and of all stages; "
-    "these only where stage 1 takes less than PATIENCE",
+    "these only where stage 1 takes less than PATIENCE; left out: it was ended, as --minutes were over",
     "lengths": "the same for the first letters of both of the longest pair",
     "strips": "the score of such parts, every tile, by builds with other strips (rows) and tiles (chunk: columns)",
 }
@@ -127,19 +128,19 @@ def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: A
     return seconds | {"answer": answer[0], "tcups": whole / seconds["score"] / 1e12, "computed": cells / whole}
 
 
-def beside_masa(row: dict[str, Any], a: argparse.Namespace, alignment: bool) -> None:
-    """Adds what MASA-CUDAlign takes for a row's pair."""
+def beside_masa(row: dict[str, Any], a: argparse.Namespace, alignment: bool, end: float) -> None:
+    """Adds what MASA-CUDAlign takes for a row's pair; it is ended at `end`."""
     sides = [
         letters_of(row["name"], side, a.data)[:length]
         for side, length in zip(("query", "target"), row["lengths"], strict=True)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        row["masa"] = masa(a.masa, sides, Path(folder), alignment)
+        row["masa"] = masa(a.masa, sides, Path(folder), alignment, end)
     row["wrong"] += ["masa"] * (row["masa"].get("answer", row["score"]["answer"]) != row["score"]["answer"])
 
 
-def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool) -> dict[str, Any]:
-    """MASA-CUDAlign's stage 1, and all of its stages where the alignment is asked for."""
+def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool, end: float) -> dict[str, Any]:
+    """MASA-CUDAlign's stage 1, and all of its stages where the alignment is asked for; neither of them after `end`."""
     files = [folder / "a.fa", folder / "b.fa"]
     for file, side in zip(files, sides, strict=True):
         file.write_bytes(b">x\n" + side + b"\n")
@@ -149,7 +150,11 @@ def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool) -> di
             break
         begun = time.perf_counter()
         command = [str(program), *options, "--clear", "-d", str(folder / what), *map(str, files)]
-        done = subprocess.run(command, check=False, capture_output=True)
+        patience = None if math.isinf(end) else max(0.0, end - time.monotonic())
+        try:
+            done = subprocess.run(command, check=False, capture_output=True, timeout=patience)
+        except subprocess.TimeoutExpired:
+            return found | {"left out": f"{what}: no time left"}
         if done.returncode != 0:
             return found | {
                 "failed": done.stderr.decode(errors="replace").strip()[-160:] or f"exit status {done.returncode}"
@@ -347,7 +352,9 @@ def main() -> None:
         if time.monotonic() > end:
             console.print(f"{row['name']}: no time left for MASA-CUDAlign", markup=False)
             continue
-        beside_masa(row, a, row in rows and not a.score_only)
+        beside_masa(row, a, row in rows and not a.score_only, end)
+        if late := row["masa"].get("left out"):
+            console.print(f"{row['name']}: MASA-CUDAlign, {late}", markup=False)
         path = saved(result, a)  # as it may take long
     console.print(table_of(rows))
     console.print(f"saved to {path}", markup=False)
