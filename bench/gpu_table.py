@@ -52,7 +52,7 @@ TIMED = {
 BUS = 55e9  # bytes a second, page-locked, each way
 LIBRARIES = {"wfa2": "WFA2-lib", "quicked": "QuickEd", "block-aligner": "Block Aligner"}
 NAMES = {"wfa-gpu": "WFA-GPU", "ewfa-gpu": "eWFA-GPU", "gasal2": "GASAL2", **LIBRARIES}
-console = Console(width=max(Console().width, 170))  # a table whose cells wrap is worse than lines that do
+console = Console(width=max(Console().width, 180))  # a table whose cells wrap is worse than lines that do
 
 
 def prepared(a: argparse.Namespace, folder: Path) -> tuple[dict[str, Files], dict[str, str]]:
@@ -85,9 +85,11 @@ def table_of(entries: list[Entry], names: list[str], title: str) -> Table:
     table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
     for name in ("work", "task"):
         table.add_column(name, no_wrap=True)
-    for name in (OURS, "M pairs/s", "GCUPS", "of bus", *(NAMES[n] for n in names)):
+    for name in (OURS, "M pairs/s", "GCUPS", "of bus"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("best peer", no_wrap=True)
+    for name in names:  # what is said of one that was wrong may take lines; no number is ever cut off
+        table.add_column(NAMES[name], justify="right", min_width=9)
+    table.add_column("best peer")
     table.add_column("peer/ours", justify="right", no_wrap=True)
     for number, entry in enumerate(entries):
         last = number + 1 == len(entries) or entries[number + 1].cell.row != entry.cell.row

@@ -1,11 +1,13 @@
 """The table of bench/gpu_table.py: its pairs, how peers are called, what they print, who is right."""
 
+import io
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
@@ -371,3 +373,18 @@ def test_the_table_names_who_is_left_out():
     shown = [next(iter(column.cells)) for column in table.columns]
     assert shown[:3] == ["row", "affine CIGAR", "1.00"]
     assert shown[6:] == ["over 32,767 bp", "[red]0.500\nwrong on 1 pairs[/]", "–", "–"]
+
+
+def test_no_number_of_the_table_is_cut_off():
+    made = entry([8, 8])
+    made.cell.row = "pacbio_clr_ecoli × 10"
+    made.cell.timings[0].seconds[:] = [0.0176]
+    names = ["wfa-gpu", "ewfa-gpu", "gasal2", "wfa2", "quicked", "block-aligner"]
+    for name in names:
+        wrong = 1_234_567 * (name == "gasal2")
+        made.cell.timings.append(Timing(name, "8 batches of one", seconds=[0.0589], wrong=wrong))
+    console = Console(width=gpu_table.console.width, record=True, file=io.StringIO())
+    console.print(gpu_table.table_of([made], names, "title"))
+    text = console.export_text()
+    assert "…" not in text and "0.0176" in text and text.count("0.0589") == len(names) and "peer/ours" in text
+    assert "1,234,567" in text and "3.35" in text

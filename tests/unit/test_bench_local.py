@@ -1,4 +1,4 @@
-"""The table of local alignments on a card: what a peer is given, and that it is ended with the time; none is measured."""
+"""Local alignments on a card: a peer has its turns and is ended with the time; nothing is measured."""
 
 import math
 import sys
