@@ -22,9 +22,9 @@ from .errors import InputError, UsageError, WfacliError
 
 if TYPE_CHECKING:
     from .api import Aligner, align, align_pairs, pack
-    from .batch import PairBatch, Status
+    from .batch import NO_SCORE, PairBatch, Status
     from .config import Heuristics, Limits
-    from .results import NO_SCORE, Alignment, AlignmentBatch
+    from .results import Alignment, AlignmentBatch
 
 __version__ = "0.1.0"
 __all__ = [

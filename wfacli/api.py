@@ -18,7 +18,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from .batch import PairBatch, Status
+from .batch import NO_SCORE, PairBatch, Status
 from .config import AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from .cores import usable_cores
 from .engines.cpu import CpuEngine
@@ -27,7 +27,7 @@ from .engines.single import SingleEngine
 from .errors import UsageError
 from .estimate import with_estimates
 from .io.memory import Letters, Sequences, pairs_of
-from .results import NO_SCORE, Alignment, AlignmentBatch
+from .results import Alignment, AlignmentBatch
 from .stats import Stats
 
 MetricName = Metric | Literal["edit", "indel", "linear", "affine", "affine2p"]
@@ -155,10 +155,7 @@ class Aligner:
             TypeError: not a sequence.
             InputError: a byte that cannot stand in a sequence.
         """
-        status, cut, score, span, cigar, edits = self._single.align(query, target)
-        if status:
-            return Alignment(NO_SCORE, cigar, -1, span, True, Status(status))
-        return Alignment(score, cigar, -1 if self.spec.score_only else edits, span, not cut)
+        return Alignment._make(self._single.align(query, target))
 
     @overload
     def align_batch(self, queries: PairBatch) -> AlignmentBatch: ...

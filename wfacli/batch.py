@@ -20,6 +20,7 @@ I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+NO_SCORE = -(1 << 31)  # of a pair without an alignment: worse than any score
 
 
 class Status(enum.IntEnum):

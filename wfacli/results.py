@@ -22,7 +22,6 @@ from .io.names import with_sam_names
 from .io.targets import sq_lines
 from .stats import counted
 
-NO_SCORE = -(1 << 31)  # of a pair without an alignment: worse than any score
 _ROWS = 1 << 14  # that iteration turns into objects at a time
 
 

@@ -1,6 +1,7 @@
 // Python's own sequences in, and CIGARs as Python's strings out.
 #include "bind.hpp"
 #include "memory.hpp"
+#include "one_pair.hpp"
 #include "written.hpp"
 
 namespace wfacli {
@@ -128,13 +129,6 @@ nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
   return columns_dict(pairs.take());
 }
 
-BatchColumns one_pair(nb::handle query, nb::handle target) {
-  MemoryPairs pairs;
-  add(pairs, query, {0, 0});
-  add(pairs, target, {1, 0});
-  return pairs.take();
-}
-
 // Rows of CIGARs one after another.
 struct CigarRows {
   const std::uint32_t* cigar;
@@ -191,18 +185,77 @@ OutColumn<std::int32_t> cigar_letters(InColumn<std::uint32_t> cigar, InColumn<st
   return to_numpy(letters);
 }
 
-nb::tuple align_one(const OnePair& pair, Aligner& aligner, const AlignOptions& options, const CancelFlag& cancelled) {
-  AlignedRows out;
-  {
-    nb::gil_scoped_release release;
-    pair.align(aligner, options, cancelled, out);
-  }
-  Text text;
+// What a Python program gets of a pair that was aligned: (score, CIGAR, edits, span, exact, status).
+nb::tuple answer_of(Alone& own, const AlignOptions& options, nb::handle ok) {
+  thread_local Text text;
   Cigar scratch;
-  const Written w = as_written({}, out.cigar.runs().data(), out.cigar_start[1], false, scratch);
-  const nb::tuple span = nb::make_tuple(out.span[0], out.span[1], out.span[2], out.span[3]);
-  return nb::make_tuple(static_cast<int>(out.status[0]), out.cut[0] != 0, out.score[0], span,
-                        cigar_text(w, false, text), w.edits());
+  AlignedRows& rows = own.rows();
+  const Written w = as_written({}, rows.cigar.runs().data(), rows.cigar_start[1], false, scratch);
+  const nb::tuple span = nb::make_tuple(rows.span[0], rows.span[1], rows.span[2], rows.span[3]);
+  return nb::make_tuple(rows.score[0], cigar_text(w, false, text), options.path ? w.edits() : -1, span, !rows.cut[0],
+                        ok);
+}
+
+// Kernels, and what stands for an alignment in answers.
+struct BoundOneByOne {
+  OneByOne kernels;
+  nb::object ok;
+};
+
+void make_one_by_one(BoundOneByOne* self, nb::sequence kernels, bool estimated, std::int32_t far,
+                     std::int32_t asked_above, nb::object ok) {
+  std::vector<AlignOptions> options;
+  for (nb::handle one : kernels) options.push_back(nb::cast<const AlignOptions&>(one));
+  new (self) BoundOneByOne{OneByOne(std::move(options), estimated, far, asked_above), std::move(ok)};
+}
+
+nb::tuple kind_of(const BoundOneByOne& self, const OnePair& pair) {
+  const OnePair::Kind kind = pair.kind(self.kernels.far());
+  return nb::make_tuple(kind.longest, kind.edits, kind.flags, kind.far);
+}
+
+// The way of nearly all pairs; where there is more to say the engine says it.
+nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query, nb::handle target) {
+  const OneByOne& kernels = self.kernels;
+  std::optional<OnePair> pair;
+  int kernel = OneByOne::kUnknown;
+  Status status = Status::Unsupported;
+  Alone& own = alone();
+  try {
+    const Lent q(query, {0, 0}), t(target, {1, 0});
+    const nb::gil_scoped_release release;
+    pair.emplace(q.letters, t.letters, kernels.estimated());
+    kernel = kernels.first(*pair);
+    if (kernel != OneByOne::kUnknown) status = own.align(*pair, kernels.kernel(kernel));
+  } catch (const InputFault& fault) {
+    raise_input_error(fault.what(), {fault.stream, 0});
+  }
+  if (status == Status::Ok) return answer_of(own, kernels.kernel(kernel), self.ok);
+  const nb::object held = nb::cast(std::move(*pair));
+  if (kernel == OneByOne::kUnknown) {
+    const OnePair& found = nb::cast<const OnePair&>(held);
+    kernel = nb::cast<int>(engine.attr("first_kernel")(held, query, target));
+    self.kernels.remember(found, kernel);
+    {
+      const nb::gil_scoped_release release;
+      status = own.align(found, kernels.kernel(kernel));
+    }
+    if (status == Status::Ok) return answer_of(own, kernels.kernel(kernel), self.ok);
+  }
+  return engine.attr("further")(held, kernel, static_cast<int>(status));
+}
+
+// An answer, or nothing and why there is none.
+nb::tuple align_with(BoundOneByOne& self, const OnePair& pair, int kernel) {
+  const AlignOptions& options = self.kernels.kernel(kernel);
+  Alone& own = alone();
+  Status status;
+  {
+    const nb::gil_scoped_release release;
+    status = own.align(pair, options);
+  }
+  if (status != Status::Ok) return nb::make_tuple(static_cast<int>(status), nb::none());
+  return nb::make_tuple(0, answer_of(own, options, self.ok));
 }
 
 }  // namespace
@@ -210,18 +263,18 @@ nb::tuple align_one(const OnePair& pair, Aligner& aligner, const AlignOptions& o
 void bind_memory(nb::module_& m) {
   m.def("pack_pairs", &pack_pairs, nb::arg("queries"), nb::arg("targets"), "Columns of a batch named pair1, pair2, …");
   nb::class_<OnePair>(m, "OnePair", "One pair, to be aligned by itself")
-      .def(
-          "__init__",
-          [](OnePair* self, nb::handle query, nb::handle target, bool estimated) {
-            new (self) OnePair(one_pair(query, target), estimated);
-          },
-          nb::arg("query"), nb::arg("target"), nb::arg("estimated"))
       .def_prop_ro("query_len", &OnePair::query_len)
-      .def_prop_ro("target_len", &OnePair::target_len)
+      .def_prop_ro("longest", &OnePair::longest)
       .def_prop_ro("flags", &OnePair::flags)
-      .def_prop_ro("est_edits", &OnePair::est_edits)
-      .def("align", &align_one, nb::arg("aligner"), nb::arg("options"), nb::arg("cancelled"),
-           "(status, cut, score, span, CIGAR, edits)");
+      .def_prop_ro("est_edits", &OnePair::est_edits);
+  nb::class_<BoundOneByOne>(m, "OneByOne", "Aligns pairs in the calling thread, first by a kernel for their kind")
+      .def("__init__", &make_one_by_one, nb::arg("kernels"), nb::arg("estimated"), nb::arg("far"),
+           nb::arg("asked_above"), nb::arg("ok"))
+      .def("kind", &kind_of, nb::arg("pair"),
+           "(longest, edits, flags, far): what pairs have in common for which the same kernel is chosen")
+      .def("align", &align_alone, nb::arg("engine"), nb::arg("query"), nb::arg("target"),
+           "(score, CIGAR, edits, span, exact, ok); or what the engine's first_kernel and further say")
+      .def("align_with", &align_with, nb::arg("pair"), nb::arg("kernel"), "(status, answer as of align or None)");
   m.def("cigar_texts", &cigar_texts, nb::arg("cigar"), nb::arg("cigar_start"), nb::arg("cigar_m"),
         "Each row's CIGAR; \"*\" where it is empty");
   m.def("cigar_letters", &cigar_letters, nb::arg("cigar"), nb::arg("cigar_start"),

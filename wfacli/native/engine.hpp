@@ -39,6 +39,14 @@ struct AlignedRows {
   Buffer<std::int64_t> cigar_start;
   Cigar cigar;
   Buffer<std::int32_t> second;  // second best scores, where they are asked for
+
+  // Drops the rows and keeps their memory.
+  void clear() {
+    for (auto* column : {&status, &cut}) column->clear();
+    for (auto* column : {&score, &span, &second}) column->clear();
+    cigar_start.clear();
+    cigar.runs().clear();
+  }
 };
 
 // Adds a row whose CIGAR ends at `cigar_end` of all runs.
