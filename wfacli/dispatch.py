@@ -14,7 +14,7 @@ import numpy as np
 from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
-from .config import AlignSpec, Ambiguous, Limits
+from .config import AlignSpec, Ambiguous, Limits, Mode
 from .forecast import (
     BITS,
     CAPPED,
@@ -90,6 +90,9 @@ def route(
         return _on_card(pairs, spec, limits)
     if not only and free_in_target(spec):
         return _where_ends_are_free(pairs, spec, limits)
+    if not only and len(short := _in_lanes(pairs, spec)):
+        others = np.delete(every_row(len(pairs)), short)
+        return [Route(short, READS), *([Route(others, CAPPED)] if len(others) else [])]
     only = only or _one_for_all(pairs, spec, limits)
     if only:
         rows = every_row(len(pairs))
@@ -111,6 +114,17 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     if sure.any():
         choice[sure] = names.index(INSIDE)
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+
+
+def _in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
+    """Rows (i32[m]) of overlaps so short that READS computes all their cells sooner than others look for the best."""
+    if spec.mode is not Mode.OVERLAP or not free_in_query(spec) or not Units.of(spec).in_bytes:
+        return every_row(0)
+    short = np.maximum(pairs.q_len, pairs.t_len) <= tuning.READS_OVERLAP
+    if spec.ambiguous is Ambiguous.WILDCARD:
+        short &= (pairs.flags & Flag.NON_ACGT) == 0
+    rows = np.flatnonzero(short).astype(np.int32)
+    return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:

@@ -1,7 +1,7 @@
 // The difference kernels: exact global alignment of noisy pairs by vectorised dynamic programming in a band.
 //
 //   difference        one pair over all lanes (difference_solve.hpp)
-//   difference_reads  a pair in each lane, for short ones (difference_reads.hpp)
+//   difference_reads  a pair in each lane, for short ones (difference_reads.hpp, with free ends difference_free_group.hpp)
 #pragma once
 
 #include "kernel.hpp"
@@ -16,6 +16,7 @@ struct ReadsTask {
   const std::uint8_t* masks;
   std::int32_t count;
   Costs costs;              // divided by their greatest common divisor
+  FreeEnds free;
   bool path;                // whether CIGARs are wanted
   std::int32_t max_score;   // in units of costs; ScoreLimit above it
   std::size_t table_bytes;  // bound on what is kept to find the paths of one vector's pairs
@@ -23,15 +24,16 @@ struct ReadsTask {
 };
 
 // What became of one pair. ScoreLimit where the widest band proves nothing, LengthLimit above kReadsLongest,
-// MemoryLimit and Dropped as in Status, Unsupported for costs that 8 bits do not hold.
+// MemoryLimit and Dropped as in Status, Unsupported for costs that 8 bits do not hold and free ends without a sequence.
 struct ReadsAnswer {
   Status status = Status::Ok;
   std::int32_t score = 0;              // in units of task.costs
   std::int64_t cigar = 0, runs = 0;    // where its CIGAR begins in DifferenceMemory::cigars, and how long it is
+  std::int32_t query_skip = 0, target_skip = 0, query_skip_end = 0, target_skip_end = 0;  // as in KernelAnswer
 };
 
-// Letters of the longest sequence that `difference_reads` takes.
-constexpr std::int32_t kReadsLongest = 2000;
+// Letters of the longest sequence that `difference_reads` takes, and where ends are free: then it computes all cells.
+constexpr std::int32_t kReadsLongest = 2000, kFreeReadsLongest = 512;
 
 // What a thread's difference kernels keep from pair to pair.
 struct DifferenceMemory {

@@ -6,32 +6,20 @@
 // that all values are costs of real paths, never too low. A path that leaves the band takes gaps of at least room + 1
 // letters, and of as many more as the lengths differ by: a cost below theirs is true, as are all cells of all paths
 // of that cost, which makes the path canonical as well.
-//
-// For the way back each cell keeps one byte. Its lower bits are 0 where the path comes from a mismatch, x + 1 where it
-// comes from gap x (insertions first), and otherwise tell how many cells in a row, up to this one, come from matches
-// alone; so the way back takes a run of matches in one step. Its upper bits, one a gap: the gap must go on.
 #pragma once
 
-#include "bits_runs.hpp"
-#include "difference_letters.hpp"
-#include "difference_rows.hpp"
+#include "difference_trace.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Bytes from a line's begin on; what was there is lost.
-WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
-  buffer.clear();
-  buffer.reserve(bytes + 64);
-  return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
-}
-
 template <int P>
 class Group {
-  using S = Scheme<P, std::int8_t, false>;
-  using L = Lanes<std::int8_t>;
-  using Lane = std::int8_t;
-  using Vector = L::Vector;
+  using T = Trace<P>;
+  using S = typename T::S;
+  using L = typename T::L;
+  using Lane = typename T::Lane;
+  using Vector = typename T::Vector;
   using Read = DifferenceMemory::Read;
 
  public:
@@ -64,58 +52,18 @@ class Group {
 
   // Writes the lane's CIGAR.
   void walk(int lane, RunWriter& runs) const {
-    std::int32_t i = n_[lane], j = m_[lane], matches = 0;
-    while (i > 0 && j > 0) {
-      const unsigned source = at(lane, i, j) & kSources;
-      if (source > kGaps) {
-        const auto more = static_cast<std::int32_t>(source - kGaps);
-        matches += more;
-        i -= more;
-        j -= more;
-        continue;
-      }
-      runs.matches(matches);
-      matches = 0;
-      if (source == 0) {
-        runs.add(kDifferent, 1);
-        --i;
-        --j;
-      } else {
-        const bool insertion = source <= kGaps / 2;
-        const std::int32_t letters = gap(lane, i, j, static_cast<int>(source) - 1);
-        runs.add(insertion ? kInsertion : kDeletion, letters);
-        (insertion ? i : j) -= letters;
-      }
-    }
-    runs.matches(matches);
-    if (i > 0) runs.add(kInsertion, i);
-    if (j > 0) runs.add(kDeletion, j);
+    const auto cell = [&](std::int32_t i, std::int32_t j) __attribute__((always_inline)) { return at(lane, i, j); };
+    const typename T::Edge edge = T::back(n_[lane], m_[lane], cell, runs);
+    if (edge.i > 0) runs.add(kInsertion, edge.i);
+    if (edge.j > 0) runs.add(kDeletion, edge.j);
   }
 
  private:
-  static constexpr unsigned kGaps = S::kPlanes;  // ways that gaps can come from
-  static constexpr int kFlags = 2 * P;           // upper bits: which of them must go on
-  static constexpr unsigned kSources = 255u >> kFlags;
-  static constexpr unsigned kUpper = 255u - kSources;
-
   std::size_t cells() const { return static_cast<std::size_t>(columns_) * width_; }
   WFACLI_INLINE unsigned at(int lane, std::int32_t i, std::int32_t j) const {
     const std::size_t cell = static_cast<std::size_t>(j - 1) * width_ + (i - j + origin_[lane]);
     return table_[cell * kLanes + lane];
   }
-  // Letters of gap x that ends in cell (i, j); without opening costs each is a gap of its own.
-  WFACLI_INLINE std::int32_t gap(int lane, std::int32_t i, std::int32_t j, int x) const {
-    std::int32_t letters = 1;
-    if constexpr (P > 0) {
-      const bool insertion = x < P;
-      for (;; ++letters) {
-        (insertion ? i : j) -= 1;
-        if (i == 0 || j == 0 || !(at(lane, i, j) & (0x80u >> x))) break;
-      }
-    }
-    return letters;
-  }
-
   // Lengths and the band: wide enough for what each read asks for.
   void admit(const Read* reads, std::int32_t count) {
     std::int32_t below = 0, above = 0;
@@ -168,14 +116,13 @@ class Group {
       for (std::int32_t i = 1; i <= k && k < width_; ++i)
         u = origins_ == L::all(k - i) ? L::all(s_.edge(i)) : u;
       L::store(slot(kU, k), u);
-      L::store(slot(kRun, k), L::all(kNoRun));
+      L::store(slot(kRun, k), L::all(T::kNoRun));
       for (int g = 0; g < P; ++g) L::store(slot(kB + g, k), step_.full[g]);
     }
     if (task_.path) table_ = aligned_bytes(memory_.table, cells() * kLanes);
   }
 
   enum { kU, kRun, kB };
-  static constexpr std::int32_t kNoRun = kUpper + kGaps;  // one more is a run of one match
   WFACLI_INLINE Lane* slot(int array, std::int32_t k) const {
     return state_ + (static_cast<std::size_t>(array) * (width_ + 1) + k) * kLanes;
   }
@@ -227,7 +174,7 @@ class Group {
         for (int g = 0; g < P; ++g) b[g] = L::load(bs[g] + kLanes);
         z = step(q, t, u, v, a, b);
         Vector run{};
-        if constexpr (Path) run = source(step, q, t, L::load(runs), u, v, a, b, table);
+        if constexpr (Path) run = T::source(step, q, t, L::load(runs), u, v, a, b, table);
         if (Corner && row <= last_origin_) first_row<Path>(step, j, row, v, a, run);
         L::store(us, u);
         us += kLanes;
@@ -256,32 +203,8 @@ class Group {
     const Vector edge = (Vector)(origins_ == L::all(row));
     v = edge != 0 ? L::all(s_.edge(j)) : v;
     for (int g = 0; g < P; ++g) a[g] = edge != 0 ? step.full[g] : a[g];
-    if constexpr (Path) run = edge != 0 ? L::all(kNoRun) : run;
+    if constexpr (Path) run = edge != 0 ? L::all(T::kNoRun) : run;
   }
-
-  // Keeps where the cell's path comes from. Returns its run, with the upper bits set; `run` is that of the cell before
-  // it on the diagonal.
-  WFACLI_INLINE static Vector source(const Step<S>& step, const std::uint8_t* q, const std::uint8_t* t, Vector run,
-                                     Vector u, Vector v, const Vector* a, const Vector* b, std::uint8_t* to) {
-    const Vector least = L::all(kNoRun);
-    run = L::one_more(run > least ? run : least);
-    run = L::compared(q, t, run, L::all(kUpper), false);
-    if constexpr (P == 0) {
-      run = v == 0 ? L::all(kUpper + 2) : run;
-      run = u == 0 ? L::all(kUpper + 1) : run;
-    }
-    for (int g = P - 1; g >= 0; --g) run = b[g] == none(step, g) ? L::all(kUpper + P + 1 + g) : run;
-    for (int g = P - 1; g >= 0; --g) run = a[g] == none(step, g) ? L::all(kUpper + 1 + g) : run;
-    // What is less than full has its top bit set once full is taken away.
-    Vector kept = run;
-    for (int g = 0; g < P; ++g) {
-      kept = L::choose(kept, L::shifted(a[g] - step.full[g], g), L::all(0x80 >> g));
-      kept = L::choose(kept, L::shifted(b[g] - step.full[g], P + g), L::all(0x80 >> (P + g)));
-    }
-    L::store(reinterpret_cast<Lane*>(to), kept);
-    return run;
-  }
-  WFACLI_INLINE static Vector none(const Step<S>& step, int g) { return g ? step.between : Vector{}; }
 
   const ReadsTask& task_;
   DifferenceMemory& memory_;

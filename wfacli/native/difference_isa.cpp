@@ -1,4 +1,5 @@
 // The difference kernel for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+#include "difference_free_group.hpp"
 #include "difference_reads.hpp"
 #include "difference_solve.hpp"
 
@@ -42,15 +43,23 @@ KernelAnswer difference(const KernelTask& task, DifferenceMemory& memory, Cigar&
   return task.costs.linear() ? by_costs<0>(task, memory, cigar) : by_costs<1>(task, memory, cigar);
 }
 
+template <int Pieces>
+static void reads_by_ends(const ReadsTask& task, DifferenceMemory& memory, ReadsAnswer* answers) {
+  if (task.free.any())
+    FreeReads<Pieces>(task, memory, answers).run();
+  else
+    Reads<Pieces>(task, memory, answers).run();
+}
+
 void difference_reads(const ReadsTask& task, DifferenceMemory& memory, ReadsAnswer* answers) {
   if (lane_need(task.costs) > INT8_MAX) {
     for (std::int32_t p = 0; p < task.count; ++p) answers[p] = {.status = Status::Unsupported};
   } else if (task.costs.pieces == 2) {
-    Reads<2>(task, memory, answers).run();
+    reads_by_ends<2>(task, memory, answers);
   } else if (task.costs.linear()) {
-    Reads<0>(task, memory, answers).run();
+    reads_by_ends<0>(task, memory, answers);
   } else {
-    Reads<1>(task, memory, answers).run();
+    reads_by_ends<1>(task, memory, answers);
   }
 }
 

@@ -118,18 +118,8 @@ class Reads {
     a.runs = static_cast<std::int64_t>(m_.cigars.size()) - a.cigar;
   }
 
-  // Two passes over buckets.
   void sort(Buffer<Read>& reads) {
-    constexpr std::uint32_t kBuckets = 512;
-    m_.sorted.resize(reads.size());
-    for (int shift = 0; shift < 18; shift += 9) {
-      std::int32_t first[kBuckets + 1] = {};
-      for (std::size_t x = 0; x < reads.size(); ++x) ++first[(reads[x].key() >> shift) % kBuckets + 1];
-      for (std::uint32_t k = 1; k < kBuckets; ++k) first[k] += first[k - 1];
-      for (std::size_t x = 0; x < reads.size(); ++x)
-        m_.sorted[static_cast<std::size_t>(first[(reads[x].key() >> shift) % kBuckets]++)] = reads[x];
-      std::swap(reads, m_.sorted);
-    }
+    sort_reads(reads, m_.sorted, [](const Read& r) __attribute__((always_inline)) { return r.key(); });
   }
 
   // Aligns what a first band proved nothing for.

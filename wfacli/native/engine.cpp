@@ -166,15 +166,15 @@ void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std:
 void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 8192;
-  const bool served = !options.extension && !options.free.any() && !options.heuristics.any();
+  const bool served = !options.extension && !options.heuristics.any();
   const Costs user = without_bonus(options.costs, options.match);
   const std::int32_t unit = unit_of(user), most = options.max_cost < 0 ? INT32_MAX / 2 / unit : options.max_cost / unit;
   for (std::int64_t first = 0; first < count; first += kChunk) {
     const std::int64_t chunk = std::min(kChunk, count - first);
     take_reads(batch, rows + first, served ? chunk : 0, options);
     reads_.resize(pairs_.size());
-    const ReadsTask task{pairs_.data(), masks_.data(), static_cast<std::int32_t>(pairs_.size()), divided(user, unit),
-                         options.path,  most,          options.table_bytes,                      &cancelled};
+    const ReadsTask task{pairs_.data(), masks_.data(), static_cast<std::int32_t>(pairs_.size()),
+                         divided(user, unit), options.free, options.path, most, options.table_bytes, &cancelled};
     entry_.difference_reads(task, memory_.difference, reads_.data());
     std::size_t next = 0;
     for (std::int64_t r = first; r < first + chunk; ++r) {
@@ -185,6 +185,8 @@ void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std:
         answer.status = found.status;
         if (found.status == Status::Ok) {
           answer.score = users_score(found.score, batch.pair(i), options, unit);
+          answer.query_skip = found.query_skip, answer.query_skip_end = found.query_skip_end;
+          answer.target_skip = found.target_skip, answer.target_skip_end = found.target_skip_end;
           out.cigar.runs().append(memory_.difference.cigars.data() + found.cigar, static_cast<std::size_t>(found.runs));
         }
       }
