@@ -33,6 +33,7 @@ from .forecast import (
     free_in_target,
     is_edit,
     is_inside,
+    lanes_serve,
     most_in_table,
     on_gpu,
     only_banded,
@@ -118,12 +119,9 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
 
 def _in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
     """Rows (i32[m]) of overlaps so short that READS computes all their cells sooner than others look for the best."""
-    if spec.mode is not Mode.OVERLAP or not free_in_query(spec) or not Units.of(spec).in_bytes:
+    if spec.mode is not Mode.OVERLAP or not free_in_query(spec):
         return every_row(0)
-    short = np.maximum(pairs.q_len, pairs.t_len) <= tuning.READS_OVERLAP
-    if spec.ambiguous is Ambiguous.WILDCARD:
-        short &= (pairs.flags & Flag.NON_ACGT) == 0
-    rows = np.flatnonzero(short).astype(np.int32)
+    rows = np.flatnonzero(lanes_serve(pairs, spec)).astype(np.int32)
     return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
 
 

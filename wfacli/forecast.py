@@ -63,6 +63,14 @@ def free_in_query(spec: AlignSpec) -> bool:
     return bool(spec.free.query_begin or spec.free.query_end) and not spec.heuristics
 
 
+def lanes_serve(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
+    """Pairs (bool[n]) with free ends of the query that READS takes."""
+    short: npt.NDArray[np.bool_] = np.maximum(pairs.q_len, pairs.t_len) <= tuning.READS_OVERLAP
+    if spec.ambiguous is Ambiguous.WILDCARD:
+        short &= (pairs.flags & Flag.NON_ACGT) == 0
+    return short & Units.of(spec).in_bytes
+
+
 def is_inside(spec: AlignSpec) -> bool:
     """Whether INSIDE can serve: by edits it looks for where the query may lie in a target with free ends."""
     return free_in_target(spec) and not spec.penalties.match
@@ -133,7 +141,15 @@ class Forecast:
             self._add_free_ends(times)
         if is_inside(self._spec):
             times[CPU_KERNELS.index(INSIDE)] = self._inside() / self._threads
+        if free_in_query(self._spec):
+            times[CPU_KERNELS.index(READS)] = self._in_lanes() / self._threads
         return times
+
+    def _in_lanes(self) -> F64:
+        """Microseconds (f64[n]) of one thread for short pairs with free ends, of which all cells are computed."""
+        longest, cells = self._shapes[0], self._pairs.q_len.astype(np.float64) * self._pairs.t_len
+        times = tuning.cpu_models(instruction_set()).reads_overlap.of(longest, cells)
+        return np.where(lanes_serve(self._pairs, self._spec), times, np.inf)
 
     def _inside(self) -> F64:
         """Microseconds (f64[n]) of one thread for queries inside targets."""

@@ -38,6 +38,7 @@ class CpuModels:
     stripes: Model  # work: letters * edits
     difference: Model  # work: letters * diagonals of the band
     reads: Model  # the same; up to 1,000 letters and errors of 15%
+    reads_overlap: Model  # work: cells
     wavefront: Model  # work: cells of all components of a wavefront to the end, and ROW for each
     wavefront_linear: Model  # the same for gaps without opening
     inside_lanes: Model  # longest: of the query; work: words of the query * columns of the target
@@ -51,6 +52,7 @@ AVX512 = CpuModels(
     stripes=Model(2.28, 0.0114, 1.25e-05),
     difference=Model(0.00182, 0.0102, 4.35e-05),
     reads=Model(0.0282, 0.0, 0.000152),
+    reads_overlap=Model(0.1, 0.0, 9.2e-05),
     wavefront=Model(0.118, 0.00027, 0.00021),
     wavefront_linear=Model(0.109, 0.000213, 0.0009),
     inside_lanes=Model(0.1, 0.0055, 0.00035),
@@ -64,6 +66,7 @@ AVX2 = CpuModels(
     stripes=Model(2.36, 0.0111, 1.34e-05),
     difference=Model(0.168, 0.00795, 4.83e-05),
     reads=Model(0.0266, 0.0, 0.000192),
+    reads_overlap=Model(0.1, 0.0, 0.000122),
     wavefront=Model(0.0841, 0.000262, 0.000173),
     wavefront_linear=Model(0.0933, 0.000212, 0.000635),
     inside_lanes=Model(0.2, 0.0065, 0.00078),
@@ -75,6 +78,7 @@ SSE42 = CpuModels(
     stripes=Model(1.7, 0.0155, 3.4e-05),
     difference=Model(0.453, 0.00649, 9.64e-05),
     reads=Model(0.0263, 0.0, 0.00023),
+    reads_overlap=Model(0.1, 0.0, 0.000186),
     wavefront=Model(0.0826, 0.000249, 0.00018),
     wavefront_linear=Model(0.0924, 0.000221, 0.00068),
     inside_lanes=Model(0.4, 0.012, 0.0018),
@@ -91,9 +95,9 @@ def cpu_models(build: str) -> CpuModels:
 # Letters of paths in the widest band of bits: those of longer pairs leave the cache; stripes take 0.9 to 1.05 of that.
 BITS_LONGEST = 6000
 READS_LONGEST = 2000  # letters (native/difference.hpp)
-# Overlaps: letters up to which all cells are computed, a pair a lane (likewise), and pairs from which on lanes are full
-# enough. Two shared cores, 2026-11-23, AVX-512: 50, 150, 250, 500 letters 0.35, 2.0, 6, 23 us beside 2.4 to 3, 7 to 9,
-# 11 to 16, 30 to 36 by a look ahead and bands.
+# Overlaps: letters up to which all cells are computed, a pair a lane (likewise), and pairs from which on lanes are
+# full enough. Two shared cores, 2026-11-23, AVX-512: 50, 150, 250, 500 letters 0.35, 2.0, 6, 23 us beside 2.4 to 3,
+# 7 to 9, 11 to 16, 30 to 36 by a look ahead and bands.
 READS_OVERLAP, READS_TOGETHER = 512, 24
 ROW = 80.0
 # Diagonals that free ends add: the share of them that a band has not left out before its end, and how many times as

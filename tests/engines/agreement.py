@@ -86,9 +86,9 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
     yield None, AMPLE
     yield from ((TABLE, AMPLE), (LINEAR, TIGHT), (LINEAR, NARROW))
     if free_in_target(spec):
-        yield from ((DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT))
+        yield from ((DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT), (READS, AMPLE))
     if free_in_query(spec):
-        yield from ((CAPPED, AMPLE), (DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT))
+        yield from ((CAPPED, AMPLE), (DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT), (READS, AMPLE), (READS, TIGHT))
     if is_inside(spec):
         yield from ((INSIDE, AMPLE), (INSIDE, TIGHT))
     if spec.mode is not Mode.GLOBAL or spec.heuristics:

@@ -19,6 +19,7 @@ from tests.engines.agreement import (
     ends_of,
     free_ends,
     optimum,
+    same,
     seed_of,
     spec_for,
 )
@@ -27,7 +28,7 @@ from wfacli._native import instruction_sets
 from wfacli.batch import Status
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.dispatch import after, candidates, route
-from wfacli.forecast import CAPPED, DIFFERENCE, LINEAR, TABLE
+from wfacli.forecast import CAPPED, DIFFERENCE, LINEAR, READS, TABLE
 from wfacli.io.memory import pairs_of
 
 BONUS = [SCHEMES[k] for k in (1, 3, 5, 8, 9, 10, 13, 14)]  # without a bonus an overlap had best be empty
@@ -115,3 +116,63 @@ def test_a_wavefront_that_has_looked_far_hands_on():
     assert (second.kernel, second.rows.tolist()) == (DIFFERENCE, [1])
     aligner = wfacli.Aligner(mode="overlap", match=2)
     assert aligner.align(*apart) == next(iter(aligner.align_batch([apart[0]], [apart[1]])))
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (1, 5, 9, 13)], ids=str)
+def test_short_ones_share_a_vector(scheme, isa):
+    spec = spec_for(scheme, Mode.OVERLAP)
+    for turn in range(TIMES):
+        seed = seed_of(scheme, turn)
+        # Lanes of like lengths, of all lengths, some beyond what it takes, some without a sequence.
+        pairs = (
+            overlaps(seed, 100, 100) + overlaps(seed, 60, 400, b"ACN") + [(b"", b"ACGT"), (b"ACGT", b""), (b"", b"")]
+        )
+        found, bands = (aligned(pairs, spec, kernel, Limits(), isa) for kernel in (None, DIFFERENCE))
+        assert same(found, bands)
+        longest = np.array([max(map(len, pair)) for pair in pairs])
+        lanes = np.array([found.kernels[k] == READS for k in found.origin])
+        assert np.array_equal(lanes[:160], longest[:160] <= 512) and not lanes[160:].any() and not lanes.all()
+
+
+@pytest.mark.parametrize("free", [(300, 0, 0, 20), (1, 2, 3, 4), (0, 500, 500, 0), (0, 0, 500, 500)])
+def test_short_ones_that_may_leave_out_some_letters(free):
+    rng = random.Random(seed_of(free))
+    pairs = [
+        (pairgen.sequence(rng, rng.randrange(1, 512), b"ACGT"), b"ACGT" * rng.randrange(1, 128)) for _ in range(20)
+    ]
+    for scheme in (SCHEMES[1], SCHEMES[6], SCHEMES[13]):
+        spec = spec_for(scheme, Mode.ENDS_FREE, FreeEnds(*free))
+        lanes, bands = (aligned(pairs, spec, kernel, Limits()) for kernel in (READS, DIFFERENCE))
+        assert same(lanes, bands) and {lanes.kernels[k] for k in lanes.origin} == {READS}
+        alone = aligned(pairs, spec_for(scheme, Mode.ENDS_FREE, FreeEnds(*free), score_only=True), READS, Limits())
+        assert np.array_equal(alone.score, lanes.score) and np.array_equal(alone.span, lanes.span)
+        assert not len(alone.cigar)
+
+
+def test_who_shares_a_vector():
+    few, many = overlaps(1, 23, 100), overlaps(2, 24, 100)
+    long, other = (pairgen.sequence(random.Random(3), 513, b"ACGT"),) * 2, (b"ACGTN", b"ACGTN")
+
+    def kernels(pairs, spec):
+        return {r.kernel: r.rows.tolist() for r in route(pairs_of(*zip(*pairs, strict=True)), spec, Limits())}
+
+    spec = spec_for(SCHEMES[9], Mode.OVERLAP)
+    assert kernels(few, spec) == {CAPPED: list(range(23))}
+    assert kernels(many, spec) == {READS: list(range(24))}
+    assert kernels([long, *many, long], spec) == {READS: list(range(1, 25)), CAPPED: [0, 25]}
+    wild = spec_for(SCHEMES[9], Mode.OVERLAP, ambiguous=Ambiguous.WILDCARD)
+    assert kernels([other, *many], wild) == {READS: list(range(1, 25)), CAPPED: [0]}
+    assert kernels([other, *many], spec) == {READS: list(range(25))}
+    assert kernels(many, spec_for(SCHEMES[9], Mode.ENDS_FREE, FreeEnds(query_end=3))) == {CAPPED: list(range(24))}
+    assert kernels(many, spec_for(SCHEMES[10], Mode.OVERLAP)) == {CAPPED: list(range(24))}, "costs beyond a byte"
+
+
+def test_short_ones_keep_a_bound():
+    rng = random.Random(8)
+    queries = [pairgen.sequence(rng, 60, b"ACGT") for _ in range(40)]
+    pairs = [(query, pairgen.mutated(rng, query, b"ACGT", 0.1)) for query in queries]
+    free = FreeEnds(query_begin=5, target_end=5)
+    bounded = spec_for(SCHEMES[6], Mode.ENDS_FREE, free, max_cost=40)
+    lanes, rows = (aligned(pairs, bounded, kernel, Limits()) for kernel in (READS, TABLE))
+    assert same(lanes, rows) and set(lanes.status.tolist()) == {Status.OK, Status.SCORE_LIMIT}
