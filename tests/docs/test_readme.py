@@ -44,6 +44,7 @@ PROSE = (
     (f"at 99.4% {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
     (f"{N} to {N} times edlib's rate", ("api-rate",), ("times_the_peer",)),
     (f"and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
+    (f"a call a pair, {N} to {N} times edlib's and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
     (f"WFA-GPU {N} to {N} s, GASAL2 {N} s", ("gpu-table",), ("best_seconds",)),
     (f"{N} MB for three million pairs to PAF, {N} MB", ("peak-memory",), ("300000", "3000000")),
     (f"with the path: {N} to {N} microseconds", ("free-table",), ("us_a_pair",)),
