@@ -262,9 +262,7 @@ def padded(nbytes: int, to: int = 512) -> int:
 
 # Lengths in steps, each of which has one build: multiples of 16, so that none lies across the end of a stripe.
 _LONGEST = 16_384  # beyond it all have one
-_STEPS = np.unique(
-    np.concatenate([np.arange(16, 1024, 16), np.arange(1024, 4096, 64), np.arange(4096, _LONGEST + 1, 512)])
-)
+_STEPS = np.concatenate([np.arange(16, 1024, 16), np.arange(1024, 4096, 64), np.arange(4096, _LONGEST + 1, 512)])
 STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # of each length
 
 
