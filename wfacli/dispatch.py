@@ -118,10 +118,14 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
 
 
 def _in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
-    """Rows (i32[m]) of overlaps so short that READS computes all their cells sooner than others look for the best."""
-    if spec.mode is not Mode.OVERLAP or not free_in_query(spec):
+    """Rows (i32[m]) so short that READS computes all their cells sooner than others look for the best ends."""
+    if not free_in_query(spec) or spec.max_cost is not None:
         return every_row(0)
-    rows = np.flatnonzero(lanes_serve(pairs, spec)).astype(np.int32)
+    short = lanes_serve(pairs, spec)
+    if spec.mode is not Mode.OVERLAP:
+        # A wavefront that may begin on few diagonals ends clean pairs before all cells are computed.
+        short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_AT_ONCE, 2 * sum(spec.free.as_tuple()))
+    rows = np.flatnonzero(short).astype(np.int32)
     return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
 
 
@@ -340,6 +344,8 @@ def after(
     status, rows = status[left], rows[left]  # of many mostly few
     if done.kernel == CAPPED and (status == Status.MEMORY_LIMIT).any():
         return _beyond_the_table(status, rows, spec, pairs, limits or Limits())
+    if done.kernel == CAPPED and free_in_query(spec):
+        return _dense_ends(next_rung(CAPPED, status, rows, spec), spec, pairs)
     if done.kernel == LINEAR and done.again:
         return next_rung(CAPPED, status, rows, spec)
     if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
@@ -351,6 +357,20 @@ def after(
     if done.again:
         return [*routes, Route(rows[narrow], _dense(spec))]
     return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
+
+
+def _dense_ends(routes: list[Route], spec: AlignSpec, pairs: PairBatch) -> list[Route]:
+    """The same routes; of those to DIFFERENCE short pairs with free ends go to READS if they fill a vector."""
+    found: list[Route] = []
+    for way in routes:
+        lanes = lanes_serve(pairs.part(way.rows), spec)
+        if way.kernel != DIFFERENCE or np.count_nonzero(lanes) < tuning.READS_TOGETHER:
+            found.append(way)
+            continue
+        found.append(Route(way.rows[lanes], READS))
+        if not lanes.all():
+            found.append(Route(way.rows[~lanes], DIFFERENCE))
+    return found
 
 
 def _beyond_the_table(status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits) -> list[Route]:

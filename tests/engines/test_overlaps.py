@@ -164,7 +164,13 @@ def test_who_shares_a_vector():
     wild = spec_for(SCHEMES[9], Mode.OVERLAP, ambiguous=Ambiguous.WILDCARD)
     assert kernels([other, *many], wild) == {READS: list(range(1, 25)), CAPPED: [0]}
     assert kernels([other, *many], spec) == {READS: list(range(25))}
-    assert kernels(many, spec_for(SCHEMES[9], Mode.ENDS_FREE, FreeEnds(query_end=3))) == {CAPPED: list(range(24))}
+    longer = [*overlaps(4, 24, 100), (long[0][:170], long[0][:160])]
+    few_free, many_free = (spec_for(SCHEMES[6], Mode.ENDS_FREE, FreeEnds(query_end=n)) for n in (3, 200))
+    short = [row for row, pair in enumerate(longer) if max(map(len, pair)) <= 160]
+    assert kernels(longer * 2, few_free)[READS] == [*short, *(row + len(longer) for row in short)]
+    assert len(short) < len(longer) and set(kernels(longer * 2, many_free)) == {READS}
+    bounded = spec_for(SCHEMES[6], Mode.ENDS_FREE, FreeEnds(query_end=200), max_cost=50)
+    assert READS not in kernels(many, bounded), "a bound is the kernels' own to keep"
     assert kernels(many, spec_for(SCHEMES[10], Mode.OVERLAP)) == {CAPPED: list(range(24))}, "costs beyond a byte"
 
 
@@ -176,3 +182,17 @@ def test_short_ones_keep_a_bound():
     bounded = spec_for(SCHEMES[6], Mode.ENDS_FREE, free, max_cost=40)
     lanes, rows = (aligned(pairs, bounded, kernel, Limits()) for kernel in (READS, TABLE))
     assert same(lanes, rows) and set(lanes.status.tolist()) == {Status.OK, Status.SCORE_LIMIT}
+
+
+def test_short_ones_go_on_in_a_vector():
+    """Pairs with few free letters, which a wavefront has first, and mostly no end for."""
+    rng = random.Random(9)
+    queries = [pairgen.sequence(rng, 300, b"ACGT") for _ in range(30)]
+    pairs = [(query, pairgen.mutated(rng, query, b"ACGT", 0.15)) for query in queries]
+    clean, long = (queries[0],) * 2, tuple(pairgen.sequence(rng, 600, b"ACGT") for _ in range(2))
+    spec = spec_for(SCHEMES[6], Mode.ENDS_FREE, FreeEnds(query_begin=5, target_end=5))
+    found = aligned([clean, long, *pairs], spec, None, Limits())
+    assert same(found, aligned([clean, long, *pairs], spec, TABLE, Limits()))
+    assert [found.kernels[k] for k in found.origin] == [CAPPED, DIFFERENCE] + [READS] * 30
+    few = aligned(pairs[:5], spec, None, Limits())
+    assert {few.kernels[k] for k in few.origin} == {DIFFERENCE}
