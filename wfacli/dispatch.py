@@ -14,7 +14,7 @@ import numpy as np
 from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
-from .config import AlignSpec, Ambiguous, Limits, Mode
+from .config import AlignSpec, Ambiguous, Limits
 from .forecast import (
     BITS,
     CAPPED,
@@ -31,6 +31,7 @@ from .forecast import (
     forecaster,
     free_in_query,
     free_in_target,
+    in_lanes,
     is_edit,
     is_inside,
     lanes_serve,
@@ -89,11 +90,12 @@ def route(
     only = forced
     if gpu and not only and plainly_global(spec):
         return _on_card(pairs, spec, limits)
-    if not only and free_in_target(spec):
+    short = every_row(0) if only else in_lanes(pairs, spec)
+    if not only and free_in_target(spec) and len(short) < len(pairs):
         return _where_ends_are_free(pairs, spec, limits)
-    if not only and len(short := _in_lanes(pairs, spec)):
-        others = np.delete(every_row(len(pairs)), short)
-        return [Route(short, READS), *([Route(others, CAPPED)] if len(others) else [])]
+    if len(short):
+        ways = (Route(short, READS), Route(np.delete(every_row(len(pairs)), short), CAPPED))
+        return [way for way in ways if len(way.rows)]
     only = only or _one_for_all(pairs, spec, limits)
     if only:
         rows = every_row(len(pairs))
@@ -115,18 +117,6 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     if sure.any():
         choice[sure] = names.index(INSIDE)
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
-
-
-def _in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
-    """Rows (i32[m]) so short that READS computes all their cells sooner than others look for the best ends."""
-    if not free_in_query(spec) or spec.max_cost is not None:
-        return every_row(0)
-    short = lanes_serve(pairs, spec)
-    if spec.mode is not Mode.OVERLAP:
-        # A wavefront that may begin on few diagonals ends clean pairs before all cells are computed.
-        short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_AT_ONCE, 2 * sum(spec.free.as_tuple()))
-    rows = np.flatnonzero(short).astype(np.int32)
-    return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -363,13 +353,9 @@ def _dense_ends(routes: list[Route], spec: AlignSpec, pairs: PairBatch) -> list[
     """The same routes; of those to DIFFERENCE short pairs with free ends go to READS if they fill a vector."""
     found: list[Route] = []
     for way in routes:
-        lanes = lanes_serve(pairs.part(way.rows), spec)
-        if way.kernel != DIFFERENCE or np.count_nonzero(lanes) < tuning.READS_TOGETHER:
-            found.append(way)
-            continue
-        found.append(Route(way.rows[lanes], READS))
-        if not lanes.all():
-            found.append(Route(way.rows[~lanes], DIFFERENCE))
+        lanes = lanes_serve(pairs.part(way.rows), spec) & (way.kernel == DIFFERENCE)
+        lanes &= np.count_nonzero(lanes) >= tuning.READS_TOGETHER
+        found += [Route(way.rows[some], to) for some, to in ((~lanes, way.kernel), (lanes, READS)) if some.any()]
     return found
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import tuning
 from ._native import Forecaster, instruction_set
-from .batch import Flag, PairBatch
+from .batch import I32, Flag, PairBatch, every_row
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from .gpu import rungs
 from .gpu.plans import NO_BOUND
@@ -64,11 +64,23 @@ def free_in_query(spec: AlignSpec) -> bool:
 
 
 def lanes_serve(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
-    """Pairs (bool[n]) with free ends of the query that READS takes."""
+    """Pairs (bool[n]) with free ends that READS takes."""
     short: npt.NDArray[np.bool_] = np.maximum(pairs.q_len, pairs.t_len) <= tuning.READS_OVERLAP
     if spec.ambiguous is Ambiguous.WILDCARD:
         short &= (pairs.flags & Flag.NON_ACGT) == 0
     return short & Units.of(spec).in_bytes
+
+
+def in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
+    """Rows (i32[m]) so short that READS computes all their cells sooner than others look for the best ends."""
+    if not spec.free or spec.heuristics or spec.max_cost is not None or is_inside(spec):
+        return every_row(0)
+    short = lanes_serve(pairs, spec)
+    if free_in_query(spec) and spec.mode is not Mode.OVERLAP:
+        # A wavefront that may begin on few diagonals ends clean pairs before all cells are computed.
+        short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_AT_ONCE, 2 * sum(spec.free.as_tuple()))
+    rows = np.flatnonzero(short).astype(np.int32)
+    return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
 
 
 def is_inside(spec: AlignSpec) -> bool:
@@ -141,7 +153,7 @@ class Forecast:
             self._add_free_ends(times)
         if is_inside(self._spec):
             times[CPU_KERNELS.index(INSIDE)] = self._inside() / self._threads
-        if free_in_query(self._spec):
+        if self._spec.free:
             times[CPU_KERNELS.index(READS)] = self._in_lanes() / self._threads
         return times
 

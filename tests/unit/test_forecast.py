@@ -78,6 +78,15 @@ def promised(kernel, spec, limits, pair):
     return time if serves(kernel, spec, limits, *pair) else math.inf, tried
 
 
+def in_lanes(batch, spec):
+    """Microseconds of READS where ends are free, all cells; infinite for pairs that it does not take."""
+    for q, t, flags in zip(batch.q_len, batch.t_len, batch.flags, strict=True):
+        model = tuning.cpu_models(instruction_set()).reads_overlap
+        wild = spec.ambiguous is Ambiguous.WILDCARD and flags & 1
+        served = Units.of(spec).in_bytes and max(q, t) <= tuning.READS_OVERLAP and not wild
+        yield model.start + model.unit * float(q) * float(t) if served else math.inf
+
+
 def shapes(batch):
     for q, t, edits, flags in zip(batch.q_len, batch.t_len, batch.est_edits, batch.flags, strict=True):
         longest = int(max(q, t))
@@ -116,6 +125,8 @@ def test_times_are_those_of_the_models():
     for batch, spec, limits in cases(40):
         for kernel in CPU_KERNELS:
             wanted = [promised(kernel, spec, limits, pair)[0] for pair in shapes(batch)]
+            if kernel == READS and spec.free:
+                wanted = list(in_lanes(batch, spec))
             assert Forecast(batch, spec, limits).microseconds(kernel) == pytest.approx(wanted, rel=1e-12)
 
 
@@ -128,6 +139,11 @@ def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best()
         rows = known if len(known) else np.arange(0, len(batch), max(len(batch) // dispatch.SAMPLE, 1))
         only = None if len(known) > len(batch) / 2 else plainly_best(batch, spec, limits, rows)
         wanted = np.full(len(batch), names.index(only)) if only else times.argmin(axis=0)
+        short = np.maximum(batch.q_len, batch.t_len) <= tuning.READS_AT_ONCE
+        lanes = short & np.isfinite(list(in_lanes(batch, spec))) & bool(spec.free)
+        if np.count_nonzero(lanes) >= tuning.READS_TOGETHER:
+            names = (*names, READS)
+            wanted[lanes] = len(names) - 1
         for r in route(batch, spec, limits):
             assert r.rows.dtype == np.int32 and (wanted[r.rows] == names.index(r.kernel)).all()
             wanted[r.rows] = -1
