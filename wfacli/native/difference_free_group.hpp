@@ -42,7 +42,7 @@ class FreeGroup {
     const std::size_t bytes = static_cast<std::size_t>(rows_) * columns_ * kLanes;
     if (bytes > task_.table_bytes) return false;
     table_ = aligned_bytes(memory_.table, bytes);
-    lay_out_letters(reads, count);
+    text_.fill(task_, {reads, count, rows_, columns_, nullptr}, memory_.text);
     lay_out_state();
     for (std::int32_t j = 1; j <= columns_; ++j) {
       const Vector last = column(j);
@@ -86,23 +86,6 @@ class FreeGroup {
     }
   };
 
-  void lay_out_letters(const Read* reads, std::int32_t count) {
-    const std::int32_t q_count = (rows_ + 15) / 16 * 16, t_count = (columns_ + 15) / 16 * 16;
-    q_ = aligned_bytes(memory_.text, static_cast<std::size_t>(q_count + t_count) * kLanes);
-    t_ = q_ + static_cast<std::size_t>(q_count) * kLanes;
-    Strand query[kLanes], target[kLanes];
-    LettersV masks;
-    for (int l = 0; l < kLanes; ++l) {
-      const std::int32_t pair = reads[l < count ? l : 0].pair;
-      const PairView& p = task_.pairs[pair];
-      query[l] = {p.query, n_[l], 0};
-      target[l] = {p.target, m_[l], 0};
-      masks[l] = task_.masks[pair];
-    }
-    lay_out(query, masks, q_count, q_);
-    lay_out(target, masks, t_count, t_);
-  }
-
   // Of so many letters, of which `free` may be left out, before all others.
   std::int32_t along(std::int32_t letters, std::int32_t free) const {
     const std::int32_t out = smaller(letters, free);
@@ -136,8 +119,8 @@ class FreeGroup {
   Vector column(std::int32_t j) {
     // Local, since a store of bytes might change them for all that the compiler knows.
     const Step<S> step = step_;
-    const std::uint8_t* q = q_;
-    const std::uint8_t* const t = t_ + static_cast<std::size_t>(j - 1) * kLanes;
+    const std::uint8_t* q = text_.query;
+    const std::uint8_t* const t = text_.target + static_cast<std::size_t>(j - 1) * kLanes;
     std::uint8_t* table = table_ + static_cast<std::size_t>(j - 1) * rows_ * kLanes;
     Lane *us = slot(kU, 1), *runs = slot(kRun, 1), *bs[P + 1];
     for (int g = 0; g < P; ++g) bs[g] = slot(kB + g, 1);
@@ -203,7 +186,8 @@ class FreeGroup {
   std::int32_t n_[kLanes], m_[kLanes], row_cost_[kLanes];  // row_cost_: of (n, j)
   Ending row_end_[kLanes], column_end_[kLanes];
   std::int32_t rows_ = 0, least_ = 0, columns_ = 0;  // the longest and the shortest query, the longest target
-  std::uint8_t *q_ = nullptr, *t_ = nullptr, *table_ = nullptr;
+  LanesText text_;
+  std::uint8_t* table_ = nullptr;
   Lane* state_ = nullptr;
 };
 

@@ -34,7 +34,7 @@ class Group {
   bool run(const Read* reads, std::int32_t count) {
     admit(reads, count);
     if (task_.path && cells() * kLanes > task_.table_bytes) return false;
-    lay_out_letters(reads, count);
+    text_.fill(task_, {reads, count, columns_ + width_, columns_, origin_}, memory_.text);
     lay_out_state();
     if (task_.path)
       sweep<true>();
@@ -83,23 +83,6 @@ class Group {
       origin_[l] = end_ - (n_[l] - m_[l]);
       last_origin_ = larger(last_origin_, origin_[l]);
     }
-  }
-
-  void lay_out_letters(const Read* reads, std::int32_t count) {
-    const std::int32_t q_count = (columns_ + width_ + 15) / 16 * 16, t_count = (columns_ + 15) / 16 * 16;
-    q_ = aligned_bytes(memory_.text, static_cast<std::size_t>(q_count + t_count) * kLanes);
-    t_ = q_ + static_cast<std::size_t>(q_count) * kLanes;
-    Strand query[kLanes], target[kLanes];
-    LettersV masks;
-    for (int l = 0; l < kLanes; ++l) {
-      const std::int32_t pair = reads[l < count ? l : 0].pair;
-      const PairView& p = task_.pairs[pair];
-      query[l] = {p.query, n_[l], origin_[l]};
-      target[l] = {p.target, m_[l], 0};
-      masks[l] = task_.masks[pair];
-    }
-    lay_out(query, masks, q_count, q_);
-    lay_out(target, masks, t_count, t_);
   }
 
   // Column 0, and what lies beside the band.
@@ -159,8 +142,8 @@ class Group {
   WFACLI_INLINE Vector column(std::int32_t j) {
     // Local, since a store of bytes might change them for all that the compiler knows.
     const Step<S> step = step_;
-    const std::uint8_t* q = q_ + static_cast<std::size_t>(j - 1) * kLanes;
-    const std::uint8_t* const t = t_ + static_cast<std::size_t>(j - 1) * kLanes;
+    const std::uint8_t* q = text_.query + static_cast<std::size_t>(j - 1) * kLanes;
+    const std::uint8_t* const t = text_.target + static_cast<std::size_t>(j - 1) * kLanes;
     std::uint8_t* table = Path ? table_ + static_cast<std::size_t>(j - 1) * width_ * kLanes : nullptr;
     Lane *us = slot(kU, 0), *runs = slot(kRun, 0), *bs[P + 1];
     for (int g = 0; g < P; ++g) bs[g] = slot(kB + g, 0);
@@ -216,7 +199,8 @@ class Group {
   std::int32_t origin_[kLanes];  // the slot of the diagonal that begins in (0, 0)
   std::int32_t score_[kLanes], sums_[kLanes];
   std::int32_t columns_, width_, end_, last_origin_;  // end_: the slot of the diagonal that ends in a lane's last cell
-  std::uint8_t *q_ = nullptr, *t_ = nullptr, *table_ = nullptr;
+  LanesText text_;
+  std::uint8_t* table_ = nullptr;
   Lane* state_ = nullptr;
 };
 

@@ -19,6 +19,37 @@ WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::siz
   return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
 }
 
+// Reads that share a vector, and vectors that take their letters; the query of lane l is `shift[l]` vectors further on.
+struct Lot {
+  const DifferenceMemory::Read* reads;
+  std::int32_t count;  // lanes without a read do as the first
+  std::int32_t query_vectors, target_vectors;
+  const std::int32_t* shift;
+};
+
+// Their reversed letters, a pair in each lane.
+struct LanesText {
+  std::uint8_t *query = nullptr, *target = nullptr;
+
+  void fill(const ReadsTask& task, const Lot& lot, Buffer<std::uint8_t>& memory) {
+    constexpr std::int32_t kLanes = kVectorBytes;
+    const std::int32_t q_count = (lot.query_vectors + 15) / 16 * 16, t_count = (lot.target_vectors + 15) / 16 * 16;
+    query = aligned_bytes(memory, static_cast<std::size_t>(q_count + t_count) * kLanes);
+    target = query + static_cast<std::size_t>(q_count) * kLanes;
+    Strand queries[kLanes], targets[kLanes];
+    LettersV masks;
+    for (int l = 0; l < kLanes; ++l) {
+      const std::int32_t pair = lot.reads[l < lot.count ? l : 0].pair;
+      const PairView& p = task.pairs[pair];
+      queries[l] = {p.query, p.query_len, lot.shift ? lot.shift[l] : 0};
+      targets[l] = {p.target, p.target_len, 0};
+      masks[l] = task.masks[pair];
+    }
+    lay_out(queries, masks, q_count, query);
+    lay_out(targets, masks, t_count, target);
+  }
+};
+
 // Sorts by keys of 18 bits, in two passes over buckets; equals stay in their order. `spare` is memory for it.
 template <class Key>
 WFACLI_INLINE void sort_reads(Buffer<DifferenceMemory::Read>& reads, Buffer<DifferenceMemory::Read>& spare,
