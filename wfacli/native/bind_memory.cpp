@@ -187,7 +187,9 @@ OutColumn<std::int32_t> cigar_letters(InColumn<std::uint32_t> cigar, InColumn<st
 
 // What a Python program gets of a pair that was aligned: (score, CIGAR, edits, span, exact, status).
 nb::tuple answer_of(Alone& own, const AlignOptions& options, nb::handle ok) {
+  constexpr std::size_t kKeptText = std::size_t{1} << 22;  // bytes, between pairs
   thread_local Text text;
+  if (text.buffer().capacity() > kKeptText) text = Text();
   Cigar scratch;
   AlignedRows& rows = own.rows();
   const Written w = as_written({}, rows.cigar.runs().data(), rows.cigar_start[1], false, scratch);

@@ -45,7 +45,6 @@ class Alone {
  public:
   // Replaces the answer before it.
   Status align(const OnePair& pair, const AlignOptions& options);
-  const AlignedRows& rows() const { return rows_; }
   AlignedRows& rows() { return rows_; }
 
  private:
