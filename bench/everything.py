@@ -119,12 +119,13 @@ def all_turns(steps: Sequence[Step], a: argparse.Namespace, files: Files, made: 
     without = no_card() if any(step.card for step in steps) else ""
     here = [step for step in steps if a.dry_run or not (step.card and without)]
     made += [Turn(step.script, 0, without, ran=False) for step in steps if step.card and without]
+    there = catalogue.without_card(files) if without and not a.dry_run else files
     clock = Clock(a.minutes, here)
     for step in here:
         part = clock.part_of_next()
         more = [*(step.quick if a.quick else step.less if clock.short else ()), *turns.words_of_pace(step, part)]
         more += ["--cache", kept] if step.script == "gpu_table" else []
-        words = step.command(a.data, files, more)
+        words = step.command(a.data, there, more)
         if a.dry_run:
             console.print(shlex.join(words), markup=False, highlight=False, soft_wrap=True)
             continue

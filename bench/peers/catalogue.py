@@ -28,6 +28,7 @@ class Peer:
         package: of a registry; "" of what the user builds.
         file: a pattern for its file's name, whose group, if any, is the sequence length that it was compiled for.
         option: of the scripts that takes the file.
+        card: whether it is nothing without a card.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Peer:
     package: str = ""
     file: str = ""
     option: str = ""
+    card: bool = False
 
     def options(self, script: str, files: list[tuple[str, Path]]) -> list[str]:
         """How a script is told of its files; nothing where it does not have it."""
@@ -58,12 +60,12 @@ PEERS = (
     Peer("Block Aligner", ("cpu_table", "gpu_table"), COSTS, file=_BLOCK_ALIGNER, option="--block-aligner"),
     Peer("A*PA2", _PAIR, DISTANCE, file=r"peer_astarpa2\.so", option="--astarpa2"),
     Peer("WavefrontVariants", _PAIR, DISTANCE, file="wavefront", option="--variants"),
-    Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu"),
-    Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu"),
-    Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2"),
+    Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu", card=True),
+    Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu", card=True),
+    Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2", card=True),
     Peer("ksw2", ("guided_table",), SCORE, package="mappy", file=r"peer_ksw2_extend\.so", option="--ksw2"),
-    Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha"),
-    Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa"),
+    Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha", card=True),
+    Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa", card=True),
 )  # fmt: skip
 
 
@@ -78,6 +80,12 @@ def files_in(folder: Path | None) -> dict[str, list[tuple[str, Path]]]:
     # Of a peer that is there several times the first is taken, and each length of one that has lengths.
     return {option: list({size: (size, path) for size, path in reversed(files)}.values())[::-1]
             for option, files in found.items()}  # fmt: skip
+
+
+def without_card(files: Mapping[str, list[tuple[str, Path]]]) -> dict[str, list[tuple[str, Path]]]:
+    """Those of the files that need no card."""
+    on_card = {peer.option for peer in PEERS if peer.card}
+    return {option: found for option, found in files.items() if option not in on_card}
 
 
 def options(script: str, files: Mapping[str, list[tuple[str, Path]]]) -> list[str]:

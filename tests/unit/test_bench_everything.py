@@ -162,6 +162,20 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(t
         everything.main(["--peers", "/nowhere"])
 
 
+def test_peers_that_need_a_card_have_no_turn_without_one(folder, monkeypatch):
+    given = []
+    monkeypatch.setattr(everything, "pages", list)
+    monkeypatch.setattr(everything, "run", lambda step, words, *_: given.extend(words) or turns.DONE)
+    for name in ("agatha", "peer_ksw2_extend.so"):
+        (folder / name).write_text("")
+    for without, options in (("no card: none", {"--ksw2"}), ("", {"--ksw2", "--agatha"})):
+        given.clear()
+        monkeypatch.setattr(everything, "no_card", lambda without=without: without)
+        everything.main(["--only", "guided_table", "gpu_table", "--peers", str(folder)])
+        assert {"--ksw2", "--agatha"} & set(given) == options
+        assert ("--wfa-gpu" in given) == ("--gasal2" in given) == (not without)
+
+
 def test_pages_are_made_of_what_there_is_when_somebody_stops_it(monkeypatch):
     paged = []
 
