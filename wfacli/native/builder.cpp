@@ -9,11 +9,6 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kAlign = 16;
-constexpr std::size_t kOverread = 64;  // so that a wide load at the last letter stays inside
-
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
 // Whether there is nothing but A C G T in either case.
 bool only_acgt(const std::uint8_t* p, std::size_t n) {
   if (n < 16) {

@@ -8,6 +8,10 @@
 
 namespace wfacli {
 
+// Sequences of a batch begin at multiples of kAlign; behind the last one is so much that a wide load stays inside.
+constexpr std::size_t kAlign = 16, kOverread = 64;
+WFACLI_INLINE std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
 // Letters of a batch: in memory that somebody lends while they fit, in their own otherwise.
 class LetterBuffer {
  public:

@@ -9,12 +9,8 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kAlign = 16;    // as in batches
-constexpr std::size_t kOverread = 64;  // so that a wide load at the last letter stays inside
 constexpr std::size_t kKinds = 4096;  // that are remembered at a time
 constexpr std::size_t kKeptRuns = std::size_t{1} << 20;  // of an answer, between pairs
-
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 // Copies letters and fills up with zeros to `room`; their classes.
 std::uint8_t add(std::string_view letters, std::uint8_t* to, std::size_t room) {
@@ -63,7 +59,7 @@ OnePair::OnePair(std::string_view query, std::string_view target, bool estimated
 }
 
 OnePair::Kind OnePair::kind(std::int32_t far) const {
-  return {Rounded(longest()).value(), Rounded(est_edits_).value(), flags_, target_len_ / far >= query_len_};
+  return {Rounded(longest()).value(), Rounded(est_edits_).value(), flags_, is_far(far)};
 }
 
 BatchView OnePair::view() const {
@@ -94,7 +90,7 @@ Alone& alone() {
 }
 
 std::uint32_t OneByOne::key_of(const OnePair& pair) const {
-  const std::uint32_t other = static_cast<std::uint32_t>(pair.flags() << 1 | pair.kind(far_).far);
+  const std::uint32_t other = static_cast<std::uint32_t>(pair.flags() << 1 | pair.is_far(far_));
   return Rounded(pair.longest()).bits() << 16 | Rounded(pair.est_edits()).bits() << 5 | other;
 }
 

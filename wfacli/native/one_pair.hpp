@@ -17,7 +17,7 @@ class OnePair {
   struct Kind {
     std::int32_t longest, edits;
     std::uint8_t flags;
-    bool far;  // the target is many times as long as the query
+    bool far;
   };
 
   // Copies the letters. With `estimated` false the edits are unknown, -1. Throws InputFault; its stream is 1 where the
@@ -28,7 +28,8 @@ class OnePair {
   std::int32_t longest() const { return query_len_ > target_len_ ? query_len_ : target_len_; }
   std::uint8_t flags() const { return flags_; }
   std::int32_t est_edits() const { return est_edits_; }
-  // `far`: times as long as the query.
+  // Whether the target is so many times as long as the query.
+  bool is_far(std::int32_t times) const { return target_len_ / times >= query_len_; }
   Kind kind(std::int32_t far) const;
   // A batch of one; valid while the pair stays where it is.
   BatchView view() const;
@@ -60,7 +61,7 @@ class OneByOne {
  public:
   static constexpr int kUnknown = -1;
 
-  // `far`: as for OnePair::kind. Pairs with longer queries than `asked_above` have no kind: each is asked for.
+  // `far`: as for OnePair::is_far. Pairs with longer queries than `asked_above` have no kind: each is asked for.
   OneByOne(std::vector<AlignOptions> kernels, bool estimated, std::int32_t far, std::int32_t asked_above)
       : kernels_(std::move(kernels)), estimated_(estimated), far_(far), asked_above_(asked_above) {}
 
