@@ -14,7 +14,7 @@ PACKAGE = Path(wfacli.__file__).parent
 STAGES = [
     {"errors"},
     {"config"},
-    {"batch"},
+    {"batch", "costs"},
     {"scoring"},
     {"_native"},
     {"cigar", "stats", "cores", "tuning"},

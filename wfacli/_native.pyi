@@ -94,6 +94,7 @@ class AlignOptions:
         mismatch: int,
         gaps: tuple[tuple[int, int], ...],
         match: int,
+        units: tuple[int, tuple[tuple[int, int], ...], int, int],
         ambiguous: int,
         extension: bool,
         free: tuple[int, int, int, int],

@@ -32,6 +32,8 @@ class Status(enum.IntEnum):
     LENGTH_LIMIT = 3
     DROPPED = 4
     UNSUPPORTED = 5
+    WORK_LIMIT = 6  # another kernel takes less time
+    SCORE_RANGE = 7  # the score does not fit 32 bits, as AS:i has it in BAM
 
 
 class Flag(enum.IntFlag):

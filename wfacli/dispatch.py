@@ -20,6 +20,7 @@ from .forecast import (
     CAPPED,
     DIFFERENCE,
     F64,
+    GOTOH,
     INSIDE,
     LINEAR,
     READS,
@@ -246,8 +247,13 @@ def few_and_short(pairs: PairBatch, rows: I32) -> bool:
 def _dense(spec: AlignSpec) -> str:
     """The CPU's kernel for a global alignment of any pair, however much it costs."""
     if not is_edit(spec):
-        return DIFFERENCE
+        return _whole_matrix(spec)
     return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
+
+
+def _whole_matrix(spec: AlignSpec) -> str:
+    """The CPU's kernel whose time does not grow with the costs."""
+    return DIFFERENCE if Units.of(spec).in_words else GOTOH
 
 
 def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
@@ -304,16 +310,19 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
     if gpu and plainly_global(spec):
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
+    dense = _whole_matrix(spec)
     if free_in_target(spec):
-        return (INSIDE, DIFFERENCE, TABLE, LINEAR) if is_inside(spec) else (DIFFERENCE, TABLE, LINEAR)
+        return (INSIDE, dense, TABLE, LINEAR) if is_inside(spec) else (dense, TABLE, LINEAR)
+    steep = Units.of(spec).steep and not spec.heuristics
     if free_in_query(spec) and spec.max_cost is None:
-        return (CAPPED,)  # nobody knows how much such pairs have in common: who goes on depends on what it has found
+        # Nobody knows how much such pairs have in common: who goes on depends on what the wavefront has found.
+        return (dense,) if steep else (CAPPED,)
     if not plainly_global(spec):
-        return (TABLE, LINEAR)
+        return (GOTOH,) if steep else (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
         return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
-    return (DIFFERENCE, TABLE, LINEAR) if spec.max_cost is not None else (DIFFERENCE, READS, CAPPED, LINEAR)
+    return (dense, TABLE, LINEAR) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR)
 
 
 def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
@@ -397,13 +406,17 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if kernel == READS:
         return None if status in (Status.OK, Status.DROPPED) else dense
     if kernel == CAPPED:
-        return dense if status in (Status.SCORE_LIMIT, Status.MEMORY_LIMIT) else None
+        return dense if status in (Status.WORK_LIMIT, Status.MEMORY_LIMIT) else None
     if kernel == INSIDE:
-        return DIFFERENCE if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT) else None
-    if kernel in (STRIPES, DIFFERENCE) and status is Status.UNSUPPORTED:
+        return _whole_matrix(spec) if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT) else None
+    if kernel in (STRIPES, DIFFERENCE, GOTOH) and status is Status.UNSUPPORTED:
         return TABLE
-    if kernel in (STRIPES, DIFFERENCE, TABLE) and status is Status.MEMORY_LIMIT:
-        return LINEAR
+    if status is Status.WORK_LIMIT:
+        return GOTOH
+    if status is Status.MEMORY_LIMIT:
+        if kernel in (STRIPES, DIFFERENCE, TABLE):
+            return LINEAR
+        return GOTOH if kernel == LINEAR and not spec.heuristics else None
     return None
 
 

@@ -13,6 +13,7 @@ from . import tuning
 from ._native import Forecaster, instruction_set
 from .batch import I32, Flag, PairBatch, every_row
 from .config import AlignSpec, Ambiguous, Limits, Metric, Mode
+from .costs import UnitCosts
 from .gpu import rungs
 from .gpu.plans import NO_BOUND
 
@@ -24,7 +25,8 @@ READS = "difference-reads"  # the same for short pairs, several a vector
 CAPPED = "wavefront-capped"  # a table that gives up where another kernel will be faster
 TABLE = "wavefront-table"  # every row of the wavefront in memory
 LINEAR = "wavefront-linear"  # checkpoints, and pieces computed again
-CPU_KERNELS = (*BITS, STRIPES, INSIDE, DIFFERENCE, READS, CAPPED, TABLE, LINEAR)
+GOTOH = "gotoh"  # all cells in 32 bits, whatever the costs
+CPU_KERNELS = (*BITS, STRIPES, INSIDE, DIFFERENCE, READS, CAPPED, TABLE, LINEAR, GOTOH)
 GPU_KERNELS = rungs.KERNELS
 KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
 
@@ -243,6 +245,8 @@ class Forecast:
     def features(self, kernel: str) -> tuple[F64, F64]:
         """What a CPU kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
         longest, edits = self._shapes
+        if kernel == GOTOH:
+            return longest, self._pairs.q_len.astype(np.float64) * self._pairs.t_len
         letters, both, edit, square = _work(kernel, self._costs)
         return longest, letters * longest + both * longest * edits + edit * edits + square * edits**2
 
@@ -272,7 +276,8 @@ def _native_model(kernel: str, spec: AlignSpec, limits: Limits, threads: int) ->
     scores = tuning.SCORE_ONLY[family] if spec.score_only and not spec.free else 1.0  # free ends are told by the path
     share = scores / threads * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1.0)
     letters, *rest = (model.unit * factor for factor in _work(kernel, costs))
-    terms = (model.start, model.letter + letters, *rest)
+    cells = model.unit if kernel == GOTOH else 0.0
+    terms = (model.start, model.letter + letters, *rest, cells)
     return (*(share * term for term in terms), *_serves(kernel, spec, limits), 1 / scores)
 
 
@@ -286,9 +291,18 @@ def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float,
         return -1.0, math.inf, False  # Forecast knows
     if kernel == READS:
         return tuning.READS_LONGEST if costs.in_bytes else -1.0, math.inf, not wildcard
+    if kernel == DIFFERENCE:
+        return _longest_in_differences(costs), math.inf, True
+    if kernel == GOTOH and spec.heuristics:
+        return -1.0, math.inf, False
     if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:
         return math.inf, most_in_table(spec, limits), True
     return math.inf, math.inf, kernel != STRIPES or not wildcard
+
+
+def _longest_in_differences(costs: Units) -> float:
+    """Bases of the longest sequences that DIFFERENCE takes, -1 for none (native/difference_isa.cpp)."""
+    return (2**31 - 1) / costs.need / 2 if costs.in_words else -1.0
 
 
 def most_in_table(spec: AlignSpec, limits: Limits) -> float:
@@ -305,6 +319,8 @@ def _work(kernel: str, costs: Units) -> tuple[float, float, float, float]:
         return BITS[kernel], 0.0, 0.0, 0.0
     if kernel == STRIPES:
         return 0.0, 1.0, 0.0, 0.0
+    if kernel == GOTOH:
+        return 0.0, 0.0, 0.0, 0.0  # cells
     if kernel in (DIFFERENCE, READS):  # letters by the diagonals that the band needs
         return 0.0, costs.edit / costs.extend, 0.0, 0.0
     # Rows of a wavefront are scores, edits * costs.edit; each is as wide as gaps of its score reach.
@@ -324,44 +340,64 @@ def _model(kernel: str, costs: Units) -> tuning.Model:
         return models.reads
     if kernel == INSIDE:
         return models.inside_slabs
+    if kernel == GOTOH:
+        return models.gotoh
     return models.wavefront_linear if costs.components == 1 else models.wavefront
 
 
 @dataclass(frozen=True)
 class Units:
-    """Costs as the wavefront counts them: without a bonus, divided by their greatest common divisor."""
+    """What times depend on of a specification's normalised costs."""
 
     edit: float  # of an average edit: a third each are mismatches, insertions and deletions
     extend: int  # the least that a step to the next diagonal costs
     components: int
     mismatch: int
     gaps: tuple[tuple[int, int], ...]
-    unit: int  # the divisor, of costs twice as large where there is a bonus
+    unit: int  # UnitCosts.unit
     meet: bool  # whether two wavefronts share the work
-    in_bytes: bool  # whether differences of neighbouring cells fit 8 bits (native/difference_costs.hpp, lane_need)
+    need: int  # the largest difference of neighbouring cells (native/difference_costs.hpp, lane_need)
+    depth: int  # scores that a wavefront looks back
 
     def bound(self, spec: AlignSpec) -> int:
         """On the cost."""
         return NO_BOUND if spec.max_cost is None else spec.max_cost // self.unit
 
+    @property
+    def in_bytes(self) -> bool:
+        """Whether differences of neighbouring cells fit 8 bits."""
+        return self.need < 1 << 7
+
+    @property
+    def in_words(self) -> bool:
+        """Whether they fit 16 bits."""
+        return self.need < 1 << 15
+
+    @property
+    def steep(self) -> bool:
+        """Whether wavefronts look back so far that to begin one takes longer than all cells of short pairs."""
+        return self.depth > tuning.STEEP
+
+    @property
+    def cap_of_all(self) -> float:
+        """Cost, as a share of the longest sequence, above which a wavefront takes longer than all cells do."""
+        return tuning.CELLS_OF_ALL * math.sqrt(self.extend / self.components)
+
     @classmethod
     @functools.cache
     def of(cls, spec: AlignSpec) -> Units:
         """Those of a spec."""
-        p = spec.penalties
-        twice = 2 if p.match else 1
-        mismatch = twice * (p.mismatch + p.match)
-        gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
-        unit = math.gcd(mismatch, p.match, *(v for gap in gaps for v in gap))
-        sums = [o + e for o, e in gaps]  # of the first letter
-        linear = len(gaps) == 1 and gaps[0][0] == 0
+        costs = UnitCosts.of(spec)
+        sums = [o + e for o, e in costs.gaps]  # of the first base
+        need = max(sums) + 2 * min(sums) + 2 * max(e for _, e in costs.gaps) + 1
         return cls(
-            edit=(mismatch + 2 * sum(gaps[0])) / 3 / unit,
-            extend=min(e for _, e in gaps) // unit,
-            components=1 if linear else 1 + 2 * len(gaps),
-            mismatch=mismatch // unit,
-            gaps=tuple((o // unit, e // unit) for o, e in gaps),
-            unit=unit,
-            meet=max(mismatch, *sums) <= tuning.MEETING_DEPTH * unit,
-            in_bytes=(max(sums) + 2 * min(sums) + 2 * max(e for _, e in gaps)) // unit < 127,
+            edit=(costs.mismatch + 2 * sums[0]) / 3,
+            extend=min(e for _, e in costs.gaps),
+            components=1 if costs.is_linear else 1 + 2 * len(costs.gaps),
+            mismatch=costs.mismatch,
+            gaps=costs.gaps,
+            unit=costs.unit,
+            meet=max(costs.mismatch, *sums) <= tuning.MEETING_DEPTH,
+            need=need,
+            depth=max(costs.mismatch, *sums),
         )

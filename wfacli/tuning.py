@@ -41,6 +41,7 @@ class CpuModels:
     reads_overlap: Model  # work: cells
     wavefront: Model  # work: cells of all components of a wavefront to the end, and ROW for each
     wavefront_linear: Model  # the same for gaps without opening
+    gotoh: Model  # work: cells
     inside_lanes: Model  # longest: of the query; work: words of the query * columns of the target
     inside_slabs: Model  # longest: columns of the target; work: slabs of the query * the columns that each is over
 
@@ -55,6 +56,7 @@ AVX512 = CpuModels(
     reads_overlap=Model(0.1, 0.0, 9.2e-05),
     wavefront=Model(0.118, 0.00027, 0.00021),
     wavefront_linear=Model(0.109, 0.000213, 0.0009),
+    gotoh=Model(0.5, 0.02, 0.0006),
     inside_lanes=Model(0.1, 0.0055, 0.00035),
     inside_slabs=Model(1.0, 0.0015, 0.0035),
 )
@@ -69,6 +71,7 @@ AVX2 = CpuModels(
     reads_overlap=Model(0.1, 0.0, 0.000122),
     wavefront=Model(0.0841, 0.000262, 0.000173),
     wavefront_linear=Model(0.0933, 0.000212, 0.000635),
+    gotoh=Model(0.5, 0.02, 0.0012),
     inside_lanes=Model(0.2, 0.0065, 0.00078),
     inside_slabs=Model(1.0, 0.002, 0.006),
 )
@@ -81,6 +84,7 @@ SSE42 = CpuModels(
     reads_overlap=Model(0.1, 0.0, 0.000186),
     wavefront=Model(0.0826, 0.000249, 0.00018),
     wavefront_linear=Model(0.0924, 0.000221, 0.00068),
+    gotoh=Model(0.5, 0.02, 0.0024),
     inside_lanes=Model(0.4, 0.012, 0.0018),
     inside_slabs=Model(1.0, 0.003, 0.0125),
 )
@@ -116,7 +120,9 @@ INSIDE_LANES, INSIDE_SLAB, INSIDE_RANDOM, INSIDE_COLUMNS = 512, 512, 240.0, 700.
 MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/wavefront_front.hpp)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
-SCORE_ONLY = {"bits": 0.55, "stripes": 0.75, "difference": 0.75, "difference-reads": 0.55, "wavefront": 0.8}
+SCORE_ONLY = {
+    **{"bits": 0.55, "stripes": 0.75, "difference": 0.75, "difference-reads": 0.55, "wavefront": 0.8, "gotoh": 0.5},
+}
 SAFETY = 1.3  # estimates of edits are trusted to this factor
 # The same where the next kernel takes twice as long or less: one in six has more edits, in sets of 1 to 10 kb.
 SAFETY_OF_BITS = 1.1
@@ -126,6 +132,10 @@ USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 ESTIMATE_BESIDE_A_CARD = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
+# The same of wavefronts that are nobody's first try but go to the end: base, and times the square root of all cells by
+# which theirs may exceed them, so that a pair takes no more than a few times what all its cells do.
+CAP_OF_ALL, CELLS_OF_ALL = 200.0, 3.0
+STEEP = 1000  # scores that a wavefront looks back (forecast.Units.steep)
 # The same where ends of the query are free: at most about the time that the band's cells take then, less for noisy
 # pairs; and about a tenth where matches earn something, so that rows reach as many diagonals as scores.
 CAP_OF_FREE_ENDS, CAP_OF_OVERLAPS = (12.0, 0.05), (8.0, 0.025)

@@ -21,6 +21,7 @@ from wfacli.forecast import (
     BITS,
     CAPPED,
     DIFFERENCE,
+    GOTOH,
     INSIDE,
     LINEAR,
     READS,
@@ -85,6 +86,8 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
     """Kernels that serve a spec, with bounds on their memory; None is dispatch's own choice."""
     yield None, AMPLE
     yield from ((TABLE, AMPLE), (LINEAR, TIGHT), (LINEAR, NARROW))
+    if not spec.heuristics:
+        yield from ((GOTOH, AMPLE), (GOTOH, NARROW))
     if free_in_target(spec):
         yield from ((DIFFERENCE, AMPLE), (DIFFERENCE, TIGHT), (READS, AMPLE))
     if free_in_query(spec):

@@ -10,6 +10,7 @@ from .console import console, heard_or_not, note
 _WHY = {
     "SCORE_LIMIT": "more edits than it is for",
     "MEMORY_LIMIT": "more memory than it may use",
+    "WORK_LIMIT": "more edits than it is for",
     "LENGTH_LIMIT": "longer than it takes",
     "UNSUPPORTED": "letters or costs that it does not know",
 }

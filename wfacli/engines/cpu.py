@@ -8,8 +8,22 @@ from .. import tuning
 from .._native import Aligner, AlignJob, AlignOptions
 from ..batch import PairBatch, PartialResult
 from ..config import AlignSpec, Limits, Mode
+from ..costs import UnitCosts
 from ..dispatch import Route
-from ..forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, free_in_query
+from ..forecast import (
+    BITS,
+    CAPPED,
+    CPU_KERNELS,
+    DIFFERENCE,
+    GOTOH,
+    INSIDE,
+    LINEAR,
+    READS,
+    STRIPES,
+    TABLE,
+    Units,
+    free_in_query,
+)
 from ..stats import Stats
 from .threads import ThreadedEngine, letters_of
 
@@ -22,16 +36,18 @@ _ALGORITHMS = {
     INSIDE: "inside",
     DIFFERENCE: "difference",
     READS: "reads",
+    GOTOH: "gotoh",
 }
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
     """What the native kernel needs to know."""
-    h = spec.heuristics
+    h, units = spec.heuristics, UnitCosts.of(spec)
     return AlignOptions(
         mismatch=spec.penalties.mismatch,
         gaps=spec.penalties.gaps,
         match=spec.penalties.match,
+        units=(units.mismatch, units.gaps, units.skip, units.unit),
         ambiguous=spec.ambiguous.code,
         extension=spec.mode is Mode.EXTENSION,
         free=spec.free.as_tuple(),
@@ -41,13 +57,18 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
         algorithm=_ALGORITHMS.get(kernel, "wavefront"),
         memory="linear" if kernel == LINEAR else "table",
         words=BITS.get(kernel, 1),
-        cap=_cap(spec) if kernel == CAPPED else (0.0, 0.0),
+        cap=_cap(spec, kernel),
         table_bytes=limits.table,
         checkpoint_bytes=limits.checkpoints,
     )
 
 
-def _cap(spec: AlignSpec) -> tuple[float, float]:
+def _cap(spec: AlignSpec, kernel: str) -> tuple[float, float]:
+    """Cost at which a kernel gives a pair up: base, and share of the longest sequence; (0, 0) for never."""
+    if kernel in (TABLE, LINEAR) and not spec.heuristics:
+        return tuning.CAP_OF_ALL, Units.of(spec).cap_of_all
+    if kernel != CAPPED:
+        return 0.0, 0.0
     if not free_in_query(spec):
         return tuning.CAP
     return tuning.CAP_OF_OVERLAPS if spec.penalties.match else tuning.CAP_OF_FREE_ENDS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -14,6 +13,7 @@ import numpy as np
 from .._native import letter_codes, rows_summary, stage_columns, stage_rows, unstage_rows
 from ..batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
+from ..costs import UnitCosts
 from ..dispatch import Route
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
 from ..gpu.device import IN_FLIGHT, Device
@@ -135,7 +135,7 @@ class GpuEngine:
             DeviceError: there is no card that works.
         """
         self._spec, self._stats = spec, stats or Stats()
-        self._unit, self._mismatch, self._gaps = _in_units(spec)
+        self._costs = UnitCosts.of(spec)
         self._tables = letter_codes(spec.ambiguous.code)
         self._device = Device(open_driver)
         try:
@@ -222,7 +222,7 @@ class GpuEngine:
 
     def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         shape, kernel = self._shape(chosen, route), route.kernel
-        if not serves(kernel, shape):
+        if not serves(kernel, shape) or not self._scores_fit(shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
@@ -245,13 +245,14 @@ class GpuEngine:
                 left += [(part, self._shape(part, route)) for part in halves]
 
     def _shape(self, chosen: _Chosen, route: Route) -> Shape:
-        bound = NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // self._unit
-        edit = (self._mismatch + 2 * sum(self._gaps[0])) / 3
+        costs = self._costs
+        bound = NO_BOUND if self._spec.max_cost is None else self._spec.max_cost // costs.unit
+        edit = (costs.mismatch + 2 * sum(costs.gaps[0])) / 3
         return Shape(
             len(chosen.rows),
             chosen.longest,
-            self._mismatch,
-            self._gaps,
+            costs.mismatch,
+            costs.gaps,
             bound,
             path=not self._spec.score_only,
             coded=chosen.coded,
@@ -261,6 +262,11 @@ class GpuEngine:
             cut=route.cut if chosen.bands is None else int(chosen.bands.max()),
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )
+
+    def _scores_fit(self, shape: Shape) -> bool:
+        """Whether 32 bits hold the score of any pair of such lengths."""
+        most = max(self._spec.penalties.match * shape.longest, 2 * self._costs.unit * self._costs.gap(shape.longest))
+        return most < 1 << 31
 
     def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, job_bytes: int) -> _Part:
         if self._cancelled.is_set():
@@ -328,7 +334,7 @@ class GpuEngine:
         with self._stats.timed("unstage"):
             status, cigar, start = answers.status, answers.cigar, answers.start
             cut, score, span = unstage_rows(
-                chosen.pairs, chosen.rows, answers.cost, status, self._unit, self._spec.penalties.match
+                chosen.pairs, chosen.rows, answers.cost, status, self._costs.unit, self._spec.penalties.match
             )
             cut = cut if answers.cut is None else answers.cut.copy()
             if not self._outbox.plenty:
@@ -343,16 +349,6 @@ def _operations(pairs: PairBatch) -> float:
     some = pairs.known if pairs.known is not None else slice(0, None, max(len(pairs) // _SPEAKING, 1))
     edits = pairs.est_edits[some]
     return 8.0 + 2 * float(np.maximum(edits, 0).mean()) if len(edits) else 8.0
-
-
-def _in_units(spec: AlignSpec) -> tuple[int, int, tuple[tuple[int, int], ...]]:
-    """The greatest common divisor of the costs without a bonus, and mismatch and gaps in multiples of it."""
-    p = spec.penalties
-    twice = 2 if p.match else 1
-    mismatch = twice * (p.mismatch + p.match)
-    gaps = [(twice * o, twice * e + p.match) for o, e in p.gaps]
-    unit = math.gcd(mismatch, *(v for gap in gaps for v in gap))
-    return unit, mismatch // unit, tuple((o // unit, e // unit) for o, e in gaps)
 
 
 def _needs(chosen: _Chosen, plan: Plan) -> int:

@@ -105,8 +105,8 @@ std::int64_t shapes_of(nb::handle batch, ShapeColumns& columns) {
 KernelModel model_of(nb::handle row) {
   const auto value = [&](int i) { return nb::cast<double>(row[i]); };
   return {.start = value(0), .letter = value(1), .both = value(2), .edit = value(3), .square = value(4),
-          .most_letters = value(5), .most_edits = value(6), .other_letters = nb::cast<bool>(row[7]),
-          .tried = value(8)};
+          .cell = value(5), .most_letters = value(6), .most_edits = value(7), .other_letters = nb::cast<bool>(row[8]),
+          .tried = value(9)};
 }
 
 void make_forecaster(Forecaster* self, nb::sequence rows, double usual_error) {

@@ -174,7 +174,7 @@ class InsideGroup {
   void look_for_others(int l, InsideAnswer& answer) const {
     answer.least_skip = answer.most_skip = answer.skip_begin;
     const std::int64_t bound = task_.range.edits(answer.edits);
-    if (!ranged() || bound == answer.edits) return;
+    if (!ranged() || bound == 0) return;  // as many edits may cost less elsewhere; none are none
     const auto cost = [&](std::int32_t mark) {
       const Word kept = marks_[static_cast<std::size_t>(mark) * kLanes + l];
       return static_cast<std::int64_t>(kept + static_cast<Word>(mark) * kMark) >> 32;

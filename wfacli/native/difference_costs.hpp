@@ -7,8 +7,9 @@
 // From v, a of (i-1, j) and u, b of (i, j-1), with s the letters' cost - 2e:
 //   z = min(s, a + v, b + u)   u' = z - v   v' = z - u   a' = min(o, a + v - z)   b' = min(o, b + u - z)
 // A second piece has its own a and b, kept with e2 - e added. Without opening costs there is no a or b.
-// The way back needs a and b alone: an insertion achieves H where a = 0, and must go on where a < o; without
-// opening costs an insertion achieves H where u = 0, a deletion where v = 0.
+// The way back needs a and b alone: an insertion achieves H where a = 0, and must go on where a < o. Without opening
+// costs there is nothing that a could tell: every gap base is a gap of its own, so an insertion achieves H where u = 0, a
+// deletion where v = 0; of two pieces, of which one may have no opening cost, where they are that piece's e less e.
 //
 // Range. Let c be the cost of a gap of one letter. u' = z - v <= a <= o, likewise v', so H rises by c at most from
 // cell to cell. Going along a diagonal it never falls, since the last letter of both sequences can be taken away: an
@@ -80,6 +81,8 @@ struct Scheme {
   std::int32_t edge(std::int64_t l) const {
     return static_cast<std::int32_t>(gap_cost(c, l) - gap_cost(c, l - 1)) - extend;
   }
+  // Whether each base in a gap of piece g may be a gap of its own.
+  WFACLI_INLINE bool opens_freely(int g) const { return kPieces == 2 && full[g] == none[g]; }
   // v of (0, l) and u of (l, 0): letters left out, then one gap.
   std::int32_t top(std::int64_t l) const { return along(l, free_target); }
   std::int32_t left(std::int64_t l) const { return along(l, free_query); }
@@ -108,7 +111,10 @@ struct Step {
   explicit WFACLI_INLINE Step(const S& s)
       : same(L::all(s.same)), different(L::all(s.different)), rise(L::all(s.rise)), between(L::all(s.none[1])),
         wildcard(s.wildcard) {
-    for (int g = 0; g < P; ++g) full[g] = L::all(s.full[g]);
+    for (int g = 0; g < P; ++g) {
+      full[g] = L::all(s.full[g]);
+      opens_freely[g] = s.opens_freely(g);
+    }
   }
 
   // In: v, a of (i-1, j) and u, b of (i, j-1); out: those of (i, j). Returns z.
@@ -137,7 +143,7 @@ struct Step {
   }
 
   Vector same, different, rise, between, full[P + 1];
-  bool wildcard;
+  bool wildcard, opens_freely[P + 1] = {};
 };
 
 }  // namespace WFACLI_ISA

@@ -125,8 +125,10 @@ struct Trace {
       run = v == 0 ? L::all(kUpper + 2) : run;
       run = u == 0 ? L::all(kUpper + 1) : run;
     }
-    for (int g = P - 1; g >= 0; --g) run = b[g] == none(step, g) ? L::all(kUpper + P + 1 + g) : run;
-    for (int g = P - 1; g >= 0; --g) run = a[g] == none(step, g) ? L::all(kUpper + 1 + g) : run;
+    for (int g = P - 1; g >= 0; --g)
+      run = (step.opens_freely[g] ? v : b[g]) == none(step, g) ? L::all(kUpper + P + 1 + g) : run;
+    for (int g = P - 1; g >= 0; --g)
+      run = (step.opens_freely[g] ? u : a[g]) == none(step, g) ? L::all(kUpper + 1 + g) : run;
     // What is less than full has its top bit set once full is taken away.
     Vector kept = run;
     for (int g = 0; g < P; ++g) {

@@ -79,12 +79,12 @@ class Walk {
     if (gap >= 0) enter(gap, place);
   }
 
-  // One letter of the gap; without opening costs it ends at once.
+  // One base of the gap; without opening costs it ends at once.
   WFACLI_INLINE void enter(int gap, Place& place) {
     const bool insertion = gap < kHalf;
     cigar_.add(insertion ? kInsertion : kDeletion, 1);
     (insertion ? place.i : place.j) -= 1;
-    place.gap = P ? gap : -1;
+    place.gap = P && !s_.opens_freely(side(gap)) ? gap : -1;
   }
 
   // Inside a gap: ends it if it may have been opened here, else makes it longer.

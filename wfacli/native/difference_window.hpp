@@ -119,8 +119,8 @@ class Window {
         L::store(to + Cells, v_[w]);
       }
       for (int g = 0; g < P; ++g) {
-        L::store(to + g * Cells, a_[w][g]);
-        L::store(to + (P + g) * Cells, b_[w][g]);
+        L::store(to + g * Cells, s_.opens_freely(g) ? u_[w] : a_[w][g]);
+        L::store(to + (P + g) * Cells, s_.opens_freely(g) ? v_[w] : b_[w][g]);
       }
     }
     table_ += S::kPlanes * Cells;

@@ -1,7 +1,6 @@
 #include "engine.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace wfacli {
 namespace {
@@ -30,34 +29,17 @@ void encode_letters(const std::uint8_t* letters, std::int32_t len, const std::ui
   for (std::int32_t i = 0; i < len; ++i) to[i] = codes[letters[reversed ? len - 1 - i : i]];
 }
 
-// Costs under which the cheapest alignment has the best score (types.hpp, Costs).
-Costs without_bonus(Costs c, std::int32_t match) {
-  if (match == 0) return c;
-  c.mismatch = 2 * (c.mismatch + match);
-  for (GapPiece& gap : c.gap) gap = {2 * gap.open, 2 * gap.extend + match};
-  c.skip = match;
-  return c;
-}
-
-// A unit that divides all costs leaves fewer scores to visit and changes no comparison.
-std::int32_t unit_of(const Costs& c) {
-  std::int32_t unit = std::gcd(c.mismatch, c.skip);
-  for (int g = 0; g < c.pieces; ++g) unit = std::gcd(unit, std::gcd(c.gap[g].open, c.gap[g].extend));
-  return unit;
-}
-
-Costs divided(Costs c, std::int32_t unit) {
-  c.mismatch /= unit;
-  c.skip /= unit;
-  for (GapPiece& gap : c.gap) gap = {gap.open / unit, gap.extend / unit};
-  return c;
-}
-
 // A cost in the user's scheme.
-std::int32_t users_score(std::int32_t units, const PairView& pair, const AlignOptions& options, std::int32_t unit) {
-  const std::int64_t cost = std::int64_t{units} * unit;
+std::int64_t users_score(std::int32_t units, const PairView& pair, const AlignOptions& options) {
+  const std::int64_t cost = std::int64_t{units} * options.unit;
   const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
-  return static_cast<std::int32_t>(options.match ? (earned - cost) / 2 : -cost);
+  return options.match ? (earned - cost) / 2 : -cost;
+}
+
+// The greatest cost that is looked for.
+std::int32_t most_of(const AlignOptions& options) {
+  constexpr std::int32_t kMost = INT32_MAX / 2;
+  return options.max_cost < 0 ? kMost : std::min(options.max_cost / options.unit, kMost);
 }
 
 // Whether a pair's letters match where codes share a bit, not where they are equal.
@@ -72,10 +54,10 @@ bool is_edit_distance(const AlignOptions& o) {
 }
 
 // What operations score. A heuristic's rows may open a gap anew beside another, where one gap is cheaper.
-std::int32_t score_of_path(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& options) {
+std::int64_t score_of_path(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& options) {
   std::int64_t score = 0;
   for (; run < end; ++run) score += score_of(*run & 15, *run >> 4, options);
-  return static_cast<std::int32_t>(score);
+  return score;
 }
 
 template <class T>
@@ -96,6 +78,17 @@ void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end
   span[2] = ok ? a.target_skip : 0;
   span[3] = ok ? pair.target_len - a.target_skip_end : 0;
   out.cigar_start.push(cigar_end);
+}
+
+void set_score(KernelAnswer& answer, std::int64_t score) {
+  answer.score = static_cast<std::int32_t>(score);
+  if (score <= INT32_MIN || score > INT32_MAX) answer = {.status = Status::ScoreRange};
+}
+
+Status users_status(Status status, const KernelTask& task, const AlignOptions& options) {
+  if (status != Status::ScoreLimit) return status;
+  if (task.max_score < most_of(options)) return Status::WorkLimit;
+  return options.max_cost >= 0 && options.max_cost / options.unit == task.max_score ? status : Status::ScoreRange;
 }
 
 std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options) {
@@ -126,7 +119,7 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
       KernelAnswer answer = align_pair(work, out.cigar);
       const Buffer<std::uint32_t>& runs = out.cigar.runs();
       if (answer.cut && runs.size() > first)
-        answer.score = score_of_path(runs.data() + first, runs.data() + runs.size(), options);
+        set_score(answer, score_of_path(runs.data() + first, runs.data() + runs.size(), options));
       if (answer.status != Status::Ok || !options.path) out.cigar.drop();
       add_row(work.pair, answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
     }
@@ -167,14 +160,13 @@ void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std:
                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 8192;
   const bool served = !options.extension && !options.heuristics.any();
-  const Costs user = without_bonus(options.costs, options.match);
-  const std::int32_t unit = unit_of(user), most = options.max_cost < 0 ? INT32_MAX / 2 / unit : options.max_cost / unit;
+  const std::int32_t most = most_of(options);
   for (std::int64_t first = 0; first < count; first += kChunk) {
     const std::int64_t chunk = std::min(kChunk, count - first);
     take_reads(batch, rows + first, served ? chunk : 0, options);
     reads_.resize(pairs_.size());
     const ReadsTask task{pairs_.data(), masks_.data(), static_cast<std::int32_t>(pairs_.size()),
-                         divided(user, unit), options.free, options.path, most, options.table_bytes, &cancelled};
+                         options.units, options.free, options.path, most, options.table_bytes, &cancelled};
     entry_.difference_reads(task, memory_.difference, reads_.data());
     std::size_t next = 0;
     for (std::int64_t r = first; r < first + chunk; ++r) {
@@ -184,10 +176,12 @@ void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std:
         const ReadsAnswer& found = reads_[next++];
         answer.status = found.status;
         if (found.status == Status::Ok) {
-          answer.score = users_score(found.score, batch.pair(i), options, unit);
+          set_score(answer, users_score(found.score, batch.pair(i), options));
           answer.query_skip = found.query_skip, answer.query_skip_end = found.query_skip_end;
           answer.target_skip = found.target_skip, answer.target_skip_end = found.target_skip_end;
-          out.cigar.runs().append(memory_.difference.cigars.data() + found.cigar, static_cast<std::size_t>(found.runs));
+          if (answer.status == Status::Ok)
+            out.cigar.runs().append(memory_.difference.cigars.data() + found.cigar,
+                                    static_cast<std::size_t>(found.runs));
         }
       }
       add_row(batch.pair(i), answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
@@ -235,8 +229,10 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   KernelAnswer end;
   if (options.extension) {
     encode(pair, work.plain, options.ambiguous, false);
-    end = entry_.wavefront_extension(task_of(work), memory_.wavefront, cigar);
-    if (end.status != Status::Ok) return end;
+    const KernelTask task = task_of(work);
+    end = options.algorithm == Algorithm::Gotoh ? entry_.gotoh_extension(task, memory_.gotoh, cigar)
+                                                : entry_.wavefront_extension(task, memory_.wavefront, cigar);
+    if (end.status != Status::Ok) return {.status = users_status(end.status, task, options)};
     pair.query_len -= end.query_skip_end;
     pair.target_len -= end.target_skip_end;
   }
@@ -244,8 +240,8 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   KernelTask task = task_of(work);
   if (options.extension) task.heuristics = {};
   KernelAnswer answer = solve(task, options.algorithm, cigar);
-  if (answer.status != Status::Ok) return answer;
-  answer.score = users_score(answer.score, pair, options, unit_of(without_bonus(options.costs, options.match)));
+  if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, options)};
+  set_score(answer, users_score(answer.score, pair, options));
   answer.query_skip_end += end.query_skip_end;
   answer.target_skip_end += end.target_skip_end;
   answer.cut |= end.cut;
@@ -256,19 +252,19 @@ KernelAnswer Aligner::solve(const KernelTask& task, Algorithm algorithm, Cigar& 
   switch (algorithm) {
     case Algorithm::Stripes: return entry_.stripes(task, memory_.bits, cigar);
     case Algorithm::Difference: return entry_.difference(task, memory_.difference, cigar);
+    case Algorithm::Gotoh: return entry_.gotoh(task, memory_.gotoh, cigar);
     default: return entry_.wavefront(task, memory_.wavefront, cigar);
   }
 }
 
 KernelTask Aligner::task_of(const Work& work) {
   const AlignOptions& options = work.options;
-  const Costs user = without_bonus(options.costs, options.match);
-  const std::int32_t unit = unit_of(user);
-  const Costs costs = divided(user, unit);
+  const Costs& costs = options.units;
+  const std::int32_t unit = options.unit;
   Heuristics heuristics = options.heuristics;
   heuristics.drop = (2 * heuristics.drop + unit - 1) / unit;
   heuristics.zdrop = (2 * heuristics.zdrop + unit - 1) / unit;
-  std::int32_t most = options.max_cost < 0 ? INT32_MAX / 2 / unit : options.max_cost / unit;
+  std::int32_t most = most_of(options);
   const double cap = options.cap_base + options.cap_share * std::max(work.pair.query_len, work.pair.target_len);
   if (cap > 0 && cap < most) most = static_cast<std::int32_t>(cap);
   // A third of the edits each are mismatches, insertions and deletions, or about that.
@@ -315,6 +311,8 @@ void Aligner::release_excess() {
   DifferenceMemory& d = memory_.difference;
   trim(d.text, d.rows, d.table, d.saved, d.cigars, codes_);
   InsideMemory& i = memory_.inside;
+  GotohMemory& g = memory_.gotoh;
+  trim(g.text, g.rows, g.saved, g.table);
   trim(i.planes.rows, i.planes.columns, i.row, i.first_row, i.cost, i.first_cost);
 }
 

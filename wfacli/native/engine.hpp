@@ -8,11 +8,13 @@
 
 namespace wfacli {
 
-enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Inside, Difference, Reads };
+enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Inside, Difference, Reads, Gotoh };
 
 // What to compute and within which bounds; wfacli.engines.cpu fills it.
 struct AlignOptions {
   Costs costs;                  // as the user gave them, skip 0
+  Costs units;                  // as kernels count them: normalised by wfacli/costs.py
+  std::int32_t unit = 1;        // what one of those is worth; of costs twice as large where there is a bonus
   std::int32_t match = 0;       // what a match earns
   Ambiguous ambiguous = Ambiguous::Mismatch;
   bool extension = false;       // from both beginnings to the best end
@@ -23,14 +25,19 @@ struct AlignOptions {
   Algorithm algorithm = Algorithm::Wavefront;
   Memory memory = Memory::Table;
   std::int32_t words = 1;       // of Lanes
-  // Above cap_base + cap_share * longest sequence (a cost in the kernel's units) a pair is given up with ScoreLimit,
-  // to be aligned by another kernel; 0 and 0 for never.
+  // Above cap_base + cap_share * longest sequence (a cost in the kernel's units) a pair is given up with WorkLimit, to be
+  // aligned by another kernel; 0 and 0 for never.
   double cap_base = 0, cap_share = 0;
   std::size_t table_bytes = 0, checkpoint_bytes = 0;
 };
 
 // What an operation (=, X, I or D) on so many letters scores in the user's scheme.
 std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options);
+
+// Sets a score; the status where 32 bits do not hold it. INT32_MIN stands for no alignment (wfacli/batch.py).
+void set_score(KernelAnswer& answer, std::int64_t score);
+// A kernel's status as the user's: where it is ScoreLimit, whose bound on the cost it was.
+Status users_status(Status status, const KernelTask& task, const AlignOptions& options);
 
 // Columns of a PartialResult.
 struct AlignedRows {

@@ -169,9 +169,11 @@ KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   if (found.status != Status::Ok) return found;
   row.answer = {.edits = found.score, .least_skip = found.target_skip, .most_skip = found.target_skip};
   const std::int64_t edits = range.edits(found.score);
+  // Paths of as many edits may cost less, if edits differ in cost.
+  const bool others = found.score > 0 && range.most > range.least;
   // Random letters have about half as many edits: with so many a path may begin anywhere.
-  if (edits > found.score && 20 * edits > 9 * std::int64_t{pair.query_len}) return align_window(whole, row, cigar);
-  if (edits > found.score) {
+  if (others && 20 * edits > 9 * std::int64_t{pair.query_len}) return align_window(whole, row, cigar);
+  if (others) {
     const InsideSearch::Skips skips = search.within(edits);
     row.answer.least_skip = skips.least;
     row.answer.most_skip = skips.most;
@@ -195,9 +197,9 @@ KernelAnswer Aligner::align_window(const Work& whole, const InsideRow& row, Ciga
     if (by_edits(work.options.costs)) task.max_score = work.estimate;
     answer = few_edits(task) ? entry_.wavefront(task, memory_.wavefront, cigar)
                              : entry_.difference(task, memory_.difference, cigar);
+    if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, work.options)};
+    set_score(answer, -std::int64_t{answer.score} * work.options.unit);
     if (answer.status != Status::Ok) return answer;
-    const std::int32_t unit = work.options.costs.mismatch / task.costs.mismatch;
-    answer.score *= -unit;
   } else {
     cigar.add(kEqual, work.pair.query_len);
     answer.target_skip_end = work.pair.target_len - work.pair.query_len;

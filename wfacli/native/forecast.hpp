@@ -11,20 +11,21 @@ namespace wfacli {
 
 // All that a kernel is chosen by.
 struct PairShape {
-  double longest, edits;
+  double longest, edits, cells;
   bool other_letters;  // than A C G T
 };
 
-// One kernel: microseconds = start + letter * longest + both * longest * edits + edit * edits + square * edits^2.
+// One kernel: microseconds = start + letter * longest + both * longest * edits + edit * edits + square * edits^2
+// + cell * cells of the matrix.
 struct KernelModel {
-  double start, letter, both, edit, square;
+  double start, letter, both, edit, square, cell;
   double most_letters, most_edits;  // it is not for pairs with more
   bool other_letters;               // whether it is for pairs with them
   double tried;                     // times as long it takes to find that it cannot align a pair
 
   double microseconds(const PairShape& pair) const {
     const double quadratic = (edit + square * pair.edits) * pair.edits;
-    return start + (letter + both * pair.edits) * pair.longest + quadratic;
+    return start + (letter + both * pair.edits) * pair.longest + quadratic + cell * pair.cells;
   }
   bool able(const PairShape& pair) const {
     return pair.longest <= most_letters && pair.edits <= most_edits && (other_letters || !pair.other_letters);

@@ -15,8 +15,9 @@ namespace wfacli {
   KernelAnswer difference(const KernelTask&, DifferenceMemory&, Cigar&);         \
   void difference_reads(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);      \
   constexpr KernelEntry entry(const char* name) {                                \
-    return {name,    wavefront,  wavefront_extension, lanes,        inside,      \
-            stripes, difference, difference_reads,    edit_kernels, sw_kernels,  \
+    return {name,       wavefront,        wavefront_extension, lanes,            \
+            inside,     stripes,          difference,          difference_reads, \
+            gotoh,      gotoh_extension,  edit_kernels,        sw_kernels,       \
             local_kernels};                                                      \
   }                                                                              \
   }

@@ -6,6 +6,7 @@
 #include "bits.hpp"
 #include "difference.hpp"
 #include "edit.hpp"
+#include "gotoh.hpp"
 #include "inside.hpp"
 #include "local.hpp"
 #include "sw.hpp"
@@ -19,6 +20,7 @@ struct KernelMemory {
   BitsMemory bits;
   DifferenceMemory difference;
   InsideMemory inside;
+  GotohMemory gotoh;
 };
 
 struct KernelEntry {
@@ -30,6 +32,8 @@ struct KernelEntry {
   Kernel<BitsMemory> stripes = nullptr;
   Kernel<DifferenceMemory> difference = nullptr;
   ReadsKernel difference_reads = nullptr;
+  Kernel<GotohMemory> gotoh = nullptr;
+  Kernel<GotohMemory> gotoh_extension = nullptr;
   EditKernels (*edit)() = nullptr;
   SwKernels (*sw)() = nullptr;
   LocalKernels (*local)() = nullptr;

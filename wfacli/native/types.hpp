@@ -10,7 +10,16 @@
 namespace wfacli {
 
 // Why a pair has no alignment; the values are those of wfacli.batch.Status.
-enum class Status : std::uint8_t { Ok, ScoreLimit, MemoryLimit, LengthLimit, Dropped, Unsupported };
+enum class Status : std::uint8_t {
+  Ok,
+  ScoreLimit,
+  MemoryLimit,
+  LengthLimit,
+  Dropped,
+  Unsupported,
+  WorkLimit,   // another kernel takes less time
+  ScoreRange,  // the score does not fit 32 bits
+};
 
 // Operations of a CIGAR as BAM numbers them; an element of a CIGAR is length << 4 | operation.
 enum Op : std::uint32_t { kMatch = 0, kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
