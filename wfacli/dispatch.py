@@ -310,15 +310,15 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
     if gpu and plainly_global(spec):
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
-    dense = _whole_matrix(spec)
+    dense, steep = _whole_matrix(spec), Units.of(spec).steep and not spec.heuristics
+    wavefronts = () if steep and dense == DIFFERENCE else (TABLE, LINEAR)
     if free_in_target(spec):
-        return (INSIDE, dense, TABLE, LINEAR) if is_inside(spec) else (dense, TABLE, LINEAR)
-    steep = Units.of(spec).steep and not spec.heuristics
+        return (INSIDE, dense, *wavefronts) if is_inside(spec) else (dense, *wavefronts)
     if free_in_query(spec) and spec.max_cost is None:
         # Nobody knows how much such pairs have in common: who goes on depends on what the wavefront has found.
-        return (dense,) if steep else (CAPPED,)
+        return (dense, *wavefronts) if steep else (CAPPED,)
     if not plainly_global(spec):
-        return (GOTOH,) if steep else (TABLE, LINEAR)
+        return (GOTOH, TABLE, LINEAR) if steep else (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
         return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
@@ -408,7 +408,7 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if kernel == CAPPED:
         return dense if status in (Status.WORK_LIMIT, Status.MEMORY_LIMIT) else None
     if kernel == INSIDE:
-        return _whole_matrix(spec) if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT) else None
+        return _whole_matrix(spec) if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT, Status.WORK_LIMIT) else None
     if kernel in (STRIPES, DIFFERENCE, GOTOH) and status is Status.UNSUPPORTED:
         return TABLE
     if status is Status.WORK_LIMIT:

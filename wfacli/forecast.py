@@ -277,8 +277,24 @@ def _native_model(kernel: str, spec: AlignSpec, limits: Limits, threads: int) ->
     share = scores / threads * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1.0)
     letters, *rest = (model.unit * factor for factor in _work(kernel, costs))
     cells = model.unit if kernel == GOTOH else 0.0
-    terms = (model.start, model.letter + letters, *rest, cells)
+    start, letter = _rows_before(kernel, spec)
+    terms = (model.start + start, model.letter + letter + letters, *rest, cells)
     return (*(share * term for term in terms), *_serves(kernel, spec, limits), 1 / scores)
+
+
+def _rows_before(kernel: str, spec: AlignSpec) -> tuple[float, float]:
+    """Microseconds, and those a base, of the rows that a wavefront under steep costs makes before it begins."""
+    costs, skip = Units.of(spec), UnitCosts.of(spec).skip
+    depth = costs.depth
+    if depth <= tuning.STEEP or kernel not in (CAPPED, TABLE, LINEAR):
+        return 0.0, 0.0
+    if kernel != LINEAR and spec.mode is not Mode.EXTENSION:
+        return tuning.STEEP_TABLE * depth, 0.0
+    # Rows of a ring are wider by the diagonals that are gained in `depth` scores, up to those of the pair.
+    wider = depth / min(skip or costs.extend, costs.extend)
+    if wider < tuning.STEEP_WIDE:
+        return depth * (tuning.STEEP_RING + tuning.STEEP_RING_LETTER * wider), 0.0
+    return tuning.STEEP_RING * depth, tuning.STEEP_RING_LETTER * depth
 
 
 def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float, bool]:

@@ -56,7 +56,7 @@ AVX512 = CpuModels(
     reads_overlap=Model(0.1, 0.0, 9.2e-05),
     wavefront=Model(0.118, 0.00027, 0.00021),
     wavefront_linear=Model(0.109, 0.000213, 0.0009),
-    gotoh=Model(0.5, 0.02, 0.0006),
+    gotoh=Model(2.0, 0.02, 0.00045),
     inside_lanes=Model(0.1, 0.0055, 0.00035),
     inside_slabs=Model(1.0, 0.0015, 0.0035),
 )
@@ -71,7 +71,7 @@ AVX2 = CpuModels(
     reads_overlap=Model(0.1, 0.0, 0.000122),
     wavefront=Model(0.0841, 0.000262, 0.000173),
     wavefront_linear=Model(0.0933, 0.000212, 0.000635),
-    gotoh=Model(0.5, 0.02, 0.0012),
+    gotoh=Model(2.0, 0.02, 0.0009),
     inside_lanes=Model(0.2, 0.0065, 0.00078),
     inside_slabs=Model(1.0, 0.002, 0.006),
 )
@@ -84,7 +84,7 @@ SSE42 = CpuModels(
     reads_overlap=Model(0.1, 0.0, 0.000186),
     wavefront=Model(0.0826, 0.000249, 0.00018),
     wavefront_linear=Model(0.0924, 0.000221, 0.00068),
-    gotoh=Model(0.5, 0.02, 0.0024),
+    gotoh=Model(2.0, 0.02, 0.0018),
     inside_lanes=Model(0.4, 0.012, 0.0018),
     inside_slabs=Model(1.0, 0.003, 0.0125),
 )
@@ -135,7 +135,10 @@ CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the
 # The same of wavefronts that are nobody's first try but go to the end: base, and times the square root of all cells by
 # which theirs may exceed them, so that a pair takes no more than a few times what all its cells do.
 CAP_OF_ALL, CELLS_OF_ALL = 200.0, 3.0
-STEEP = 1000  # scores that a wavefront looks back (forecast.Units.steep)
+# Scores that a wavefront looks back (forecast.Units.steep), and microseconds that each of them takes before it begins: in
+# a table one row stands for all, in a ring of rows each grows with the pair. 20 to 1,000 bases, AVX-512, 2026-11-24.
+STEEP, STEEP_TABLE, STEEP_RING, STEEP_RING_LETTER = 1000, 0.003, 0.05, 0.004
+STEEP_WIDE = 100  # diagonals from which on a ring's rows are taken to be as wide as the pair is long
 # The same where ends of the query are free: at most about the time that the band's cells take then, less for noisy
 # pairs; and about a tenth where matches earn something, so that rows reach as many diagonals as scores.
 CAP_OF_FREE_ENDS, CAP_OF_OVERLAPS = (12.0, 0.05), (8.0, 0.025)

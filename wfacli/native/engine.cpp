@@ -30,8 +30,8 @@ void encode_letters(const std::uint8_t* letters, std::int32_t len, const std::ui
 }
 
 // A cost in the user's scheme.
-std::int64_t users_score(std::int32_t units, const PairView& pair, const AlignOptions& options) {
-  const std::int64_t cost = std::int64_t{units} * options.unit;
+std::int64_t users_score(std::int64_t units, const PairView& pair, const AlignOptions& options) {
+  const std::int64_t cost = units * options.unit;
   const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
   return options.match ? (earned - cost) / 2 : -cost;
 }
@@ -71,7 +71,7 @@ void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end
   const bool ok = a.status == Status::Ok;
   out.status.push(static_cast<std::uint8_t>(a.status));
   out.cut.push(ok && a.cut);
-  out.score.push(ok ? a.score : 0);
+  out.score.push(ok ? static_cast<std::int32_t>(a.score) : 0);
   std::int32_t* span = out.span.extend(4);
   span[0] = ok ? a.query_skip : 0;
   span[1] = ok ? pair.query_len - a.query_skip_end : 0;
@@ -81,14 +81,13 @@ void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end
 }
 
 void set_score(KernelAnswer& answer, std::int64_t score) {
-  answer.score = static_cast<std::int32_t>(score);
+  answer.score = score;
   if (score <= INT32_MIN || score > INT32_MAX) answer = {.status = Status::ScoreRange};
 }
 
 Status users_status(Status status, const KernelTask& task, const AlignOptions& options) {
   if (status != Status::ScoreLimit) return status;
-  if (task.max_score < most_of(options)) return Status::WorkLimit;
-  return options.max_cost >= 0 && options.max_cost / options.unit == task.max_score ? status : Status::ScoreRange;
+  return options.max_cost >= 0 && options.max_cost / options.unit <= task.max_score ? status : Status::WorkLimit;
 }
 
 std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options) {
@@ -242,6 +241,7 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   KernelAnswer answer = solve(task, options.algorithm, cigar);
   if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, options)};
   set_score(answer, users_score(answer.score, pair, options));
+  if (options.max_cost >= 0 && answer.score < -options.max_cost) return {.status = Status::ScoreLimit};
   answer.query_skip_end += end.query_skip_end;
   answer.target_skip_end += end.target_skip_end;
   answer.cut |= end.cut;

@@ -167,7 +167,7 @@ KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   InsideSearch search(task, slab, memory_.inside);
   const KernelAnswer found = search.run();
   if (found.status != Status::Ok) return found;
-  row.answer = {.edits = found.score, .least_skip = found.target_skip, .most_skip = found.target_skip};
+  row.answer = {.edits = static_cast<std::int32_t>(found.score), .least_skip = found.target_skip, .most_skip = found.target_skip};
   const std::int64_t edits = range.edits(found.score);
   // Paths of as many edits may cost less, if edits differ in cost.
   const bool others = found.score > 0 && range.most > range.least;
@@ -198,7 +198,7 @@ KernelAnswer Aligner::align_window(const Work& whole, const InsideRow& row, Ciga
     answer = few_edits(task) ? entry_.wavefront(task, memory_.wavefront, cigar)
                              : entry_.difference(task, memory_.difference, cigar);
     if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, work.options)};
-    set_score(answer, -std::int64_t{answer.score} * work.options.unit);
+    set_score(answer, -answer.score * work.options.unit);
     if (answer.status != Status::Ok) return answer;
   } else {
     cigar.add(kEqual, work.pair.query_len);

@@ -14,16 +14,13 @@ struct GotohMemory {
     std::int32_t step, lo, hi;  // an anti-diagonal and its cells that are kept
     std::size_t at;             // of their values in `saved`
   };
-  Buffer<std::int32_t> text, rows, saved;
-  Buffer<std::uint8_t> table;
+  Buffer<std::uint8_t> text, rows, saved, table;
   Buffer<Checkpoint> checkpoints;
 };
 
-// Above this cost cells are cut off: of such a pair the kernels answer ScoreLimit.
-constexpr std::int32_t kCostCeiling = 1 << 30;
-
 // `gotoh` aligns globally or with free ends; Unsupported for heuristics. `gotoh_extension` finds the end of the best
-// extension of sequences as they are (not reversed), as Solver::run_extension of wavefront_solve.hpp does.
+// extension of sequences as they are (not reversed), as Solver::run_extension of wavefront_solve.hpp does. A max_score of
+// INT32_MAX / 2 is no bound: costs may be greater.
 #define WFACLI_DECLARE(isa)                                               \
   namespace isa {                                                         \
   KernelAnswer gotoh(const KernelTask&, GotohMemory&, Cigar&);            \

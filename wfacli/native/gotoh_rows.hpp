@@ -1,4 +1,4 @@
-// Anti-diagonals of the whole matrix in 32 bits, and what each cell's path comes from.
+// Anti-diagonals of the whole matrix, and what each cell's path comes from.
 //
 // H(i, j) is the least cost of aligning the first i bases of the (reversed) query with the first j of the target;
 // E and F are the same with an insertion or a deletion arriving at (i, j) (O. Gotoh, J. Mol. Biol. 1982):
@@ -7,7 +7,7 @@
 // with E and F for each gap piece. Cells of anti-diagonal d = i + j are in slot i. They depend on slots i - 1 and i of
 // the two anti-diagonals before, so that going down in i they can be computed in place.
 //
-// H is cut off at kCostCeiling: costs below it come from costs below it alone, and are true.
+// Cells have 32 bits, or 64 where costs may be greater. No cell is above kCeiling, which stands for no path.
 //
 // A traced cell keeps a byte: its lowest three bits are 0 where H comes from the diagonal, or 1 + the number of the gap
 // that it comes from (insertions first); bit 3 + x says that gap x, arriving here, had been open before its last base.
@@ -19,29 +19,37 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-template <int Pieces, bool Wildcard>
+template <int Pieces, bool Wildcard, class Cell_>
 class GotohRows {
  public:
-  typedef std::int32_t Vector __attribute__((vector_size(kVectorBytes)));
-  static constexpr int P = Pieces, kLanes = kVectorBytes / 4, kArrays = 2 + 2 * P;
+  using Cell = Cell_;
+  typedef Cell Vector __attribute__((vector_size(kVectorBytes)));
+  static constexpr int P = Pieces, kLanes = kVectorBytes / sizeof(Cell), kArrays = 2 + 2 * P;
+  static constexpr Cell kCeiling = Cell{1} << (8 * sizeof(Cell) - 2);
 
   GotohRows(const KernelTask& task, GotohMemory& memory) : t_(task), n_(task.query_len), m_(task.target_len) {
     lay_out_text(memory.text);
     slots_ = static_cast<std::size_t>(n_) + 1 + 2 * kLanes;
-    memory.rows.resize(slots_ * kArrays);
-    for (std::size_t x = 0; x < memory.rows.size(); ++x) memory.rows[x] = kCostCeiling;  // no cell may be less than 0
-    for (int x = 0; x < kArrays; ++x) array_[x] = memory.rows.data() + x * slots_ + kLanes;
+    memory.rows.resize(slots_ * kArrays * sizeof(Cell));
+    Cell* rows = reinterpret_cast<Cell*>(memory.rows.data());
+    for (std::size_t x = 0; x < slots_ * kArrays; ++x) rows[x] = kCeiling;  // what lies beside cells is never below 0
+    for (int x = 0; x < kArrays; ++x) array_[x] = rows + x * slots_ + kLanes;
     free_query_ = t_.free.query_end < n_ ? t_.free.query_end : n_;
     free_target_ = t_.free.target_end < m_ ? t_.free.target_end : m_;
   }
 
   // Bytes that a pair's anti-diagonals take.
   static std::size_t bytes(const KernelTask& task) {
-    return (static_cast<std::size_t>(task.query_len) + 1) * kArrays * sizeof(std::int32_t);
+    return (static_cast<std::size_t>(task.query_len) + 1) * kArrays * sizeof(Cell);
+  }
+
+  // Whether all costs of a pair stay below the ceiling: no cell costs more than all bases in gaps.
+  static bool holds(const KernelTask& task) {
+    return gap(task.costs, task.query_len) + gap(task.costs, task.target_len) < kCeiling;
   }
 
   // Values of the last anti-diagonal; slot i is cell (i, step - i).
-  const std::int32_t* costs() const { return array_[0]; }
+  const Cell* costs() const { return array_[0]; }
   std::int32_t step() const { return step_; }
 
   void begin() {
@@ -64,7 +72,7 @@ class GotohRows {
 
   // Whether the bases before (i, j) match.
   bool match(std::int32_t i, std::int32_t j) const {
-    const std::int32_t q = query_[i - 1], t = target_[m_ - j];
+    const Cell q = query_[i - 1], t = target_[m_ - j];
     return Wildcard ? (q & t) != 0 : q == t;
   }
 
@@ -76,36 +84,47 @@ class GotohRows {
     const std::int32_t least = step_ - 1 - target_len > first ? step_ - 1 - target_len : first;
     const std::int32_t lo = least > 0 ? least : 0, hi = query_len < step_ ? query_len : step_;
     memory.checkpoints.push({step_, lo, hi, memory.saved.size()});
-    for (const std::int32_t* values : array_) memory.saved.append(values + lo, static_cast<std::size_t>(hi - lo + 1));
+    const std::size_t bytes = static_cast<std::size_t>(hi - lo + 1) * sizeof(Cell);
+    for (const Cell* values : array_) memory.saved.append(reinterpret_cast<const std::uint8_t*>(values + lo), bytes);
   }
   void restore(const GotohMemory& memory, const GotohMemory::Checkpoint& from) {
     step_ = from.step;
-    const std::size_t count = static_cast<std::size_t>(from.hi - from.lo + 1);
-    const std::int32_t* values = memory.saved.data() + from.at;
-    for (std::int32_t* to : array_) {
-      std::memcpy(to + from.lo, values, count * sizeof(std::int32_t));
-      values += count;
+    const std::size_t bytes = static_cast<std::size_t>(from.hi - from.lo + 1) * sizeof(Cell);
+    const std::uint8_t* values = memory.saved.data() + from.at;
+    for (Cell* to : array_) {
+      std::memcpy(to + from.lo, values, bytes);
+      values += bytes;
     }
   }
 
  private:
-  static WFACLI_INLINE Vector load(const std::int32_t* from) {
+  static WFACLI_INLINE Vector load(const Cell* from) {
     Vector v;
     std::memcpy(&v, from, sizeof v);
     return v;
   }
-  static WFACLI_INLINE void store(std::int32_t* to, Vector v) { std::memcpy(to, &v, sizeof v); }
+  static WFACLI_INLINE void store(Cell* to, Vector v) { std::memcpy(to, &v, sizeof v); }
   static WFACLI_INLINE Vector least(Vector a, Vector b) { return a < b ? a : b; }
-  static WFACLI_INLINE Vector all(std::int32_t value) { return Vector{} + value; }
+  static WFACLI_INLINE Vector all(Cell value) { return Vector{} + value; }
 
-  // Bases as 32-bit codes, with room for a vector on both sides; the target backwards, as along an anti-diagonal both
-  // are then read in the same direction.
-  void lay_out_text(Buffer<std::int32_t>& memory) {
+  // What a gap of so many bases costs.
+  static std::int64_t gap(const Costs& c, std::int64_t bases) {
+    if (!bases) return 0;
+    const std::int64_t one = c.gap[0].open + bases * c.gap[0].extend;
+    if constexpr (P == 1) return one;
+    const std::int64_t two = c.gap[1].open + bases * c.gap[1].extend;
+    return two < one ? two : one;
+  }
+
+  // Bases as codes as wide as a cell, with room for a vector on both sides; the target backwards, as along an
+  // anti-diagonal both are then read in the same direction.
+  void lay_out_text(Buffer<std::uint8_t>& memory) {
     const std::size_t n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
-    memory.resize(n + m + 4 * kLanes);
-    std::int32_t* q = memory.data() + kLanes;
-    std::int32_t* t = q + n + 2 * kLanes;
-    for (std::size_t x = 0; x < memory.size(); ++x) memory[x] = 0;
+    const std::size_t bytes = (n + m + 4 * kLanes) * sizeof(Cell);
+    memory.resize(bytes);
+    std::memset(memory.data(), 0, bytes);
+    Cell* q = reinterpret_cast<Cell*>(memory.data()) + kLanes;
+    Cell* t = q + n + 2 * kLanes;
     for (std::size_t i = 0; i < n; ++i) q[i] = t_.query[i];
     for (std::size_t j = 0; j < m; ++j) t[j] = t_.target[m - 1 - j];
     query_ = q;
@@ -116,30 +135,24 @@ class GotohRows {
   void edges(std::int32_t query_len, std::int32_t target_len) {
     if (step_ <= target_len) {
       array_[0][0] = along(step_, free_target_);
-      for (int g = 0; g < P; ++g) array_[2 + g][0] = kCostCeiling;
+      for (int g = 0; g < P; ++g) array_[2 + g][0] = kCeiling;
     }
     if (step_ <= query_len) {
       array_[0][step_] = along(step_, free_query_);
-      for (int g = 0; g < P; ++g) array_[2 + P + g][step_] = kCostCeiling;
+      for (int g = 0; g < P; ++g) array_[2 + P + g][step_] = kCeiling;
     }
   }
-  std::int32_t along(std::int32_t length, std::int32_t free) const {
-    const std::int64_t left = length < free ? length : free, gap = length - left;
-    std::int64_t cost = gap ? INT64_MAX : 0;
-    for (int g = 0; g < P && gap; ++g) {
-      const std::int64_t own = t_.costs.gap[g].open + gap * t_.costs.gap[g].extend;
-      cost = own < cost ? own : cost;
-    }
-    cost += left * t_.costs.skip;
-    return static_cast<std::int32_t>(cost < kCostCeiling ? cost : kCostCeiling);
+  Cell along(std::int32_t bases, std::int32_t free) const {
+    const std::int64_t left = bases < free ? bases : free, cost = left * t_.costs.skip + gap(t_.costs, bases - left);
+    return cost < kCeiling ? static_cast<Cell>(cost) : kCeiling;
   }
 
   template <bool Trace>
   void cells(std::int32_t lo, std::int32_t hi, std::uint8_t* trace) {
     const Costs& c = t_.costs;
-    const Vector mismatch = all(c.mismatch), ceiling = all(kCostCeiling);
-    const std::int32_t *q = query_ - 1, *t = target_ + (m_ - step_);
-    std::int32_t *now = array_[0], *before = array_[1];  // `now` still holds the anti-diagonal before `before`
+    const Vector mismatch = all(c.mismatch), ceiling = all(kCeiling);
+    const Cell *q = query_ - 1, *t = target_ + (m_ - step_);
+    Cell *now = array_[0], *before = array_[1];  // `now` still holds the anti-diagonal before `before`
     for (std::int32_t i = hi - kLanes + 1; i > lo - kLanes; i -= kLanes) {
       const Vector above = load(before + i - 1), beside = load(before + i);
       const Vector a = load(q + i), b = load(t + i);
@@ -181,8 +194,8 @@ class GotohRows {
   const std::int32_t n_, m_;
   std::int32_t free_query_, free_target_, step_ = 0;
   std::size_t slots_;
-  std::int32_t* array_[kArrays];  // H of the last anti-diagonal and of the one before; E, then F, of each piece
-  const std::int32_t *query_ = nullptr, *target_ = nullptr;
+  Cell* array_[kArrays];  // H of the last anti-diagonal and of the one before; E, then F, of each piece
+  const Cell *query_ = nullptr, *target_ = nullptr;
 };
 
 }  // namespace WFACLI_ISA

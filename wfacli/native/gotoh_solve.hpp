@@ -10,10 +10,10 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-template <int Pieces, bool Wildcard>
+template <class Rows>
 class Gotoh {
-  using Rows = GotohRows<Pieces, Wildcard>;
-  static constexpr int P = Pieces;
+  using Cell = typename Rows::Cell;
+  static constexpr int P = Rows::P;
   static constexpr std::int32_t kBefore = Rows::kLanes;  // bytes of a traced row before its first cell
   static constexpr std::int32_t kFewest = 62, kMost = 4096;  // steps of a table
 
@@ -30,9 +30,9 @@ class Gotoh {
     const std::int64_t whole = std::int64_t{last_ + 1} * (t_.query_len + 1 + kBefore);
     const bool traced = t_.path && last_ <= steps_ && whole <= std::int64_t{steps_} * (steps_ + 1 + kBefore);
     if (const Status status = traced ? forward_traced() : forward(); status != Status::Ok) return {.status = status};
-    if (end_.cost > t_.max_score) return {.status = Status::ScoreLimit};
+    if (t_.max_score < INT32_MAX / 2 && end_.cost > t_.max_score) return {.status = Status::ScoreLimit};
     KernelAnswer answer;
-    answer.score = static_cast<std::int32_t>(end_.cost);
+    answer.score = end_.cost;
     answer.query_skip = t_.query_len - end_.i;
     answer.target_skip = t_.target_len - end_.j;
     if (!t_.path) return answer;
@@ -52,24 +52,22 @@ class Gotoh {
   // The end of the best alignment that begins at (0, 0): of equals the one with fewest bases, then the one with fewest
   // of the query. `skip` is what a match earns.
   KernelAnswer run_extension() {
-    std::int64_t best = 0, cost = 0;
+    std::int64_t best = 0;
     std::int32_t end_i = 0, end_j = 0;
     rows_.begin();
     while (rows_.step() < last_) {
       if (t_.cancelled->is_set()) return {.status = Status::Dropped};
       rows_.template advance<false>(0, t_.query_len, t_.target_len, nullptr);
       const std::int32_t d = rows_.step(), lo = larger(0, d - t_.target_len), hi = smaller(d, t_.query_len);
-      const std::int32_t* costs = rows_.costs();
-      std::int32_t least = kCostCeiling;
+      const Cell* costs = rows_.costs();
+      Cell least = Rows::kCeiling;
       for (std::int32_t i = lo; i <= hi; ++i) least = costs[i] < least ? costs[i] : least;
       const std::int64_t score = std::int64_t{t_.costs.skip} * d - least;
       if (score <= best) continue;
       best = score;
-      cost = least;
       for (end_i = lo; costs[end_i] != least;) ++end_i;
       end_j = d - end_i;
     }
-    if (cost >= kCostCeiling) return {.status = Status::ScoreLimit};
     KernelAnswer answer;
     answer.query_skip_end = t_.query_len - end_i;
     answer.target_skip_end = t_.target_len - end_j;
@@ -169,7 +167,7 @@ class Gotoh {
   // Keeps further anti-diagonals before `place`, only cells that lead to it.
   void add_checkpoints(const Place& place) {
     const std::int32_t from = rows_.step(), to = place.step();
-    const std::size_t bytes = static_cast<std::size_t>(smaller(place.i, to - from) + 1) * Rows::kArrays * sizeof(std::int32_t);
+    const std::size_t bytes = static_cast<std::size_t>(smaller(place.i, to - from) + 1) * Rows::kArrays * sizeof(Cell);
     std::int32_t spacing = spacing_of(to - from, bytes, t_.checkpoint_bytes / 4);
     if (spacing >= to - from) spacing = (to - from + 1) / 2;
     for (std::int32_t next = from + spacing; next < to; next += spacing) {

@@ -109,7 +109,7 @@ std::int64_t InsideSearch::near_best() {
   descend([&] { return lowest() + kNear; });
   const KernelAnswer found = least();
   restart();
-  return found.status == Status::Ok ? std::max(found.score, 0) : t_.max_score;
+  return found.status == Status::Ok ? std::max<std::int64_t>(found.score, 0) : t_.max_score;
 }
 
 // Row 0, over all columns.

@@ -43,7 +43,7 @@ struct KernelTask {
 
 struct KernelAnswer {
   Status status = Status::Ok;
-  std::int32_t score = 0;       // the cost in units of task.costs, unaligned letters included
+  std::int64_t score = 0;       // the cost in units of task.costs, unaligned letters included
   std::int32_t query_skip = 0, target_skip = 0;          // unaligned letters at the beginning
   std::int32_t query_skip_end = 0, target_skip_end = 0;  // and at the end
   bool cut = false;             // a heuristic left something out, so a better alignment may exist
