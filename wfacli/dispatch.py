@@ -14,7 +14,7 @@ import numpy as np
 from . import jobs, tuning
 from ._native import estimate_edits
 from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
-from .config import AlignSpec, Ambiguous, Limits
+from .config import AlignSpec, Ambiguous, Limits, Mode
 from .forecast import (
     BITS,
     CAPPED,
@@ -97,6 +97,8 @@ def route(
     if len(short):
         ways = (Route(short, READS), Route(np.delete(every_row(len(pairs)), short), CAPPED))
         return [way for way in ways if len(way.rows)]
+    if not only and steep_extension(spec):
+        return _steep_extensions(pairs)
     only = only or _one_for_all(pairs, spec, limits)
     if only:
         rows = every_row(len(pairs))
@@ -118,6 +120,21 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     if sure.any():
         choice[sure] = names.index(INSIDE)
     return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+
+
+def steep_extension(spec: AlignSpec) -> bool:
+    """Whether a wavefront that extends pairs begins with so many rows that short ones had better go to GOTOH."""
+    return spec.mode is Mode.EXTENSION and not spec.heuristics and Units.of(spec).steep
+
+
+def _steep_extensions(pairs: PairBatch) -> list[Route]:
+    """Routes of extensions under steep costs: nobody knows how far they go, and a wavefront of few edits ends at once.
+
+    Where all cells take long, it is worth a try; it gives up before it has taken much longer than they do.
+    """
+    many = pairs.q_len.astype(np.int64) * pairs.t_len > tuning.MANY_CELLS
+    ways = ((GOTOH, np.flatnonzero(~many)), (TABLE, np.flatnonzero(many)))
+    return [Route(rows.astype(np.int32), kernel) for kernel, rows in ways if len(rows)]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -318,7 +335,7 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
         # Nobody knows how much such pairs have in common: who goes on depends on what the wavefront has found.
         return (dense, *wavefronts) if steep else (CAPPED,)
     if not plainly_global(spec):
-        return (GOTOH, TABLE, LINEAR) if steep else (TABLE, LINEAR)
+        return (GOTOH, TABLE, LINEAR) if steep_extension(spec) else (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
         return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
@@ -409,7 +426,9 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
         return dense if status in (Status.WORK_LIMIT, Status.MEMORY_LIMIT) else None
     if kernel == INSIDE:
         return _whole_matrix(spec) if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT, Status.WORK_LIMIT) else None
-    if kernel in (STRIPES, DIFFERENCE, GOTOH) and status is Status.UNSUPPORTED:
+    if kernel == GOTOH:
+        return TABLE if status is Status.UNSUPPORTED and spec.heuristics else None
+    if kernel in (STRIPES, DIFFERENCE) and status is Status.UNSUPPORTED:
         return TABLE
     if status is Status.WORK_LIMIT:
         return GOTOH

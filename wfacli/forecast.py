@@ -395,9 +395,15 @@ class Units:
         return self.depth > tuning.STEEP
 
     @property
-    def cap_of_all(self) -> float:
-        """Cost, as a share of the longest sequence, above which a wavefront takes longer than all cells do."""
-        return tuning.CELLS_OF_ALL * math.sqrt(self.extend / self.components)
+    def cap_of_all(self) -> tuple[float, float]:
+        """Cost above which a wavefront takes longer than all cells do: base, and share of the longest sequence.
+
+        (0, 0), for none, where even pairs that have nothing in common cost too little for that to matter.
+        """
+        most = min(self.mismatch, 2 * self.extend)  # a base
+        if self.components * most**2 <= tuning.CELLS_AT_MOST * self.extend:
+            return 0.0, 0.0
+        return tuning.CAP_OF_ALL, tuning.CELLS_OF_ALL * math.sqrt(self.extend / self.components)
 
     @classmethod
     @functools.cache

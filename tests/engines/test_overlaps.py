@@ -112,7 +112,7 @@ def test_a_wavefront_that_has_looked_far_hands_on():
     assert [found.kernels[k] for k in found.origin] == [CAPPED, DIFFERENCE]
     batch = pairs_of(*zip(alike, apart, strict=True))
     (first,) = route(batch, spec, Limits())
-    (second,) = after(first, np.array([0, Status.SCORE_LIMIT], np.uint8), first.rows, spec, batch)
+    (second,) = after(first, np.array([0, Status.WORK_LIMIT], np.uint8), first.rows, spec, batch)
     assert (second.kernel, second.rows.tolist()) == (DIFFERENCE, [1])
     aligner = wfacli.Aligner(mode="overlap", match=2)
     assert aligner.align(*apart) == next(iter(aligner.align_batch([apart[0]], [apart[1]])))

@@ -19,6 +19,7 @@ from wfacli.forecast import (
     CAPPED,
     CPU_KERNELS,
     DIFFERENCE,
+    GOTOH,
     INSIDE,
     LINEAR,
     READS,
@@ -87,6 +88,14 @@ def in_lanes(batch, spec):
         yield model.start + model.unit * float(q) * float(t) if served else math.inf
 
 
+def all_cells(batch, spec):
+    """Microseconds of GOTOH."""
+    model = tuning.cpu_models(instruction_set()).gotoh
+    share = tuning.SCORE_ONLY["gotoh"] if spec.score_only and not spec.free else 1
+    for q, t in zip(batch.q_len, batch.t_len, strict=True):
+        yield share * (model.start + model.letter * float(max(q, t)) + model.unit * float(q) * float(t))
+
+
 def shapes(batch):
     for q, t, edits, flags in zip(batch.q_len, batch.t_len, batch.est_edits, batch.flags, strict=True):
         longest = int(max(q, t))
@@ -124,7 +133,10 @@ def cases(count):
 def test_times_are_those_of_the_models():
     for batch, spec, limits in cases(40):
         for kernel in CPU_KERNELS:
-            wanted = [promised(kernel, spec, limits, pair)[0] for pair in shapes(batch)]
+            if kernel == GOTOH:
+                wanted = list(all_cells(batch, spec))
+            else:
+                wanted = [promised(kernel, spec, limits, pair)[0] for pair in shapes(batch)]
             if kernel == READS and spec.free:
                 wanted = list(in_lanes(batch, spec))
             assert Forecast(batch, spec, limits).microseconds(kernel) == pytest.approx(wanted, rel=1e-12)
@@ -149,7 +161,7 @@ def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best()
             wanted[r.rows] = -1
             chosen.add((r.kernel, only is None))
         assert (wanted == -1).all()
-    assert {kernel for kernel, _ in chosen} == {*CPU_KERNELS} - {INSIDE}
+    assert {kernel for kernel, _ in chosen} == {*CPU_KERNELS} - {INSIDE, GOTOH}
     assert {alone for _, alone in chosen} == {True, False}
 
 
@@ -245,7 +257,7 @@ def test_only_the_rows_that_speak_for_all_are_asked():
 
 
 def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
-    narrow, wide = (1.0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
+    narrow, wide = (1.0, 0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
     batch = pairs_of(["A"] * 2, ["A"] * 2).with_edits(np.array([5, 6], np.int32))
     kernels, rows = Forecaster([wide, narrow], 0.1), np.arange(2, dtype=np.int32)
     # 1 + (3 * 1 + 10) for the narrow one, 10 + 10 for the wide one; 1 + 10 for the best of both, and the choice.
@@ -268,7 +280,7 @@ def test_estimates_of_some_rows():
 
 
 def test_what_a_forecaster_cannot_use():
-    model = (0.0, 1.0, 0.0, 0.0, 0.0, 1e9, 1e9, True, 1.0)
+    model = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1e9, 1e9, True, 1.0)
     with pytest.raises(ValueError, match="no kernels"):
         Forecaster([], 0.1)
     with pytest.raises((TypeError, IndexError, RuntimeError)):

@@ -66,7 +66,7 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
 def _cap(spec: AlignSpec, kernel: str) -> tuple[float, float]:
     """Cost at which a kernel gives a pair up: base, and share of the longest sequence; (0, 0) for never."""
     if kernel in (TABLE, LINEAR) and not spec.heuristics:
-        return tuning.CAP_OF_ALL, Units.of(spec).cap_of_all
+        return Units.of(spec).cap_of_all
     if kernel != CAPPED:
         return 0.0, 0.0
     if not free_in_query(spec):

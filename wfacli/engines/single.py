@@ -11,7 +11,7 @@ import numpy as np
 from .._native import OneByOne, OnePair
 from ..batch import NO_SCORE, PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import MEDIUM, Route, after, candidates
+from ..dispatch import MEDIUM, Route, after, candidates, steep_extension
 from ..dispatch import route as first_routes
 from ..estimate import with_estimates
 from ..forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside
@@ -34,7 +34,8 @@ class SingleEngine:
         self._spec, self._limits = spec, limits
         self._free, self._inside = free_in_target(spec), is_inside(spec)
         options = [native_options(spec, limits, kernel) for kernel in CPU_KERNELS]
-        alone = MEDIUM if self._free else _ANY
+        self._by_length = self._free or steep_extension(spec)
+        alone = MEDIUM if self._by_length else _ANY
         self._pairs = OneByOne(options, spec.mode is Mode.GLOBAL, _FAR, alone, Status.OK)
 
     def align(self, query: object, target: object) -> Answer:
@@ -49,7 +50,7 @@ class SingleEngine:
 
     def first_kernel(self, pair: OnePair, query: object, target: object) -> int:
         """The number of the kernel that a pair and others of its kind have first."""
-        if self._free and pair.query_len > MEDIUM:
+        if self._by_length and pair.query_len > MEDIUM:
             # An estimate takes a hundredth of what a poor choice may cost.
             pairs = with_estimates(pairs_of([query], [target]), self._spec)  # type: ignore[list-item]
             return _NUMBERS[first_routes(pairs, self._spec, self._limits)[0].kernel]
