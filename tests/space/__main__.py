@@ -8,86 +8,22 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import multiprocessing as mp
 import os
 import platform
 import sys
 import time
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 from wfacli.cores import usable_cores
 from wfacli.measure.machine import commit
 
 from . import log
-from .blocks import Block, Found, Tally, run_block
-from .check import SECONDS
+from .blocks import Block, Tally, run_block
+from .workers import Worker
 
-_HANGS = 30 * SECONDS  # without any news
+_SHOWN = 40  # empty cells
 _NEWS = 30.0  # seconds between lines
-_TEXT = 4096  # bytes
-
-
-def worker(seed: int, first: int, step: int, told: Any, results: Connection) -> None:
-    """Run blocks first, first + step, … until the process is ended."""
-    known: set[tuple[str, ...]] = set()
-
-    def watch(what: str) -> None:
-        told.value = what.encode()[: _TEXT - 1]
-
-    for index in range(first, sys.maxsize, step):
-        watch(f"seed {seed} block {index}")
-        results.send((index, run_block(seed, index, known, watch)))
-
-
-@dataclass
-class Worker:
-    """A process with every jobs-th block, started again behind a block that ended it."""
-
-    seed: int
-    step: int
-    next: int
-    told: Any = field(default_factory=lambda: mp.Array("c", _TEXT))
-
-    def __post_init__(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Start the process with the next block."""
-        self.results, theirs = mp.Pipe(duplex=False)
-        self.process = mp.get_context("spawn").Process(
-            target=worker, args=(self.seed, self.next, self.step, self.told, theirs), daemon=True
-        )
-        self.process.start()
-        theirs.close()
-        self.news = time.monotonic()
-
-    def take(self) -> Tally | None:
-        """Return what a block has given, or what became of its process; None where there is nothing new."""
-        try:
-            if self.results.poll():
-                index, tally = self.results.recv()
-                self.next, self.news = index + self.step, time.monotonic()
-                return tally
-        except EOFError:
-            return self._lost("crash")
-        return self._lost("hang") if time.monotonic() > self.news + _HANGS else None
-
-    def _lost(self, kind: str) -> Tally:
-        self.process.kill()
-        self.process.join()
-        what = self.told.value.decode(errors="replace")
-        found = Found((kind,), kind, what, f"exit status {self.process.exitcode}", 0, 0, what)
-        self.next += self.step
-        self.start()
-        return Tally(found=[found])
-
-    def stop(self) -> None:
-        """End the process."""
-        self.process.kill()
-        self.process.join()
 
 
 def fuzz(seed: int, seconds: float, jobs: int, first: int, cases: float) -> tuple[Tally, int, float]:
@@ -145,16 +81,15 @@ def main() -> int:
         print(*tally.found, sep="\n")
     else:
         tally, blocks, seconds = fuzz(a.seed, a.seconds, a.jobs, a.first, a.cases)
-    missing = log.empty_cells(tally)
+    missing = log.empty_cells(tally) if a.block is None else []
     if a.log:
         path = own_path(a.log) if a.log.is_dir() else a.log
         log.write(path, log.report(tally, a.seed, blocks, seconds, a.jobs))
         print(f"{path}: {tally.total:,} cases")
     print(f"{tally.total:,} cases in {blocks:,} blocks and {seconds:,.0f} s, {len(tally.found)} failures")
-    print(f"{len(missing)} empty cells", *missing[:40], sep="\n  ")
-    if a.block is None:
-        return 1 if tally.found or missing else 0
-    return 1 if tally.found else 0
+    if missing:
+        print(f"{len(missing)} empty cells", *missing[:_SHOWN], sep="\n  ")
+    return 1 if tally.found or missing else 0
 
 
 if __name__ == "__main__":

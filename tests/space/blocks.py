@@ -172,6 +172,9 @@ def _described(
     if alike in known:
         return found
     known.add(alike)
-    small, spec, left = shrunk(pairs, asked, way, first, seconds)
+    if first.kind == "single":  # it takes two ways to see it
+        small, spec, left = [pairs[first.row]], asked, first
+    else:
+        small, spec, left = shrunk(pairs, asked, way, first, seconds)
     found.test, found.text = as_test(small, spec, way), left.text
     return found
