@@ -57,8 +57,11 @@ sanitize-gpu: .venv/dev
 kernels: .venv/built
 	rm -rf build/cubins && WFACLI_CACHE_DIR=build/kernels $(BIN)/wfacli kernels --into build/cubins
 
-# Longer random tests than make test has time for.
+# Longer random tests than make test has time for: the whole option space for an hour or more, beside the oracle in C++
+# (make fuzz SPACE="--seconds 3600 --seed 1 --log bench/results"), then the tests with more pairs each.
+SPACE ?= --seconds 3600 --jobs 2 --seed 1 --log build/fuzz-space.json
 fuzz: .venv/dev
+	$(BIN)/python -m tests.space $(SPACE)
 	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance tests/gpu_engine tests/emulation tests/gpu_host/test_rows.py
 
 bench: .venv/dev

@@ -1,0 +1,180 @@
+"""Blocks: a specification and pairs drawn from a seed, aligned in all their ways, compared and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from wfacli._native import instruction_set
+from wfacli.batch import Status
+from wfacli.config import AlignSpec
+
+from .check import SECONDS, Failure, failures, status_name
+from .oracle import optima
+from .pairs import Pair, Size, block, size_of
+from .run import Answers
+from .shrink import as_test, shrunk
+from .specs import STRATA, spec, written
+from .ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
+
+CHOSEN, UNKNOWN = "chosen", "unknown"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Block `index` of a seed: it depends on nothing else."""
+
+    seed: int
+    index: int
+    size: Size
+    spec: AlignSpec
+    pairs: list[Pair]
+    rng: Random
+
+    @classmethod
+    def drawn(cls, seed: int, index: int) -> Block:
+        """Draw a block; strata take turns."""
+        rng = Random(f"{seed}:{index}")
+        mode, metric = STRATA[index % len(STRATA)]
+        size = size_of(rng)
+        chosen = spec(rng, mode, metric, size.longest)
+        return cls(seed, index, size, chosen, block(rng, size, chosen.ambiguous), rng)
+
+
+@dataclass
+class Found:
+    """A failure of a block.
+
+    `alike` is the same for failures that probably have one cause; `test` can be pasted into a test.
+    """
+
+    alike: tuple[str, ...]
+    kind: str
+    where: str
+    text: str
+    rows: int
+    pairs: int
+    test: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.kind} of {self.rows} of {self.pairs} pairs\n  {self.text}\n  {self.test}"
+
+
+@dataclass
+class Tally:
+    """Cases, (pair, specification and way), by mode, metric, kernel asked, kernel that answered, instruction set."""
+
+    cases: Counter[tuple[str, str, str, str, str]] = field(default_factory=Counter)
+    more: Counter[str] = field(default_factory=Counter)  # by other things that were drawn
+    found: list[Found] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """Return the number of cases."""
+        return sum(self.cases.values())
+
+    def add(self, other: Tally) -> None:
+        """Add the counts and failures of other blocks."""
+        self.cases.update(other.cases)
+        self.more.update(other.more)
+        self.found += other.found
+
+    def count(self, chosen: Block, spec: AlignSpec, way: Way, answers: Answers) -> None:
+        """Count the cases of one way."""
+        count = len(answers.status)
+        isa = way.isa or instruction_set()
+        names = {UNKNOWN: count}
+        if answers.origin is not None:
+            unaligned = answers.status != Status.OK
+            by_kernel = np.bincount(answers.origin[~unaligned], minlength=len(answers.kernels)).tolist()
+            names = {name: n for name, n in zip(answers.kernels, by_kernel, strict=True) if n}
+            names |= {"none": int(unaligned.sum())} if unaligned.any() else {}
+        for name, n in names.items():
+            self.cases[str(spec.mode), str(spec.metric), way.kernel or CHOSEN, name, isa] += n
+        bound = "all memory" if way.ample else "little memory"
+        drawn = [f"entry {way.entry}", f"up to {chosen.size.longest} bases", f"{way.threads} threads", bound]
+        drawn += [f"rule {spec.ambiguous}", "score alone" if spec.score_only else "CIGAR"]
+        drawn += ["bound on the cost"] if spec.max_cost is not None else []
+        drawn += [f"match {'none' if not spec.penalties.match else 'some'}"]
+        drawn += ["zero opening"] * any(o == 0 for o, _ in spec.penalties.gaps)
+        self.more.update(dict.fromkeys(drawn, count))
+        for status, n in zip(*np.unique(answers.status, return_counts=True), strict=True):
+            self.more[f"status {status_name(status)}"] += int(n)
+
+
+def run_block(
+    seed: int,
+    index: int,
+    known: set[tuple[str, ...]] | None = None,
+    watch: Callable[[str], None] = lambda what: None,
+    seconds: float = SECONDS,
+) -> Tally:
+    """Align a block in all its ways; in no more where one takes too long, as the others may too.
+
+    Args:
+        seed, index: of the block.
+        known: failures that are not shrunk again; those that are found are added.
+        watch: told what is next.
+        seconds: that the block may take in one way.
+    """
+    known = set() if known is None else known
+    chosen, tally = Block.drawn(seed, index), Tally()
+    best = optima(chosen.pairs, chosen.spec)
+    batch: Answers | None = None
+    for asked, way in ways_of(chosen.rng, chosen.spec, chosen.size, best):
+        rows = rows_of(way, len(chosen.pairs))
+        pairs = chosen.pairs[: len(rows)]
+        some = best if len(pairs) == len(chosen.pairs) else optima(pairs, asked)
+        watch(f"seed {seed} block {index}: {written(asked)}, {way}")
+        limit = 10 * seconds if way.entry in (GPU, COMMAND) else seconds  # which have to start first
+        problems, answers = failures(pairs, asked, way, some, limit)
+        if answers is not None:
+            tally.count(chosen, asked, way, answers)
+        if way.entry == BATCH:
+            batch = answers
+        if way.entry == SINGLE and answers is not None and batch is not None:
+            problems += _apart(answers, batch)
+        if problems:
+            tally.found.append(_described(chosen, pairs, asked, way, problems, known, limit))
+            if problems[0].kind == "time":
+                break
+    return tally
+
+
+def _apart(single: Answers, batch: Answers) -> list[Failure]:
+    """Return the pairs that are left unaligned by a single call and not in a batch, or the reverse."""
+    rows = np.flatnonzero(single.status != batch.status).tolist()
+    both = [tuple(status_name(answers.status[row]) for answers in (single, batch)) for row in rows]
+    return [
+        Failure(row, "single", f"{one} by itself, {other} in a batch")
+        for row, (one, other) in zip(rows, both, strict=True)
+    ]
+
+
+def _described(
+    chosen: Block,
+    pairs: Sequence[Pair],
+    asked: AlignSpec,
+    way: Way,
+    problems: list[Failure],
+    known: set[tuple[str, ...]],
+    seconds: float,
+) -> Found:
+    first = problems[0]
+    kernel = first.by or way.kernel or CHOSEN
+    alike = (first.kind, str(asked.mode), str(asked.metric), kernel if first.kind != "time" else "")
+    where = f"seed {chosen.seed} block {chosen.index}, {way.entry} {way.kernel or CHOSEN} {way.isa}"
+    found = Found(alike, first.kind, where, first.text, len(problems), len(pairs))
+    if alike in known:
+        return found
+    known.add(alike)
+    if first.kind == "single":  # it takes two ways to see it
+        small, spec, left = [pairs[first.row]], asked, first
+    else:
+        small, spec, left = shrunk(pairs, asked, way, first, seconds)
+    found.test, found.text = as_test(small, spec, way), left.text
+    return found

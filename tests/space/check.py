@@ -1,0 +1,138 @@
+"""Answers beside the oracle's, in columns; what differs, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from wfacli.batch import Status
+from wfacli.config import AlignSpec, Ambiguous
+
+from .oracle import Optima, optima, text_of
+from .run import NOTHING, Answers, Pair, TooSlow, run
+from .specs import written
+from .ways import ENGINE, GPU, Way
+
+SECONDS = 20.0  # that a block may take in one way
+
+
+class Failure(NamedTuple):
+    """A row (-1: the whole block) with an answer that is not right, what of it is wrong, how, and by which kernel."""
+
+    row: int
+    kind: str
+    text: str
+    by: str = ""
+
+
+def failures(
+    pairs: Sequence[Pair], spec: AlignSpec, way: Way, best: Optima | None = None, seconds: float = SECONDS
+) -> tuple[list[Failure], Answers | None]:
+    """Align pairs in a way and compare with the oracle; the answers are None where there are none."""
+    best = optima(pairs, spec) if best is None else best
+    try:
+        found = run(pairs, spec, way, seconds)
+    except TooSlow as error:
+        return [Failure(-1, "time", str(error))], None
+    except Exception as error:  # whatever it is, it is no answer
+        return [Failure(-1, "error", f"{type(error).__name__}: {error}")], None
+    return compared(found, best, spec, way), found
+
+
+def compared(found: Answers, best: Optima, spec: AlignSpec, way: Way) -> list[Failure]:
+    """Return what is wrong with answers."""
+    count = len(best.score)
+    over = np.zeros(count, bool) if spec.max_cost is None else -best.score > spec.max_cost
+    wanted = np.where(over, int(Status.SCORE_LIMIT), int(Status.OK))
+    empty = (best.span[:, 0] == best.span[:, 1]) & (best.span[:, 2] == best.span[:, 3])
+    wrong = (found.status != wanted) & ~((found.status == NOTHING) & (over | empty))
+    if not way.ample:
+        wrong &= found.status != Status.MEMORY_LIMIT
+    aligned = (found.status == Status.OK) & ~over
+    problems = [("status", wrong), ("heuristic", found.heuristic & aligned)]
+    problems.append(("score", aligned & (found.score != best.score)))
+    problems.append(("span", aligned & (found.span != best.span).any(axis=1)))
+    runs, starts = _wanted_runs(best, spec, way, found, aligned)
+    if spec.score_only:
+        problems.append(("path", np.diff(found.cigar_start) != 0))
+    else:
+        problems.append(("path", aligned & _different(found, runs, starts, aligned)))
+        if found.edits is not None:
+            problems.append(("edits", aligned & (found.edits != _edits(runs, starts))))
+    if not any(rows.any() for _, rows in problems):
+        return []
+    listed: list[Failure] = []
+    for kind, rows in problems:  # the first thing that is wrong with a row
+        known = {failure.row for failure in listed}
+        new = [row for row in np.flatnonzero(rows).tolist() if row not in known]
+        listed += [Failure(row, kind, _said(row, found, best, runs, starts), _by(row, found)) for row in new]
+    return listed
+
+
+def _wanted_runs(
+    best: Optima, spec: AlignSpec, way: Way, found: Answers, aligned: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns of CIGARs that a way ought to give.
+
+    Records have SAM's "=" where the rule is "mismatch" or "wildcard"; kernels may leave that to what writes them.
+    """
+    by_rule, by_sam = (best.cigar, best.cigar_start), (best.sam, best.sam_start)
+    if spec.ambiguous is not Ambiguous.WILDCARD:
+        return by_rule
+    if way.entry in (ENGINE, GPU) and not _different(found, *by_rule, aligned)[aligned].any():
+        return by_rule
+    return by_sam
+
+
+def _different(found: Answers, runs: np.ndarray, starts: np.ndarray, aligned: np.ndarray) -> np.ndarray:
+    """Return the rows (bool[n]) with other operations than these; all rows are compared at once."""
+    if aligned.all() and np.array_equal(found.cigar_start, starts) and np.array_equal(found.cigar, runs):
+        return np.zeros(len(aligned), bool)
+    lengths, wanted = np.diff(found.cigar_start), np.diff(starts)
+    different = lengths != wanted
+    same = ~different & aligned
+    rows = np.repeat(np.arange(len(aligned)), np.where(same, lengths, 0))
+    # Operations of rows with as many of them, side by side.
+    left, right = found.cigar[np.repeat(same, lengths)], runs[np.repeat(same, wanted)]
+    different[rows[left != right]] = True
+    return different
+
+
+def _edits(runs: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    before = np.cumsum(np.append(0, np.where(runs & 15 == 7, 0, runs >> 4).astype(np.int64)))
+    return before[starts[1:]] - before[starts[:-1]]
+
+
+def status_name(status: int) -> str:
+    """Return the name of a status."""
+    return "nothing" if status == NOTHING else Status(int(status)).name
+
+
+def _by(row: int, found: Answers) -> str:
+    return "" if found.origin is None else found.kernels[int(found.origin[row])]
+
+
+def _said(row: int, found: Answers, best: Optima, runs: np.ndarray, starts: np.ndarray) -> str:
+    cigars = [text_of(c[s[row] : s[row + 1]]) for c, s in ((found.cigar, found.cigar_start), (runs, starts))]
+    answer = f"{status_name(found.status[row])} {found.score[row]} {found.span[row].tolist()} {cigars[0]}"
+    if found.edits is not None:
+        answer += f" ({found.edits[row]} edits)"
+    answer += f" by {_by(row, found)}" if _by(row, found) else ""
+    return f"found {answer}; best is {best.score[row]} {best.span[row].tolist()} {cigars[1]}"
+
+
+def assert_exact(
+    pairs: Sequence[Pair], spec: AlignSpec, way: Way | None = None, seconds: float = SECONDS
+) -> Answers | None:
+    """Fail unless a way gives each pair's canonical alignment."""
+    way = way or Way()
+    problems, found = failures(pairs, spec, way, seconds=seconds)
+    if problems:
+        first = problems[0]
+        pair = pairs[first.row] if first.row >= 0 else f"{len(pairs)} pairs"
+        raise AssertionError(
+            f"{len(problems)} of {len(pairs)}: {first.kind} of {pair}, {written(spec)}, {way}: {first.text}"
+        )
+    return found

@@ -1,0 +1,158 @@
+"""Blocks of pairs: dense in lengths of up to 40 bases, sparse up to 5,000, of all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+from wfacli.config import Ambiguous
+
+Pair = tuple[bytes, bytes]
+
+_NUCLEOTIDES = (b"ACGT", b"ACGT", b"ACGT", b"AC", b"A", b"ACG")
+_OTHERS = (
+    b"ACGTACGTACGTN",
+    b"ACGTUACGTURYSWKMBDHVN",
+    b"ACGTacgtNnuU",
+    b"acgt",
+    b"ACGU",
+    b"ACDEFGHIKLMNPQRSTVWYX*",
+    b"NN-",
+)
+_SHARES = ((1, 1, 1), (1, 8, 1), (1, 1, 8), (1, 0, 0), (0, 1, 1))  # of mismatches, insertions and deletions
+
+
+class Size(NamedTuple):
+    """Of a block: its share of blocks, the longest sequence, the pairs."""
+
+    share: float
+    shortest: int
+    longest: int
+    pairs: tuple[int, int]
+
+
+SIZES = (
+    Size(0.52, 0, 12, (150, 300)),
+    Size(0.26, 0, 40, (100, 250)),
+    Size(0.15, 30, 150, (40, 120)),
+    Size(0.04, 100, 400, (12, 30)),
+    Size(0.02, 300, 1500, (3, 10)),
+    Size(0.01, 1500, 4990, (1, 3)),
+)
+
+
+def alphabet(rng: Random, rule: Ambiguous) -> bytes:
+    """Draw an alphabet; other characters than A, C, G and T are rarer where they match nothing."""
+    share = 0.3 if rule is Ambiguous.MISMATCH else 0.75
+    return rng.choice(_OTHERS if rng.random() < share else _NUCLEOTIDES)
+
+
+def sequence(rng: Random, length: int, letters: bytes) -> bytes:
+    """Draw a sequence, of any bases, or repeats of a period of 1 to 7 with a few errors."""
+    if rng.random() < 0.6:
+        return bytes(rng.choices(letters, k=length))
+    if rng.random() < 0.5:
+        unit = bytes(rng.choices(letters, k=rng.randint(1, 7)))
+        return mutated(rng, (unit * (length // len(unit) + 1))[:length], letters, rng.choice((0, 0, 0.05)))[:length]
+    found = b""
+    while len(found) < length:
+        found += bytes(rng.choices(letters, k=rng.randint(1, 4))) * rng.randint(1, 8)
+    return found[:length]
+
+
+def mutated(rng: Random, bases: bytes, letters: bytes, error: float) -> bytes:
+    """Return a copy with about so many edits a base, of which gaps are 1 to 4 bases long, rarely more."""
+    out, at = bytearray(), 0
+    shares = rng.choice(_SHARES)
+    places = sorted(rng.sample(range(len(bases)), min(len(bases), _count(rng, error * len(bases)))))
+    for place in places:
+        if place < at:
+            continue
+        out += bases[at:place]
+        kind, gap = rng.choices("XID", shares)[0], rng.choice((1, 1, 1, 2, 3, 4, 9))
+        out += bytes(rng.choices(letters, k={"X": 1, "I": gap, "D": 0}[kind]))
+        at = place + {"X": 1, "I": 0, "D": gap}[kind]
+    return bytes(out + bases[at:])
+
+
+def _count(rng: Random, expected: float) -> int:
+    return int(expected + rng.random())
+
+
+def _alike(rng: Random, length: int, letters: bytes) -> Pair:
+    target = sequence(rng, length, letters)
+    return mutated(rng, target, letters, rng.choice((0, 0.01, 0.05, 0.15, 0.3, 0.6))), target
+
+
+def _large_gap(rng: Random, length: int, letters: bytes) -> Pair:
+    query, target = _alike(rng, length, letters)
+    for _ in range(rng.randint(1, 2)):
+        at, gap = rng.randint(0, len(query)), rng.randint(0, length // 2 + 1)
+        query = query[:at] + query[at + gap :] if rng.random() < 0.5 else _inserted(rng, query, at, gap, letters)
+    return query[: length + 2], target
+
+
+def _inserted(rng: Random, bases: bytes, at: int, gap: int, letters: bytes) -> bytes:
+    return bases[:at] + bytes(rng.choices(letters, k=gap)) + bases[at:]
+
+
+def _inside(rng: Random, length: int, letters: bytes) -> Pair:
+    """The query somewhere in the target, perhaps more than once, with errors; or the reverse."""
+    target = sequence(rng, length, letters)
+    begin = rng.randint(0, length)
+    end = min(length, begin + rng.randint(0, max(1, length // rng.choice((1, 2, 4, 12)))))
+    query = mutated(rng, target[begin:end], letters, rng.choice((0, 0.05, 0.15, 0.3)))
+    if rng.random() < 0.3:
+        target = target[: length // 2] + mutated(rng, query, letters, 0.1) + target[length // 2 :]
+    return (query, target[: length + 2]) if rng.random() < 0.8 else (target[: length + 2], query)
+
+
+def _overlapping(rng: Random, length: int, letters: bytes) -> Pair:
+    common = sequence(rng, rng.randint(0, length), letters)
+    rest = [sequence(rng, rng.randint(0, length - len(common)), letters) for _ in "qt"]
+    query = rest[0] + mutated(rng, common, letters, rng.choice((0, 0.1, 0.3)))
+    return query[: length + 2], common + rest[1]
+
+
+def _unlike(rng: Random, length: int, letters: bytes) -> Pair:
+    return sequence(rng, rng.randint(0, length), letters), sequence(rng, length, letters)
+
+
+def _disjoint(rng: Random, length: int, letters: bytes) -> Pair:
+    """Nothing alike, or one base alone on either side."""
+    one, other = (bytes([letters[0]]), bytes([letters[-1]])) if rng.random() < 0.5 else (b"A", b"C")
+    return one * rng.randint(0, length), other * length
+
+
+_KINDS: tuple[Callable[[Random, int, bytes], Pair], ...] = (
+    _alike,
+    _alike,
+    _inside,
+    _inside,
+    _large_gap,
+    _overlapping,
+    _unlike,
+    _disjoint,
+)
+_EMPTY = (0.01, 0.02, 0.03)  # of pairs whose query, target or both have no base
+
+
+def pair(rng: Random, length: int, letters: bytes) -> Pair:
+    """Draw a pair whose target has about `length` bases."""
+    query, target = rng.choice(_KINDS)(rng, length, letters)
+    if (empty := rng.random()) < _EMPTY[-1]:
+        query, target = [(b"", target), (query, b""), (b"", b"")][sum(empty > share for share in _EMPTY[:-1])]
+    return (target, query) if rng.random() < 0.1 else (query, target)
+
+
+def size_of(rng: Random) -> Size:
+    """Draw the size of a block's pairs."""
+    return rng.choices(SIZES, [size.share for size in SIZES])[0]
+
+
+def block(rng: Random, size: Size, rule: Ambiguous) -> list[Pair]:
+    """Draw a block of pairs over one alphabet."""
+    letters = alphabet(rng, rule)
+    count = rng.randint(*size.pairs)
+    return [pair(rng, rng.randint(size.shortest, size.longest), letters) for _ in range(count)]

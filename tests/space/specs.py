@@ -1,0 +1,177 @@
+"""Specifications drawn from the whole space of options, exact ones alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from random import Random
+
+from wfacli.config import MAX_PENALTY, WHOLE, AlignSpec, Ambiguous, FreeEnds, Metric, Mode, Penalties
+from wfacli.errors import UsageError
+
+# In this order blocks take turns, so that every combination is drawn equally often.
+STRATA = tuple(itertools.product(Mode, Metric))
+_EDGES = (1, 2, 3, 63, 64, 127, 128, 255, 256, 1000, 7087, 9973, 9999, MAX_PENALTY)
+
+
+def cost(rng: Random, least: int = 1, largest: int = MAX_PENALTY) -> int:
+    """Draw a cost: mostly small, seldom of any size, seldom at an edge of a type or of the range."""
+    kind = rng.random()
+    if kind < 0.5:
+        drawn = rng.randint(1, 6)
+    elif kind < 0.75:
+        drawn = rng.randint(1, 60)
+    elif kind < 0.88:
+        drawn = int(largest ** rng.random())
+    else:
+        drawn = rng.choice(_EDGES)
+    return max(least, min(drawn, largest))
+
+
+def opening(rng: Random) -> int:
+    """Draw a gap opening, often 0."""
+    return 0 if rng.random() < 0.3 else cost(rng, 0)
+
+
+def _pieces(rng: Random) -> tuple[int, int, int, int]:
+    """Two pieces of a gap, by what the second one is beside the first one."""
+    o, e = opening(rng), cost(rng)
+    kind = rng.choice(("cross", "cross", "cross", "any", "never", "always", "equal", "no opening", "falling"))
+    if kind == "cross":  # cheaper from some length on, mostly within reach
+        smaller = rng.randint(1, e)
+        return o, e, min(o + (e - smaller) * rng.randint(0, 12) + rng.randint(0, 3), MAX_PENALTY), smaller
+    if kind == "never":
+        return o, e, min(o + cost(rng, 0), MAX_PENALTY), min(e + cost(rng, 0), MAX_PENALTY)
+    if kind == "always":
+        return o, e, rng.randint(0, o), rng.randint(1, e)
+    if kind == "equal":
+        return o, e, o, e
+    if kind == "no opening":
+        return 0, e, 0, cost(rng)
+    if kind == "falling":  # the second piece has no opening, and so wins at first
+        return o, e, 0, min(e + rng.randint(0, 9), MAX_PENALTY)
+    return o, e, opening(rng), cost(rng)
+
+
+def _alike(rng: Random, values: tuple[int, ...]) -> tuple[int, ...]:
+    """The same costs, or with a common divisor, or all of one size, so that many alignments cost the same."""
+    kind = rng.random()
+    if kind < 0.15:
+        by = rng.choice((2, 3, 4, 10, 100))
+        if max(values) * by <= MAX_PENALTY:
+            return tuple(value * by for value in values)
+    if kind < 0.25:
+        return tuple(value and values[0] for value in values)
+    return values
+
+
+def penalties(rng: Random, metric: Metric, match: int) -> Penalties:
+    """Draw the penalties of a metric."""
+    if metric in (Metric.EDIT, Metric.INDEL):
+        return Penalties.of(metric, None, match)
+    if metric is Metric.LINEAR:
+        values: tuple[int, ...] = (cost(rng), cost(rng))
+    elif metric is Metric.AFFINE:
+        values = (cost(rng), opening(rng), cost(rng))
+    else:
+        values = (cost(rng), *_pieces(rng))
+    return Penalties.of(metric, _alike(rng, values), match)
+
+
+def free_ends(rng: Random, longest: int) -> FreeEnds:
+    """Draw limits of free ends of pairs of up to so many bases."""
+
+    def limit() -> int:
+        return rng.choice((0, 0, 0, 1, rng.randint(1, 5), rng.randint(0, longest + 2), longest, WHOLE, WHOLE))
+
+    kind = rng.random()
+    if kind < 0.45:  # of the target alone, which has kernels of its own
+        return FreeEnds(0, 0, limit(), limit())
+    if kind < 0.55:
+        return FreeEnds(limit(), limit(), 0, 0)
+    return FreeEnds(limit(), limit(), limit(), limit())
+
+
+def spec(rng: Random, mode: Mode, metric: Metric, longest: int) -> AlignSpec:
+    """Draw a specification that gives CIGARs and has no bound on the cost, for pairs of up to `longest` bases."""
+    needed = mode in (Mode.OVERLAP, Mode.EXTENSION)
+    match = cost(rng) if needed or rng.random() < 0.4 else 0
+    free = free_ends(rng, longest) if mode is Mode.ENDS_FREE else FreeEnds.of(mode)
+    rule = rng.choice((Ambiguous.MISMATCH, Ambiguous.MISMATCH, *Ambiguous))
+    return AlignSpec(metric, penalties(rng, metric, match), rule, mode, free)
+
+
+def spec_of(
+    metric: str,
+    values: Sequence[int] | None = None,
+    match: int = 0,
+    mode: str = "global",
+    free: tuple[int, int, int, int] | None = None,
+    rule: str = "mismatch",
+    score_only: bool = False,
+    max_cost: int | None = None,
+) -> AlignSpec:
+    """Return a specification from plain values, as `written` writes them."""
+    costs = Penalties.of(Metric(metric), values, match)
+    ends = FreeEnds.of(Mode(mode)) if free is None else FreeEnds(*free)
+    return AlignSpec(
+        Metric(metric), costs, Ambiguous(rule), Mode(mode), ends, score_only=score_only, max_cost=max_cost
+    )
+
+
+def written(spec: AlignSpec) -> str:
+    """Return a call of `spec_of` that gives the specification."""
+    p = spec.penalties
+    words = [repr(str(spec.metric))]
+    if spec.metric not in (Metric.EDIT, Metric.INDEL):
+        gaps = p.gaps[0][1:] if spec.metric is Metric.LINEAR else tuple(itertools.chain(*p.gaps))
+        words.append(repr((p.mismatch, *gaps)))
+    changed = {"match": p.match, "mode": str(spec.mode), "rule": str(spec.ambiguous)}
+    changed |= {"score_only": spec.score_only, "max_cost": spec.max_cost}
+    if spec.mode is Mode.ENDS_FREE:
+        changed["free"] = spec.free.as_tuple()
+    usual = {"match": 0, "mode": "global", "rule": "mismatch", "score_only": False, "max_cost": None}
+    words += [f"{name}={value!r}" for name, value in changed.items() if name not in usual or value != usual[name]]
+    return f"spec_of({', '.join(words)})"
+
+
+def simpler(spec: AlignSpec) -> list[AlignSpec]:
+    """Return specifications that are simpler by one step, the simplest first."""
+    found: list[AlignSpec] = []
+
+    def add(**changes: object) -> None:
+        try:
+            found.append(dataclasses.replace(spec, **changes))  # type: ignore[arg-type]
+        except UsageError:
+            return
+
+    if spec.score_only:
+        add(score_only=False)
+    if spec.max_cost is not None:
+        add(max_cost=None)
+    if spec.ambiguous is not Ambiguous.MISMATCH:
+        add(ambiguous=Ambiguous.MISMATCH)
+    for at, limit in enumerate(spec.free.as_tuple()):
+        for less in _smaller(limit, 0) if spec.mode is Mode.ENDS_FREE else ():
+            limits = list(spec.free.as_tuple())
+            limits[at] = less
+            add(free=FreeEnds(*limits))
+    p = spec.penalties
+    fixed = spec.metric in (Metric.EDIT, Metric.INDEL)
+    values = [p.match] if fixed else [p.match, p.mismatch, *itertools.chain(*p.gaps)]
+    for at, value in enumerate(values):
+        least = 0 if at == 0 or (at >= 2 and at % 2 == 0 and spec.metric is not Metric.LINEAR) else 1
+        for less in _smaller(value, least):
+            changed = [*values[:at], less, *values[at + 1 :]]
+            if fixed:
+                add(penalties=Penalties.of(spec.metric, None, changed[0]))
+            else:
+                pieces = tuple(zip(changed[2::2], changed[3::2], strict=True))
+                add(penalties=Penalties(changed[1], pieces, changed[0]))
+    return found
+
+
+def _smaller(value: int, least: int) -> list[int]:
+    tried = (least, least + 1, value // 10, value // 2, value - 1)
+    return sorted({less for less in tried if least <= less < value})

@@ -1,0 +1,69 @@
+"""The oracle in C++ beside the one in Python, cell by cell, and that its tie rules are tested."""
+
+from random import Random
+
+import pytest
+
+from tests.engines.agreement import ends_of
+from tests.oracle_spans import RULES, optimum_plain
+
+from .oracle import SOURCE, compiled, optima
+from .pairs import SIZES, block
+from .specs import STRATA, spec
+
+_BLOCKS, _PAIRS = 400, 16
+PLANTED = [
+    ("for (int g = 2 * kPieces - 1; g >= 0; --g) {", "for (int g = 0; g < 2 * kPieces; ++g) {"),
+    ("opened >= best ?", "opened > best ?"),
+    ("(best >= longer[g])", "(best > longer[g])"),
+    ("if (matrix.first_row()[t] > best)", "if (matrix.first_row()[t] >= best)"),
+    ("if (matrix.first_column(q) > best)", "if (matrix.first_column(q) >= best)"),
+    ("both < held ||", "both > held ||"),
+    ("query < best.query", "query > best.query"),
+]
+
+
+def differences(library=None, blocks=_BLOCKS, until=None):
+    """Return the pairs of random small blocks of which the oracles say different things."""
+    found = []
+    for index in range(blocks):
+        rng = Random(f"oracle {index}")
+        mode, metric = STRATA[index % len(STRATA)]
+        asked = spec(rng, mode, metric, 12)
+        pairs = block(rng, SIZES[0], asked.ambiguous)[:_PAIRS]
+        best = optima(pairs, asked, library)
+        equal, sam = RULES[str(asked.ambiguous)], RULES["mismatch"]
+        for row, pair in enumerate(pairs):
+            plain = optimum_plain(*pair, asked.penalties, ends_of(asked), equal)
+            ours = (int(best.score[row]), best.text(row), tuple(best.span[row].tolist()))
+            marked = marks(pair, plain, sam)
+            if ours != plain or best.text(row, by_sam=True) != marked:
+                found.append((pair, asked, ours, plain))
+        if until and len(found) >= until:
+            break
+    return found
+
+
+def marks(pair, plain, equal):
+    """The CIGAR of an optimum with "=" where `equal` says so."""
+    from tests.oracle_spans import joined, runs_of
+
+    i, j, operations = plain.span[0], plain.span[2], []
+    for length, operation in runs_of(plain.cigar):
+        for _ in range(length):
+            diagonal = operation in "=X"
+            operations.append("X="[equal(pair[0][i], pair[1][j])] if diagonal else operation)
+            i += diagonal or operation == "I"
+            j += diagonal or operation == "D"
+    return joined(operations)
+
+
+def test_both_oracles_agree():
+    assert not differences()
+
+
+@pytest.mark.parametrize(("rule", "planted"), PLANTED)
+def test_each_tie_rule_matters(rule, planted):
+    source = SOURCE.read_text()
+    assert source.count(rule) == 1, rule
+    assert differences(compiled(source.replace(rule, planted)), until=1)
