@@ -15,14 +15,14 @@ Gaps = tuple[tuple[int, int], ...]
 class UnitCosts:
     """Normalised costs of a specification: a match costs nothing, and the unit is as large as it can be.
 
-    A match bonus b is no matter of kernels. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases
-    of both sequences, the best score is the least cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b, and
-    b for each base that stays unaligned: cost = b * (all bases) - 2 * score.
+    Kernels know no match bonus b. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases of both
+    sequences, the best score is the least cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b, and b for
+    each base that stays unaligned: cost = b * (all bases) - 2 * score.
 
     Attributes:
         mismatch: of a mismatch, in units.
-        gaps: (opening, extension) of each piece, in units; a piece that is never cheaper than the other one is left out,
-            as it changes neither the cost of a gap nor which of equally cheap paths is taken.
+        gaps: (opening, extension) of each piece, in units. A piece that is never cheaper than the other one is left
+            out: it changes neither the cost of a gap nor which of equally cheap paths is taken.
         skip: of a base that free ends or an extension leave unaligned, in units; 0 where no base may.
         unit: what a unit is worth, in the user's costs, or in half of them where matches earn a bonus.
     """

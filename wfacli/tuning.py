@@ -132,13 +132,13 @@ USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 ESTIMATE_BESIDE_A_CARD = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
-# The same of wavefronts that otherwise go to the end, under costs so unlike that a pair may take them far longer than all
-# its cells take GOTOH: base, and the square root of the share of all cells that they may compute.
+# The same for wavefronts that otherwise go to the end, under costs so unlike that a pair may take them far longer than
+# all its cells take GOTOH: base, and the square root of the share of all cells that they may compute.
 CAP_OF_ALL, CELLS_OF_ALL = 200.0, 1.5
 CELLS_AT_MOST = 64  # times as many as a pair has, up to which wavefronts go to the end
 MANY_CELLS = 100_000_000  # of a pair, which take GOTOH 45 ms
-# Scores that a wavefront looks back (forecast.Units.steep), and microseconds that each of them takes before it begins: in
-# a table one row stands for all, in a ring of rows each grows with the pair. 20 to 1,000 bases, AVX-512, 2026-11-24.
+# Scores that a wavefront looks back (forecast.Units.steep), and microseconds for each of them before it begins: in a
+# table one row stands for all, in a ring each row grows with the pair. 20 to 1,000 bases, AVX-512, 2026-11-24.
 STEEP, STEEP_TABLE, STEEP_RING, STEEP_RING_LETTER = 1000, 0.003, 0.05, 0.004
 STEEP_WIDE = 100  # diagonals from which on a ring's rows are taken to be as wide as the pair is long
 # The same where ends of the query are free: at most about the time that the band's cells take then, less for noisy
