@@ -15,9 +15,9 @@ Gaps = tuple[tuple[int, int], ...]
 class UnitCosts:
     """Normalised costs of a specification: a match costs nothing, and the unit is as large as it can be.
 
-    Kernels know no match bonus b. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases of both
-    sequences, the best score is the least cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b, and b for
-    each base that stays unaligned: cost = b * (all bases) - 2 * score.
+    Kernels know no match bonus b. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases of
+    both sequences, the best score is the least cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b, and
+    b for each base that stays unaligned: cost = b * (all bases) - 2 * score.
 
     Attributes:
         mismatch: of a mismatch, in units.

@@ -285,7 +285,8 @@ KernelTask Aligner::task_of(const Work& work) {
           .table_bytes = options.table_bytes,
           .checkpoint_bytes = options.checkpoint_bytes,
           .heuristics = heuristics,
-          .cancelled = &work.cancelled};
+          .cancelled = &work.cancelled,
+          .may_hand_on = cap > 0};
 }
 
 void Aligner::encode(const PairView& pair, bool plain, Ambiguous rule, bool reversed) {

@@ -39,6 +39,7 @@ struct KernelTask {
   std::size_t table_bytes, checkpoint_bytes;  // bounds on what is kept
   Heuristics heuristics;
   const CancelFlag* cancelled;
+  bool may_hand_on = false;  // whether WorkLimit is an answer where all cells would take less time
 };
 
 struct KernelAnswer {

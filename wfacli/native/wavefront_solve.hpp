@@ -101,6 +101,7 @@ class Solver {
   KernelAnswer run_linear() {
     End end;
     std::int32_t spacing = piece_scores();
+    if (t_.may_hand_on && rows_outweigh(spacing)) return failed(Status::WorkLimit);
     Status status = run_forward(end, spacing, true);
     if (status != Status::Ok) return failed(status);
     Cell cell = end_cell(end);
@@ -214,6 +215,13 @@ class Solver {
       saved_.thin(first, base, spacing);
     }
     return saved_.bytes() <= 2 * t_.checkpoint_bytes;
+  }
+
+  // Whether a piece of so many scores needs many times as many rows before it, for a pair whose cells are not too many.
+  bool rows_outweigh(std::int32_t scores) const {
+    constexpr std::int32_t kTimes = 8;
+    constexpr double kCells = 1e10;
+    return front_.depth() / kTimes > scores && static_cast<double>(t_.query_len) * t_.target_len < kCells;
   }
 
   // How many scores a piece may span so that its cone fits the table.
