@@ -11,7 +11,7 @@ import numpy as np
 
 from wfacli._native import instruction_set
 from wfacli.batch import Status
-from wfacli.config import AlignSpec
+from wfacli.config import AlignSpec, Metric, Mode
 
 from .check import SECONDS, Failure, failures, status_name
 from .oracle import optima
@@ -22,6 +22,7 @@ from .specs import STRATA, spec, written
 from .ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
 
 CHOSEN, UNKNOWN = "chosen", "unknown"
+_INSIDE = 0.4  # of pairs whose targets have free ends: queries far shorter than their targets
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class Block:
         mode, metric = STRATA[index % len(STRATA)]
         size = size_of(rng)
         chosen = spec(rng, mode, metric, size.longest)
-        return cls(seed, index, size, chosen, block(rng, size, chosen.ambiguous), rng)
+        inside = _INSIDE if mode in (Mode.HW, Mode.ENDS_FREE) else 0.0
+        pairs = block(rng, size, chosen.ambiguous, inside)
+        return cls(seed, index, size, chosen, pairs, rng)
 
 
 @dataclass
@@ -100,7 +103,10 @@ class Tally:
         drawn += [f"rule {spec.ambiguous}", "score alone" if spec.score_only else "CIGAR"]
         drawn += ["bound on the cost"] if spec.max_cost is not None else []
         drawn += [f"match {'none' if not spec.penalties.match else 'some'}"]
-        drawn += ["zero opening"] * any(o == 0 for o, _ in spec.penalties.gaps)
+        if spec.metric in (Metric.AFFINE, Metric.AFFINE2P) and any(o == 0 for o, _ in spec.penalties.gaps):
+            drawn.append(f"{spec.metric} without an opening")
+        if spec.mode in (Mode.HW, Mode.ENDS_FREE):
+            drawn.append(f"{spec.mode} of {spec.metric}")
         self.more.update(dict.fromkeys(drawn, count))
         for status, n in zip(*np.unique(answers.status, return_counts=True), strict=True):
             self.more[f"status {status_name(status)}"] += int(n)

@@ -108,6 +108,17 @@ def _inside(rng: Random, length: int, letters: bytes) -> Pair:
     return (query, target[: length + 2]) if rng.random() < 0.8 else (target[: length + 2], query)
 
 
+def _short_inside(rng: Random, length: int, letters: bytes) -> Pair:
+    """A query far shorter than its target, in which much of it is found in several places."""
+    query = sequence(rng, rng.randint(1, min(length, 12) + 1), letters)
+    target = b""
+    while len(target) < length + 20:
+        target += (
+            mutated(rng, query, letters, 0.3) if rng.random() < 0.3 else sequence(rng, rng.randint(1, 12), letters)
+        )
+    return query, target[: rng.randint(len(query), length + 20)]
+
+
 def _overlapping(rng: Random, length: int, letters: bytes) -> Pair:
     common = sequence(rng, rng.randint(0, length), letters)
     rest = [sequence(rng, rng.randint(0, length - len(common)), letters) for _ in "qt"]
@@ -138,9 +149,10 @@ _KINDS: tuple[Callable[[Random, int, bytes], Pair], ...] = (
 _EMPTY = (0.01, 0.02, 0.03)  # of pairs whose query, target or both have no base
 
 
-def pair(rng: Random, length: int, letters: bytes) -> Pair:
-    """Draw a pair whose target has about `length` bases."""
-    query, target = rng.choice(_KINDS)(rng, length, letters)
+def pair(rng: Random, length: int, letters: bytes, inside: float = 0.0) -> Pair:
+    """Draw a pair whose target has about `length` bases; `inside`: the share of queries in far longer targets."""
+    kind = _short_inside if rng.random() < inside else rng.choice(_KINDS)
+    query, target = kind(rng, length, letters)
     if (empty := rng.random()) < _EMPTY[-1]:
         query, target = [(b"", target), (query, b""), (b"", b"")][sum(empty > share for share in _EMPTY[:-1])]
     return (target, query) if rng.random() < 0.1 else (query, target)
@@ -151,8 +163,8 @@ def size_of(rng: Random) -> Size:
     return rng.choices(SIZES, [size.share for size in SIZES])[0]
 
 
-def block(rng: Random, size: Size, rule: Ambiguous) -> list[Pair]:
-    """Draw a block of pairs over one alphabet."""
+def block(rng: Random, size: Size, rule: Ambiguous, inside: float = 0.0) -> list[Pair]:
+    """Draw a block of pairs over one alphabet; `inside` as in `pair`."""
     letters = alphabet(rng, rule)
     count = rng.randint(*size.pairs)
-    return [pair(rng, rng.randint(size.shortest, size.longest), letters) for _ in range(count)]
+    return [pair(rng, rng.randint(size.shortest, size.longest), letters, inside) for _ in range(count)]

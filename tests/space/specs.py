@@ -54,9 +54,26 @@ def _pieces(rng: Random) -> tuple[int, int, int, int]:
     return o, e, opening(rng), cost(rng)
 
 
+def _near(rng: Random, count: int) -> tuple[int, ...]:
+    """Mismatches and gap extensions that cost nearly the same, and openings that cost little beside them."""
+    size, apart = cost(rng, 1, MAX_PENALTY - 8), rng.choice((1, 1, 2, 5))
+
+    def near() -> int:
+        return max(1, size + rng.randint(-apart, apart))
+
+    def small() -> int:
+        return rng.choice((0, rng.randint(0, apart), rng.randint(0, size)))
+
+    if count == 2:
+        return near(), near()
+    return tuple(small() if at % 2 else near() for at in range(count))
+
+
 def _alike(rng: Random, values: tuple[int, ...]) -> tuple[int, ...]:
-    """The same costs, or with a common divisor, or all of one size, so that many alignments cost the same."""
+    """The same costs, or with a common divisor, or nearly or exactly the same, so that many alignments compete."""
     kind = rng.random()
+    if kind > 0.65:
+        return _near(rng, len(values))
     if kind < 0.15:
         by = rng.choice((2, 3, 4, 10, 100))
         if max(values) * by <= MAX_PENALTY:
@@ -96,7 +113,7 @@ def free_ends(rng: Random, longest: int) -> FreeEnds:
 def spec(rng: Random, mode: Mode, metric: Metric, longest: int) -> AlignSpec:
     """Draw a specification that gives CIGARs and has no bound on the cost, for pairs of up to `longest` bases."""
     needed = mode in (Mode.OVERLAP, Mode.EXTENSION)
-    match = cost(rng) if needed or rng.random() < 0.4 else 0
+    match = cost(rng) if needed or rng.random() < (0.4 if mode is Mode.GLOBAL else 0.25) else 0
     free = free_ends(rng, longest) if mode is Mode.ENDS_FREE else FreeEnds.of(mode)
     rule = rng.choice((Ambiguous.MISMATCH, Ambiguous.MISMATCH, *Ambiguous))
     return AlignSpec(metric, penalties(rng, metric, match), rule, mode, free)

@@ -19,7 +19,7 @@ from .pairs import Size
 AMPLE = Limits()
 TINY = (Limits(3000, 1 << 30), Limits(table=3000), Limits(1, 4 * MIB), Limits(1, 1))
 ENGINE, BATCH, SINGLE, COMMAND, GPU = "engine", "batch", "single", "command", "gpu"
-_COMMAND_SHARE, _GPU_SHARE = 0.06, 0.12  # of blocks; of those that the GPU aligns
+_COMMAND_SHARE, _GPU_SHARE = 0.06, 0.35  # of blocks; of those that the GPU aligns
 _GPU_LONGEST, GPU_PAIRS = 40, 10
 _LONG = 400  # bases
 _ENDS = {DIFFERENCE, READS, TABLE, LINEAR}
