@@ -36,7 +36,7 @@ STAGES = [
     {"offers"},
     {"jobs"},
     {"dispatch"},
-    {"estimate"},
+    {"estimate", "reasons"},
     {"gpu"},
     {
         "distance.solver",

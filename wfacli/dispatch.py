@@ -26,7 +26,6 @@ from .forecast import (
     STRIPES,
     TABLE,
     Forecast,
-    Promise,
     Units,
     forecaster,
     free_in_query,
@@ -62,6 +61,8 @@ class Route:
         cut: what it is cut to; see gpu.plans.Shape.
         again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
         bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
+        spoke: i32[k], the rows by whose expected times it was chosen; None: its own; empty: a rule chose it.
+        jobs: kernels of the GPU that were compared for it, and microseconds a pair with each; see jobs.Job.
     """
 
     rows: I32
@@ -69,6 +70,8 @@ class Route:
     cut: int = 0
     again: bool = False
     bands: I32 | None = None
+    spoke: I32 | None = None
+    jobs: tuple[tuple[str, float], ...] = ()
 
 
 def route(
@@ -87,19 +90,20 @@ def route(
         return []
     if gpu and not forced and (bands := banded(spec)):
         return _in_bands(pairs, bands)
-    only = forced
-    if gpu and not only and plainly_global(spec):
+    rows, none = every_row(len(pairs)), every_row(0)
+    if forced:
+        return [Route(_costliest_first(rows, pairs) if on_gpu(forced) else rows, forced, spoke=none)]
+    if gpu and plainly_global(spec):
         return _on_card(pairs, spec, limits)
-    short = every_row(0) if only else in_lanes(pairs, spec)
-    if not only and free_in_target(spec) and len(short) < len(pairs):
+    short = in_lanes(pairs, spec)
+    if free_in_target(spec) and len(short) < len(pairs):
         return _where_ends_are_free(pairs, spec, limits)
     if len(short):
-        ways = (Route(short, READS), Route(np.delete(every_row(len(pairs)), short), CAPPED))
+        ways = (Route(short, READS, spoke=none), Route(np.delete(rows, short), CAPPED, spoke=none))
         return [way for way in ways if len(way.rows)]
-    only = only or _one_for_all(pairs, spec, limits)
+    only, spoke = _one_for_all(pairs, spec, limits)
     if only:
-        rows = every_row(len(pairs))
-        return [Route(_costliest_first(rows, pairs) if on_gpu(only) else rows, only)]
+        return [Route(rows, only, spoke=spoke)]
     names = candidates(spec)
     return [Route(rows, names[kernel]) for kernel, rows in forecaster(spec, limits, names).fastest(pairs)]
 
@@ -108,15 +112,21 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     """Each pair's own kernel where most have an estimate; else the one that is best for those that have."""
     sure = surely_inside(pairs, spec)
     if sure.all():
-        return [Route(every_row(len(pairs)), INSIDE)]
+        return [Route(every_row(len(pairs)), INSIDE, spoke=every_row(0))]
     names, known = candidates(spec), pairs.rows_with_edits()
-    if 0 < len(known) <= np.count_nonzero(~sure) / 2:
+    some_speak = 0 < len(known) <= np.count_nonzero(~sure) / 2
+    if some_speak:
         choice = np.full(len(pairs), promised(pairs.part(known), spec, limits).sum(axis=1).argmin())
     else:
         choice = promised(pairs, spec, limits).argmin(axis=0)
     if sure.any():
         choice[sure] = names.index(INSIDE)
-    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
+    found = []
+    for k in np.unique(choice).tolist():
+        rows = np.flatnonzero(choice == k).astype(np.int32)
+        asked = rows[~sure[rows]]
+        found.append(Route(rows, names[k], spoke=known if some_speak and len(asked) else asked))
+    return found
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -146,7 +156,7 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
         rows = np.flatnonzero(other == own).astype(np.int32)
         known = None if pairs.known is None else pairs.known[other[pairs.known] == own]
         if own and few_and_short(pairs, rows):
-            found.append(Route(rows, _dense(spec)))
+            found.append(Route(rows, _dense(spec), spoke=every_row(0)))
         elif len(rows):
             found += _for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
     return found
@@ -186,13 +196,14 @@ def _for_card(
             sample = _raised(sample, exceeded, spec)
         job = jobs.one_for_all(sample, len(rows), spec, limits, cpu, few_on_cpu, exceeded)
         any_band = on_gpu(job.kernel) and rungs.RUNGS[job.kernel].any_band
-        return [Route(_longest_first(rows, pairs) if any_band else rows, job.kernel, job.cut, again)]
+        rows = _longest_first(rows, pairs) if any_band else rows
+        return [Route(rows, job.kernel, job.cut, again, spoke=every_row(0), jobs=job.compared)]
     some = pairs if every else pairs.part(rows)
     exceeded = failed if failed is None or every else failed[rows]
     if exceeded is not None:
         some = _raised(some, exceeded, spec)
     found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, exceeded)
-    return [Route(_rows_of(rows, job.rows), job.kernel, job.cut, again, job.bands) for job in found]
+    return [Route(_rows_of(rows, j.rows), j.kernel, j.cut, again, j.bands, jobs=j.compared) for j in found]
 
 
 def _longest_first(rows: I32, pairs: PairBatch) -> I32:
@@ -219,9 +230,9 @@ def _in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
     share = edits.sum(dtype=np.float64) / tuning.GPU_MULTIPROCESSORS
     lone = int(np.count_nonzero(edits * tuning.GPU_BAND_LONE > share))
     if len(kernels) < 2 or edits.min() < 0 or not 0 < lone <= tuning.GPU_MULTIPROCESSORS:
-        return [Route(rows, kernels[0])]
+        return [Route(rows, kernels[0], spoke=every_row(0))]
     parts = (rows[:lone], kernels[1]), (rows[lone:], kernels[0])
-    return [Route(some, kernel) for some, kernel in parts if len(some)]
+    return [Route(some, kernel, spoke=every_row(0)) for some, kernel in parts if len(some)]
 
 
 def _rows_of(rows: I32, some: I32) -> I32:
@@ -278,26 +289,13 @@ def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
-def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
-    """best_for_all of a batch of which most pairs have no estimate."""
+def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> tuple[str | None, I32]:
+    """best_for_all of a batch of which most pairs have no estimate, and the rows that it goes by."""
     known = pairs.rows_with_edits()
     if len(known) > len(pairs) / 2:
-        return None
+        return None, known
     rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
-    return best_for_all(pairs, rows, spec, limits)
-
-
-def reasons(
-    pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route], gpu: bool = False
-) -> dict[tuple[str, str], Promise]:
-    """For each route's kernel and each that might have had its pairs: what the model promises."""
-    found, forecast = {}, Forecast(pairs, spec, limits, gpu)
-    for name in dict.fromkeys([*candidates(spec, gpu), *(r.kernel for r in routes)]):
-        time = forecast.microseconds(name)
-        for r in routes:
-            able = np.isfinite(time[r.rows])
-            found[r.kernel, name] = Promise(int(able.sum()), float(time[r.rows][able].sum()))
-    return found
+    return best_for_all(pairs, rows, spec, limits), rows
 
 
 def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:

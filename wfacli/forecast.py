@@ -33,7 +33,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Promise:
-    """How many pairs a kernel can align, and the microseconds that its model promises for all of them."""
+    """How many pairs were looked at, and the microseconds that a model promises for all of them; may be infinite."""
 
     pairs: int
     microseconds: float
