@@ -69,7 +69,7 @@ class SingleEngine:
             status, answer = self._pairs.align_with(pair, _NUMBERS[route.kernel])
             if answer:
                 return answer
-        return NO_SCORE, "*", -1, (0, 0, 0, 0), True, Status(status)
+        return NO_SCORE, "*", -1, (0, 0, 0, 0), False, Status(status)
 
 
 def _like(longest: int, edits: int, flags: int) -> PairBatch:
