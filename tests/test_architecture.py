@@ -36,7 +36,7 @@ STAGES = [
     {"offers"},
     {"jobs"},
     {"dispatch"},
-    {"estimate", "reasons"},
+    {"estimate", "reasons", "resorts"},
     {"gpu"},
     {
         "distance.solver",

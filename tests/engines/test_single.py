@@ -25,9 +25,9 @@ class Watched(SingleEngine):
         self.first.append(CPU_KERNELS[number])
         return number
 
-    def further(self, pair, kernel, status):
+    def further(self, pair, query, target, kernel, status):
         self.failed.append((CPU_KERNELS[kernel], Status(status)))
-        return super().further(pair, kernel, status)
+        return super().further(pair, query, target, kernel, status)
 
 
 def sequence(length, seed=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
@@ -9,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
+from ..batch import AlignmentBatch, PairBatch, PartialResult, Status, every_row
 from ..config import AlignSpec, Limits
 from ..dispatch import Route, after, route
 from ..estimate import with_estimates
 from ..forecast import KERNELS, on_gpu
 from ..reasons import reasons
+from ..resorts import TOGETHER, estimate_of, is_final, last_tries
 from ..stats import Stats
 from .base import Engine
 from .parts import gather
@@ -61,21 +63,34 @@ def _through(
         for pair, promise in reasons(pairs, spec, limits, routes, engine.name == "gpu").items():
             stats.add_promise(pair, promise)
     # A card's first, as the CPU aligns some routes while they are submitted.
-    waiting = [(r, engine.submit(pairs, r)) for r in sorted(routes, key=lambda r: not on_gpu(r.kernel))]
+    first = sorted(routes, key=lambda r: not on_gpu(r.kernel))
+    waiting: list[tuple[Route, Any, tuple[str, ...]]] = [(r, engine.submit(pairs, r), ()) for r in first]
     for r in routes:
         stats.add("routed", {r.kernel: len(r.rows)})
     parts: list[PartialResult] = []
     origins: list[int] = []
+    left: list[tuple[int, tuple[str, ...]]] = []  # rows for which memory was too small, and what they had alone
     while waiting:
-        done, ticket = waiting.pop(0)
+        done, ticket, before = waiting.pop(0)
         part = engine.collect(ticket)
         parts.append(part)
         origins.append(KERNELS.index(done.kernel))
-        for further in after(done, part.status, part.rows, spec, pairs, limits):
+        if not np.count_nonzero(part.status):
+            continue
+        tried = before if done.kernel in TOGETHER and len(done.rows) > 1 else (*before, done.kernel)
+        ways = after(done, part.status, part.rows, spec, pairs, limits)
+        short = part.rows[part.status == np.uint8(Status.MEMORY_LIMIT)]
+        if len(short):
+            onward = np.concatenate([way.rows for way in ways]) if ways else every_row(0)
+            left += [(row, tried) for row in np.setdiff1d(short, onward).tolist()]
+        for further in ways:
             reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
-            stats.add("retried", {reason: len(further.rows)})
-            stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
-            waiting.append((further, engine.submit(pairs, further)))
+            _count_handed_on(stats, done.kernel, reason, further)
+            waiting.append((further, engine.submit(pairs, further), tried))
+    for row, tried in left:
+        if found := _tried_alone(engine, pairs, row, tried, spec, stats):
+            parts.append(found[0])
+            origins.append(KERNELS.index(found[1]))
     result = gather(parts, origins, pairs, KERNELS)
     unaligned = np.count_nonzero(result.status)
     if not unaligned and len(parts) == 1:  # as most batches are: no need to look at rows
@@ -87,6 +102,26 @@ def _through(
     if unaligned:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result
+
+
+def _tried_alone(
+    engine: Engine, pairs: PairBatch, row: int, tried: tuple[str, ...], spec: AlignSpec, stats: Stats
+) -> tuple[PartialResult, str] | None:
+    """Return an answer for a pair that others had too little memory for, and its kernel; see resorts."""
+    pair, alone = pairs.part(np.array([row])), every_row(1)
+    last = tried[-1] if tried else ""
+    for kernel, edits in last_tries(spec, tried, int(pair.est_edits[0]), estimate_of(pair, spec)):
+        way = Route(alone, kernel)
+        part = engine.collect(engine.submit(pair.with_edits(np.array([edits], np.int32)), way))
+        if is_final(int(part.status[0]), spec):
+            _count_handed_on(stats, last or kernel, Status.MEMORY_LIMIT.name, way)
+            return dataclasses.replace(part, rows=np.array([row], np.int32)), kernel
+    return None
+
+
+def _count_handed_on(stats: Stats, kernel: str, reason: str, to: Route) -> None:
+    stats.add("retried", {reason: len(to.rows)})
+    stats.add("handed_on", {(kernel, reason, to.kernel): len(to.rows)})
 
 
 def _by_status(status: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Counter[str]:

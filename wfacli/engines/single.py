@@ -16,6 +16,7 @@ from ..dispatch import route as first_routes
 from ..estimate import with_estimates
 from ..forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside
 from ..io.memory import in_one_piece, pairs_of
+from ..resorts import estimate_of, is_final, last_tries
 from .cpu import native_options
 
 Answer = tuple[int, str, int, tuple[int, int, int, int], bool, Status]
@@ -61,14 +62,26 @@ class SingleEngine:
         names = [name for name in candidates(self._spec) if name not in (*BITS, INSIDE, READS)]
         return _NUMBERS[min(names, key=lambda name: float(forecast.microseconds(name)[0]))]
 
-    def further(self, pair: OnePair, kernel: int, status: int) -> Answer:
+    def further(self, pair: OnePair, query: object, target: object, kernel: int, status: int) -> Answer:
         """The answer for a pair that its first kernel had none for, and why."""
         route, like = Route(_ROW, CPU_KERNELS[kernel]), _like(pair.longest, pair.est_edits, pair.flags)
+        tried = [route.kernel]
         while routes := after(route, np.array([status], np.uint8), _ROW, self._spec, like, self._limits):
             route = routes[0]
+            tried.append(route.kernel)
             status, answer = self._pairs.align_with(pair, _NUMBERS[route.kernel])
             if answer:
                 return answer
+        if status == Status.MEMORY_LIMIT:
+            estimate = estimate_of(pairs_of([query], [target]), self._spec)  # type: ignore[list-item]
+            for name, edits in last_tries(self._spec, tried, pair.est_edits, estimate):
+                pair.est_edits = edits
+                found, answer = self._pairs.align_with(pair, _NUMBERS[name])
+                if answer:
+                    return answer
+                if is_final(found, self._spec):
+                    status = found
+                    break
         return NO_SCORE, "*", -1, (0, 0, 0, 0), False, Status(status)
 
 

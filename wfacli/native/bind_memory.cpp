@@ -267,7 +267,7 @@ nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query,
     }
     if (status == Status::Ok) return answer_of(own, found, kernels.kernel(kernel), self.ok);
   }
-  return engine.attr("further")(held, kernel, static_cast<int>(status));
+  return engine.attr("further")(held, query, target, kernel, static_cast<int>(status));
 }
 
 // An answer, or nothing and why there is none.
@@ -291,7 +291,7 @@ void bind_memory(nb::module_& m) {
       .def_prop_ro("query_len", &OnePair::query_len)
       .def_prop_ro("longest", &OnePair::longest)
       .def_prop_ro("flags", &OnePair::flags)
-      .def_prop_ro("est_edits", &OnePair::est_edits);
+      .def_prop_rw("est_edits", &OnePair::est_edits, &OnePair::set_est_edits);
   nb::class_<BoundOneByOne>(m, "OneByOne", "Aligns pairs in the calling thread, first by a kernel for their kind")
       .def("__init__", &make_one_by_one, nb::arg("kernels"), nb::arg("estimated"), nb::arg("far"),
            nb::arg("asked_above"), nb::arg("ok"))

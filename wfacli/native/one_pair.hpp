@@ -28,6 +28,7 @@ class OnePair {
   std::int32_t longest() const { return query_len_ > target_len_ ? query_len_ : target_len_; }
   std::uint8_t flags() const { return flags_; }
   std::int32_t est_edits() const { return est_edits_; }
+  void set_est_edits(std::int32_t edits) { est_edits_ = edits; }
   // Whether the target is so many times as long as the query.
   bool is_far(std::int32_t times) const { return target_len_ / times >= query_len_; }
   Kind kind(std::int32_t far) const;
