@@ -21,6 +21,7 @@ from tests.oracle_spans import RULES as RULES
 from tests.oracle_spans import WHOLE as WHOLE
 from tests.oracle_spans import AnyScheme, Ends, Equal, Pair, Scheme, equal_by_sam, optimum_plain
 from tests.oracle_spans import assert_allowed as assert_allowed
+from tests.oracle_spans import joined as joined
 from tests.oracle_spans import optima as optima
 from tests.oracle_spans import replay_span as replay_span
 from tests.oracle_spans import runs_of as runs_of
@@ -86,6 +87,21 @@ def canonical(pairs: Sequence[Pair], costs: Costs, rule: str = "mismatch") -> li
 def replay(query: bytes, target: bytes, cigar: str, equal: Equal = equal_by_sam) -> None:
     """Fails unless the CIGAR says, letter by letter, how the whole query becomes the whole target."""
     replay_span(query, target, cigar, (0, len(query), 0, len(target)), equal)
+
+
+# Which letters are written '=': by SAM's rule also where more of them match for the score.
+WRITTEN: dict[str, Equal] = {**RULES, "wildcard": equal_by_sam}
+
+
+def relabelled(query: bytes, target: bytes, cigar: str, equal: Equal) -> str:
+    """The CIGAR of both whole sequences with '=' and 'X' as `equal` has them."""
+    i = j = 0
+    operations: list[str] = []
+    for length, operation in runs_of(cigar):
+        for _ in range(length):
+            operations.append(operation if operation in "ID" else "X="[equal(query[i], target[j])])
+            i, j = i + (operation != "D"), j + (operation != "I")
+    return joined(operations)
 
 
 def cigar_cost(cigar: str, costs: Costs) -> int:

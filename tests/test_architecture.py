@@ -36,7 +36,8 @@ STAGES = [
     {"offers"},
     {"jobs"},
     {"dispatch"},
-    {"estimate"},
+    {"estimate", "reasons"},
+    {"retry"},
     {"gpu"},
     {
         "distance.solver",

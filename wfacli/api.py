@@ -18,6 +18,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
+from ._native import written_cigars
 from .batch import NO_SCORE, PairBatch, Status
 from .config import AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from .cores import usable_cores
@@ -195,6 +196,8 @@ class Aligner:
         columns = {f.name: getattr(done, f.name) for f in dataclasses.fields(done)}
         if np.count_nonzero(done.status):
             columns["score"] = np.where(done.status == np.uint8(Status.OK), done.score, np.int32(NO_SCORE))
+        if self.spec.ambiguous is Ambiguous.WILDCARD and not self.spec.score_only:
+            columns["cigar"], columns["cigar_start"] = written_cigars(pairs, done)
         return AlignmentBatch(**columns, pairs=pairs, spec=self.spec)
 
     def close(self) -> None:

@@ -6,15 +6,14 @@ the one whose model (wfacli.tuning) promises the least.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import jobs, tuning
 from ._native import estimate_edits
-from .batch import I32, U8, Flag, PairBatch, Status, every_row, is_every_row
-from .config import AlignSpec, Ambiguous, Limits, Mode
+from .batch import I32, Flag, PairBatch, every_row, is_every_row
+from .config import AlignSpec, Ambiguous, Limits
 from .forecast import (
     BITS,
     CAPPED,
@@ -27,7 +26,6 @@ from .forecast import (
     STRIPES,
     TABLE,
     Forecast,
-    Promise,
     Units,
     forecaster,
     free_in_query,
@@ -35,16 +33,15 @@ from .forecast import (
     in_lanes,
     is_edit,
     is_inside,
-    lanes_serve,
-    most_in_table,
     on_gpu,
     only_banded,
     plainly_global,
+    steep_extension,
     surely_inside,
     weights,
 )
 from .gpu import rungs
-from .offers import ALIKE, reached
+from .offers import ALIKE
 
 SAMPLE = 64  # pairs that speak for a batch
 MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
@@ -63,6 +60,8 @@ class Route:
         cut: what it is cut to; see gpu.plans.Shape.
         again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
         bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
+        spoke: i32[k], the rows by whose expected times it was chosen; None: its own; empty: a rule chose it.
+        jobs: kernels of the GPU that were compared for it, and microseconds a pair with each; see jobs.Job.
     """
 
     rows: I32
@@ -70,6 +69,8 @@ class Route:
     cut: int = 0
     again: bool = False
     bands: I32 | None = None
+    spoke: I32 | None = None
+    jobs: tuple[tuple[str, float], ...] = ()
 
 
 def route(
@@ -88,21 +89,22 @@ def route(
         return []
     if gpu and not forced and (bands := banded(spec)):
         return _in_bands(pairs, bands)
-    only = forced
-    if gpu and not only and plainly_global(spec):
+    rows, none = every_row(len(pairs)), every_row(0)
+    if forced:
+        return [Route(_costliest_first(rows, pairs) if on_gpu(forced) else rows, forced, spoke=none)]
+    if gpu and plainly_global(spec):
         return _on_card(pairs, spec, limits)
-    short = every_row(0) if only else in_lanes(pairs, spec)
-    if not only and free_in_target(spec) and len(short) < len(pairs):
+    short = in_lanes(pairs, spec)
+    if free_in_target(spec) and len(short) < len(pairs):
         return _where_ends_are_free(pairs, spec, limits)
     if len(short):
-        ways = (Route(short, READS), Route(np.delete(every_row(len(pairs)), short), CAPPED))
+        ways = (Route(short, READS, spoke=none), Route(np.delete(rows, short), CAPPED, spoke=none))
         return [way for way in ways if len(way.rows)]
-    if not only and steep_extension(spec):
+    if steep_extension(spec):
         return _steep_extensions(pairs)
-    only = only or _one_for_all(pairs, spec, limits)
+    only, spoke = _one_for_all(pairs, spec, limits)
     if only:
-        rows = every_row(len(pairs))
-        return [Route(_costliest_first(rows, pairs) if on_gpu(only) else rows, only)]
+        return [Route(rows, only, spoke=spoke)]
     names = candidates(spec)
     return [Route(rows, names[kernel]) for kernel, rows in forecaster(spec, limits, names).fastest(pairs)]
 
@@ -111,20 +113,21 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     """Each pair's own kernel where most have an estimate; else the one that is best for those that have."""
     sure = surely_inside(pairs, spec)
     if sure.all():
-        return [Route(every_row(len(pairs)), INSIDE)]
+        return [Route(every_row(len(pairs)), INSIDE, spoke=every_row(0))]
     names, known = candidates(spec), pairs.rows_with_edits()
-    if 0 < len(known) <= np.count_nonzero(~sure) / 2:
+    some_speak = 0 < len(known) <= np.count_nonzero(~sure) / 2
+    if some_speak:
         choice = np.full(len(pairs), promised(pairs.part(known), spec, limits).sum(axis=1).argmin())
     else:
         choice = promised(pairs, spec, limits).argmin(axis=0)
     if sure.any():
         choice[sure] = names.index(INSIDE)
-    return [Route(np.flatnonzero(choice == k).astype(np.int32), names[k]) for k in np.unique(choice).tolist()]
-
-
-def steep_extension(spec: AlignSpec) -> bool:
-    """Whether a wavefront that extends pairs begins with so many rows that short ones had better go to GOTOH."""
-    return spec.mode is Mode.EXTENSION and not spec.heuristics and Units.of(spec).steep
+    found = []
+    for k in np.unique(choice).tolist():
+        rows = np.flatnonzero(choice == k).astype(np.int32)
+        asked = rows[~sure[rows]]
+        found.append(Route(rows, names[k], spoke=known if some_speak and len(asked) else asked))
+    return found
 
 
 def _steep_extensions(pairs: PairBatch) -> list[Route]:
@@ -134,7 +137,7 @@ def _steep_extensions(pairs: PairBatch) -> list[Route]:
     """
     many = pairs.q_len.astype(np.int64) * pairs.t_len > tuning.MANY_CELLS
     ways = ((GOTOH, np.flatnonzero(~many)), (TABLE, np.flatnonzero(many)))
-    return [Route(rows.astype(np.int32), kernel) for kernel, rows in ways if len(rows)]
+    return [Route(rows.astype(np.int32), kernel, spoke=every_row(0)) for kernel, rows in ways if len(rows)]
 
 
 def promised(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -158,19 +161,19 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     some = pairs.flags.any() if pairs.extent is None else pairs.extent.others
     other = (pairs.flags & Flag.NON_ACGT) != 0 if some else np.zeros(0, bool)
     if not other.any():
-        return _for_card(pairs, every_row(len(pairs)), spec, limits)
+        return for_card(pairs, every_row(len(pairs)), spec, limits)
     found: list[Route] = []
     for own in (False, True):
         rows = np.flatnonzero(other == own).astype(np.int32)
         known = None if pairs.known is None else pairs.known[other[pairs.known] == own]
         if own and few_and_short(pairs, rows):
-            found.append(Route(rows, _dense(spec)))
+            found.append(Route(rows, dense_kernel(spec), spoke=every_row(0)))
         elif len(rows):
-            found += _for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
+            found += for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
     return found
 
 
-def _for_card(
+def for_card(
     pairs: PairBatch,
     rows: I32,
     spec: AlignSpec,
@@ -201,16 +204,17 @@ def _for_card(
         sample = pairs.shapes(speak) if len(known) else with_many_estimates(pairs.part(speak), spec)
         exceeded = None if failed is None else failed[speak]
         if exceeded is not None:
-            sample = _raised(sample, exceeded, spec)
+            sample = raised(sample, exceeded, spec)
         job = jobs.one_for_all(sample, len(rows), spec, limits, cpu, few_on_cpu, exceeded)
         any_band = on_gpu(job.kernel) and rungs.RUNGS[job.kernel].any_band
-        return [Route(_longest_first(rows, pairs) if any_band else rows, job.kernel, job.cut, again)]
+        rows = _longest_first(rows, pairs) if any_band else rows
+        return [Route(rows, job.kernel, job.cut, again, spoke=every_row(0), jobs=job.compared)]
     some = pairs if every else pairs.part(rows)
     exceeded = failed if failed is None or every else failed[rows]
     if exceeded is not None:
-        some = _raised(some, exceeded, spec)
+        some = raised(some, exceeded, spec)
     found = jobs.jobs_of(some, spec, limits, cpu, few_on_cpu, exceeded)
-    return [Route(_rows_of(rows, job.rows), job.kernel, job.cut, again, job.bands) for job in found]
+    return [Route(_rows_of(rows, j.rows), j.kernel, j.cut, again, j.bands, jobs=j.compared) for j in found]
 
 
 def _longest_first(rows: I32, pairs: PairBatch) -> I32:
@@ -237,16 +241,16 @@ def _in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
     share = edits.sum(dtype=np.float64) / tuning.GPU_MULTIPROCESSORS
     lone = int(np.count_nonzero(edits * tuning.GPU_BAND_LONE > share))
     if len(kernels) < 2 or edits.min() < 0 or not 0 < lone <= tuning.GPU_MULTIPROCESSORS:
-        return [Route(rows, kernels[0])]
+        return [Route(rows, kernels[0], spoke=every_row(0))]
     parts = (rows[:lone], kernels[1]), (rows[lone:], kernels[0])
-    return [Route(some, kernel) for some, kernel in parts if len(some)]
+    return [Route(some, kernel, spoke=every_row(0)) for some, kernel in parts if len(some)]
 
 
 def _rows_of(rows: I32, some: I32) -> I32:
     return rows if is_every_row(some, len(rows)) else rows[some]
 
 
-def _raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
+def raised(pairs: PairBatch, failed: F64, spec: AlignSpec) -> PairBatch:
     """The batch with estimates that are no less than what pairs of such costs (f64[n]) have."""
     least = np.minimum(failed / Units.of(spec).edit, np.maximum(pairs.q_len, pairs.t_len)).astype(np.int32)
     return pairs.with_edits(np.maximum(pairs.est_edits, least))
@@ -261,14 +265,14 @@ def few_and_short(pairs: PairBatch, rows: I32) -> bool:
     return longest <= _LONGEST and int(q_len.sum()) + int(t_len.sum()) <= _LETTERS
 
 
-def _dense(spec: AlignSpec) -> str:
+def dense_kernel(spec: AlignSpec) -> str:
     """The CPU's kernel for a global alignment of any pair, however much it costs."""
     if not is_edit(spec):
-        return _whole_matrix(spec)
+        return whole_matrix(spec)
     return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
 
 
-def _whole_matrix(spec: AlignSpec) -> str:
+def whole_matrix(spec: AlignSpec) -> str:
     """The CPU's kernel whose time does not grow with the costs."""
     return DIFFERENCE if Units.of(spec).in_words else GOTOH
 
@@ -301,33 +305,20 @@ def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
-def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> str | None:
-    """best_for_all of a batch of which most pairs have no estimate."""
+def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> tuple[str | None, I32]:
+    """best_for_all of a batch of which most pairs have no estimate, and the rows that it goes by."""
     known = pairs.rows_with_edits()
     if len(known) > len(pairs) / 2:
-        return None
+        return None, known
     rows = known if len(known) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
-    return best_for_all(pairs, rows, spec, limits)
-
-
-def reasons(
-    pairs: PairBatch, spec: AlignSpec, limits: Limits, routes: list[Route], gpu: bool = False
-) -> dict[tuple[str, str], Promise]:
-    """For each route's kernel and each that might have had its pairs: what the model promises."""
-    found, forecast = {}, Forecast(pairs, spec, limits, gpu)
-    for name in dict.fromkeys([*candidates(spec, gpu), *(r.kernel for r in routes)]):
-        time = forecast.microseconds(name)
-        for r in routes:
-            able = np.isfinite(time[r.rows])
-            found[r.kernel, name] = Promise(int(able.sum()), float(time[r.rows][able].sum()))
-    return found
+    return best_for_all(pairs, rows, spec, limits), rows
 
 
 def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Kernels that may be a pair's first under a spec."""
     if gpu and plainly_global(spec):
         return (*(rung.name for family in _gpu_families(spec) for rung in family), *candidates(spec))
-    dense, steep = _whole_matrix(spec), Units.of(spec).steep and not spec.heuristics
+    dense, steep = whole_matrix(spec), Units.of(spec).steep and not spec.heuristics
     wavefronts = () if steep and dense == DIFFERENCE else (TABLE, LINEAR)
     if free_in_target(spec):
         return (INSIDE, dense, *wavefronts) if is_inside(spec) else (dense, *wavefronts)
@@ -347,136 +338,7 @@ def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
     return rungs.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
 
 
-def after(
-    done: Route, status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits | None = None
-) -> list[Route]:
-    """Where rows (i32[m]) of a batch go that a route answered with status (u8[m]); those with no way on are left out.
-
-    What a kernel of the card does not reach gets one more job there, wide enough for nearly all, or goes to the CPU.
-    """
-    left = np.flatnonzero(status)
-    if not len(left):
-        return []
-    status, rows = status[left], rows[left]  # of many mostly few
-    if done.kernel == CAPPED and (status == Status.MEMORY_LIMIT).any():
-        return _beyond_the_table(status, rows, spec, pairs, limits or Limits())
-    if done.kernel == CAPPED and free_in_query(spec):
-        return _dense_ends(next_rung(CAPPED, status, rows, spec), spec, pairs)
-    if done.kernel == LINEAR and done.again:
-        return next_rung(CAPPED, status, rows, spec)
-    if not on_gpu(done.kernel) or spec.max_cost is not None or not plainly_global(spec):
-        return next_rung(done.kernel, status, rows, spec)
-    narrow = status == Status.SCORE_LIMIT
-    routes = next_rung(done.kernel, status[~narrow], rows[~narrow], spec)
-    if not narrow.any():
-        return routes
-    if done.again:
-        return [*routes, Route(rows[narrow], _dense(spec))]
-    return [*routes, *_wide_enough(done, pairs, rows[narrow], spec, limits or Limits())]
-
-
-def _dense_ends(routes: list[Route], spec: AlignSpec, pairs: PairBatch) -> list[Route]:
-    """The same routes; of those to DIFFERENCE short pairs with free ends go to READS if they fill a vector."""
-    found: list[Route] = []
-    for way in routes:
-        lanes = lanes_serve(pairs.part(way.rows), spec) & (way.kernel == DIFFERENCE)
-        lanes &= np.count_nonzero(lanes) >= tuning.READS_TOGETHER
-        found += [Route(way.rows[some], to) for some, to in ((~lanes, way.kernel), (lanes, READS)) if some.any()]
-    return found
-
-
-def _beyond_the_table(status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, limits: Limits) -> list[Route]:
-    """Next routes of rows (i32[m]) of which some have more edits than fit a table, and so more than was estimated.
-
-    Of these the ones that are long for their edits are still the wavefront's: a band would be as long as they are.
-    """
-    full = np.flatnonzero(status == Status.MEMORY_LIMIT)
-    some = pairs.part(rows[full])
-    least = np.int32(most_in_table(spec, limits))
-    forecast = Forecast(some.with_edits(np.maximum(some.est_edits, least)), spec, limits)
-    linear = full[forecast.microseconds(LINEAR) < forecast.microseconds(_dense(spec))]
-    others = np.delete(np.arange(len(rows)), linear)
-    routes = next_rung(CAPPED, status[others], rows[others], spec)
-    return [*routes, Route(rows[linear], LINEAR, again=True)] if len(linear) else routes
-
-
-def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route]:
-    """Where rows (i32[m]) go that a kernel answered with status (u8[m]), going by the kernel alone."""
-    if not np.count_nonzero(status):
-        return []
-    found = np.flatnonzero(np.bincount(status)).tolist()
-    ways = {reason: to for reason in found if (to := _next(kernel, Status(reason), spec))}
-    return [Route(rows[status == reason], to) for reason, to in ways.items()]
-
-
-def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
-    dense = _dense(spec)
-    if on_gpu(kernel):
-        return _next_of_card(kernel, status, spec)
-    if kernel in BITS:
-        wider = f"bits-{2 * 64 * BITS[kernel]}"
-        if status is Status.SCORE_LIMIT and wider in BITS:
-            return wider
-        if status is Status.UNSUPPORTED:
-            return CAPPED
-        return None if status in (Status.OK, Status.DROPPED) else STRIPES
-    if kernel == READS:
-        return None if status in (Status.OK, Status.DROPPED) else dense
-    if kernel == CAPPED:
-        return dense if status in (Status.WORK_LIMIT, Status.MEMORY_LIMIT) else None
-    if kernel == INSIDE:
-        return _whole_matrix(spec) if status in (Status.UNSUPPORTED, Status.MEMORY_LIMIT, Status.WORK_LIMIT) else None
-    if kernel == GOTOH:
-        return TABLE if status is Status.UNSUPPORTED and spec.heuristics else None
-    if kernel in (STRIPES, DIFFERENCE) and status is Status.UNSUPPORTED:
-        return TABLE
-    if status is Status.WORK_LIMIT:
-        return GOTOH
-    if status is Status.MEMORY_LIMIT:
-        if kernel in (STRIPES, DIFFERENCE, TABLE):
-            return LINEAR
-        return GOTOH if kernel == LINEAR and not spec.heuristics else None
-    return None
-
-
-def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
-    """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
-    if few_and_short(pairs, rows):
-        return [Route(rows, _dense(spec))]
-    some = pairs.part(rows)
-    failed = reached(done.kernel, done.cut, some, spec, _bands_of(done, rows, len(pairs)))
-    unknown = np.full(len(rows), -1, np.int32)
-    few = len(rows) <= jobs.SAMPLE
-    some = _raised(with_many_estimates(some, spec), failed, spec) if few else some.with_edits(unknown)
-    routes = _for_card(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
-    return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
-
-
-def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
-    """Those of some rows of a batch of so many, if the route had bands."""
-    if done.bands is None:
-        return None
-    bands: I32 = np.zeros(count, np.int32)
-    bands[done.rows] = done.bands
-    return bands[rows]
-
-
 def banded(spec: AlignSpec) -> list[str]:
     """The card's kernels for a heuristic band, where one is asked for; see rungs.banded."""
     costs = Units.of(spec)
     return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else []
-
-
-def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
-    if status in (Status.OK, Status.DROPPED):
-        return None
-    if spec.heuristics:
-        return TABLE  # which keeps to the same band
-    dense, costs = _dense(spec), Units.of(spec)
-    if status is Status.SCORE_LIMIT:
-        if spec.max_cost is None:
-            return rungs.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only) or dense
-        # Bands do not tell what they cannot prove from what costs too much.
-        return None if rungs.decides(kernel, costs.mismatch, costs.gaps, costs.bound(spec)) else dense
-    # Other letters, or a card that fails: pairs of any kind.
-    return CAPPED if status is Status.UNSUPPORTED and spec.max_cost is None else dense

@@ -35,7 +35,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Promise:
-    """How many pairs a kernel can align, and the microseconds that its model promises for all of them."""
+    """How many pairs were looked at, and the microseconds that a model promises for all of them; may be infinite."""
 
     pairs: int
     microseconds: float
@@ -63,6 +63,11 @@ def free_in_target(spec: AlignSpec) -> bool:
 def free_in_query(spec: AlignSpec) -> bool:
     """Whether ends of the query are free, and every cell counts."""
     return bool(spec.free.query_begin or spec.free.query_end) and not spec.heuristics
+
+
+def steep_extension(spec: AlignSpec) -> bool:
+    """Whether a wavefront that extends pairs begins with so many rows that short ones had better go to GOTOH."""
+    return spec.mode is Mode.EXTENSION and not spec.heuristics and Units.of(spec).steep
 
 
 def lanes_serve(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:

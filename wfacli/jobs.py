@@ -31,12 +31,18 @@ _PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # of the slowest pair's time
 
 @dataclass(frozen=True)
 class Job:
-    """Rows (i32[m]) that a kernel gets together, and what it is cut to; see dispatch.Route."""
+    """Rows (i32[m]) that a kernel gets together, and what it is cut to; see dispatch.Route.
+
+    Attributes:
+        compared: kernels of the GPU, and microseconds a pair of the sample with all pairs in that kernel alone; the
+            job's own has those of the choice that it belongs to.
+    """
 
     rows: I32
     kernel: str
     cut: int = 0
     bands: I32 | None = None
+    compared: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ def _one_for_all(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str
         beaten = _total(offers, _Choice(()), weight) <= _total(offers, choice, weight)
     else:
         beaten = not choice.kernels or bool(offers.cpu.sum() < offers.expected[choice.kernels[0]].sum())
-    return _without_rows(offers, _Choice(()) if beaten else choice)
+    return _without_rows(offers, _Choice(()) if beaten else choice, weight)
 
 
 def one_serves(sample: PairBatch, count: int, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...]) -> bool:
@@ -134,11 +140,12 @@ def _offers(sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...
     return Offers(sample.pairs, spec, limits, cpu, failed=sample.failed)
 
 
-def _without_rows(offers: Offers, choice: _Choice) -> Job:
+def _without_rows(offers: Offers, choice: _Choice, weight: float) -> Job:
     none: I32 = np.zeros(0, np.int32)
     if not choice.kernels:
         return Job(none, offers.cpu_names[int(offers.cpu_times.sum(axis=1).argmin())])
-    return Job(none, offers.kernels[choice.kernels[0]].name, offers.cut(choice.kernels[0], np.arange(len(offers.cpu))))
+    name, cut = offers.kernels[choice.kernels[0]].name, offers.cut(choice.kernels[0], np.arange(len(offers.cpu)))
+    return Job(none, name, cut, compared=_for_job(name, _compared(offers, choice, weight)))
 
 
 def jobs_of(
@@ -162,22 +169,40 @@ def jobs_of(
     some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
     sample = pairs if len(some) == len(pairs) else pairs.part(some)
     alike = Sample(sample, len(pairs), None if failed is None else failed[some])
-    kernels, choice = _several(alike, spec, limits, cpu, few_on_cpu)
-    return _assigned(Offers(pairs, spec, limits, cpu, kernels, failed), choice)
+    kernels, choice, compared = _several(alike, spec, limits, cpu, few_on_cpu)
+    return _assigned(Offers(pairs, spec, limits, cpu, kernels, failed), choice, compared)
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _several(
     sample: Sample, spec: AlignSpec, limits: Limits, cpu: tuple[str, ...], few_on_cpu: bool
-) -> tuple[tuple[rungs.Rung, ...], _Choice]:
-    """Kernels, and the choice among them alone."""
+) -> tuple[tuple[rungs.Rung, ...], _Choice, tuple[tuple[str, float], ...]]:
+    """Kernels, the choice among them alone, and what it was compared with; see Job."""
     offers = Offers(sample.pairs, spec, limits, cpu, failed=sample.failed, own=True)
     choice = _few(offers, sample.weight, few_on_cpu)
     kernels = tuple(offers.kernels[k] for k in choice.kernels)
-    return kernels, dataclasses.replace(choice, kernels=tuple(range(len(kernels))))
+    compared = _compared(offers, choice, sample.weight)
+    return kernels, dataclasses.replace(choice, kernels=tuple(range(len(kernels)))), compared
 
 
-def _assigned(offers: Offers, choice: _Choice) -> list[Job]:
+def _compared(offers: Offers, choice: _Choice, weight: float) -> tuple[tuple[str, float], ...]:
+    """Return microseconds a pair of the choice, without a name, and of each other kernel of the GPU; see Job."""
+    if not choice.kernels:
+        return ()
+    totals, chosen = {"": _total(offers, choice, weight)}, {offers.kernels[k].name for k in choice.kernels}
+    for k in offers.useful:
+        if (name := offers.kernels[k].name) not in chosen:
+            total = _total(offers, _Choice((k,), every=choice.every), weight)
+            totals[name] = min(totals.get(name, total), total)  # of several bands, which have one name
+    return tuple((name, total / (weight * len(offers.cpu))) for name, total in totals.items())
+
+
+def _for_job(name: str, compared: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
+    """Return what a choice was compared with, for the job of a kernel of that name."""
+    return tuple((other or name, mean) for other, mean in compared if other != name)
+
+
+def _assigned(offers: Offers, choice: _Choice, compared: tuple[tuple[str, float], ...]) -> list[Job]:
     to, names, jobs = choice.placed(offers)[0], offers.cpu_kernel, []
     for k in np.unique(to).tolist():
         rows = np.flatnonzero(to == k)
@@ -185,7 +210,8 @@ def _assigned(offers: Offers, choice: _Choice) -> list[Job]:
             rows = offers.slowest_first(k, rows)
             bands = offers.bands(k, rows)
             name = offers.kernels[k].name if bands is None else rungs.with_band(int(bands.max())).name
-            jobs.append(Job(rows.astype(np.int32), name, offers.cut(k, rows), bands))
+            cut = offers.cut(k, rows)
+            jobs.append(Job(rows.astype(np.int32), name, cut, bands, _for_job(name, compared)))
             continue
         for name in np.unique(names[rows]).tolist():
             jobs.append(Job(rows[names[rows] == name].astype(np.int32), name))

@@ -31,12 +31,13 @@ class Alignment(NamedTuple):
     Attributes:
         score: in the scheme asked for: minus the cost, plus what matches earn. NO_SCORE, which is less than any
             score, where there is no alignment.
-        cigar: operations in the SAM sense (I consumes the query, D the target), with = and X, of the span only;
+        cigar: operations in the SAM sense (I consumes the query, D the target), with = and X, of the span only; a base
+            that matches only by wildcard is X, and an edit, though the score charges nothing for it (SAM's rule);
             "*" where nothing is aligned, or where only the score was asked for.
-        edits: mismatches, inserted and deleted letters of the span; -1 without an alignment, or where only the
-            score was asked for.
+        edits: mismatches, inserted and deleted letters of the span, as the CIGAR has them; -1 without an alignment, or
+            where only the score was asked for.
         span: query begin, query end, target begin, target end (from 0, half open): what is aligned.
-        exact: whether no heuristic left anything out.
+        exact: whether no heuristic left anything out; False where there is no alignment.
         status: OK, or why there is no alignment: SCORE_LIMIT where it would cost more than max_cost, DROPPED where a
             heuristic left nothing, MEMORY_LIMIT, LENGTH_LIMIT (both sequences together have more than 2^30 letters).
     """
@@ -75,7 +76,8 @@ class AlignmentBatch(batch.AlignmentBatch):
 
     Attributes:
         status: u8[n], values of wfacli.Status; 0 where there is an alignment.
-        cut: u8[n], 1 where a heuristic left something out, so that a better alignment may exist.
+        cut: u8[n], 1 where a heuristic left something out, so that a better alignment may exist; 0 without an
+            alignment, which is never exact.
         score: i32[n], as in Alignment; NO_SCORE without an alignment.
         span: i32[n, 4], q_beg q_end t_beg t_end in letters, half open; zeros without an alignment.
         cigar: u32[C], operations of all rows: letters << 4 | operation, as BAM numbers them (SAM specification, 4.2:
@@ -132,7 +134,7 @@ class AlignmentBatch(batch.AlignmentBatch):
             texts,
             edits.tolist(),
             spans,
-            (self.cut[rows] == 0).tolist(),
+            ((self.cut[rows] == 0) & (status == Status.OK)).tolist(),
             statuses,
             strict=False,
         )

@@ -52,7 +52,7 @@ class Stats:
             getattr(self, group).update(values)
 
     def add_promise(self, kernels: tuple[str, str], promise: Any) -> None:
-        """Adds what a model promised; see dispatch.reasons."""
+        """Adds what a model promised; see reasons.reasons."""
         with self._lock:
             assert self.promises is not None
             self.promises[kernels] = self.promises[kernels] + promise if kernels in self.promises else promise

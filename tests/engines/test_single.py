@@ -78,7 +78,7 @@ def test_a_pair_beyond_its_first_kernel_has_another():
 def test_there_may_be_no_alignment():
     engine = Watched(max_cost=3)
     none = engine.align("ACGT", "TTTT")
-    assert none == (-(1 << 31), "*", -1, (0, 0, 0, 0), True, Status.SCORE_LIMIT) and none[5] is Status.SCORE_LIMIT
+    assert none == (-(1 << 31), "*", -1, (0, 0, 0, 0), False, Status.SCORE_LIMIT) and none[5] is Status.SCORE_LIMIT
     assert engine.align("ACGT", "ACGT")[5] is Status.OK
 
 

@@ -175,6 +175,8 @@ FAULTS = [
     ({"t_beg": "999"}, "maps to letters 999 to"),
     ({"t_end": "99999999999999999999"}, "which is no number"),
     ({"mapq": "high"}, "the mapping quality is 'high', which is no number"),
+    ({"mapq": "256"}, "the mapping quality is 256; 0 to 255 are allowed"),
+    ({"mapq": "300"}, "the mapping quality is 300; 0 to 255 are allowed"),
 ]
 
 
@@ -202,6 +204,24 @@ def test_faulty_mappings_end_the_run_or_are_skipped(
     assert "1 faulty mapping left out; the first: map.paf, line 3" in skipped.err and words in skipped.err
     assert json.loads((tmp_path / "s.json").read_text())["skipped"] == 1
     assert len(rows_of((tmp_path / "x.sam").read_bytes())) == len(world.rows) - 1
+
+
+@pytest.mark.parametrize("form", ["paf", "sam"])
+def test_mapping_qualities(world: World, tmp_path: Path, form: str) -> None:
+    lines = world.paf().splitlines() if form == "paf" else world.sam().splitlines()
+    row = next(number for number, line in enumerate(lines) if not line.startswith("@"))
+    fields = lines[row].split("\t")
+    for quality in ("0", "60", "255", "256", "300"):
+        fields[11 if form == "paf" else 4] = quality
+        (tmp_path / "map").write_text("\n".join([*lines[:row], "\t".join(fields), *lines[row + 1 :]]) + "\n")
+        result = align(tmp_path, "--mappings", "map", "--format", "paf")
+        if int(quality) > 255:
+            assert_failure(
+                result, 1, f"map, line {row + 1}", f"the mapping quality is {quality}; 0 to 255 are allowed"
+            )
+        else:
+            assert_success(result)
+            assert {columns[11] for columns in result.rows if columns[0] == fields[0]} >= {quality}
 
 
 @pytest.mark.parametrize("form", ["sam", "bam"])

@@ -195,8 +195,8 @@ def test_a_pair_without_an_alignment_spoils_nothing():
     assert batch.cigars() == ["4=", "*", "3=1X"] and np.isnan(batch.identity[1])
     assert [a.aligned for a in batch] == [True, False, True]
     none = batch[1]
-    assert none == wfacli.Alignment(wfacli.NO_SCORE, "*", -1, (0, 0, 0, 0), True, Status.SCORE_LIMIT)
-    assert repr(none).endswith("span=(0, 0, 0, 0), exact=True, status=SCORE_LIMIT)")
+    assert none == wfacli.Alignment(wfacli.NO_SCORE, "*", -1, (0, 0, 0, 0), False, Status.SCORE_LIMIT)
+    assert repr(none).endswith("span=(0, 0, 0, 0), exact=False, status=SCORE_LIMIT)")
     assert repr(batch[0]) == "Alignment(score=0, cigar='4=', edits=0, span=(0, 4, 0, 4), exact=True)"
     assert repr(batch) == "<AlignmentBatch: edit, global, 3 pairs, 2 aligned>" and {batch: 1}[batch]
     assert [line.split("\t")[1] for line in batch.to_sam(header=False).splitlines()] == ["0", "4", "0"]

@@ -117,9 +117,9 @@ PathOption = Annotated[
     typer.Option(
         "--path",
         help="Also make the alignment, and write it. Of sequences (A is the query, B the target) it is the one that "
-        "wfacli align --metric edit makes, as PAF, SAM or BAM; of --lines a unified diff from A to B, for patch; of "
-        "--text a table of what is equal, replaced, deleted or inserted, with places in A and in B. Without -o it "
-        "goes to standard output, and the result to standard error.",
+        "wfacli align --metric edit makes, as PAF, SAM or BAM; of --lines a unified diff with which patch makes B of "
+        "A, line ends included; of --text a table of what is equal, replaced, deleted or inserted, with places in A "
+        "and in B. Without -o it goes to standard output, and the result to standard error.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
+from ..forecast import Promise
 from ..run import AlignRun
 from .console import console, heard_or_not, note
 
@@ -25,7 +27,7 @@ def explain(run: AlignRun) -> None:
     table = Table(title="Routes", title_justify="left", box=None, pad_edge=False, header_style="bold")
     for name in ("kernel", "pairs", "share", "aligned"):
         table.add_column(name, justify="left" if name == "kernel" else "right", no_wrap=True)
-    table.add_column("us a pair, as models promise: it, and the others that could")
+    table.add_column("expected us a pair, with what is handed on: this kernel; others")
     for kernel in dict.fromkeys([*stats.routed, *stats.kernels]):
         first = stats.routed[kernel]
         why = _promised(kernel, stats.promises or {}) if first else ""
@@ -38,12 +40,12 @@ def explain(run: AlignRun) -> None:
         note(f"{pairs:,} handed on from {kernel} to {to}: {_WHY.get(reason, reason)}")
 
 
-def _promised(kernel: str, promises: Mapping[tuple[str, str], object]) -> str:
-    means = {}
-    for (chosen, name), promise in promises.items():
-        pairs, microseconds = getattr(promise, "pairs", 0), getattr(promise, "microseconds", 0.0)
-        if chosen == kernel and pairs:
-            means[name] = microseconds / pairs
-    own = means.pop(kernel, None)
+def _promised(kernel: str, promises: Mapping[tuple[str, str], Promise]) -> str:
+    """Return the kernel's mean time, then those of kernels that it was compared with for the same pairs."""
+    own = promises.get((kernel, kernel))
+    if own is None or not own.pairs:
+        return "-"
+    same = {name: p for (chosen, name), p in promises.items() if chosen == kernel != name and p.pairs == own.pairs}
+    means = {name: p.microseconds / p.pairs for name, p in same.items() if math.isfinite(p.microseconds)}
     others = ", ".join(f"{name} {mean:.2f}" for name, mean in sorted(means.items(), key=lambda item: item[1]))
-    return (f"{own:.2f}" if own is not None else "-") + (f"; {others}" if others else "")
+    return f"{own.microseconds / own.pairs:.2f}" + (f"; {others}" if others else "")

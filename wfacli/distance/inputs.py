@@ -50,6 +50,7 @@ class Inputs:
         bases: both one after the other as in a PairBatch, as they were read or folded for comparison.
         starts: where they begin there.
         lines: those that the numbers in `pair` stand for, without their ends.
+        returns: for each line of A and of B, 1 if it ends with a carriage return (and perhaps a line feed).
         open_ends: whether the last lines of A and of B end without a line feed.
     """
 
@@ -60,6 +61,7 @@ class Inputs:
     bases: np.ndarray | None = None
     starts: tuple[int, int] = (0, 0)
     lines: tuple[bytes, ...] = ()
+    returns: tuple[bytes, bytes] = (b"", b"")
     open_ends: tuple[bool, bool] = (False, False)
 
     def as_batch(self, edits: int) -> PairBatch:
@@ -151,20 +153,31 @@ def read_lines(paths: tuple[str, str]) -> Inputs:
     """Two files line by line. Raises InputError, UsageError."""
     _only_one_is_standard_input(paths)
     known: dict[bytes, int] = {}
-    symbols, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
+    symbols, returns, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
     numbers = [np.frombuffer(side, np.uint32) if side else np.zeros(0, np.uint32) for side in symbols]
     a, b = numbers if len(known) > 256 else [side.astype(np.uint8) for side in numbers]
     sides = [Side(path, path, len(side)) for path, side in zip(paths, (a, b), strict=True)]
-    return Inputs(sides[0], sides[1], Unit.LINES, Pair(a, b, False), lines=tuple(known), open_ends=(ends[0], ends[1]))
+    pair, lines = Pair(a, b, False), tuple(known)
+    return Inputs(
+        sides[0],
+        sides[1],
+        Unit.LINES,
+        pair,
+        lines=lines,
+        returns=(returns[0], returns[1]),
+        open_ends=(ends[0], ends[1]),
+    )
 
 
-def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bool]:
-    """A number for each line, the same for the same line; and whether the last one has no end."""
+def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bytes, bool]:
+    """Return a number for each line, the same for the same line; and how lines end, as Inputs has it."""
     numbers: array[int] = array("I")
+    returns = bytearray()
     rest = bytearray()  # of a line that has not ended
 
     def add(lines: list[bytes]) -> None:
         numbers.extend(known.setdefault(line.removesuffix(b"\r"), len(known)) for line in lines)
+        returns.extend(line.endswith(b"\r") for line in lines)
 
     def take(block: bytes) -> None:
         rest.extend(block)
@@ -176,7 +189,7 @@ def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bool]:
     each_block(path, take)
     if rest:
         add([bytes(rest)])
-    return numbers, bool(rest)
+    return numbers, bytes(returns), bool(rest)
 
 
 def _only_one_is_standard_input(paths: tuple[str, str]) -> None:

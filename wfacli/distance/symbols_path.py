@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import cigar as cigars
 from .._native import CancelFlag, edit_path
@@ -95,12 +97,12 @@ def as_table(cigar: U32) -> Iterator[bytes]:
 
 
 def as_patch(cigar: U32, inputs: Inputs) -> Iterator[bytes]:
-    """A unified diff from A to B, which `patch` takes; nothing where both have the same lines.
+    """Yield a unified diff from A to B, which `patch` applies to A to make B; nothing where they are the same.
 
-    Lines end with a line feed in it whatever they end with; equal lines are equal but for that.
+    Lines that are equal but for their ends are no edits of the alignment, and yet a change here: a patch is of bytes.
     """
     matcher: Any = SequenceMatcher(None, "", "")
-    matcher.opcodes = _opcodes(cigar)
+    matcher.opcodes = _opcodes(cigar, _same_ends(inputs))
     head = True
     for group in matcher.get_grouped_opcodes(_CONTEXT):
         if all(tag == "equal" for tag, *_ in group):
@@ -118,19 +120,45 @@ def as_patch(cigar: U32, inputs: Inputs) -> Iterator[bytes]:
                 yield from _lines(inputs, b"+", 1, j, to_j)
 
 
-def _opcodes(cigar: U32) -> list[tuple[str, int, int, int, int]]:
-    """As difflib has them: what is changed between two equal parts is one."""
+Ends = Callable[[int, int, int], npt.NDArray[np.bool_]]
+
+
+def _same_ends(inputs: Inputs) -> Ends:
+    """Return what says whether so many lines, from two places on, end with the same bytes in A and in B."""
+    # 2 for an end without a line feed.
+    a, b = (np.frombuffer(returns, np.uint8).copy() for returns in inputs.returns)
+    for ends, is_open in zip((a, b), inputs.open_ends, strict=True):
+        ends[len(ends) - is_open :] += 2
+    return lambda i, j, count: a[i : i + count] == b[j : j + count]
+
+
+def _opcodes(cigar: U32, same_ends: Ends) -> list[tuple[str, int, int, int, int]]:
+    """Return opcodes as difflib has them: what is changed between two equal parts is one."""
     codes: list[tuple[str, int, int, int, int]] = []
     i = j = 0
-    for operation, length in _runs(cigar):
-        tag = "equal" if operation == "=" else "replace"
-        to_i, to_j = i + length * (operation != "D"), j + length * (operation != "I")
+    for tag, lines_a, lines_b in _changes(cigar, same_ends):
         begin_i, begin_j = i, j
         if codes and codes[-1][0] == tag:
             _, begin_i, _, begin_j, _ = codes.pop()
-        codes.append((tag, begin_i, to_i, begin_j, to_j))
-        i, j = to_i, to_j
+        i, j = i + lines_a, j + lines_b
+        codes.append((tag, begin_i, i, begin_j, j))
     return codes
+
+
+def _changes(cigar: U32, same_ends: Ends) -> Iterator[tuple[str, int, int]]:
+    """Yield what is equal to the last byte and what is replaced: lines of A, and of B."""
+    i = j = 0
+    for operation, length in _runs(cigar):
+        lines_a, lines_b = length * (operation != "D"), length * (operation != "I")
+        if operation != "=":
+            yield "replace", lines_a, lines_b
+        else:
+            same = same_ends(i, j, length)
+            # Where runs of lines begin whose ends are all the same, or all not.
+            bounds = [0, *(np.flatnonzero(same[1:] != same[:-1]) + 1).tolist(), length]
+            for begin, end in itertools.pairwise(bounds):
+                yield "equal" if same[begin] else "replace", end - begin, end - begin
+        i, j = i + lines_a, j + lines_b
 
 
 def _span(begin: int, end: int) -> str:
@@ -141,6 +169,6 @@ def _span(begin: int, end: int) -> str:
 def _lines(inputs: Inputs, mark: bytes, side: int, begin: int, end: int) -> Iterator[bytes]:
     numbers = (inputs.pair.query, inputs.pair.target)[side]
     for at in range(begin, end):
-        yield mark + inputs.lines[int(numbers[at])] + b"\n"
+        yield mark + inputs.lines[int(numbers[at])] + b"\r" * inputs.returns[side][at] + b"\n"
         if at + 1 == len(numbers) and inputs.open_ends[side]:
             yield b"\\ No newline at end of file\n"

@@ -11,9 +11,11 @@ import numpy as np
 
 from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
-from ..dispatch import Route, after, reasons, route
+from ..dispatch import Route, route
 from ..estimate import with_estimates
 from ..forecast import KERNELS, on_gpu
+from ..reasons import reasons
+from ..retry import after
 from ..stats import Stats
 from .base import Engine
 from .parts import gather

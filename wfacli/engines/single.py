@@ -11,11 +11,12 @@ import numpy as np
 from .._native import OneByOne, OnePair
 from ..batch import NO_SCORE, PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import MEDIUM, Route, after, candidates, steep_extension
+from ..dispatch import MEDIUM, Route, candidates
 from ..dispatch import route as first_routes
 from ..estimate import with_estimates
-from ..forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside
+from ..forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside, steep_extension
 from ..io.memory import in_one_piece, pairs_of
+from ..retry import after
 from .cpu import native_options
 
 Answer = tuple[int, str, int, tuple[int, int, int, int], bool, Status]
@@ -70,7 +71,7 @@ class SingleEngine:
             status, answer = self._pairs.align_with(pair, _NUMBERS[route.kernel])
             if answer:
                 return answer
-        return NO_SCORE, "*", -1, (0, 0, 0, 0), True, Status(status)
+        return NO_SCORE, "*", -1, (0, 0, 0, 0), False, Status(status)
 
 
 def _like(longest: int, edits: int, flags: int) -> PairBatch:

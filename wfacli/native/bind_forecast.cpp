@@ -138,6 +138,14 @@ nb::list fastest(const Forecaster& self, nb::handle batch) {
   return found;
 }
 
+OutColumn<double> totals(const Forecaster& self, nb::handle batch, Rows rows) {
+  ShapeColumns pairs;
+  check_rows(rows, shapes_of(batch, pairs));
+  Buffer<double> out;
+  self.totals(pairs, rows.data(), static_cast<std::int64_t>(rows.shape(0)), out.extend(self.kernels()));
+  return to_numpy(out);
+}
+
 nb::object for_all(const Forecaster& self, nb::handle batch, Rows rows, double choosing) {
   ShapeColumns pairs;
   check_rows(rows, shapes_of(batch, pairs));
@@ -162,6 +170,8 @@ void bind_forecast(nb::module_& m) {
       .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("usual_error"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")
       .def("fastest", &fastest, nb::arg("batch"), "[(kernel, its rows i32[m])], each row with its fastest kernel")
+      .def("totals", &totals, nb::arg("batch"), nb::arg("rows"),
+           "Of some rows with each kernel first, f64[kernels]; those that it cannot align with its try and the best kernel")
       .def("for_all", &for_all, nb::arg("batch"), nb::arg("rows"), nb::arg("choosing"),
            "The kernel that is best for all, going by some rows; None where choosing for each is worth its time");
 }

@@ -185,14 +185,37 @@ OutColumn<std::int32_t> cigar_letters(InColumn<std::uint32_t> cigar, InColumn<st
   return to_numpy(letters);
 }
 
+// The operations of a wildcard batch as they are written, with = and X by SAM's rule: (cigar, cigar_start).
+nb::tuple written_cigars(nb::handle batch, nb::handle alignments) {
+  const BatchView pairs = batch_view(batch);
+  const AlignmentView a = alignment_view(alignments);
+  if (a.n != pairs.n) throw nb::value_error("the alignments are not those of this batch");
+  Buffer<std::uint32_t> cigar;
+  Buffer<std::int64_t> start;
+  {
+    nb::gil_scoped_release release;
+    Cigar scratch;
+    start.push(0);
+    for (std::int64_t i = 0; i < a.n; ++i) {
+      const bool split = splits_matches(Ambiguous::Wildcard, pairs.flags[i]);
+      const Written w = as_written(pairs.pair(i).part(a.span + 4 * i), a.cigar + a.cigar_start[i],
+                                   a.cigar_start[i + 1] - a.cigar_start[i], split, scratch);
+      cigar.append(w.cigar, static_cast<std::size_t>(w.operations));
+      start.push(static_cast<std::int64_t>(cigar.size()));
+    }
+  }
+  return nb::make_tuple(to_numpy(cigar), to_numpy(start));
+}
+
 // What a Python program gets of a pair that was aligned: (score, CIGAR, edits, span, exact, status).
-nb::tuple answer_of(Alone& own, const AlignOptions& options, nb::handle ok) {
+nb::tuple answer_of(Alone& own, const OnePair& pair, const AlignOptions& options, nb::handle ok) {
   constexpr std::size_t kKeptText = std::size_t{1} << 22;  // bytes, between pairs
   thread_local Text text;
   if (text.buffer().capacity() > kKeptText) text = Text();
   Cigar scratch;
   AlignedRows& rows = own.rows();
-  const Written w = as_written({}, rows.cigar.runs().data(), rows.cigar_start[1], false, scratch);
+  const Written w = as_written(pair.view().pair(0).part(rows.span.data()), rows.cigar.runs().data(), rows.cigar_start[1],
+                               splits_matches(options.ambiguous, pair.flags()), scratch);
   const nb::tuple span = nb::make_tuple(rows.span[0], rows.span[1], rows.span[2], rows.span[3]);
   return nb::make_tuple(rows.score[0], cigar_text(w, false, text), options.path ? w.edits() : -1, span, !rows.cut[0],
                         ok);
@@ -232,7 +255,7 @@ nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query,
   } catch (const InputFault& fault) {
     raise_input_error(fault.what(), {fault.stream, 0});
   }
-  if (status == Status::Ok) return answer_of(own, kernels.kernel(kernel), self.ok);
+  if (status == Status::Ok) return answer_of(own, *pair, kernels.kernel(kernel), self.ok);
   const nb::object held = nb::cast(std::move(*pair));
   if (kernel == OneByOne::kUnknown) {
     const OnePair& found = nb::cast<const OnePair&>(held);
@@ -242,7 +265,7 @@ nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query,
       const nb::gil_scoped_release release;
       status = own.align(found, kernels.kernel(kernel));
     }
-    if (status == Status::Ok) return answer_of(own, kernels.kernel(kernel), self.ok);
+    if (status == Status::Ok) return answer_of(own, found, kernels.kernel(kernel), self.ok);
   }
   return engine.attr("further")(held, kernel, static_cast<int>(status));
 }
@@ -257,7 +280,7 @@ nb::tuple align_with(BoundOneByOne& self, const OnePair& pair, int kernel) {
     status = own.align(pair, options);
   }
   if (status != Status::Ok) return nb::make_tuple(static_cast<int>(status), nb::none());
-  return nb::make_tuple(0, answer_of(own, options, self.ok));
+  return nb::make_tuple(0, answer_of(own, pair, options, self.ok));
 }
 
 }  // namespace
@@ -281,6 +304,8 @@ void bind_memory(nb::module_& m) {
         "Each row's CIGAR; \"*\" where it is empty");
   m.def("cigar_letters", &cigar_letters, nb::arg("cigar"), nb::arg("cigar_start"),
         "i32[4m]: each row's matches, mismatches, inserted and deleted letters");
+  m.def("written_cigars", &written_cigars, nb::arg("batch"), nb::arg("alignments"),
+        "(cigar u32[C], cigar_start i64[n+1]) of alignments under wildcards, with = and X as SAM has them");
 }
 
 }  // namespace wfacli

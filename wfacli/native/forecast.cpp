@@ -51,19 +51,25 @@ std::vector<Buffer<std::int32_t>> Forecaster::fastest(const ShapeColumns& pairs,
   return rows;
 }
 
-std::int64_t Forecaster::for_all(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count,
-                                 double choosing) const {
-  std::vector<double> total(models_.size(), 0.0);
-  double chosen = choosing * static_cast<double>(count), least;
+double Forecaster::totals(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double* total) const {
+  std::fill_n(total, models_.size(), 0.0);
+  double of_the_best = 0, least;
   for (std::int64_t r = 0; r < count; ++r) {
     const PairShape pair = shape(pairs, rows[r]);
     best(pair, least);
-    chosen += least;
+    of_the_best += least;
     for (std::size_t k = 0; k < models_.size(); ++k) {
       const double takes = models_[k].microseconds(pair);
       total[k] += models_[k].able(pair) ? takes : models_[k].tried * takes + least;
     }
   }
+  return of_the_best;
+}
+
+std::int64_t Forecaster::for_all(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count,
+                                 double choosing) const {
+  std::vector<double> total(models_.size());
+  const double chosen = totals(pairs, rows, count, total.data()) + choosing * static_cast<double>(count);
   const auto found = std::min_element(total.begin(), total.end());
   return *found <= chosen ? found - total.begin() : -1;
 }

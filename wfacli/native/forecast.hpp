@@ -49,8 +49,11 @@ class Forecaster {
   void microseconds(const ShapeColumns& pairs, std::int64_t count, double* out) const;
   // For each kernel the rows for which it promises the least; of equals the first kernel has them.
   std::vector<Buffer<std::int32_t>> fastest(const ShapeColumns& pairs, std::int64_t count) const;
-  // The kernel that had best be first for all pairs, going by these rows, -1 where it is worth `choosing` microseconds
-  // a pair to choose for each. What it cannot align it tries, and then the best one has it.
+  // Microseconds of these rows with each kernel first for all of them (`total`, one a kernel); returns those with the best
+  // kernel for each. A kernel tries what it cannot align, and then the best one aligns it.
+  double totals(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double* total) const;
+  // The kernel with the least of these totals; -1 where the best kernel for each row takes less, also with `choosing`
+  // microseconds a row for the choice.
   std::int64_t for_all(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double choosing) const;
 
  private:

@@ -394,7 +394,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     }
     const Fate* own = kMapped ? &fates[fate++] : nullptr;
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
-    const bool split = options.ambiguous == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
+    const bool split = splits_matches(options.ambiguous, batch.flags[i]);
     const std::int32_t* span = a.span + 4 * i;
     const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);

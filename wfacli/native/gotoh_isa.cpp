@@ -6,7 +6,8 @@ namespace WFACLI_ISA {
 
 template <class Rows, bool Extension>
 static KernelAnswer solve(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-  if (Rows::bytes(task) > task.checkpoint_bytes) return {.status = Status::MemoryLimit};
+  constexpr std::size_t kFloor = std::size_t{1} << 20;  // bytes that the last kernel of all may use in any case
+  if (Rows::bytes(task) > task.checkpoint_bytes && Rows::bytes(task) > kFloor) return {.status = Status::MemoryLimit};
   Gotoh<Rows> gotoh(task, memory, cigar);
   return Extension ? gotoh.run_extension() : gotoh.run();
 }

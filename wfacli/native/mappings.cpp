@@ -55,6 +55,13 @@ std::int64_t MappingReader::number(std::string_view text, const char* what) cons
   return value;
 }
 
+std::uint8_t MappingReader::mapping_quality(std::string_view text) const {
+  constexpr std::int64_t kMaximum = 255;
+  const std::int64_t value = number(text, "the mapping quality");
+  if (value > kMaximum) fail("the mapping quality is " + std::to_string(value) + "; 0 to 255 are allowed, 255 if it is not known");
+  return static_cast<std::uint8_t>(value);
+}
+
 void MappingReader::place(std::string_view target, std::int64_t length, Mapping& m) {
   // Most mappings lie where the one before does.
   if (last_target_ < 0 || target != reference_.name(last_target_)) last_target_ = reference_.find(target);
@@ -116,7 +123,7 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
   m.t_beg = number(c[7], "the target's begin");
   m.t_end = number(c[8], "the target's end");
   m.matches = number(c[9], "the number of matches");
-  m.mapq = static_cast<std::uint8_t>(std::min<std::int64_t>(255, number(c[11], "the mapping quality")));
+  m.mapq = mapping_quality(c[11]);
   m.kind = kind_of_tag(line);
   check_spans(m, c[5]);
 }
@@ -164,7 +171,7 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
   if (columns_of(line, c, kSamColumns) < kSamColumns) fail("has too few columns for SAM");
   const std::int64_t position = number(c[3], "the position");
   if (!take_flag(number(c[1], "the flag") | (c[2] == "*" ? kUnmapped : 0), m)) return;
-  m.mapq = static_cast<std::uint8_t>(std::min<std::int64_t>(255, number(c[4], "the mapping quality")));
+  m.mapq = mapping_quality(c[4]);
   place(c[2], -1, m);
   if (position == 0) fail("has no position");
   if (c[5] == "*") fail(kNoCigar);

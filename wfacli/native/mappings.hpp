@@ -58,6 +58,7 @@ class MappingReader {
   void header_line(std::string_view line);
   void check_spans(const Mapping& mapping, std::string_view target) const;
   std::int64_t number(std::string_view text, const char* what) const;
+  std::uint8_t mapping_quality(std::string_view text) const;
   [[noreturn]] void fail(const std::string& message) const;
   [[noreturn]] void end_with(const char* message);
 

@@ -18,7 +18,7 @@ std::string part_of(const BatchView& batch, const AlignmentView& a, std::int64_t
   const MappedView& m = batch.mapped;
   const std::int32_t* span = a.span + 4 * i;
   Cigar scratch;
-  const bool split = rule == Ambiguous::Wildcard && (batch.flags[i] & kNonAcgt);
+  const bool split = splits_matches(rule, batch.flags[i]);
   const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                split, scratch);
   const std::int64_t query = span[1] - span[0], target = span[3] - span[2];

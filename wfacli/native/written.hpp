@@ -20,6 +20,11 @@ void split_runs(Written& w, Cigar& scratch);
 // Counts what the operations hold.
 void count_runs(Written& w);
 
+// Whether '=' of the kernels may hold letters that are not equal by SAM's rule, in a pair with such flags.
+WFACLI_INLINE bool splits_matches(Ambiguous rule, std::uint8_t flags) {
+  return rule == Ambiguous::Wildcard && (flags & kNonAcgt);
+}
+
 // `operations` runs at `cigar` align `pair`. Where wildcards took part, '=' runs are split (into `scratch`).
 WFACLI_INLINE Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations,
                                  bool split_wildcards, Cigar& scratch) {
