@@ -330,7 +330,9 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
         return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
-    return (dense, TABLE, LINEAR) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR)
+    # DIFFERENCE does not take long pairs whose costs hardly fit it.
+    others = () if Units.of(spec).in_bytes or dense == GOTOH else (GOTOH,)
+    return (dense, TABLE, LINEAR, *others) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR, *others)
 
 
 def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:

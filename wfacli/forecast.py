@@ -403,10 +403,10 @@ class Units:
     def cap_of_all(self) -> tuple[float, float]:
         """Cost above which a wavefront takes longer than all cells do: base, and share of the longest sequence.
 
-        (0, 0), for none, where even pairs that have nothing in common cost too little for that to matter.
+        (0, 0), for none, where even pairs that have nothing in common, or no base, cost too little for that to matter.
         """
         most = min(self.mismatch, 2 * self.extend)  # a base
-        if self.components * most**2 <= tuning.CELLS_AT_MOST * self.extend:
+        if self.components * most**2 <= tuning.CELLS_AT_MOST * self.extend and self.depth <= tuning.CELLS_AT_MOST:
             return 0.0, 0.0
         return tuning.CAP_OF_ALL, tuning.CELLS_OF_ALL * math.sqrt(self.extend / self.components)
 

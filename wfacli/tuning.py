@@ -135,7 +135,7 @@ CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the
 # The same for wavefronts that otherwise go to the end, under costs so unlike that a pair may take them far longer than
 # all its cells take GOTOH: base, and the square root of the share of all cells that they may compute.
 CAP_OF_ALL, CELLS_OF_ALL = 200.0, 1.5
-CELLS_AT_MOST = 64  # times as many as a pair has, up to which wavefronts go to the end
+CELLS_AT_MOST = 64  # times as many as a pair has, and rows for an edit, up to which wavefronts go to the end
 MANY_CELLS = 100_000_000  # of a pair, which take GOTOH 45 ms
 # Scores that a wavefront looks back (forecast.Units.steep), and microseconds for each of them before it begins: in a
 # table one row stands for all, in a ring each row grows with the pair. 20 to 1,000 bases, AVX-512, 2026-11-24.

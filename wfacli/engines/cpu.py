@@ -65,7 +65,9 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
 
 def _cap(spec: AlignSpec, kernel: str) -> tuple[float, float]:
     """Cost at which a kernel gives a pair up: base, and share of the longest sequence; (0, 0) for never."""
-    if kernel in (TABLE, LINEAR) and not spec.heuristics:
+    # The end of an extension is a wavefront's to find, whatever finds its path.
+    wavefronts = (TABLE, LINEAR, DIFFERENCE, STRIPES) if spec.mode is Mode.EXTENSION else (TABLE, LINEAR)
+    if kernel in wavefronts and not spec.heuristics:
         return Units.of(spec).cap_of_all
     if kernel != CAPPED:
         return 0.0, 0.0
