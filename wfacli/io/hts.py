@@ -7,19 +7,20 @@ import os
 import select
 import stat
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from ..batch import U8
 from ..config import Container, OutputSpec
 from ..errors import OutputClosed, OutputError, WfacliError
+from .complete import LineCount, fault_of
 from .output import Output
+from .python_child import python_command
 from .sources import Source
 
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
-import signal, sys
+import signal
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 import pysam
@@ -68,11 +69,12 @@ class HtsOutput(Output):
             _check_reference(reference)
         super().__init__(path)
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
-        self._failed = False
+        self._failed, self._threads = False, min(threads, _MOST_THREADS)
+        self._fed = LineCount()
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
         self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         self._child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, *self._command(spec, min(threads, _MOST_THREADS), reference)],
+            python_command(_CHILD, self._command(spec, self._threads, reference)),
             stdin=subprocess.PIPE,
             stdout=self._fd,
             stderr=self._complaints,
@@ -96,13 +98,14 @@ class HtsOutput(Output):
         try:
             self._child.stdin.write(view)
         except BrokenPipeError:
-            self._ended()
+            self._ended(False)
             raise OutputError(f"{self.name}: htslib ended early") from None
+        self._fed.add(view)
         self.written += len(view)
 
     def finish(self) -> None:
         """Waits for the file to be complete, gives it its name, and makes its index. Raises OutputError."""
-        self._ended()
+        self._ended(True)
         super().finish()
         if self._index:
             _make_index(self.name, self._container)
@@ -113,14 +116,18 @@ class HtsOutput(Output):
         Then it is cut short, and not worth keeping where it was to be sorted: nothing says whose records it has.
         """
         with contextlib.suppress(OutputError, OutputClosed):
-            self._ended()
+            self._ended(False)
         if self._failed and self._partial:
             self.broken = True
             worth = worth and not self._sort and self._partial.stat().st_size > 0
         return super().abandon(worth)
 
-    def _ended(self) -> None:
-        """Waits for the child. Raises what it failed with, once."""
+    def _ended(self, counted: bool) -> None:
+        """Waits for the child, and looks at what it wrote. Raises what it failed with, once.
+
+        Args:
+            counted: whether records are counted too, which takes as long as reading the file.
+        """
         if self._complaints.closed:
             return
         assert self._child.stdin
@@ -132,9 +139,12 @@ class HtsOutput(Output):
         self._complaints.close()
         full = self._full_places() if status else []
         self._scratch.cleanup()
-        if status == 0:
+        fault = "" if status else self._fault(counted)
+        if status == 0 and not fault:
             return
         self._failed = True
+        if fault:
+            raise OutputError(f"{self.name}: htslib ended without an error, but {fault}")
         if self._reader_gone:
             raise OutputClosed(self.name)
         silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
@@ -143,6 +153,15 @@ class HtsOutput(Output):
             (f"no index of the reference: {w.partition('] ')[2]}" for w in lines if _NO_INDEX in w), lines[-1]
         )
         raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
+
+    def _fault(self, counted: bool) -> str:
+        """What is wrong with the file, or "". A child's exit status alone is no proof of it."""
+        if self._partial:
+            records = self._fed.records if counted else None
+            return fault_of(str(self._partial), self._container, records, self._threads)
+        if stat.S_ISREG(os.fstat(self._fd).st_mode):  # standard output; what it held before is not ours to count
+            return fault_of(f"/dev/fd/{self._fd}", self._container, None)
+        return ""
 
     def _full_places(self) -> list[str]:
         """Folders that have no room for what is written there: htslib gives other reasons, or none."""

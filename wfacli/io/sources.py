@@ -26,7 +26,7 @@ T = TypeVar("T")
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
 # The empty block that ends every BGZF file (SAM specification, section 4.1.2).
-_BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
+BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 _HEAD = 1 << 16
 _MAGIC = 18
 _WORTH_THREADS = 1 << 18  # bytes as stored
@@ -169,7 +169,7 @@ class Source:
         # One read of what is stored at most: what was inflated before a fault is handed on before the fault is.
         read = self._stream.readinto if self._plain else self._stream.readinto1
         got = int(self._guarded(lambda: read(buffer.data)))
-        if got == 0 and self._bgzf and self._raw.tail != _BGZF_END:
+        if got == 0 and self._bgzf and self._raw.tail != BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
 
