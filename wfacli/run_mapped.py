@@ -9,7 +9,7 @@ from typing import Any
 from ._native import MappedReader, Reference
 from .batch import U8, PairBatch
 from .config import Config, Format, MappingSpec
-from .errors import InputError
+from .errors import InputError, text_of
 from .io.ahead import Ahead
 from .io.format import Formatter
 from .io.header import header_around
@@ -96,7 +96,7 @@ class MappedRun(AlignRun):
             return ""
         what, line = self._reader.first_skipped()
         where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
-        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {what}"
+        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {text_of(what)}"
 
     @property
     def asked_for(self) -> dict[str, Any]:

@@ -6,8 +6,10 @@ import os
 import signal
 import stat
 import sys
+import warnings
 from io import TextIOWrapper
 from types import FrameType
+from typing import Any
 
 # Until entry() runs, an interrupt shall end the program quietly and not in the middle of an import.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -18,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from ..errors import OutputClosed, UsageError, WfacliError
 from .app import app
-from .console import error, fall_silent
+from .console import error, fall_silent, warning
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_SIGNAL = 1, 2, 128
 EXIT_PIPE = EXIT_SIGNAL + signal.SIGPIPE
@@ -63,6 +65,12 @@ def _keep_closed_streams_closed() -> None:
             os.dup2(os.open(os.devnull, mode), descriptor)
 
 
+def _warn(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
+    """Prints a warning of wfacli's as a line; what others warn of is nothing for users."""
+    if category.__module__.startswith("wfacli."):
+        warning(str(message))
+
+
 def entry() -> None:
     """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 129, 130, 141, 143 signals."""
     _keep_closed_streams_closed()
@@ -74,6 +82,7 @@ def entry() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else it is nohup that has called
         signal.signal(signal.SIGHUP, _terminate)
+    warnings.showwarning = _warn
     try:
         app(prog_name="wfacli")
     except OutputClosed:

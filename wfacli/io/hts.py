@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..batch import U8
 from ..config import Container, OutputSpec
-from ..errors import OutputClosed, OutputError, WfacliError
+from ..errors import OutputClosed, OutputError, WfacliError, text_of
 from .complete import LineCount, fault_of
 from .output import Output
 from .python_child import python_command
@@ -135,7 +135,7 @@ class HtsOutput(Output):
             self._child.stdin.close()
         status = self._child.wait()
         self._complaints.seek(0)
-        words = self._complaints.read().decode(errors="replace").strip()
+        words = text_of(self._complaints.read()).strip()
         self._complaints.close()
         full = self._full_places() if status else []
         self._scratch.cleanup()

@@ -101,7 +101,7 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
         try:
             reference.add(batch)
         except ValueError as error:
-            name = str(error)
+            (name,) = error.args  # bytes
             what = "two sequences have this name" if name else "a sequence has no name"
             raise InputError(source.path, what, name) from None
     if not len(reference):

@@ -132,7 +132,7 @@ class _Spill:
             if len(bad):
                 line = text[: ends[bad[0]]].tobytes().rsplit(b"\n", 2)[-2]
                 name = line.split(b"\t")[1].removeprefix(b"SN:")
-                raise InputError(self._path, _TWO_LENGTHS, name.decode(errors="replace"))
+                raise InputError(self._path, _TWO_LENGTHS, name)
             complete = text[: ends[-1]]
             if repeated[here].any():
                 lengths = np.diff(ends, prepend=0)

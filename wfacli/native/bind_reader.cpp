@@ -84,7 +84,7 @@ void bind_reader(nb::module_& m) {
       .def("fault", [](const StreamReader& self) -> nb::object {
         const InputFault* f = self.fault();
         if (!f) return nb::none();
-        return nb::make_tuple(f->stream, f->what(), f->line, nb::bytes(f->record.data(), f->record.size()));
+        return nb::make_tuple(f->stream, nb::bytes(f->what()), f->line, nb::bytes(f->record.data(), f->record.size()));
       });
 
   nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
