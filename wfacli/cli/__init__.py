@@ -67,7 +67,7 @@ def _keep_closed_streams_closed() -> None:
 
 def _warn(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
     """Prints a warning of wfacli's as a line; what others warn of is nothing for users."""
-    if category.__module__.startswith("wfacli."):
+    if category.__module__.startswith("wfacli.") and not {"-q", "--quiet"} & set(sys.argv):
         warning(str(message))
 
 

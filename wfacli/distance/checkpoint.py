@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError, OutputError
+from ..io.temporary import new_beside, remove_left
 from .solver import Letters, Pair, State
 
 VERSION = 1
 _DIGEST = 32  # bytes
 _LONGEST_LINE = 1 << 20
+_NEW = "new"  # what the name of one that is being written says
 _KINDS = "biuf"  # numpy's, of arrays that are nothing but numbers
 
 
@@ -77,8 +79,7 @@ class Checkpoint:
         """Nothing is written yet. Raises OutputError where that would fail."""
         self.path = path
         self._identity = identity
-        self._new = Path(f"{path}.new")
-        folder = self._new.parent
+        folder = Path(path).parent
         if not path or not folder.is_dir():
             raise OutputError(f"{path or 'the checkpoint'}: there is no folder {folder} to write it to")
         if Path(path).is_dir() or not os.access(folder, os.W_OK):
@@ -90,20 +91,23 @@ class Checkpoint:
 
     def write(self, saved: Saved) -> None:
         """Puts a new one in place of the last, which stays until the new one is on the disk. Raises OutputError."""
+        new: Path | None = None
         try:
-            with self._new.open("wb") as file:
+            descriptor, new = new_beside(Path(self.path), _NEW)
+            with os.fdopen(descriptor, "wb") as file:
                 _write(file, self._identity, saved)
                 file.flush()
                 os.fsync(file.fileno())
-            self._new.replace(self.path)
-            folder = os.open(self._new.parent, os.O_RDONLY)
+            new.replace(self.path)
+            folder = os.open(new.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)  # the name too
             finally:
                 os.close(folder)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                self._new.unlink(missing_ok=True)
+            if new:
+                with contextlib.suppress(OSError):
+                    new.unlink(missing_ok=True)
             raise OutputError(f"{self.path}: the checkpoint cannot be written: {error.strerror}") from None
 
     def read(self) -> Saved:
@@ -118,9 +122,9 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Removes the file, and what a killed run has left of a new one."""
-        for path in (Path(self.path), self._new):
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            Path(self.path).unlink(missing_ok=True)
+        remove_left(Path(self.path), _NEW)
 
     def _compare(self, head: dict[str, Any]) -> None:
         own = self._identity

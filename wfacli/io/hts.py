@@ -189,9 +189,10 @@ def _make_index(path: str, container: Container) -> None:
 
     form = []
     try:
+        for suffix in (".bai", ".csi") if container is Container.BAM else (".crai",):
+            # Of an earlier file, and readers would take either; or a link, which htslib would follow.
+            Path(path + suffix).unlink(missing_ok=True)
         if container is Container.BAM:
-            for suffix in (".bai", ".csi"):  # of an earlier file; readers would take either
-                Path(path + suffix).unlink(missing_ok=True)
             with pysam.AlignmentFile(path, check_sq=False) as file:
                 form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
         pysam.index(*form, path)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..batch import U8
 from ..errors import OutputClosed, OutputError, UsageError
+from .temporary import new_beside
 
 _STDOUT = 1
 _CLOSED = -1
@@ -61,8 +62,8 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
 class Output:
     """A file that gets its name when it is complete, or standard output.
 
-    A regular file is written as NAME.partial-PID beside its place and renamed by finish(). Devices and pipes are
-    written where they are.
+    A regular file is written as NAME.partial-RANDOM beside its place (see temporary.new_beside) and renamed by
+    finish(). Devices and pipes are written where they are.
 
     Attributes:
         written: bytes so far.
@@ -100,8 +101,8 @@ class Output:
         if final.exists() and not os.access(final, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._final = final
-        self._partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
-        return os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        descriptor, self._partial = new_beside(final, "partial")
+        return descriptor
 
     def write(self, data: bytes | U8) -> None:
         """Writes all of it. Raises OutputError, or OutputClosed when the reader has gone."""
