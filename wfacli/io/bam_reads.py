@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import InputError
+from .operand import operand
 from .process import Process
 from .python_child import python_command
 from .sources import Source
@@ -46,4 +47,4 @@ class BamReads(Process):
             raise InputError(
                 path, f"reads in BAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}"
             ) from None
-        super().__init__(python_command(_CHILD, [path]), path, who="the process that reads it")
+        super().__init__(python_command(_CHILD, [operand(path)]), path, who="the process that reads it")

@@ -14,6 +14,7 @@ from ..batch import U8
 from ..config import Container, OutputSpec
 from ..errors import OutputClosed, OutputError, WfacliError, text_of
 from .complete import LineCount, fault_of
+from .operand import operand
 from .output import Output
 from .python_child import python_command
 from .sources import Source
@@ -67,6 +68,8 @@ class HtsOutput(Output):
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
         if spec.container is Container.CRAM:
             _check_reference(reference)
+        if spec.index and path:
+            operand(path)  # or its index could not be made
         super().__init__(path)
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
         self._failed, self._threads = False, min(threads, _MOST_THREADS)
@@ -85,7 +88,7 @@ class HtsOutput(Output):
         if spec.compression is not None:
             common += ["--output-fmt-option", f"level={spec.compression}"]
         if spec.container is Container.CRAM:
-            common += ["--reference", reference]
+            common += ["--reference", operand(reference)]
         if not spec.sort:
             return ["view", "-h", *common, "-o", "-", "-"]
         scratch = str(Path(self._scratch.name) / "sort")
@@ -193,9 +196,9 @@ def _make_index(path: str, container: Container) -> None:
             # Of an earlier file, and readers would take either; or a link, which htslib would follow.
             Path(path + suffix).unlink(missing_ok=True)
         if container is Container.BAM:
-            with pysam.AlignmentFile(path, check_sq=False) as file:
+            with pysam.AlignmentFile(operand(path), check_sq=False) as file:
                 form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
-        pysam.index(*form, path)
+        pysam.index(*form, operand(path))
     except (SamtoolsError, OSError) as error:
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
@@ -203,6 +206,7 @@ def _make_index(path: str, container: Container) -> None:
 
 def _check_reference(path: str) -> None:
     """Raises WfacliError where htslib cannot look things up in a reference."""
+    operand(path)
     with contextlib.closing(Source(path)) as source:
         if not source.regular or path == "-":
             raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
