@@ -14,10 +14,10 @@ from ..batch import U8
 from ..config import Container, OutputSpec
 from ..errors import OutputClosed, OutputError, WfacliError, text_of
 from .complete import LineCount, fault_of
+from .cram_reference import cram_reference
 from .operand import operand
 from .output import Output
 from .python_child import python_command
-from .sources import Source
 
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
@@ -36,7 +36,6 @@ _LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, of all threads that sort
 
 
-_NO_INDEX = "[E::fai_build_core]"  # htslib says why, and then that it cannot write
 _ROOM = 1 << 16  # bytes: less of them are no room
 
 
@@ -63,11 +62,12 @@ class HtsOutput(Output):
             reference: FASTA, plain or bgzip, that CRAM refers to.
 
         Raises:
-            OutputError; WfacliError: pysam is missing.
+            OutputError; WfacliError: pysam is missing, or the reference of CRAM is none that htslib can use.
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
+        self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         if spec.container is Container.CRAM:
-            _check_reference(reference)
+            reference = cram_reference(reference, self._scratch.name, threads)
         if spec.index and path:
             operand(path)  # or its index could not be made
         super().__init__(path)
@@ -75,7 +75,6 @@ class HtsOutput(Output):
         self._failed, self._threads = False, min(threads, _MOST_THREADS)
         self._fed = LineCount()
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
-        self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         self._child = subprocess.Popen(
             python_command(_CHILD, self._command(spec, self._threads, reference)),
             stdin=subprocess.PIPE,
@@ -88,7 +87,7 @@ class HtsOutput(Output):
         if spec.compression is not None:
             common += ["--output-fmt-option", f"level={spec.compression}"]
         if spec.container is Container.CRAM:
-            common += ["--reference", operand(reference)]
+            common += ["--reference", reference]
         if not spec.sort:
             return ["view", "-h", *common, "-o", "-", "-"]
         scratch = str(Path(self._scratch.name) / "sort")
@@ -152,10 +151,7 @@ class HtsOutput(Output):
             raise OutputClosed(self.name)
         silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
         lines = words.splitlines() or [silent]
-        reason = next(
-            (f"no index of the reference: {w.partition('] ')[2]}" for w in lines if _NO_INDEX in w), lines[-1]
-        )
-        raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
+        raise OutputError(f"{self.name}: {lines[-1]}" + (f" (no space left in {' and '.join(full)})" if full else ""))
 
     def _fault(self, counted: bool) -> str:
         """What is wrong with the file, or "". A child's exit status alone is no proof of it."""
@@ -202,21 +198,3 @@ def _make_index(path: str, container: Container) -> None:
     except (SamtoolsError, OSError) as error:
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
-
-
-def _check_reference(path: str) -> None:
-    """Raises WfacliError where htslib cannot look things up in a reference."""
-    operand(path)
-    with contextlib.closing(Source(path)) as source:
-        if not source.regular or path == "-":
-            raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
-        if not source.seekable:
-            raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
-        needed = [f"{path}.fai", *[f"{path}.gzi"] * source.in_blocks]
-    # htslib makes them beside the reference, and knows no other place.
-    missing = [name for name in needed if not Path(name).exists()]
-    if missing and not os.access(Path(path).absolute().parent, os.W_OK):
-        raise WfacliError(
-            f"CRAM needs {' and '.join(missing)}, in a folder that cannot be written to: run samtools faidx there, or "
-            "on a link to the reference in another folder, and give that"
-        )
