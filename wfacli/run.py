@@ -260,7 +260,7 @@ class BatchRun(ABC):
     def _prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """What comes before the first batch."""
 
-    def _begun_header(self) -> Ahead[bytes | U8] | None:
+    def _begun_header(self) -> Ahead[bytes] | None:
         """SAM's header, where there is to be one and nothing has to be read before. Raises UsageError."""
         if not self._has_sam_header:
             return None

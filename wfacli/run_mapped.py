@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ._native import MappedReader, Reference
-from .batch import U8, PairBatch
+from .batch import PairBatch
 from .config import Config, Format, MappingSpec
 from .errors import InputError, text_of
 from .io.ahead import Ahead
@@ -37,7 +37,7 @@ class MappedRun(AlignRun):
         self._reader: MappedReader | None = None
         super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
 
-    def _begun_header(self) -> Ahead[bytes | U8] | None:
+    def _begun_header(self) -> Ahead[bytes] | None:
         return None  # the reference comes first
 
     def _begun_reading(self) -> None:
