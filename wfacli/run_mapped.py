@@ -47,7 +47,7 @@ class MappedRun(AlignRun):
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
         if self._has_sam_header:
-            lines = reference_lines(self._reference, self.config.output.checksums)
+            lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
             kept = self._mapped_files.reads_header if self._mapping.copy_tags else b""
             self._header = Ahead(header_around(lines, self.config, self._version, kept), 2)
 
