@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..errors import InputError, OutputError
 from ..io.temporary import new_beside, remove_left
+from .facts import listed, optional, record, row, text, whole
 from .solver import Letters, Pair, State
 
 VERSION = 1
@@ -25,6 +26,17 @@ _DIGEST = 32  # bytes
 _LONGEST_LINE = 1 << 20
 _NEW = "new"  # what the name of one that is being written says
 _KINDS = "biuf"  # numpy's, of arrays that are nothing but numbers
+
+
+_is_head = record(
+    digests=listed(text, 2),
+    lengths=listed(whole, 2),
+    most=optional(whole),
+    options=text,
+    algorithm=text,
+    facts=lambda value: isinstance(value, dict),
+    arrays=listed(row(text, text, listed(whole))),
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ class Saved:
     Attributes:
         algorithm: the solver's name in distance.choose.
         state: the solver's; empty where it has come to its end.
-        facts: what else the run has to know, as plain values.
+        facts: what else the run has to know, as plain values; who reads them checks what they are.
     """
 
     algorithm: str
@@ -134,11 +146,17 @@ class Checkpoint:
         if head["most"] != own.most:
             most = "without --max-distance" if head["most"] is None else f"with --max-distance {head['most']}"
             raise InputError(self.path, f"the checkpoint was made {most}; give the same to go on from it")
-        if (was := head.get("options", "")) != own.options:
+        if (was := head["options"]) != own.options:
             now = own.options or "none"
             raise InputError(
                 self.path, f"the checkpoint was made with {was or 'none'}, not {now}; give the same to go on from it"
             )
+
+
+def no_state(checkpoint: Checkpoint | None) -> InputError:
+    """What is raised where what was read is no state of a run."""
+    path = checkpoint.path if checkpoint else "--resume"
+    return InputError(path, "the checkpoint is damaged: what it says is no state of a run")
 
 
 def _digest(letters: Letters) -> str:
@@ -204,6 +222,8 @@ def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any]
     size = os.fstat(file.fileno()).st_size
     try:
         head: dict[str, Any] = json.loads(source.line())
+        if not _is_head(head):
+            raise damaged
         state = {}
         for name, kind, shape in head["arrays"]:
             dtype = np.dtype(kind)
@@ -216,5 +236,5 @@ def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any]
         if file.read() != source.hash.digest():
             raise damaged
         return head, Saved(head["algorithm"], state, head["facts"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, OverflowError, MemoryError, RecursionError):
         raise damaged from None

@@ -31,7 +31,7 @@ def same_file(one: str, other: str) -> bool:
         return False
     if Path(one).exists() and Path(other).exists():
         return Path(one).samefile(other) and Path(one).is_file()
-    return Path(one).resolve() == Path(other).resolve()
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def is_standard_output(path: str | None) -> bool:
@@ -44,6 +44,14 @@ def is_standard_output(path: str | None) -> bool:
     return False
 
 
+def _is_written_by_the_shell(path: str) -> bool:
+    """Whether an input is the file that standard output goes to: what is written would be read again."""
+    with contextlib.suppress(OSError):
+        here = os.fstat(_STDOUT)
+        return stat.S_ISREG(here.st_mode) and os.path.samestat(os.fstat(0) if path == "-" else Path(path).stat(), here)
+    return False
+
+
 def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
     """Raises UsageError where a file would be written over an input, or over another one.
 
@@ -51,6 +59,9 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
         inputs: names of files that are read; None for those that are not.
         outputs: likewise of those that are written.
     """
+    if into := next((read for read in inputs if read and _is_written_by_the_shell(read)), None):
+        name = "standard input" if into == "-" else into
+        raise UsageError(f"{name} is an input, and the shell sends standard output to it; give -o another file")
     written = [path for path in outputs if path]
     for number, path in enumerate(written):
         if any(same_file(read, path) for read in inputs if read):

@@ -140,11 +140,13 @@ class Source:
         Raises InputError.
         """
         while len(self._head) < most:
-            block = self._guarded(lambda: self._read(most - len(self._head)))
+            block = (
+                self._guarded(lambda: self._stream.read(most - len(self._head))) if self._plain else self._inflated()
+            )
             if not block:
                 break
             self._head += block
-        return self._head
+        return self._head[:most]
 
     def inflate_ahead(self, threads: int) -> None:
         """Lets threads beside the caller's inflate what it reads next, where there is enough of it.
@@ -161,14 +163,14 @@ class Source:
 
     def readinto(self, buffer: U8) -> int:
         """Reads decompressed bytes into an array; 0 at the end. Raises InputError."""
+        if not self._head and not self._plain:
+            self._head = self._inflated()
         if self._head:
             got = min(len(self._head), len(buffer))
             buffer.data[:got] = self._head[:got]
             self._head = self._head[got:]
             return got
-        # One read of what is stored at most: what was inflated before a fault is handed on before the fault is.
-        read = self._stream.readinto if self._plain else self._stream.readinto1
-        got = int(self._guarded(lambda: read(buffer.data)))
+        got = int(self._guarded(lambda: self._stream.readinto(buffer.data))) if self._plain else 0
         if got == 0 and self._bgzf and self._raw.tail != BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
@@ -211,8 +213,9 @@ class Source:
         self._blocks = Bgunzip(stored)
         return io.BufferedReader(self._blocks, BLOCK)
 
-    def _read(self, count: int) -> bytes:
-        block: bytes = self._stream.read(count) if self._plain else self._stream.read1(count)
+    def _inflated(self) -> bytes:
+        """The next decompressed bytes; always as many are asked for, since what comes before damage depends on it."""
+        block: bytes = self._guarded(lambda: self._stream.read1(BLOCK))
         return block
 
     def _guarded(self, read: Callable[[], T]) -> T:
