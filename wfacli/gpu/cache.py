@@ -43,9 +43,7 @@ def fault_of(folder: Path) -> str:
     for path in here.parents:
         with contextlib.suppress(FileNotFoundError):
             mode = path.stat().st_mode
-            if (
-                mode & stat.S_IWOTH and not mode & stat.S_ISVTX
-            ):  # where that is set others cannot replace what is there
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:  # with it others replace nothing
                 return f"others can write to {path}"
     try:
         there = here.stat()
