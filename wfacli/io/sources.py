@@ -163,14 +163,15 @@ class Source:
 
     def readinto(self, buffer: U8) -> int:
         """Reads decompressed bytes into an array; 0 at the end. Raises InputError."""
-        if not self._head and not self._plain:
+        if not self._head and not self._plain and len(buffer) < BLOCK:
             self._head = self._inflated()
         if self._head:
             got = min(len(self._head), len(buffer))
             buffer.data[:got] = self._head[:got]
             self._head = self._head[got:]
             return got
-        got = int(self._guarded(lambda: self._stream.readinto(buffer.data))) if self._plain else 0
+        view = buffer.data if self._plain else buffer.data[:BLOCK]  # see _inflated
+        got = int(self._guarded(lambda: self._readinto(view)))
         if got == 0 and self._bgzf and self._raw.tail != BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
@@ -212,6 +213,13 @@ class Source:
             return io.BufferedReader(Gunzip(stored), BLOCK)
         self._blocks = Bgunzip(stored)
         return io.BufferedReader(self._blocks, BLOCK)
+
+    def _readinto(self, view: memoryview) -> int:
+        if self._plain:
+            return int(self._stream.readinto(view))
+        if isinstance(self._stream, io.BufferedReader):  # it is empty: what fills it can fill another's
+            return self._stream.raw.readinto(view) or 0
+        return int(self._stream.readinto1(view))
 
     def _inflated(self) -> bytes:
         """The next decompressed bytes; always as many are asked for, since what comes before damage depends on it."""
