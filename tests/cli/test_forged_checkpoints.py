@@ -26,7 +26,7 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """A folder with two sequences, a command, and the checkpoint that it has left."""
     folder = tmp_path_factory.mktemp(request.param)
     for number, name in enumerate(("a.fa", "b.fa")):
-        (folder / name).write_bytes(fasta([random_letters(150_000, number)]))
+        (folder / name).write_bytes(fasta([random_letters(600_000, number)]))
     process = start(*LINES[request.param].split(), "-q", cwd=folder)
     wait_until(lambda: (folder / "state").exists(), 60)
     process.kill()
