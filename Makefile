@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -23,6 +23,12 @@ demo: build
 test: lint type check
 
 check: .venv/dev
+	$(BIN)/python -m pytest -n auto
+
+# The tests with the newest release of each package, whatever its upper bound in pyproject.toml; what cannot be installed is
+# left at the version that is there, and said.
+test-newest: .venv/dev
+	$(BIN)/python tests/newest.py
 	$(BIN)/python -m pytest -n auto
 
 lint: .venv/dev

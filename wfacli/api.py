@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import importlib
 import operator
+import os
+import sys
+import threading
+import weakref
 from collections.abc import Sequence
-from functools import lru_cache
-from types import TracebackType
+from functools import cached_property, lru_cache
+from types import ModuleType, TracebackType
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
@@ -59,6 +64,9 @@ class BatchOptions(Options, total=False):
 
 class Aligner:
     """Aligns pairs one at a time, or many on threads of its own; a context manager, safe to share between threads.
+
+    A child process made by os.fork() (multiprocessing's start method "fork" too) can use it whatever other threads do
+    with it meanwhile; its threads are then the child's own.
 
     >>> import wfacli
     >>> with wfacli.Aligner(metric="affine", penalties=(4, 6, 2), threads=2) as aligner:
@@ -138,6 +146,17 @@ class Aligner:
         self._threads = usable_cores() if threads is None else _whole("threads", threads)
         self._engine = self._new_engine()
         self._single = SingleEngine(self.spec, self._limits)
+        self._closed = False
+        _ALIGNERS.add(self)
+
+    def _renewed_by_fork(self) -> None:
+        """Make ready in a child process, which has neither the threads nor what other threads had taken."""
+        _LEFT.append((self._engine, self._single))
+        self.stats.renew_lock()
+        self._engine = self._new_engine()
+        self._single = SingleEngine(self.spec, self._limits)
+        if self._closed:
+            self._engine.close()
 
     def _new_engine(self) -> CpuEngine:
         return CpuEngine(self.spec, self._limits, self._threads, stats=self.stats)
@@ -179,6 +198,8 @@ class Aligner:
             InputError: a byte that cannot stand in a sequence.
             RuntimeError: the Aligner is closed.
         """
+        if self._closed:
+            raise RuntimeError("the Aligner is closed")
         if not isinstance(queries, PairBatch):
             if targets is None:
                 raise TypeError("align_batch takes queries and targets, or a packed batch")
@@ -202,6 +223,7 @@ class Aligner:
 
     def close(self) -> None:
         """Ends the threads. After it align still works, and align_batch raises RuntimeError."""
+        self._closed = True
         self._engine.close()
 
     def __enter__(self) -> Aligner:
@@ -212,6 +234,38 @@ class Aligner:
     ) -> None:
         self.close()
 
+
+# All that are alive; and, in a child process, what they had before: native memory that another thread was using at the
+# fork is in no state to be freed.
+_ALIGNERS: weakref.WeakSet[Aligner] = weakref.WeakSet()
+_LEFT: list[object] = []
+
+
+def _before_fork() -> None:
+    """Waits for imports in other threads, whose locks a child process could never get: numpy imports this one late."""
+    if len(_ALIGNERS):
+        importlib.import_module("numpy.ma")
+
+
+def _after_fork() -> None:
+    """In a child process locks that other threads held stay locked, and what they had taken stays taken."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{__package__}."):
+            _renew_locks(module)
+    for aligner in list(_ALIGNERS):
+        aligner._renewed_by_fork()
+
+
+def _renew_locks(module: ModuleType) -> None:
+    # Up to Python 3.11 there is one in each cached property.
+    for class_ in [c for c in vars(module).values() if isinstance(c, type)]:
+        for member in vars(class_).values():
+            if isinstance(member, cached_property) and hasattr(member, "lock"):
+                member.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 
 _Choice = TypeVar("_Choice", bound=enum.StrEnum)
 

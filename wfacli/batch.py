@@ -70,7 +70,7 @@ class Records:
         return self._name(self.t_name[row], self.t_name_len[row])
 
     def _name(self, start: int, length: int) -> str:
-        return self.text[start : start + length].tobytes().decode(errors="replace")
+        return self.text[start : start + length].tobytes().decode(errors="surrogateescape")
 
 
 @dataclass(frozen=True)

@@ -379,8 +379,10 @@ def parse_read_group(text: str) -> str:
     fields = line.split("\t")
     if fields[0] != "@RG":
         raise UsageError(r"a read group looks like '@RG\tID:run1\tSM:sample1': it starts with @RG")
-    if "\n" in line or "\r" in line:
-        raise UsageError("a read group is one line")
+    if "\n" in line or "\r" in line or "\\n" in line or "\\r" in line:
+        raise UsageError(r"a read group is one line, whose fields are separated by \t")
+    if not line.replace("\t", "").isprintable():
+        raise UsageError(f"the read group {line} holds what is no text")
     for tag in fields[1:]:
         if len(tag) < 4 or tag[2] != ":" or not tag[:2].isalnum():
             raise UsageError(rf"{tag!r} in the read group is no TAG:value (fields are separated by \t)")

@@ -200,7 +200,7 @@ class AlignmentBatch(batch.AlignmentBatch):
         output = OutputSpec(format_, CigarStyle.M if cigar_m else CigarStyle.EQX, md, cs)
         config = Config(spec=self.spec, output=output, command_line="wfacli.AlignmentBatch.to_sam")
         if format_ is Format.SAM:
-            for _ in with_sam_names(iter([self.pairs]), "the batch"):
+            for _ in with_sam_names(iter([self.pairs]), "the batch", "the batch"):
                 pass
         text, _ = Formatter.of(config).format(self.pairs, self)
         pieces = [_decoded(text)]

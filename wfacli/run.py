@@ -236,7 +236,7 @@ class BatchRun(ABC):
             most = MOST_BESIDE_A_CARD * self._cards if self.on_gpu else threads + 3
             batches = iter(self._early) if self._early else self._timed(self._batches(most))
             if self.settings.output.format is Format.SAM:
-                batches = with_sam_names(batches, self._files.query)
+                batches = with_sam_names(batches, self._files.query, self._files.reference)
             run_ordered(
                 batches,
                 self._work,
@@ -260,7 +260,7 @@ class BatchRun(ABC):
     def _prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """What comes before the first batch."""
 
-    def _begun_header(self) -> Ahead[bytes | U8] | None:
+    def _begun_header(self) -> Ahead[bytes] | None:
         """SAM's header, where there is to be one and nothing has to be read before. Raises UsageError."""
         if not self._has_sam_header:
             return None

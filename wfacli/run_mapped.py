@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ._native import MappedReader, Reference
-from .batch import U8, PairBatch
+from .batch import PairBatch
 from .config import Config, Format, MappingSpec
-from .errors import InputError
+from .errors import InputError, text_of
 from .io.ahead import Ahead
 from .io.format import Formatter
 from .io.header import header_around
@@ -37,7 +37,7 @@ class MappedRun(AlignRun):
         self._reader: MappedReader | None = None
         super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
 
-    def _begun_header(self) -> Ahead[bytes | U8] | None:
+    def _begun_header(self) -> Ahead[bytes] | None:
         return None  # the reference comes first
 
     def _begun_reading(self) -> None:
@@ -47,7 +47,7 @@ class MappedRun(AlignRun):
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
         if self._has_sam_header:
-            lines = reference_lines(self._reference, self.config.output.checksums)
+            lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
             kept = self._mapped_files.reads_header if self._mapping.copy_tags else b""
             self._header = Ahead(header_around(lines, self.config, self._version, kept), 2)
 
@@ -96,7 +96,7 @@ class MappedRun(AlignRun):
             return ""
         what, line = self._reader.first_skipped()
         where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
-        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {what}"
+        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {text_of(what)}"
 
     @property
     def asked_for(self) -> dict[str, Any]:

@@ -32,6 +32,10 @@ class Stats:
         self.promises: dict[tuple[str, str], Any] | None = None
         self.handed_on: Counter[tuple[str, str, str]] = Counter()  # pairs by kernel, reason, next kernel
 
+    def renew_lock(self) -> None:
+        """Replaces the lock: after a fork one that another thread held would stay so."""
+        self._lock = threading.Lock()
+
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
         """Adds the block's duration to a stage."""

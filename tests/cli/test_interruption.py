@@ -52,7 +52,7 @@ def test_signal_during_a_long_alignment(folder: Path, sent: signal.Signals, code
     # The first pair is in the file when the second is worked on.
     wait_until(lambda: any(p.stat().st_size for p in folder.glob("x.paf.partial-*")))
     _, err = assert_ends(process, sent, code)
-    partial = folder / f"x.paf.partial-{process.pid}"
+    (partial,) = folder.glob("x.paf.partial-*")
     assert [row[0] for row in rows_of(partial.read_bytes())] == ["pair1"]
     assert partial.name in err
     assert not (folder / "x.paf").exists()
@@ -136,7 +136,7 @@ def test_signal_while_the_command_starts(folder: Path, sent: signal.Signals, cod
     process.send_signal(sent)
     _, err = process.communicate(timeout=5)
     assert b"Traceback" not in err
-    assert process.returncode in (code, -sent)
+    assert process.returncode == code
 
 
 @pytest.mark.parametrize(

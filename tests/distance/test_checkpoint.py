@@ -46,7 +46,7 @@ def test_comes_back(path):
     assert checkpoint.exists()
     assert_same(checkpoint.read(), SAVED)
     assert [p.name for p in path.parent.iterdir()] == ["run.ckpt"]
-    (path.parent / "run.ckpt.new").write_bytes(b"half of")
+    (path.parent / "run.ckpt.new-0123abcd").write_bytes(b"half of")
     checkpoint.remove()
     checkpoint.remove()
     assert not list(path.parent.iterdir())

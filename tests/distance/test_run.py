@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from wfacli.distance.checkpoint import Checkpoint, Identity, Saved
 from wfacli.distance.choose import Choice, Means
-from wfacli.distance.run import DistanceRun, Watchers
+from wfacli.distance.run import DistanceRun, Phase, Watchers
 from wfacli.errors import Cancelled, InputError, OutputError
 
 from .solvers import Clock, Table, pair_of
@@ -192,7 +194,7 @@ def test_a_state_that_the_solver_refuses(tmp_path):
     bench = Bench(60, path=tmp_path / "c")
     facts = {"phases": [], "estimate": None, "resumed": 0}
     with pytest.raises(InputError, match="cannot be used: there is no 'proved'"):
-        bench.run(Saved("cpu-bits", {}, facts | {"phases": [{"algorithm": "cpu-bits"}]}))
+        bench.run(Saved("cpu-bits", {}, facts | {"phases": [asdict(Phase("cpu-bits"))]}))
 
 
 def test_a_full_disk_ends_no_run(tmp_path):

@@ -237,7 +237,7 @@ def test_names_of_a_batch_that_sam_cannot_hold():
     with wfacli.Aligner() as aligner:
         batch = aligner.align_batch(pairs)
     assert batch.to_paf().startswith("@air1")
-    with pytest.raises(InputError, match="no name that starts with @"):
+    with pytest.raises(InputError, match="no such name of a read"):
         batch.to_sam()
 
 
@@ -335,3 +335,25 @@ def test_aligners_that_live_to_the_end_say_nothing():
     program = "import wfacli; keep = wfacli.Aligner(); wfacli.align('A', 'A'); keep.align_batch(['A'], ['A'])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == done.stdout == ""
+
+
+def test_views_that_leave_memory_out():
+    letters = b"AACCGGTT"
+    view, array = memoryview(letters)[::2], np.frombuffer(letters, np.uint8)[::2]
+    expected = wfacli.align("ACGT", "ACGT")
+    for one in (view, array, memoryview(array), memoryview(letters[::2])[::-1][::-1]):
+        assert wfacli.align(one, "ACGT") == wfacli.align("ACGT", one) == expected
+        assert wfacli.align_pairs([one, "ACGT"], ["ACGT", one]) == [expected, expected]
+    assert wfacli.align(memoryview(b"TGCA")[::-1], "ACGT") == expected
+    with pytest.raises(TypeError, match="one dimension of bytes"):
+        wfacli.align(memoryview(np.zeros(8, np.uint16))[::2], "ACGT")
+
+
+def test_an_aligner_that_is_closed():
+    aligner = wfacli.Aligner()
+    aligner.close()
+    aligner.close()
+    assert aligner.align("ACGT", "ACGT").cigar == "4="
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the Aligner is closed"):
+            aligner.align_batch(["ACGT"], ["ACGT"])

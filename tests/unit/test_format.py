@@ -254,7 +254,7 @@ def test_names_too_long_for_sam(tmp_path):
         (tmp_path / "t").write_text(f">{'m' * 300}\nAC\n")
         batches = list(read_batches(PairFiles(str(tmp_path / "q"), str(tmp_path / "t")).open(), "two", AT_ONCE))
         assert written(None, "paf", batch=batches[0])
-        checked = with_sam_names(iter(batches), "q")
+        checked = with_sam_names(iter(batches), "q", "t")
         if fine:
             assert written(None, "sam", batch=next(checked))
         else:
@@ -267,7 +267,7 @@ def test_pairs_before_a_name_that_sam_refuses_are_kept(tmp_path):
         (tmp_path / "q").write_text(f">a\nAC\n>\nACC\n>{refused}\nA\n>b\nC\n")
         (tmp_path / "t").write_text(">a\nAC\n>c\nACC\n>d\nA\n>e\nC\n")
         batches = read_batches(PairFiles(str(tmp_path / "q"), str(tmp_path / "t")).open(), "two", AT_ONCE)
-        checked = with_sam_names(batches, "q")
+        checked = with_sam_names(batches, "q", "t")
         lines, _ = written(None, "paf", batch=next(checked))
         assert [line[0] for line in lines] == ["a", "*"]
         with pytest.raises(InputError, match=refused):

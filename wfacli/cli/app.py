@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from .. import __version__
-from ..errors import OutputClosed, UsageError
+from ..errors import OutputClosed, UsageError, shown
 
 _Body = Callable[..., None]
 
@@ -149,10 +149,22 @@ def loaded(name: str) -> Any:
 
 
 @contextlib.contextmanager
+def _shown() -> Iterator[None]:
+    """Whatever Typer finds wrong with arguments repeats them, and they may be names of files."""
+    try:
+        yield
+    except Exception as problem:
+        if hasattr(problem, "format_message"):  # of what Typer raises, which it hides
+            problem.message = shown(problem.message)  # type: ignore[attr-defined]
+        raise
+
+
+@contextlib.contextmanager
 def _until_the_reader_has_gone() -> Iterator[None]:
     # Typer would make status 1 of it, and rich of what it prints; of doctor that says that nothing works.
     try:
-        yield
+        with _shown():
+            yield
     except (BrokenPipeError, SystemExit) as end:
         if isinstance(end, BrokenPipeError) or isinstance(end.__context__, BrokenPipeError):
             raise OutputClosed("standard output") from None

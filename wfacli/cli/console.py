@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..errors import shown
+
 if TYPE_CHECKING:
     from rich.console import Console
-
-_CONTROL = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # what rich leaves out, too
 
 
 @lru_cache
@@ -63,10 +63,11 @@ def note(message: str) -> None:
 
 
 def _say(head: str, style: str, message: str) -> None:
+    message = shown(message)
     with heard_or_not():
         if is_terminal():
             from rich.text import Text
 
             console().print(Text.assemble((head, style), message))
         elif sys.stderr is not None:
-            print(f"{head}{message}".translate(_CONTROL), file=sys.stderr, flush=True)
+            print(f"{head}{message}", file=sys.stderr, flush=True)

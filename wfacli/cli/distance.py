@@ -13,7 +13,7 @@ from ..distance.checkpoint import Checkpoint, Identity
 from ..distance.choose import Choice, Means
 from ..distance.deliver import Delivery, Form, form_of
 from ..distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts
-from ..distance.path import PathOptions
+from ..distance.path import PathOptions, check_names
 from ..distance.result import as_history, as_values
 from ..distance.run import DistanceRun
 from ..dotplot import format_of
@@ -151,6 +151,8 @@ class _Command(LongCommand):
         order = self._order
         with self._stats.timed("read"):
             inputs = order.read()
+        if order.form in (Form.SAM, Form.BAM):
+            check_names(inputs)  # before long work
         saved = None
         if order.checkpoint:
             with self._stats.timed("checkpoint"):

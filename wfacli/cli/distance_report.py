@@ -8,6 +8,7 @@ from typing import Any
 from ..distance.inputs import Inputs, Side
 from ..distance.result import IDENTITY, identity, tcups
 from ..distance.run import Outcome, Progress
+from ..errors import shown
 from ..stats import counted
 from .standing import Standing, seconds
 
@@ -39,7 +40,7 @@ def standing(progress: Progress) -> Standing:
 def side_of(side: Side, inputs: Inputs) -> str:
     """A sequence or text as a line names it."""
     name = "" if side.name == side.path else f" {side.name}"
-    return f"{side.path}{name}, {side.length:,} {inputs.unit}"
+    return f"{shown(side.path + name)}, {side.length:,} {inputs.unit}"
 
 
 def _identity(inputs: Inputs, outcome: Outcome, most: int | None) -> str:
@@ -83,7 +84,7 @@ def _path(path: dict[str, Any]) -> str:
     places = [f"{path['file'] or 'standard output'}, {path['format'].upper()}"] if path["format"] else []
     places += [path["plot"]] if path["plot"] else []
     return (
-        f"{', '.join(places)}: {counted(path['matches'], 'match')}, "
+        f"{shown(', '.join(places))}: {counted(path['matches'], 'match')}, "
         f"{counted(path['mismatches'], 'mismatch')}, {path['inserted']:,} inserted, {path['deleted']:,} deleted, "
         f"{counted(path['gaps'], 'gap')}; {seconds(path['seconds'])}, {path['by']}"
     )

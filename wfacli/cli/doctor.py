@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
+from ..errors import shown
 from .console import note
 
 DOCTOR_HELP = "Show what wfacli finds on this machine, try it, and say what is missing and how to get it."
@@ -30,7 +31,7 @@ def doctor(
         "cpu": cpu,
         "gpu": diagnose(gpu, _compiling),
     }
-    typer.echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+    typer.echo(json.dumps(found, indent=2) if as_json else "\n".join(map(shown, _lines(found))))
     if not cpu["usable"]:
         raise typer.Exit(1)
 

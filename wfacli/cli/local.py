@@ -11,6 +11,7 @@ from ..cores import usable_cores
 from ..distance.checkpoint import Checkpoint, Identity
 from ..distance.deliver import Form, one_of
 from ..distance.inputs import Inputs
+from ..distance.path import check_names
 from ..distance.solver import Pair
 from ..dotplot.paths import Block
 from ..dotplot.picture import format_of, picture_of, usual_size
@@ -169,6 +170,8 @@ class _Command(LongCommand):
         with self._stats.timed("read"):
             inputs = read_pair(order.paths, order.names)
             query, target = codes_of(inputs, order.scheme)
+        if order.form in (Form.SAM, Form.BAM):
+            check_names(inputs)  # before long work
         task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
         saved = None
         if order.checkpoint:

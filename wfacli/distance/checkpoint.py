@@ -17,12 +17,26 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError, OutputError
+from ..io.temporary import new_beside, remove_left
+from .facts import listed, optional, record, row, text, whole
 from .solver import Letters, Pair, State
 
 VERSION = 1
 _DIGEST = 32  # bytes
 _LONGEST_LINE = 1 << 20
+_NEW = "new"  # what the name of one that is being written says
 _KINDS = "biuf"  # numpy's, of arrays that are nothing but numbers
+
+
+_is_head = record(
+    digests=listed(text, 2),
+    lengths=listed(whole, 2),
+    most=optional(whole),
+    options=text,
+    algorithm=text,
+    facts=lambda value: isinstance(value, dict),
+    arrays=listed(row(text, text, listed(whole))),
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +76,7 @@ class Saved:
     Attributes:
         algorithm: the solver's name in distance.choose.
         state: the solver's; empty where it has come to its end.
-        facts: what else the run has to know, as plain values.
+        facts: what else the run has to know, as plain values; who reads them checks what they are.
     """
 
     algorithm: str
@@ -77,8 +91,7 @@ class Checkpoint:
         """Nothing is written yet. Raises OutputError where that would fail."""
         self.path = path
         self._identity = identity
-        self._new = Path(f"{path}.new")
-        folder = self._new.parent
+        folder = Path(path).parent
         if not path or not folder.is_dir():
             raise OutputError(f"{path or 'the checkpoint'}: there is no folder {folder} to write it to")
         if Path(path).is_dir() or not os.access(folder, os.W_OK):
@@ -90,20 +103,23 @@ class Checkpoint:
 
     def write(self, saved: Saved) -> None:
         """Puts a new one in place of the last, which stays until the new one is on the disk. Raises OutputError."""
+        new: Path | None = None
         try:
-            with self._new.open("wb") as file:
+            descriptor, new = new_beside(Path(self.path), _NEW)
+            with os.fdopen(descriptor, "wb") as file:
                 _write(file, self._identity, saved)
                 file.flush()
                 os.fsync(file.fileno())
-            self._new.replace(self.path)
-            folder = os.open(self._new.parent, os.O_RDONLY)
+            new.replace(self.path)
+            folder = os.open(new.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)  # the name too
             finally:
                 os.close(folder)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                self._new.unlink(missing_ok=True)
+            if new:
+                with contextlib.suppress(OSError):
+                    new.unlink(missing_ok=True)
             raise OutputError(f"{self.path}: the checkpoint cannot be written: {error.strerror}") from None
 
     def read(self) -> Saved:
@@ -118,9 +134,9 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Removes the file, and what a killed run has left of a new one."""
-        for path in (Path(self.path), self._new):
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            Path(self.path).unlink(missing_ok=True)
+        remove_left(Path(self.path), _NEW)
 
     def _compare(self, head: dict[str, Any]) -> None:
         own = self._identity
@@ -130,11 +146,17 @@ class Checkpoint:
         if head["most"] != own.most:
             most = "without --max-distance" if head["most"] is None else f"with --max-distance {head['most']}"
             raise InputError(self.path, f"the checkpoint was made {most}; give the same to go on from it")
-        if (was := head.get("options", "")) != own.options:
+        if (was := head["options"]) != own.options:
             now = own.options or "none"
             raise InputError(
                 self.path, f"the checkpoint was made with {was or 'none'}, not {now}; give the same to go on from it"
             )
+
+
+def no_state(checkpoint: Checkpoint | None) -> InputError:
+    """What is raised where what was read is no state of a run."""
+    path = checkpoint.path if checkpoint else "--resume"
+    return InputError(path, "the checkpoint is damaged: what it says is no state of a run")
 
 
 def _digest(letters: Letters) -> str:
@@ -200,6 +222,8 @@ def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any]
     size = os.fstat(file.fileno()).st_size
     try:
         head: dict[str, Any] = json.loads(source.line())
+        if not _is_head(head):
+            raise damaged
         state = {}
         for name, kind, shape in head["arrays"]:
             dtype = np.dtype(kind)
@@ -212,5 +236,5 @@ def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any]
         if file.read() != source.hash.digest():
             raise damaged
         return head, Saved(head["algorithm"], state, head["facts"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, OverflowError, MemoryError, RecursionError):
         raise damaged from None

@@ -88,7 +88,7 @@ def write_path(
     sam = options.format is Format.SAM
     pairs = inputs.as_batch(distance or 0)
     if sam:
-        list(with_sam_names(iter([pairs]), inputs.a.path))
+        check_names(inputs)
     made = None
     if distance is not None:
         made = _made(inputs, pairs, distance, config, options, stop)
@@ -100,6 +100,12 @@ def write_path(
     text, sums = Formatter.of(config).format(pairs, made.alignments)
     out.write(text)
     return {**sums, "by": made.by, "card_failed": made.failure}
+
+
+def check_names(inputs: Inputs) -> None:
+    """Raises InputError for a name that SAM cannot hold, UsageError for sequences too long for a record."""
+    for _ in with_sam_names(iter([inputs.as_batch(0)]), inputs.a.path, inputs.b.path):
+        pass
 
 
 def sq_line(inputs: Inputs) -> Iterator[bytes]:

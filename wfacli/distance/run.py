@@ -12,8 +12,9 @@ from functools import partial
 from ..config import EngineName
 from ..errors import Cancelled, DeviceError, InputError, OutputError
 from ..stats import counted
-from .checkpoint import Checkpoint, Saved
+from .checkpoint import Checkpoint, Saved, no_state
 from .choose import Algorithm, Choice
+from .facts import listed, number, optional, record, text, truth, whole
 from .solver import Pair, Position, Solver, State
 
 _DECIDED_BY_LENGTHS = "lengths"  # the algorithm of pairs that need none
@@ -40,6 +41,13 @@ class Phase:
     cells: int = 0
     end: str = ""
     failure: str = ""
+
+
+_are_facts = record(
+    phases=listed(record(algorithm=text, seconds=number, at_least=whole, cells=whole, end=text, failure=text)),
+    estimate=optional(whole),
+    resumed=whole,
+)
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,8 @@ class DistanceRun:
         """
         if saved is None and (known := _by_lengths(self._pair, self._most)) is not None:
             return Outcome(known if known >= 0 else None, self._estimate)
+        if saved:
+            self._check(saved)
         if saved and saved.facts.get("done"):
             self._take(saved)
             self._watchers.note("the checkpoint already has the distance")
@@ -227,7 +237,7 @@ class DistanceRun:
         solver = self._made(algorithm)
         try:
             solver.restore(saved.state)
-        except ValueError as error:
+        except (ValueError, TypeError, KeyError, IndexError) as error:
             solver.close()
             assert self._checkpoint
             raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
@@ -277,6 +287,17 @@ class DistanceRun:
         self._look(algorithm, solver)
         self._watchers.warn(f"the GPU failed ({failure}): going on with {algorithm.name} {where}")
         return algorithm, solver
+
+    def _check(self, saved: Saved) -> None:
+        """Raises InputError where what a checkpoint says cannot be, whoever wrote it."""
+        facts = dict(saved.facts)
+        done, distance = facts.pop("done", False), facts.pop("distance", None)
+        longest = max(len(self._pair.query), len(self._pair.target))
+        possible = distance is None if not done else whole(distance) or (distance is None and self._most is not None)
+        if not (truth(done) and possible and (distance or 0) <= longest and _are_facts(facts)):
+            raise no_state(self._checkpoint)
+        if not (done or facts["phases"]):
+            raise no_state(self._checkpoint)
 
     def _take(self, saved: Saved) -> None:
         self._phases = [Phase(**phase) for phase in saved.facts["phases"]]

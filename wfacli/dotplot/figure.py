@@ -14,6 +14,7 @@ from matplotlib.colors import ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
+from ..errors import shown
 from .colours import LIGHT, blended
 from .picture import Picture, PictureFormat
 from .sequences import Axis
@@ -149,7 +150,7 @@ class _Drawing:
             return
         for start in axis.starts[1:-1]:
             border(start, color=LIGHT.faint, linewidth=0.4)
-        for text, begin, end in zip(axis.names, axis.starts[:-1], axis.starts[1:], strict=True):
+        for text, begin, end in zip(map(shown, axis.names), axis.starts[:-1], axis.starts[1:], strict=True):
             if end - begin >= _ROOM * len(axis):
                 name(text if len(text) <= 16 else f"{text[:8]}…{text[-7:]}", (begin + end) / 2 / len(axis))
 
@@ -221,4 +222,4 @@ def _numbered(axis: Any, span: int, unit: str) -> None:
 
 
 def _title(axis: Axis, unit: str) -> str:
-    return f"{axis.title}  ({len(axis):,} {unit})"
+    return f"{shown(axis.title)}  ({len(axis):,} {unit})"

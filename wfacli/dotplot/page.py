@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import shown
 from .colours import DARK, LIGHT, Theme, texts
 from .paths import Line
 from .picture import Picture
@@ -21,11 +22,11 @@ _DATA, _TITLE = "/*DATA*/null", "<!--TITLE-->"
 
 def page(picture: Picture) -> bytes:
     """The page, UTF-8."""
-    title = f"{picture.query.title} against {picture.target.title}"
+    title = shown(f"{picture.query.title} against {picture.target.title}")
     # The browser looks for tags inside scripts too.
     data = json.dumps(_data(picture), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    return template.replace(_TITLE, _escaped(title)).replace(_DATA, data).encode(errors="replace")
+    return template.replace(_TITLE, _escaped(title)).replace(_DATA, data).encode()
 
 
 def _escaped(text: str) -> str:
@@ -55,7 +56,7 @@ def _data(picture: Picture) -> dict[str, Any]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    return {"title": axis.title, "names": list(axis.names), "starts": axis.starts.tolist()}
+    return {"title": shown(axis.title), "names": [shown(name) for name in axis.names], "starts": axis.starts.tolist()}
 
 
 def _line(line: Line) -> dict[str, Any]:

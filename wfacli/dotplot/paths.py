@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .. import cigar as cigars
 from .._native import path_windows
 from ..batch import I64, U32
-from ..errors import InputError
+from ..errors import InputError, text_of
 from ..io.sources import Source
 from .sequences import Axis
 
@@ -124,7 +124,7 @@ def _lines(path: str) -> list[str]:
         text = bytearray()
         while got := source.readinto(buffer):
             text += buffer[:got].data
-    return text.decode(errors="replace").splitlines()
+    return [text_of(line.removesuffix(b"\r")) for line in bytes(text).split(b"\n")]
 
 
 def _is_sam(fields: list[str]) -> bool:

@@ -43,7 +43,7 @@ class SingleEngine:
         """(score, CIGAR, edits, span, exact, status), as results.Alignment has them. Raises InputError, TypeError."""
         try:
             return self._pairs.align(self, query, target)
-        except ValueError:  # an array that leaves some of its memory out
+        except (ValueError, BufferError):  # an array or a view that leaves some of its memory out
             return self._pairs.align(self, in_one_piece(query), in_one_piece(target))
         except TypeError:
             pairs_of([query], [target])  # type: ignore[list-item]  # it says which is no sequence

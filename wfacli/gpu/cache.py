@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import grp
 import hashlib
 import os
+import pwd
+import stat
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _MARK = b"wfacli-1"
+TRUST = "WFACLI_TRUST_CACHE"  # says that a cache may be used whoever can write to it
 _TAIL = len(_MARK) + 32  # after the content: the mark and SHA-256 of the content
 
 
@@ -28,17 +32,60 @@ def default_folder() -> Path:
     return (Path(shared) if shared else Path("~/.cache").expanduser()) / "wfacli"
 
 
+def fault_of(folder: Path) -> str:
+    """Why what a folder holds may be somebody else's, or "": kernels are code, and a hash in a file proves no origin.
+
+    The folder must be this user's or root's, and nobody else may write to it, nor everybody to a folder above it.
+    """
+    if os.environ.get(TRUST):
+        return ""
+    here = folder.resolve()
+    for path in here.parents:
+        with contextlib.suppress(FileNotFoundError):
+            mode = path.stat().st_mode
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:  # with it others replace nothing
+                return f"others can write to {path}"
+    try:
+        there = here.stat()
+    except FileNotFoundError:
+        return ""
+    if not _is_ours(there.st_uid):
+        return f"{here} belongs to another user"
+    if there.st_mode & stat.S_IWOTH:
+        return f"others can write to {here}"
+    if there.st_mode & stat.S_IWGRP and not _is_own_group(there.st_gid):
+        return f"a group can write to {here}"
+    return ""
+
+
+def _is_ours(owner: int) -> bool:
+    return owner in (0, os.geteuid())
+
+
+def _is_own_group(group: int) -> bool:
+    """Whether nobody but this user is in it; the superuser's has nobody else either."""
+    try:
+        user = pwd.getpwuid(os.geteuid())
+        return group in (0, user.pw_gid) and set(grp.getgrgid(group).gr_mem) <= {user.pw_name}
+    except KeyError:
+        return False
+
+
 class Cache:
-    """Files by name. What follows their content tells damaged ones; loaders of ELF files do not mind it."""
+    """Files by name. What follows their content tells damaged ones; loaders of ELF files do not mind it.
+
+    A folder that others can write to is not used, nor files of others in it (see fault_of).
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
+        self._fault: str | None = None  # of the folder, once it was looked at
         self._temporary: tempfile.TemporaryDirectory[str] | None = None  # where self.folder cannot be written
 
     def find(self, name: str) -> bytes | None:
         """The content, or None if there is none that is whole."""
         for folder in self._folders():
-            content = read(folder / name)
+            content = _read_own(folder / name)
             if content is not None:
                 return content
         return None
@@ -49,13 +96,17 @@ class Cache:
 
     def path(self, name: str) -> Path:
         """Where a file that `make` gave lies."""
-        return next(p for folder in self._folders() if read(p := folder / name) is not None)
+        return next(p for folder in self._folders() if _read_own(p := folder / name) is not None)
 
     def names(self, pattern: str = "*") -> list[str]:
         """Of all files."""
         return sorted({p.name for f in self._folders() for p in f.glob(pattern) if not p.name.startswith(".")})
 
     def _build(self, name: str, build: Callable[[], bytes]) -> bytes:
+        if not self._is_trusted():
+            content = build()
+            self._keep_aside(name, content)
+            return content
         with contextlib.ExitStack() as held:
             try:
                 held.enter_context(_locked(self.folder, name))
@@ -70,15 +121,27 @@ class Cache:
                 self._keep_aside(name, content, problem)
             return content
 
-    def _keep_aside(self, name: str, content: bytes, problem: OSError) -> None:
+    def _is_trusted(self) -> bool:
+        if self._fault is None:
+            self._fault = fault_of(self.folder)
+            if self._fault:
+                advice = f"make it yours alone, or set {TRUST}=1 where you trust it"
+                warnings.warn(
+                    f"the cache {self.folder} is not used: {self._fault}; {advice}", CacheWarning, stacklevel=5
+                )
+        return not self._fault
+
+    def _keep_aside(self, name: str, content: bytes, problem: OSError | None = None) -> None:
         if self._temporary is None:
-            warnings.warn(f"cannot write to the cache {self.folder}: {problem.strerror}", CacheWarning, stacklevel=4)
+            if problem:
+                words = f"cannot write to the cache {self.folder}: {problem.strerror}"
+                warnings.warn(words, CacheWarning, stacklevel=4)
             self._temporary = tempfile.TemporaryDirectory(prefix="wfacli-", ignore_cleanup_errors=True)
         with contextlib.suppress(OSError):  # nor there: then it is compiled again
             _write(Path(self._temporary.name) / name, content)
 
     def _folders(self) -> list[Path]:
-        return [self.folder, *([Path(self._temporary.name)] if self._temporary else [])]
+        return [*[self.folder] * self._is_trusted(), *([Path(self._temporary.name)] if self._temporary else [])]
 
 
 def read(path: Path) -> bytes | None:
@@ -89,6 +152,16 @@ def read(path: Path) -> bytes | None:
         return None
     content, tail = whole[:-_TAIL], whole[-_TAIL:]
     return content if tail == _tail(content) else None
+
+
+def _read_own(path: Path) -> bytes | None:
+    """Likewise; None too for a link, or a file that is another user's."""
+    try:
+        there = path.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    own = stat.S_ISREG(there.st_mode) and _is_ours(there.st_uid) and not there.st_mode & stat.S_IWOTH
+    return read(path) if own or os.environ.get(TRUST) else None
 
 
 def sealed(content: bytes) -> bytes:
@@ -113,8 +186,10 @@ def _write(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path, name: str) -> Iterator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / f".{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    handle = os.open(folder / f".{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

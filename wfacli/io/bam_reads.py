@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 from ..errors import InputError
+from .operand import operand
 from .process import Process
+from .python_child import python_command
 from .sources import Source
 
 _MAGIC = b"BAM\1"
 BY_HAND = "samtools fastq -T '*' FILE"
 # Each read once, on the strand that was sequenced; names of mates end in /1 and /2.
 _CHILD = """
-import sys
 import pysam
 try:
     pysam.fastq("-T", "*", sys.argv[1], catch_stdout=False)
@@ -48,4 +47,4 @@ class BamReads(Process):
             raise InputError(
                 path, f"reads in BAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}"
             ) from None
-        super().__init__([sys.executable, "-c", _CHILD, path], path, who="the process that reads it")
+        super().__init__(python_command(_CHILD, [operand(path)]), path, who="the process that reads it")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..batch import I32, I64, U8, PairBatch, Records
-from ..errors import InputError
+from ..errors import InputError, text_of
 from .reader import read_batches
 from .sources import Source
 
@@ -68,7 +68,7 @@ class Sequences:
             query, target = queries.get(names[0]), targets.get(names[1])
             for name, found, path in zip(names, (query, target), self._paths, strict=True):
                 if found is None:
-                    raise InputError(listed.path, f"{name.decode(errors='replace')} is not in {path}", line=number)
+                    raise InputError(listed.path, f"{text_of(name)} is not in {path}", line=number)
             assert query is not None and target is not None
             yield query, target
 
@@ -78,9 +78,7 @@ class Sequences:
         numbers = {name: number for number, name in enumerate(names)}
         if len(numbers) < len(names):
             twice = next(name for number, name in enumerate(names) if numbers[name] != number)
-            raise InputError(
-                path, "is the name of two records, and pairs are chosen by names", twice.decode(errors="replace")
-            )
+            raise InputError(path, "is the name of two records, and pairs are chosen by names", twice)
         return numbers
 
     def _batches(self, pairs: Iterator[tuple[int, int]], weight: int) -> Iterator[PairBatch]:

@@ -14,10 +14,11 @@ from .sources import Source
 from .targets import sq_lines
 
 _SCAN_WEIGHT = 8_000_000
-_SCANNED, _WRITTEN = 2, 16  # batches and pieces of text ahead, about a megabyte each
+_SCANNED, _WRITTEN = 2, 16  # batches and blocks of text ahead, about a megabyte each
+_BLOCK = 1 << 20
 
 
-def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes | U8]:
+def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes]:
     """The header's text in pieces; the targets' file is opened once more and scanned for @SQ lines.
 
     Two threads begin with it at once: one reads, the other one keeps the targets apart.
@@ -35,7 +36,7 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
     return Ahead(_scanned(files.reference, lies, config, version), _WRITTEN)
 
 
-def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes | U8]:
+def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes]:
     source = Source(path)
     scan: Ahead[PairBatch] | None = None
     try:
@@ -50,8 +51,8 @@ def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterato
 
 def header_around(
     targets: Iterator[bytes | U8], config: RunConfig, version: str, reads: bytes = b""
-) -> Iterator[bytes | U8]:
-    """Yields a header's text: @SQ lines with what stands before and after them.
+) -> Iterator[bytes]:
+    """Yields a header's text in blocks: @SQ lines with what stands before and after them.
 
     Args:
         targets: the lines.
@@ -59,6 +60,23 @@ def header_around(
         version: of this program.
         reads: the header of reads whose tags are kept; its programs stay, and its read groups where config has none.
     """
+    yield from _in_blocks(_pieces(targets, config, version, reads))
+
+
+def _in_blocks(pieces: Iterator[bytes | U8]) -> Iterator[bytes]:
+    """There may be millions of targets: each piece costs a write, and two threads a turn."""
+    waiting: list[bytes | memoryview] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece if isinstance(piece, bytes) else piece.data)
+        size += len(piece)
+        if size >= _BLOCK:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+def _pieces(targets: Iterator[bytes | U8], config: RunConfig, version: str, reads: bytes) -> Iterator[bytes | U8]:
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     yield from targets
     if config.output.read_group:

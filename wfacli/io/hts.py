@@ -7,19 +7,21 @@ import os
 import select
 import stat
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from ..batch import U8
 from ..config import Container, OutputSpec
-from ..errors import OutputClosed, OutputError, WfacliError
+from ..errors import OutputClosed, OutputError, WfacliError, text_of
+from .complete import LineCount, fault_of
+from .cram_reference import cram_reference
+from .operand import operand
 from .output import Output
-from .sources import Source
+from .python_child import python_command
 
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
-import signal, sys
+import signal
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 import pysam
@@ -34,7 +36,6 @@ _LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, of all threads that sort
 
 
-_NO_INDEX = "[E::fai_build_core]"  # htslib says why, and then that it cannot write
 _ROOM = 1 << 16  # bytes: less of them are no room
 
 
@@ -61,18 +62,21 @@ class HtsOutput(Output):
             reference: FASTA, plain or bgzip, that CRAM refers to.
 
         Raises:
-            OutputError; WfacliError: pysam is missing.
+            OutputError; WfacliError: pysam is missing, or the reference of CRAM is none that htslib can use.
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
+        self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         if spec.container is Container.CRAM:
-            _check_reference(reference)
+            reference = cram_reference(reference, self._scratch.name, threads)
+        if spec.index and path:
+            operand(path)  # or its index could not be made
         super().__init__(path)
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
-        self._failed = False
+        self._failed, self._threads = False, min(threads, _MOST_THREADS)
+        self._fed = LineCount()
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
-        self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
         self._child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, *self._command(spec, min(threads, _MOST_THREADS), reference)],
+            python_command(_CHILD, self._command(spec, self._threads, reference)),
             stdin=subprocess.PIPE,
             stdout=self._fd,
             stderr=self._complaints,
@@ -96,13 +100,14 @@ class HtsOutput(Output):
         try:
             self._child.stdin.write(view)
         except BrokenPipeError:
-            self._ended()
+            self._ended(False)
             raise OutputError(f"{self.name}: htslib ended early") from None
+        self._fed.add(view)
         self.written += len(view)
 
     def finish(self) -> None:
         """Waits for the file to be complete, gives it its name, and makes its index. Raises OutputError."""
-        self._ended()
+        self._ended(True)
         super().finish()
         if self._index:
             _make_index(self.name, self._container)
@@ -113,14 +118,18 @@ class HtsOutput(Output):
         Then it is cut short, and not worth keeping where it was to be sorted: nothing says whose records it has.
         """
         with contextlib.suppress(OutputError, OutputClosed):
-            self._ended()
+            self._ended(False)
         if self._failed and self._partial:
             self.broken = True
             worth = worth and not self._sort and self._partial.stat().st_size > 0
         return super().abandon(worth)
 
-    def _ended(self) -> None:
-        """Waits for the child. Raises what it failed with, once."""
+    def _ended(self, counted: bool) -> None:
+        """Waits for the child, and looks at what it wrote. Raises what it failed with, once.
+
+        Args:
+            counted: whether records are counted too, which takes as long as reading the file.
+        """
         if self._complaints.closed:
             return
         assert self._child.stdin
@@ -128,21 +137,30 @@ class HtsOutput(Output):
             self._child.stdin.close()
         status = self._child.wait()
         self._complaints.seek(0)
-        words = self._complaints.read().decode(errors="replace").strip()
+        words = text_of(self._complaints.read()).strip()
         self._complaints.close()
         full = self._full_places() if status else []
         self._scratch.cleanup()
-        if status == 0:
+        fault = "" if status else self._fault(counted)
+        if status == 0 and not fault:
             return
         self._failed = True
+        if fault:
+            raise OutputError(f"{self.name}: htslib ended without an error, but {fault}")
         if self._reader_gone:
             raise OutputClosed(self.name)
         silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
         lines = words.splitlines() or [silent]
-        reason = next(
-            (f"no index of the reference: {w.partition('] ')[2]}" for w in lines if _NO_INDEX in w), lines[-1]
-        )
-        raise OutputError(f"{self.name}: {reason}" + (f" (no space left in {' and '.join(full)})" if full else ""))
+        raise OutputError(f"{self.name}: {lines[-1]}" + (f" (no space left in {' and '.join(full)})" if full else ""))
+
+    def _fault(self, counted: bool) -> str:
+        """What is wrong with the file, or "". A child's exit status alone is no proof of it."""
+        if self._partial:
+            records = self._fed.records if counted else None
+            return fault_of(str(self._partial), self._container, records, self._threads)
+        if stat.S_ISREG(os.fstat(self._fd).st_mode):  # standard output; what it held before is not ours to count
+            return fault_of(f"/dev/fd/{self._fd}", self._container, None)
+        return ""
 
     def _full_places(self) -> list[str]:
         """Folders that have no room for what is written there: htslib gives other reasons, or none."""
@@ -170,29 +188,13 @@ def _make_index(path: str, container: Container) -> None:
 
     form = []
     try:
+        for suffix in (".bai", ".csi") if container is Container.BAM else (".crai",):
+            # Of an earlier file, and readers would take either; or a link, which htslib would follow.
+            Path(path + suffix).unlink(missing_ok=True)
         if container is Container.BAM:
-            for suffix in (".bai", ".csi"):  # of an earlier file; readers would take either
-                Path(path + suffix).unlink(missing_ok=True)
-            with pysam.AlignmentFile(path, check_sq=False) as file:
+            with pysam.AlignmentFile(operand(path), check_sq=False) as file:
                 form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
-        pysam.index(*form, path)
+        pysam.index(*form, operand(path))
     except (SamtoolsError, OSError) as error:
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
-
-
-def _check_reference(path: str) -> None:
-    """Raises WfacliError where htslib cannot look things up in a reference."""
-    with contextlib.closing(Source(path)) as source:
-        if not source.regular or path == "-":
-            raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
-        if not source.seekable:
-            raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
-        needed = [f"{path}.fai", *[f"{path}.gzi"] * source.in_blocks]
-    # htslib makes them beside the reference, and knows no other place.
-    missing = [name for name in needed if not Path(name).exists()]
-    if missing and not os.access(Path(path).absolute().parent, os.W_OK):
-        raise WfacliError(
-            f"CRAM needs {' and '.join(missing)}, in a folder that cannot be written to: run samtools faidx there, or "
-            "on a link to the reference in another folder, and give that"
-        )

@@ -6,12 +6,13 @@ import hashlib
 import tempfile
 from collections.abc import Iterator
 
-from .._native import MappedReader, Reference
+from .._native import MappedReader, Reference, fits_rname
 from ..config import MappingSpec
 from ..errors import InputError, UsageError
 from .bam_reads import BamReads, header_of, is_bam
 from .faidx import indexed
 from .grouping import grouped_mappings
+from .names import NO_TARGET
 from .reader import read_batches, refuse_alignments
 from .sources import Source
 
@@ -101,7 +102,7 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
         try:
             reference.add(batch)
         except ValueError as error:
-            name = str(error)
+            (name,) = error.args  # bytes
             what = "two sequences have this name" if name else "a sequence has no name"
             raise InputError(source.path, what, name) from None
     if not len(reference):
@@ -109,11 +110,22 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
     return reference
 
 
-def reference_lines(reference: Reference, checksums: bool) -> Iterator[bytes]:
-    """Yields an @SQ line for each sequence with letters; checksums: with MD5 sums as SAM wants them (M5)."""
+def reference_lines(reference: Reference, checksums: bool, path: str) -> Iterator[bytes]:
+    """Yields an @SQ line for each sequence with letters.
+
+    Args:
+        reference: the sequences.
+        checksums: with MD5 sums as SAM wants them (M5).
+        path: of the reference, for messages.
+
+    Raises:
+        InputError: a name that SAM cannot hold.
+    """
     for number in range(len(reference)):
         if not reference.length(number):
             continue
+        if not fits_rname(reference.name(number)):
+            raise InputError(path, NO_TARGET, reference.name(number))
         line = b"@SQ\tSN:%s\tLN:%d" % (reference.name(number), reference.length(number))
         if checksums:
             line += b"\tM5:" + _md5(reference, number)

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import stat
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,11 +18,11 @@ from .doubled import Doubled
 from .mapped import MappedFiles
 from .presets import PAIRING, check_preset
 from .process import Process
+from .python_child import python_command
 from .sources import Source
 from .swapped import check_order, short_reads
 
 _BY_MAPPY = """
-import sys
 from wfacli.errors import WfacliError
 from wfacli.io.by_mappy import mappings
 form, preset, threads, *paths = sys.argv[1:]
@@ -57,7 +56,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
         import mappy  # noqa: F401
     except ImportError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
-    return [sys.executable, "-c", _BY_MAPPY, "sam" if sam else "paf", preset, str(threads), reference, *reads]
+    return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
 
 
 class _Piped:

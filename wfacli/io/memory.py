@@ -31,7 +31,7 @@ def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
     sides = [_items(queries, "queries"), _items(targets, "targets")]
     try:
         columns = pack_pairs(*sides)
-    except ValueError:
+    except (ValueError, BufferError):
         if not all(isinstance(side, (list, tuple)) for side in sides):
             raise
         columns = pack_pairs(*([in_one_piece(one) for one in side] for side in sides))
@@ -39,7 +39,9 @@ def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
 
 
 def in_one_piece(letters: Any) -> Any:
-    """The same letters, copied if they are an array that leaves some of its memory out; anything else as it is."""
+    """The same letters, copied if they are an array or a view that leaves some memory out; anything else as it is."""
+    if isinstance(letters, memoryview) and not letters.c_contiguous:
+        return letters.tobytes() if letters.itemsize == letters.ndim == 1 else np.ascontiguousarray(letters)
     return np.ascontiguousarray(letters) if isinstance(letters, np.ndarray) else letters
 
 

@@ -4,37 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from .._native import unfit_query, unfit_target
 from ..batch import PairBatch
 from ..errors import InputError
 
-_LONGEST = 254  # letters; the length has one byte in BAM
+_LONGEST = 254  # characters; the length has one byte in BAM
+_QUERIES = "SAM allows no such name of a read (characters '!' to '~' without '@', and not '*'); --format paf does"
+_TOO_LONG = f"SAM allows names of at most {_LONGEST} characters; --format paf any"
+NO_TARGET = (
+    "SAM allows no such name of a target (characters '!' to '~' without \\ , \" ' ` ( ) [ ] { } < >, and no * or = at "
+    "the front); --format paf does"
+)
 
 
-def with_sam_names(batches: Iterator[PairBatch], path: str) -> Iterator[PairBatch]:
-    """Passes batches on up to the first query whose name SAM cannot hold.
+def with_sam_names(batches: Iterator[PairBatch], queries: str, targets: str) -> Iterator[PairBatch]:
+    """Passes batches on up to the first pair with a name that SAM cannot hold (SAM specification, 1.4).
+
+    Names are refused and not replaced: two names could become one.
 
     Args:
         batches: pairs.
-        path: what the queries come from, for the message.
+        queries: what the queries come from, for the message.
+        targets: likewise.
 
     Raises:
-        InputError: after the pairs before that query.
+        InputError: after the pairs before that one.
     """
     for pairs in batches:
-        records = pairs.records
-        # An empty name may start where the text ends.
-        first = records.text[np.minimum(records.q_name, max(len(records.text) - 1, 0))] if len(records.text) else 0
-        header_like = (first == ord("@")) & (records.q_name_len > 0)
-        refused = np.flatnonzero((records.q_name_len > _LONGEST) | header_like)
-        if not len(refused):
+        rows = [row for row in (unfit_query(pairs), unfit_target(pairs)) if row >= 0]
+        if not rows:
             yield pairs
             continue
-        row = int(refused[0])
-        if row:
+        if row := min(rows):
             yield pairs.head(row)
-        name = records.query_name(row)
-        if header_like[row]:
-            raise InputError(path, "SAM allows no name that starts with @; --format paf does", name)
-        raise InputError(path, f"SAM allows names of at most {_LONGEST} letters; --format paf any", name)
+        if unfit_query(pairs) == row:
+            long = pairs.records.q_name_len[row] > _LONGEST
+            raise InputError(queries, _TOO_LONG if long else _QUERIES, pairs.records.query_name(row))
+        raise InputError(targets, NO_TARGET, pairs.records.target_name(row))

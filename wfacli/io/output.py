@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..batch import U8
 from ..errors import OutputClosed, OutputError, UsageError
+from .temporary import new_beside
 
 _STDOUT = 1
 _CLOSED = -1
@@ -30,7 +31,7 @@ def same_file(one: str, other: str) -> bool:
         return False
     if Path(one).exists() and Path(other).exists():
         return Path(one).samefile(other) and Path(one).is_file()
-    return Path(one).resolve() == Path(other).resolve()
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def is_standard_output(path: str | None) -> bool:
@@ -43,6 +44,14 @@ def is_standard_output(path: str | None) -> bool:
     return False
 
 
+def _is_written_by_the_shell(path: str) -> bool:
+    """Whether an input is the file that standard output goes to: what is written would be read again."""
+    with contextlib.suppress(OSError):
+        here = os.fstat(_STDOUT)
+        return stat.S_ISREG(here.st_mode) and os.path.samestat(os.fstat(0) if path == "-" else Path(path).stat(), here)
+    return False
+
+
 def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
     """Raises UsageError where a file would be written over an input, or over another one.
 
@@ -50,6 +59,9 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
         inputs: names of files that are read; None for those that are not.
         outputs: likewise of those that are written.
     """
+    if into := next((read for read in inputs if read and _is_written_by_the_shell(read)), None):
+        name = "standard input" if into == "-" else into
+        raise UsageError(f"{name} is an input, and the shell sends standard output to it; give -o another file")
     written = [path for path in outputs if path]
     for number, path in enumerate(written):
         if any(same_file(read, path) for read in inputs if read):
@@ -61,8 +73,8 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
 class Output:
     """A file that gets its name when it is complete, or standard output.
 
-    A regular file is written as NAME.partial-PID beside its place and renamed by finish(). Devices and pipes are
-    written where they are.
+    A regular file is written as NAME.partial-RANDOM beside its place (see temporary.new_beside) and renamed by
+    finish(). Devices and pipes are written where they are.
 
     Attributes:
         written: bytes so far.
@@ -100,8 +112,8 @@ class Output:
         if final.exists() and not os.access(final, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._final = final
-        self._partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
-        return os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        descriptor, self._partial = new_beside(final, "partial")
+        return descriptor
 
     def write(self, data: bytes | U8) -> None:
         """Writes all of it. Raises OutputError, or OutputClosed when the reader has gone."""

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Collection, Sequence
 
-from ..errors import InputError
+from ..errors import InputError, text_of
 from .sources import Source
 
 
@@ -57,7 +57,7 @@ class Process:
             raise InputError(self._path, f"{self._who}was ended by signal {-status}{hint}")
         if status:
             self._said.seek(0)
-            words = self._said.read().decode(errors="replace").strip().splitlines()
+            words = text_of(self._said.read()).strip().splitlines()
             raise InputError(self._path, words[-1] if words else f"{self._who}ended with status {status}")
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._native import MappedReader, Next, PairReader, StreamReader
 from ..batch import U8, PairBatch
-from ..errors import InputError, UsageError
+from ..errors import InputError, UsageError, text_of
 from .sources import Source
 
 _BLOCK = 1 << 19  # records at a block's edges are copied once more; more would not stay in a core's cache
@@ -218,9 +218,10 @@ def _hand_over(reader: StreamReader, stream: int, source: Source) -> None:
 def _fault(reader: StreamReader, sources: tuple[Source, ...], hint: str) -> InputError:
     found = reader.fault()
     assert found is not None
-    stream, message, line, record = found
+    stream, what, line, record = found
+    message = text_of(what)
     if line == 0 and len(sources) == 2 and not record:
         return InputError(" and ".join(s.path for s in sources), message + hint)
     if line <= 2 and len(sources) == 1:
         message += hint
-    return InputError(sources[stream].path, message, record.decode(errors="replace"), line)
+    return InputError(sources[stream].path, message, record, line)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, text_of
 from .reader import refuse_alignments
 from .sources import Source
 
@@ -126,7 +126,7 @@ class _Reader:
             raise self._fault(f"{_shown(bad[:1])} in a header")
         self._line += 1
         name = line[1:].replace(b"\t", b" ").split(b" ", 1)[0]
-        return name.decode(errors="replace")
+        return text_of(name)
 
     def _fasta(self, blocks: _Blocks) -> bytes:
         """Letters up to the next header; its mark, or nothing at the end."""

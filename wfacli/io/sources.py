@@ -26,7 +26,7 @@ T = TypeVar("T")
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
 # The empty block that ends every BGZF file (SAM specification, section 4.1.2).
-_BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
+BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 _HEAD = 1 << 16
 _MAGIC = 18
 _WORTH_THREADS = 1 << 18  # bytes as stored
@@ -140,11 +140,13 @@ class Source:
         Raises InputError.
         """
         while len(self._head) < most:
-            block = self._guarded(lambda: self._read(most - len(self._head)))
+            block = (
+                self._guarded(lambda: self._stream.read(most - len(self._head))) if self._plain else self._inflated()
+            )
             if not block:
                 break
             self._head += block
-        return self._head
+        return self._head[:most]
 
     def inflate_ahead(self, threads: int) -> None:
         """Lets threads beside the caller's inflate what it reads next, where there is enough of it.
@@ -161,15 +163,16 @@ class Source:
 
     def readinto(self, buffer: U8) -> int:
         """Reads decompressed bytes into an array; 0 at the end. Raises InputError."""
+        if not self._head and not self._plain and len(buffer) < BLOCK:
+            self._head = self._inflated()
         if self._head:
             got = min(len(self._head), len(buffer))
             buffer.data[:got] = self._head[:got]
             self._head = self._head[got:]
             return got
-        # One read of what is stored at most: what was inflated before a fault is handed on before the fault is.
-        read = self._stream.readinto if self._plain else self._stream.readinto1
-        got = int(self._guarded(lambda: read(buffer.data)))
-        if got == 0 and self._bgzf and self._raw.tail != _BGZF_END:
+        view = buffer.data if self._plain else buffer.data[:BLOCK]  # see _inflated
+        got = int(self._guarded(lambda: self._readinto(view)))
+        if got == 0 and self._bgzf and self._raw.tail != BGZF_END:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
 
@@ -211,8 +214,16 @@ class Source:
         self._blocks = Bgunzip(stored)
         return io.BufferedReader(self._blocks, BLOCK)
 
-    def _read(self, count: int) -> bytes:
-        block: bytes = self._stream.read(count) if self._plain else self._stream.read1(count)
+    def _readinto(self, view: memoryview) -> int:
+        if self._plain:
+            return int(self._stream.readinto(view))
+        if isinstance(self._stream, io.BufferedReader):  # it is empty: what fills it can fill another's
+            return self._stream.raw.readinto(view) or 0
+        return int(self._stream.readinto1(view))
+
+    def _inflated(self) -> bytes:
+        """The next decompressed bytes; always as many are asked for, since what comes before damage depends on it."""
+        block: bytes = self._guarded(lambda: self._stream.read1(BLOCK))
         return block
 
     def _guarded(self, read: Callable[[], T]) -> T:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._native import TargetTable
+from .._native import TargetTable, unfit_target
 from ..batch import I64, U8, U64, PairBatch
 from ..errors import InputError, OutputError
+from .names import NO_TARGET
 
 # Targets that are remembered: at least what a genome, a transcriptome or a set of amplicons has; at most those that
 # take this share of the machine's memory.
@@ -35,7 +36,7 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
         in_memory: distinct targets that the table holds; None for what the machine has memory for.
 
     Raises:
-        InputError: a target without a name, or one name with two lengths.
+        InputError: a target without a name, or with one that SAM cannot hold, or one name with two lengths.
         OutputError: no temporary files, or no room for them.
     """
     table = TargetTable(_remembered() if in_memory is None else in_memory)
@@ -44,6 +45,8 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
         for pairs in batches:
             if ((pairs.records.t_name_len == 0) & (pairs.t_len > 0)).any():
                 raise InputError(path, _NO_NAME)
+            if (unfit := unfit_target(pairs)) >= 0:
+                raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
             clash, lines, spilled, spilled_lines = table.add(pairs)
             yield lines
             if clash >= 0:
@@ -132,7 +135,7 @@ class _Spill:
             if len(bad):
                 line = text[: ends[bad[0]]].tobytes().rsplit(b"\n", 2)[-2]
                 name = line.split(b"\t")[1].removeprefix(b"SN:")
-                raise InputError(self._path, _TWO_LENGTHS, name.decode(errors="replace"))
+                raise InputError(self._path, _TWO_LENGTHS, name)
             complete = text[: ends[-1]]
             if repeated[here].any():
                 lengths = np.diff(ends, prepend=0)

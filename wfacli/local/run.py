@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..batch import U8
-from ..distance.checkpoint import Checkpoint, Saved
+from ..distance.checkpoint import Checkpoint, Saved, no_state
+from ..distance.facts import listed, number, record, row, whole
 from ..distance.run import Watchers
 from ..distance.solver import State
 from ..errors import Cancelled, DeviceError, InputError, InternalError, OutputError, UsageError
@@ -91,6 +92,11 @@ class Outcome:
     card_failed: str | None = None
 
 
+_are_facts = record(
+    found=listed(row(whole, listed(whole, 4))), seconds=number, running=number, cells=whole, resumed=whole
+)
+
+
 @dataclass
 class _Spent:
     """What searches have taken: before the one that runs, and by it."""
@@ -166,9 +172,17 @@ class LocalRun:
         if saved.algorithm != _SOLVER:
             assert self._checkpoint
             raise InputError(self._checkpoint.path, "the checkpoint is of another version; begin anew, without it")
-        for number, (score, span) in enumerate(facts["found"]):
-            cigar = saved.state[f"cigar{number}"].astype(np.uint32)
-            self._found.append(Found(int(score), (span[0], span[1], span[2], span[3]), cigar))
+        if not _are_facts(facts) or len(facts["found"]) > self._task.top:
+            raise no_state(self._checkpoint)
+        for place, (score, span) in enumerate(facts["found"]):
+            cigar = saved.state.get(f"cigar{place}")
+            if cigar is None or cigar.ndim != 1 or cigar.dtype != np.uint32:
+                raise no_state(self._checkpoint)
+            self._found.append(Found(score, (span[0], span[1], span[2], span[3]), cigar))
+            try:
+                self._found[-1].check(self._task.query, self._task.target, self._task.scheme)
+            except InternalError:
+                raise no_state(self._checkpoint) from None
         self._spent = _Spent(float(facts["seconds"]), int(facts["cells"]), seconds_before=float(facts["running"]))
         self._resumed = int(facts["resumed"]) + 1
         return {name: values for name, values in saved.state.items() if not name.startswith("cigar")}
@@ -228,7 +242,7 @@ class LocalRun:
     def _restore(self, solver: Search, state: State) -> None:
         try:
             solver.restore(dict(state))
-        except ValueError as error:
+        except (ValueError, TypeError, KeyError, IndexError) as error:
             assert self._checkpoint
             raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
         share = solver.position[2]
@@ -262,7 +276,7 @@ class LocalRun:
     def _write(self, solver: Search, now: float) -> None:
         """A checkpoint that cannot be written ends no run of hours: the last one stays, and the user is told."""
         assert self._checkpoint
-        cigars = {f"cigar{number}": found.cigar for number, found in enumerate(self._found)}
+        cigars = {f"cigar{place}": found.cigar for place, found in enumerate(self._found)}
         self._last = solver.save()
         state = self._last | {name: cigar for name, cigar in cigars.items() if cigar is not None}
         facts = {

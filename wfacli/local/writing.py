@@ -12,10 +12,9 @@ from ..batch import AlignmentBatch, PairBatch
 from ..config import Config, Format, OutputSpec
 from ..distance.deliver import Form, as_bam, copy_to
 from ..distance.inputs import Inputs
-from ..distance.path import sq_line
+from ..distance.path import check_names, sq_line
 from ..io.format import Formatter
 from ..io.header import header_around
-from ..io.names import with_sam_names
 from ..io.output import Output
 from .found import Found
 
@@ -55,7 +54,7 @@ def _write_text(
     config = Config(output=OutputSpec(format_), command_line=command_line)
     pairs = inputs.as_batch(0)
     if format_ is Format.SAM:
-        list(with_sam_names(iter([pairs]), inputs.a.path))
+        check_names(inputs)
         for piece in header_around(sq_line(inputs), config, version):
             out.write(piece)
     formatter = Formatter(config.output, scores_only=False, heuristic=False)

@@ -1,6 +1,7 @@
 #include "bind.hpp"
 #include "format.hpp"
 #include "replay.hpp"
+#include "sam_names.hpp"
 
 namespace wfacli {
 namespace {
@@ -87,6 +88,15 @@ void bind_format(nb::module_& m) {
       nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "(text u8[...], sums over its records)");
   m.def("check_batch", &check<AlignOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"),
         "None, or (row, what is wrong with it)");
+  m.def(
+      "unfit_query", [](nb::handle batch) { return unfit_query(batch_with_records(batch)); }, nb::arg("batch"),
+      "The first row whose query's name SAM cannot hold, or -1");
+  m.def(
+      "unfit_target", [](nb::handle batch) { return unfit_target(batch_with_records(batch)); }, nb::arg("batch"),
+      "The first row whose target's name SAM cannot hold, or -1");
+  m.def(
+      "fits_rname", [](nb::bytes name) { return fits_rname({name.c_str(), name.size()}); }, nb::arg("name"),
+      "Whether SAM can hold a target's name");
   m.def("check_batch", &check<ExtendOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"));
 }
 

@@ -32,6 +32,17 @@ nb::dict mapped_dict(MappedBatch batch) {
   return d;
 }
 
+// Calls what adds a sequence: its name, which need not be UTF-8, goes into the error as bytes.
+template <class Add>
+void named_in_errors(Add add) {
+  try {
+    add();
+  } catch (const std::invalid_argument& error) {
+    PyErr_SetObject(PyExc_ValueError, nb::bytes(error.what()).ptr());
+    throw nb::python_error();
+  }
+}
+
 nb::dict counts_dict(const MappedCounts& counts) {
   nb::dict d;
   d["reads"] = counts.reads;
@@ -50,10 +61,13 @@ void bind_mapped(nb::module_& m) {
           "add",
           [](Reference& self, nb::handle batch) {
             const BatchView view = batch_with_records(batch);
-            nb::gil_scoped_release release;
-            self.add(view);
+            named_in_errors([&] {
+              nb::gil_scoped_release release;
+              self.add(view);
+            });
           },
-          nb::arg("batch"), "Adds a batch's targets; ValueError with the name of one that is there, or none without a name")
+          nb::arg("batch"),
+          "Adds a batch's targets; ValueError with the name (bytes) of one that is there, or b\"\" for one without a name")
       .def("__len__", &Reference::size)
       .def("name", [](const Reference& self, int i) { return nb::bytes(self.name(i).data(), self.name(i).size()); })
       .def("length", &Reference::length)
@@ -63,7 +77,9 @@ void bind_mapped(nb::module_& m) {
           "add_place",
           [](Reference& self, nb::bytes name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
              std::int64_t line_bytes) {
-            self.add_place(std::string(name.c_str(), name.size()), length, offset, line_letters, line_bytes);
+            named_in_errors([&] {
+              self.add_place(std::string(name.c_str(), name.size()), length, offset, line_letters, line_bytes);
+            });
           },
           nb::arg("name"), nb::arg("length"), nb::arg("offset"), nb::arg("line_letters"), nb::arg("line_bytes"),
           "Adds a sequence that lies in the file; ValueError as add() has it")
@@ -115,7 +131,7 @@ void bind_mapped(nb::module_& m) {
       .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
       .def("first_skipped", [](const MappedReader& self) {
         const MappedCounts& counts = self.counts();
-        return nb::make_tuple(counts.first_skipped, counts.first_skipped_line);
+        return nb::make_tuple(nb::bytes(counts.first_skipped.data(), counts.first_skipped.size()), counts.first_skipped_line);
       });
 
   nb::class_<MappingGroups>(m, "MappingGroups", "Whether mappings of a read follow one another, or shall")

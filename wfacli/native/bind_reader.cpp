@@ -1,3 +1,4 @@
+#include "bam_count.hpp"
 #include "bind.hpp"
 #include "pairs.hpp"
 #include "targets.hpp"
@@ -83,7 +84,7 @@ void bind_reader(nb::module_& m) {
       .def("fault", [](const StreamReader& self) -> nb::object {
         const InputFault* f = self.fault();
         if (!f) return nb::none();
-        return nb::make_tuple(f->stream, f->what(), f->line, nb::bytes(f->record.data(), f->record.size()));
+        return nb::make_tuple(f->stream, nb::bytes(f->what()), f->line, nb::bytes(f->record.data(), f->record.size()));
       });
 
   nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
@@ -94,6 +95,18 @@ void bind_reader(nb::module_& m) {
           },
           nb::arg("layout"), nb::arg("keep_letters") = true, nb::arg("keep_quality") = true)
       .def("take", [](PairReader& self) { return columns_dict(self.take()); });
+
+  nb::class_<BamCount>(m, "BamCount", "Counts the records of a BAM file as its bytes pass by")
+      .def(nb::init<>())
+      .def(
+          "take",
+          [](BamCount& self, InColumn<std::uint8_t> bytes) {
+            nb::gil_scoped_release release;
+            self.take(bytes.data(), bytes.shape(0));
+          },
+          nb::arg("bytes"), "Takes the next bytes, after decompression")
+      .def_prop_ro("records", &BamCount::records)
+      .def_prop_ro("whole", &BamCount::whole, "Whether the file may end here");
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
       .def(nb::init<std::int64_t>(), nb::arg("most"))

@@ -1,0 +1,150 @@
+"""A checkpoint that anybody may have written, with a right hash: what it says is checked before it is used."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .support import assert_success, fasta, random_letters, run, start
+from .test_interruption import wait_until
+
+LINES = {
+    "distance": "distance a.fa b.fa -t 1 --checkpoint state --checkpoint-every 0.1s",
+    "local": "local a.fa b.fa -t 1 --top 2 --checkpoint state --checkpoint-every 0.1s",
+}
+
+
+@pytest.fixture(scope="module", params=LINES)
+def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, bytes]:
+    """A folder with two sequences, a command, and the checkpoint that it has left."""
+    folder = tmp_path_factory.mktemp(request.param)
+    for number, name in enumerate(("a.fa", "b.fa")):
+        (folder / name).write_bytes(fasta([random_letters(600_000, number)]))
+    process = start(*LINES[request.param].split(), "-q", cwd=folder)
+    wait_until(lambda: (folder / "state").exists(), 60)
+    process.kill()
+    process.wait()
+    return folder, request.param, (folder / "state").read_bytes()
+
+
+def parts(content: bytes) -> tuple[bytes, dict[str, Any], bytes]:
+    title, head, rest = content.split(b"\n", 2)
+    return title, json.loads(head), rest[:-32]
+
+
+def sealed(title: bytes, head: Any, arrays: bytes) -> bytes:
+    whole = title + b"\n" + (head if isinstance(head, bytes) else json.dumps(head).encode()) + b"\n" + arrays
+    return whole + hashlib.blake2b(whole, digest_size=32).digest()
+
+
+VALUES = [
+    None,
+    -1,
+    1 << 70,
+    1e400,
+    -0.5,
+    "x",
+    "\x1b[31m\n",
+    [],
+    {},
+    True,
+    [[[]]],
+    {"a": 1},
+    [1, 2, 3, 4],
+    float("nan"),
+]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where there is something in plain values."""
+    found = [path] if path else []
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        found += places(one, (*path, key))
+    return found
+
+
+def changed(head: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    new = copy.deepcopy(head)
+    inner: Any = new
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is Ellipsis:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return new
+
+
+def assert_refused_or_done(folder: Path, kind: str, content: bytes, what: object) -> None:
+    (folder / "state").write_bytes(content)
+    process = start(*LINES[kind].split(), "--resume", "-q", cwd=folder)
+    try:
+        _, err = process.communicate(timeout=2.5)
+    except Exception:  # it goes on: then what was changed says nothing
+        process.kill()
+        process.communicate()
+        return
+    text = err.decode()
+    assert "Traceback" not in text, (what, text)
+    assert process.returncode in (0, 1, 2), (what, process.returncode, text)
+    assert "\x1b" not in text and (process.returncode == 0 or text.count("\n") == 1), (what, text)
+
+
+def test_any_value_in_any_place(saved: tuple[Path, str, bytes]) -> None:
+    folder, kind, content = saved
+    title, head, arrays = parts(content)
+    rng = random.Random(1)
+    cases = [(path, value) for path in places(head) for value in (*VALUES, ...)]
+    named = [(path, value) for path, value in cases if path[0] in ("facts", "arrays", "algorithm", "most", "lengths")]
+    for path, value in rng.sample(named, min(50, len(named))):
+        assert_refused_or_done(folder, kind, sealed(title, changed(head, path, value), arrays), (path, value))
+
+
+@pytest.mark.parametrize(
+    "head", [b"[]", b"null", b"7", b'"x"', b"[" * 100_000, b"{" * 5_000, b'{"arrays":' * 9_000, b"9" * 9_000, b"\xff"]
+)
+def test_what_is_no_head(saved: tuple[Path, str, bytes], head: bytes) -> None:
+    folder, kind, content = saved
+    title, _, arrays = parts(content)
+    (folder / "state").write_bytes(sealed(title, head, arrays))
+    result = run(*LINES[kind].split(), "--resume", cwd=folder)
+    assert result.code == 1 and "the checkpoint is damaged" in result.err and "Traceback" not in result.err
+
+
+def test_values_of_arrays(saved: tuple[Path, str, bytes]) -> None:
+    folder, kind, content = saved
+    title, head, arrays = parts(content)
+    rng = np.random.default_rng(1)
+    for number in range(12):
+        values = np.frombuffer(arrays, np.int64).copy()
+        some = rng.integers(0, min(len(values), 12), 2)
+        values[some] = rng.choice([-1, 0, 1, 1 << 31, 1 << 62, -(1 << 63)], 2)
+        assert_refused_or_done(folder, kind, sealed(title, head, values.tobytes()), number)
+
+
+def test_a_distance_that_cannot_be(tmp_path: Path) -> None:
+    for number, name in enumerate(("a.fa", "b.fa")):
+        (tmp_path / name).write_bytes(fasta([random_letters(3000, number)]))
+    line = ("distance", "a.fa", "b.fa", "--checkpoint", "state", "--path", "-o", "x.paf", "-q")
+    # The alignment cannot be written, so that a checkpoint with the distance is left.
+    failed = run(*line[:-2], "/dev/full", cwd=tmp_path)
+    assert failed.code == 1 and (tmp_path / "state").exists()
+    title, head, arrays = parts((tmp_path / "state").read_bytes())
+    true = head["facts"]["distance"]
+    for forged in (-1, None, "7", 1.5, True, 3001, 1 << 70, true - 1):
+        head["facts"]["distance"] = forged
+        (tmp_path / "state").write_bytes(sealed(title, head, arrays))
+        result = run(*line, "--resume", cwd=tmp_path)
+        assert result.code == 1 and "Traceback" not in result.err, (forged, result.err)
+        assert not (tmp_path / "x.paf").exists()
+    head["facts"]["distance"] = true
+    (tmp_path / "state").write_bytes(sealed(title, head, arrays))
+    assert_success(run(*line, "--resume", cwd=tmp_path))

@@ -1,0 +1,103 @@
+"""Kernels are code: what others may have put into the cache is not taken."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from wfacli.gpu.cache import read, sealed
+
+from .support import Result, environment, run
+
+NVCC = """#!/bin/sh
+case "$*" in *--version*) echo "release 13.0, V13.0.88"; exit;; esac
+echo run >> {log}
+while [ "$1" != "-o" ]; do shift; done
+echo compiled > "$2"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An nvcc that counts its runs, and a folder for the cache."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "nvcc").write_text(NVCC.format(log=tmp_path / "log"))
+    (tmp_path / "bin" / "nvcc").chmod(0o755)
+    return tmp_path
+
+
+def kernels(folder: Path, cache: str = "cache", **more: str) -> tuple[Result, int]:
+    """`wfacli kernels`, and how many were compiled."""
+    log = folder / "log"
+    log.unlink(missing_ok=True)
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin", WFACLI_CACHE_DIR=str(folder / cache), **more)
+    result = run("kernels", "--arch", "compute_100", "--into", "made", cwd=folder, env=env)
+    return result, len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def forge(folder: Path) -> None:
+    """Other content, with its own right hash, in all files."""
+    for path in (folder / "cache").glob("*.ptx"):
+        path.write_bytes(sealed(b"forged"))
+
+
+def made(folder: Path) -> set[bytes | None]:
+    return {read(path) for path in (folder / "made").iterdir()}
+
+
+def test_a_cache_of_ones_own_is_used(folder: Path) -> None:
+    result, compiled = kernels(folder)
+    assert (result.code, result.err) == (0, "") and compiled > 20
+    assert (folder / "cache").stat().st_mode & 0o077 == 0
+    assert kernels(folder)[1] == 0
+    assert made(folder) == {b"compiled\n"}
+
+
+@pytest.mark.parametrize("way", ["others write", "others write above", "another user's", "a group writes"])
+def test_a_cache_of_others_is_not(folder: Path, way: str) -> None:
+    if way in ("another user's", "a group writes") and os.geteuid() != 0:
+        pytest.skip("only the superuser can give a folder away")
+    kernels(folder)
+    forge(folder)
+    cache = folder / "cache"
+    if way == "others write":
+        cache.chmod(0o777)
+    elif way == "others write above":
+        folder.chmod(0o777)
+    elif way == "another user's":
+        os.chown(cache, 12345, 12345)
+    else:
+        os.chown(cache, 0, 12345)
+        cache.chmod(0o770)
+    before = {path.name: path.read_bytes() for path in cache.glob("*.ptx")}
+    result, compiled = kernels(folder)
+    assert result.code == 0 and compiled > 20, result.err
+    assert made(folder) == {b"compiled\n"}
+    assert result.err.count("wfacli: warning: the cache ") == 1 and "WFACLI_TRUST_CACHE=1" in result.err
+    assert {path.name: path.read_bytes() for path in cache.glob("*.ptx")} == before
+    trusted, compiled = kernels(folder, WFACLI_TRUST_CACHE="1")
+    assert (trusted.code, trusted.err, compiled) == (0, "", 0)
+    assert made(folder) == {b"forged"}
+
+
+@pytest.mark.parametrize("way", ["link", "another user's", "others write"])
+def test_files_of_others_are_not(folder: Path, way: str) -> None:
+    if way == "another user's" and os.geteuid() != 0:
+        pytest.skip("only the superuser can give a file away")
+    kernels(folder)
+    forge(folder)
+    for path in (folder / "cache").glob("*.ptx"):
+        if way == "link":
+            path.rename(folder / path.name)
+            path.symlink_to(folder / path.name)
+        elif way == "another user's":
+            os.chown(path, 12345, 12345)
+        else:
+            path.chmod(0o666)
+    result, compiled = kernels(folder)
+    assert result.code == 0 and compiled > 20
+    assert made(folder) == {b"compiled\n"}
+    if way == "link":
+        assert {read(path) for path in folder.glob("*.ptx")} == {b"forged"}

@@ -1,0 +1,73 @@
+"""A header of many targets is written in whole blocks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pysam
+import pytest
+
+from tests.cli.conftest import inside as inside
+from tests.cli.support import Result, assert_success, header_of, rows_of, start
+from wfacli.io import output
+from wfacli.io.hts import HtsOutput
+
+TARGETS = 30_000
+LETTERS = "ACGTTGCAAC"
+PAF = "r\t10\t0\t10\t+\tt_20000\t10\t0\t10\t10\t10\t60\n"
+LINES = {"mapped": "align q.fa many.fa --mappings map.paf", "pairs": "align queries.fa many.fa"}
+MOST = 8  # blocks and pieces of records, where there were a write for each target
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.fa").write_text(f">r\n{LETTERS}\n")
+    (tmp_path / "many.fa").write_text("".join(f">t_{i}\n{LETTERS}\n" for i in range(TARGETS)))
+    (tmp_path / "queries.fa").write_text("".join(f">q_{i}\n{LETTERS}\n" for i in range(TARGETS)))
+    (tmp_path / "map.paf").write_text(PAF)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize("name", ["x.sam", "x.bam"])
+def test_a_header_takes_few_writes(
+    inside: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
+) -> None:
+    sizes: list[int] = []
+    kept = output.Output.write, HtsOutput.write
+    for class_, write in zip((output.Output, HtsOutput), kept, strict=True):
+
+        def counting(self: output.Output, data: bytes, write: Callable[..., None] = write) -> None:
+            sizes.append(len(data))
+            write(self, data)
+
+        monkeypatch.setattr(class_, "write", counting)
+    result = inside(*LINES[kind].split(), "-o", name, "-t", "1", cwd=folder)
+    assert_success(result)
+    assert len(sizes) <= MOST, len(sizes)
+    if name == "x.sam":
+        text = (folder / name).read_bytes()
+        assert sum(sizes) == len(text)
+        assert [line for line in header_of(text) if line.startswith("@SQ")] == [
+            f"@SQ\tSN:t_{i}\tLN:10" for i in range(TARGETS)
+        ]
+        assert {row[2] for row in rows_of(text)} == ({"t_20000"} if kind == "mapped" else set(t_names()))
+    else:
+        with pysam.AlignmentFile(str(folder / name)) as file:
+            assert list(file.references) == t_names()
+
+
+def t_names() -> list[str]:
+    return [f"t_{i}" for i in range(TARGETS)]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="needs /proc")  # noqa: PTH110
+def test_the_kernel_is_asked_few_times(folder: Path) -> None:
+    """The whole command, as the kernel counts its calls."""
+    process = start(*LINES["mapped"].split(), "-o", "x.sam", "-t", "1", "-q", cwd=folder)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    calls = dict(line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines())
+    assert process.wait() == 0
+    assert int(calls["syscw"]) < 200

@@ -1,0 +1,94 @@
+"""New files beside the place that they are to take: never one that is there already, nor what a link points to."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import secrets
+import stat
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+_RANDOM = 4  # bytes of a name
+_TRIES = 100
+_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class LeftoverWarning(UserWarning):
+    """A run that was killed had left a file, which another run to the same place has removed."""
+
+
+def new_beside(final: Path, mark: str) -> tuple[int, Path]:
+    """Create a file beside `final` and open it for writing.
+
+    Its name, NAME.MARK-RANDOM, belongs to nobody else, whatever process ids there are. It stays locked as long as it
+    is open, here or in a child process. Files of that name and mark that are not locked were left by runs that have
+    ended: they are removed, with a LeftoverWarning that names them, so that there is one at most.
+
+    Args:
+        final: the place that the file is to take.
+        mark: what it is until then.
+
+    Returns:
+        (descriptor, path).
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    for path in remove_left(final, mark):
+        warnings.warn(f"{path} was left by a run that ended early, and is removed", LeftoverWarning, stacklevel=4)
+    for _ in range(_TRIES):
+        path = final.with_name(f"{final.name}.{mark}-{secrets.token_hex(_RANDOM)}")
+        with contextlib.suppress(FileExistsError):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o666)
+            if _is_ours(descriptor, path):
+                return descriptor, path
+            os.close(descriptor)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+
+def remove_left(final: Path, mark: str) -> list[Path]:
+    """Remove what runs that have ended left beside `final`; returns the paths."""
+    return [path for path in _all(final, mark) if _removed(path)]
+
+
+def _all(final: Path, mark: str) -> Iterator[Path]:
+    wanted = re.compile(re.escape(f"{final.name}.{mark}-") + f"[0-9a-f]{{{2 * _RANDOM}}}")
+    with contextlib.suppress(OSError):  # a folder that cannot be listed may be written to all the same
+        yield from sorted(path for path in final.parent.iterdir() if wanted.fullmatch(path.name))
+
+
+def _is_ours(descriptor: int, path: Path) -> bool:
+    """Lock a new file; whether it still has its name, which another run may have removed before that."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # no locks there: then nobody removes what is not locked either
+        return True
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
+    return False
+
+
+def _removed(path: Path) -> bool:
+    """Remove a file of this user that nobody has locked; whether that was done."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | _FLAGS)
+    except OSError:  # a link, say
+        return False
+    try:
+        there = os.fstat(descriptor)
+        if not stat.S_ISREG(there.st_mode) or there.st_uid != os.geteuid():
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
