@@ -75,13 +75,14 @@ def test_what_matches_by_wildcard_alone_is_an_edit_without_a_cost():
         {"match": 1, "heuristics": Heuristics(xdrop=1)},
         {"metric": "edit", "max_cost": 1},
         {"mode": "hw", "max_cost": 2},
-        {"limits": Limits(table=1, checkpoints=1)},
+        {"limits": Limits(table=1, checkpoints=1), "length": 70_000},
     ],
     ids=str,
 )
 def test_a_pair_without_an_alignment_is_not_exact(options):
-    rng = random.Random(2)
-    queries, targets = ([pairgen.sequence(rng, 60, b"ACGT") for _ in range(20)] for _ in range(2))
+    rng, options = random.Random(2), dict(options)
+    length = options.pop("length", 60)
+    queries, targets = ([pairgen.sequence(rng, length, b"ACGT") for _ in range(1200 // length + 1)] for _ in range(2))
     with wfacli.Aligner(**options) as aligner:
         batch = aligner.align_batch(queries, targets)
     many = [*batch, *(wfacli.align(*pair, **options) for pair in zip(queries, targets, strict=True))]
