@@ -22,6 +22,7 @@ from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
+from wfacli.gpu.driver import Driver
 from wfacli.estimate import with_estimates
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
@@ -32,6 +33,7 @@ Pair = tuple[bytes, bytes]
 T = TypeVar("T")
 _RUN = re.compile(r"(\d+)([=XIDM])")
 NOTHING = 255  # status of a record without an alignment: it has none, or an empty one
+open_driver: Callable[[], Driver] = EmulatedDriver  # of the GPU; tests/gpu_card puts a real one in its place
 _OPERATIONS = {"I": 1, "D": 2, "=": 7, "X": 8, "M": 0}
 
 
@@ -76,7 +78,7 @@ def _engine(pairs: Sequence[Pair], spec: AlignSpec, way: Way, seconds: float) ->
     stats, gpu = Stats(), way.entry == GPU
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec, gpu)
     cpu = CpuEngine(spec, way.limits, way.threads, way.isa, stats)
-    engine = BothEngines(GpuEngine(spec, EmulatedDriver, memory=3 << 28), cpu) if gpu else cpu
+    engine = BothEngines(GpuEngine(spec, open_driver, memory=3 << 28), cpu) if gpu else cpu
     guard = threading.Timer(seconds, engine.cancel)
     guard.start()
     try:
