@@ -1,4 +1,4 @@
-"""Random specifications of the whole option space on a GPU, beside the oracle of tests/space: chosen and forced kernels."""
+"""Random specifications of the whole option space on a GPU beside the oracle: kernels chosen and forced."""
 
 from __future__ import annotations
 

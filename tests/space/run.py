@@ -22,8 +22,8 @@ from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
-from wfacli.gpu.driver import Driver
 from wfacli.estimate import with_estimates
+from wfacli.gpu.driver import Driver
 from wfacli.io.memory import pairs_of
 from wfacli.stats import Stats
 
