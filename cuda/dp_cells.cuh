@@ -236,7 +236,9 @@ struct Cells {
                                    std::uint32_t (&deletion)[kGaps]) {
     const bool inside = c + 1 < kWidth;
     if constexpr (kPieces == 0) {
-      const std::uint32_t next = inside ? h[c + 1] : outside, last = c > 0 ? h[c - 1] : outside;
+      // With a match's tag, as h has it: less the rank of a gap, it must not become the cost below.
+      const std::uint32_t beside = outside | kMatchTag;
+      const std::uint32_t next = inside ? h[c + 1] : beside, last = c > 0 ? h[c - 1] : beside;
       const std::uint32_t best =
           __viaddmin_s16x2(last, steps.open[1], __viaddmin_s16x2(next, steps.open[0], diagonal));
       h[c] = best | kMatchTag;

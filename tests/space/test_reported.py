@@ -214,3 +214,10 @@ def test_the_time_guard():
     with pytest.raises(TooSlow):
         within(lambda: time.sleep(2), 0.1)
     assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize(("values", "band"), [((64, 65), 16), ((6400, 6500), 16), ((64, 65), 32)], ids=str)
+def test_costs_at_the_edge_of_a_gpu_band(values, band):
+    """What lies beside a band of threads lacked a tag, and so passed for a cost that is still exact, one less."""
+    pairs = [(bases(seed, 120), bases(seed + 9, 120)) for seed in range(6)]
+    assert_exact(pairs, spec_of("linear", values), Way(GPU, f"gpu-dp-{band}"), 200)
