@@ -39,7 +39,8 @@ class Alignment(NamedTuple):
         span: query begin, query end, target begin, target end (from 0, half open): what is aligned.
         exact: whether no heuristic left anything out; False where there is no alignment.
         status: OK, or why there is no alignment: SCORE_LIMIT where it would cost more than max_cost, DROPPED where a
-            heuristic left nothing, MEMORY_LIMIT, LENGTH_LIMIT (both sequences together have more than 2^30 letters).
+            heuristic left nothing, MEMORY_LIMIT, LENGTH_LIMIT (both sequences together have more than 2^30 bases),
+            SCORE_RANGE (the score does not fit 32 bits).
     """
 
     score: int

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from . import replay
-from .support import Result, assert_failure, assert_success, rows_of, table, tags_of
+from .support import Result, assert_failure, assert_success, rows_of, run, table, tags_of
 from .test_spans import PAIRS as RAGGED
 
 Align = Callable[..., Result]
@@ -123,6 +123,16 @@ def test_pairs_over_the_bound_in_every_format(align: Align, tmp_path: Path) -> N
         whole = align("--no-header", "--format", format_).rows
         kept = align("--no-header", "--format", format_, "--max-score", "12").rows
         assert [kept[i] for i in (0, 1, 4)] == [whole[i] for i in (0, 1, 4)]
+
+
+def test_a_score_beyond_32_bits_is_an_error_of_its_pair_alone(tmp_path: Path) -> None:
+    """It wrapped around, and the exit status was 0."""
+    long = "ACGTTGCA" * 27_000  # 216,000 bases
+    (tmp_path / "pairs.tsv").write_text(f"long\t{long}\t{long}\nshort\tACGT\tACGA\n")
+    done = run("align", "pairs.tsv", "--match", "10000", "--format", "tsv", "-q", cwd=tmp_path)
+    assert_failure(done, 1, "1 pair was written without an alignment (1 SCORE_RANGE); a score must fit 32 bits")
+    _, long_row, short_row = rows_of(done.out)
+    assert long_row[:3] == ["long", "long", "*"] and short_row[:3] == ["short", "short", str(3 * 10_000 - 4)]
 
 
 def test_the_user_learns_how_many_pairs_are_over_the_bound(align: Align, tmp_path: Path) -> None:

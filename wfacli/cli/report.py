@@ -57,7 +57,11 @@ def fail_if_unaligned(run: BatchRun) -> None:
     failed = sum(reasons_left.values())
     if failed:
         reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
-        more = "; --max-memory bounds what each may take" if "MEMORY_LIMIT" in reasons_left else ""
+        hints = {
+            "MEMORY_LIMIT": "; --max-memory bounds what each may take",
+            "SCORE_RANGE": "; a score must fit 32 bits: lower --match or --penalties",
+        }
+        more = "".join(hint for status, hint in hints.items() if status in reasons_left)
         raise WfacliError(f"{counted(failed, 'pair', 'was', 'were')} written without an alignment ({reasons}){more}")
 
 
