@@ -83,4 +83,7 @@ KINDS = {
     "reuse-memory": Kind("Memory of one engine that is used again", "python bench/reuse_memory.py", commands.reused),
     "long-pairs": Kind("Long pairs by align", "python bench/long_pairs.py", single.long),
 }  # fmt: skip
-NO_TABLE = {"crossover": "the models of kernels' times (`python bench/crossover.py`)"}
+NO_TABLE = {
+    "crossover": "the models of kernels' times (`python bench/crossover.py`)",
+    "fuzz-space": "random cases of the whole option space beside an oracle (`make fuzz`)",
+}

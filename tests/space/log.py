@@ -75,4 +75,13 @@ def report(tally: Tally, seed: int, blocks: int, seconds: float, jobs: int) -> d
 def write(path: Path, result: dict[str, Any]) -> None:
     """Write a report as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=2) + "\n")
+    path.write_text(_lines(result) + "\n")
+
+
+def _lines(value: object, indent: str = "") -> str:
+    """Return JSON in which what holds no further list or mapping takes one line."""
+    if not isinstance(value, dict) or not any(isinstance(inner, (dict, list)) for inner in value.values()):
+        return json.dumps(value)
+    inner = indent + "  "
+    rows = (f"{inner}{json.dumps(key)}: {_lines(one, inner)}" for key, one in value.items())
+    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
