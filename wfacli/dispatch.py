@@ -131,9 +131,10 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
 
 
 def _steep_extensions(pairs: PairBatch) -> list[Route]:
-    """Routes of extensions under steep costs: nobody knows how far they go, and a wavefront of few edits ends at once.
+    """Return routes of extensions under steep costs, whose length and edits are not known in advance.
 
-    Where all cells take long, it is worth a try; it gives up before it has taken much longer than they do.
+    Where all cells would take long, the wavefront goes first: it ends at once where edits are few, and gives up before
+    it takes much longer than all cells do.
     """
     many = pairs.q_len.astype(np.int64) * pairs.t_len > tuning.MANY_CELLS
     ways = ((GOTOH, np.flatnonzero(~many)), (TABLE, np.flatnonzero(many)))

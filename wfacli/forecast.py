@@ -66,7 +66,7 @@ def free_in_query(spec: AlignSpec) -> bool:
 
 
 def steep_extension(spec: AlignSpec) -> bool:
-    """Whether a wavefront that extends pairs begins with so many rows that short ones had better go to GOTOH."""
+    """Return True if a wavefront begins extensions with so many rows that GOTOH is faster for short pairs."""
     return spec.mode is Mode.EXTENSION and not spec.heuristics and Units.of(spec).steep
 
 
