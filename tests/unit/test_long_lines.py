@@ -1,4 +1,4 @@
-"""Lines that come in many blocks: each byte is looked at a few times, however many blocks there are; and their bound."""
+"""Lines that come in many blocks: no byte is looked at again for each block; and the bound on lines."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def simulate(
         _opened(names, truth) as outputs,
         shown_long(lambda: _standing(written, spec.pairs, begun), progress, quiet),
     ):
-        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell)
+        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell, reference)
     if not quiet:
         _conclude(made, names, time.perf_counter() - begun)
 

@@ -31,10 +31,11 @@ def grouped_mappings(source: Source) -> Source:
     if not source.regular or _in_groups(source.path):
         return source
     try:
-        with tempfile.TemporaryFile() as plain, tempfile.NamedTemporaryFile(prefix="wfacli-") as regrouped:
+        with tempfile.TemporaryFile() as plain, tempfile.TemporaryFile() as regrouped:
             _regroup(source.path, plain, regrouped)
-            # The name goes, the open file stays.
-            other = Source(regrouped.name)
+            # It has no name, so that nothing is left of it after a kill.
+            regrouped.seek(0)
+            other = Source(f"/dev/fd/{regrouped.fileno()}")
     except OSError as error:
         raise InputError(source.path, f"cannot be put in order, in {tempfile.gettempdir()}: {error}") from None
     other.path = f"{source.path} in groups"
