@@ -13,7 +13,7 @@ from .drive import FOUND, Driver, Input, fuzz, kept
 from .kill import kill
 from .rules import Run, problem_of
 
-INPUTS = int(os.environ.get("WFACLI_FUZZ_INPUTS", "120"))
+INPUTS = int(os.environ.get("WFACLI_FUZZ_INPUTS", "80"))
 
 
 @pytest.fixture(scope="module")
