@@ -20,7 +20,7 @@ _NO_LINE = re.compile(
     r"more than one record|not as its index says|is the name of|is no matrix|is empty|checkpoint|does not fit|"
     r"the file name|the reads? |two sequences have|a sequence has no name|a target|BAM|No such|names of at most|"
     r"SAM cannot|is not read as|--name|SAM allows|cannot use|no alignment|the file ends inside|other bytes than ASCII|"
-    r"reads in|has a header of|no window|Failed to read|index|mates|CRAM refers"
+    r"reads in|has a header of|no window|Failed to read|holds no matrix|index|mates|CRAM refers"
 )
 
 
