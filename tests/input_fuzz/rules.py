@@ -67,7 +67,7 @@ def _of_message(run: Run, case: Case) -> str:
     if run.code != 1:
         return ""
     said = run.err[run.err.index("error: ") :]
-    if not any(name in said for name in case.files):
+    if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in case.files):
         return f"name: no file is named in {said[:200]!r}"
     if ", line " not in said and not _NO_LINE.search(said):
         return f"line: none in {said[:200]!r}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import subprocess
 import tempfile
 import weakref
+from pathlib import Path
 
 # Waits until nobody has the other end of its input, then removes the folder, into which a child may still write.
 _KEEPER = 'read -r _; n=0; while rm -rf -- "$0"; [ -e "$0" ] && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; done'
@@ -22,7 +24,8 @@ class Scratch:
 
     def __init__(self) -> None:
         """Makes the folder. Raises OSError."""
-        self.name = tempfile.mkdtemp(prefix="wfacli-")
+        # It is made last, so that a signal at any moment meets somebody who removes it. Nobody can guess the name.
+        self.name = str(Path(tempfile.gettempdir()) / f"wfacli-{secrets.token_hex(8)}")
         keeper: subprocess.Popen[bytes] | None = None
         with contextlib.suppress(OSError):  # without a shell the folder stays after a kill
             # In a session of its own, so that it outlives what is sent to all processes of a terminal or a group.
@@ -35,6 +38,7 @@ class Scratch:
                 start_new_session=True,
             )
         self._end = weakref.finalize(self, _end, self.name, keeper, os.getpid())
+        Path(self.name).mkdir(mode=0o700)
 
     def cleanup(self) -> None:
         """Removes the folder with all that is in it."""
