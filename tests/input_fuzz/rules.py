@@ -69,7 +69,7 @@ def _of_message(run: Run, case: Case) -> str:
     said = run.err[run.err.index("error: ") :]
     if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in case.files):
         return f"name: no file is named in {said[:200]!r}"
-    if ", line " not in said and not _NO_LINE.search(said):
+    if not re.search(", (line|record) ", said) and not _NO_LINE.search(said):
         return f"line: none in {said[:200]!r}"
     return ""
 
