@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -69,6 +69,14 @@ SPACE ?= --seconds 3600 --jobs 2 --seed 1 --log build/fuzz-space.json
 fuzz: .venv/dev
 	$(BIN)/python -m tests.space $(SPACE)
 	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance tests/gpu_engine tests/emulation tests/gpu_host/test_rows.py
+
+# Damaged files of all kinds through the whole command, judged by rule (tests/input_fuzz), and good runs killed at random
+# moments; options as in make fuzz-input FUZZ="--seconds 3600 --jobs 8 --seed 1". Findings become tests of their own.
+fuzz-input: .venv/dev
+	$(BIN)/python -m tests.input_fuzz --jobs 2 $(FUZZ)
+
+fuzz-kill: .venv/dev
+	$(BIN)/python -m tests.input_fuzz --kill --jobs 2 $(FUZZ)
 
 bench: .venv/dev
 	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py

@@ -176,6 +176,7 @@ def write_pairs(
     outputs: Outputs,
     threads: int,
     tell: Callable[[int], None],
+    path: str | None = None,
 ) -> Made:
     """Makes all pairs and writes them in order.
 
@@ -185,6 +186,7 @@ def write_pairs(
         outputs: where they go.
         threads: that make them.
         tell: gets how many are written, now and then.
+        path: of the reference, for messages.
 
     Raises:
         UsageError: no sequence of the reference is long enough.
@@ -203,7 +205,7 @@ def write_pairs(
         try:
             return part[1], source.make(*part)
         except RuntimeError as error:
-            raise InputError("the reference", str(error)) from None
+            raise InputError(path or "the reference", str(error)) from None
 
     def write(part: tuple[int, tuple[U8, U8, U8, int, int]]) -> None:
         count, (query, target, truth, letters, edits) = part

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -29,7 +30,7 @@ _lock = threading.Lock()
 
 
 def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | None, environment: dict[str, str],
-        timeout: float) -> tuple[int, bytes, bytes]:  # fmt: skip
+        timeout: float, memory: int = 0) -> tuple[int, bytes, bytes]:  # fmt: skip
     """The exit status (minus the signal's number, where one ended it), standard output and error.
 
     Args:
@@ -39,6 +40,7 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
         stdout: a descriptor to write to, else a pipe.
         environment: of the process that is copied; the same for all calls.
         timeout: seconds, after which it is killed and TimeoutExpired raised.
+        memory: bytes that it may address; 0 for any number.
     """
     with _lock, contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
         ends: dict[str, int] = {}
@@ -56,7 +58,7 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
             pipe("err", False),
         ]
         server = _server(tuple(environment.items()))
-        request = json.dumps({"arguments": list(arguments), "cwd": str(cwd)}).encode()
+        request = json.dumps({"arguments": list(arguments), "cwd": str(cwd), "memory": memory}).encode()
         socket.send_fds(server, [len(request).to_bytes(4, "big")], descriptors)
         server.sendall(request)
         pid = int.from_bytes(_exactly(server, 4), "big")
@@ -151,6 +153,8 @@ def _serve(connection: socket.socket) -> None:
     sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
     os.chdir(request["cwd"])
+    if request["memory"]:
+        resource.setrlimit(resource.RLIMIT_AS, (request["memory"],) * 2)
     sys.argv = ["wfacli", *request["arguments"]]
 
 

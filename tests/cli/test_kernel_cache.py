@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -101,3 +103,22 @@ def test_files_of_others_are_not(folder: Path, way: str) -> None:
     assert made(folder) == {b"compiled\n"}
     if way == "link":
         assert {read(path) for path in folder.glob("*.ptx")} == {b"forged"}
+
+
+@pytest.fixture
+def full(folder: Path) -> Iterator[Path]:
+    """A cache in a file system that has room for a kernel or two."""
+    (folder / "cache").mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=8k,mode=0700", "none", str(folder / "cache")]
+    if os.geteuid() != 0 or subprocess.run(mounted, check=False, capture_output=True).returncode:
+        pytest.skip("only the superuser can mount a file system")
+    yield folder
+    subprocess.run(["umount", str(folder / "cache")], check=True)
+
+
+def test_a_full_cache_is_a_warning(full: Path) -> None:
+    result, compiled = kernels(full)
+    assert result.code == 0 and compiled > 20, result.err
+    assert result.err.count("wfacli: warning: cannot write to the cache") == 1 and "No space left" in result.err
+    assert made(full) == {b"compiled\n"}
+    assert not list((full / "cache").glob(".new-*")), "a part of a kernel"

@@ -7,6 +7,7 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -155,6 +156,17 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(make, tmp_path, monkeypat
         assert compiler.image(ROW, "sm_90") == image
         assert compiler.usage(ROW, "sm_90").registers == 40
     assert runs(tmp_path) == 1
+
+
+def test_no_room_anywhere_is_no_obstacle(make, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(caches, "_write", refuse)
+    monkeypatch.setattr(caches, "tempfile", SimpleNamespace(TemporaryDirectory=refuse))
+    with pytest.warns(CacheWarning, match="cannot write to the cache") as warned:
+        assert make().image(ROW, "sm_90")
+    assert len(warned) == 1
 
 
 def test_what_the_package_has_is_taken_first(make, tmp_path):

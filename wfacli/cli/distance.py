@@ -48,7 +48,7 @@ from .distance_options import (
 )
 from .distance_report import in_words, standing
 from .long_run import LongCommand, LongOrder, card_for, command_line, resumed, seconds_of
-from .options import DebugOption
+from .options import DebugOption, MaxLineOption
 from .progress import shown_long
 
 
@@ -72,6 +72,7 @@ def distance(
     engine: EngineOption = EngineName.AUTO,
     algorithm: AlgorithmOption = AlgorithmName.AUTO,
     threads: ThreadsOption = None,
+    max_line: MaxLineOption = "16M",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     progress: ProgressOption = None,

@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..io.output import Output, refuse_overwriting
 from ..io.reader import PairFiles
 from .console import note, warning
-from .options import DebugOption, QuietOption
+from .options import DebugOption, MaxLineOption, QuietOption
 
 DOTPLOT_HELP = """Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.
 
@@ -152,6 +152,7 @@ def dotplot(
     literal: LiteralOption = False,
     size: SizeOption = None,
     format_: PlotFormatOption = None,
+    max_line: MaxLineOption = "16M",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -55,7 +55,7 @@ from .local_options import (
 )
 from .local_report import in_words, standing
 from .long_run import LongCommand, LongOrder, card_for, command_line, resumed, seconds_of
-from .options import DebugOption
+from .options import DebugOption, MaxLineOption
 from .progress import shown_long
 from .scoring import bytes_of
 
@@ -84,6 +84,7 @@ def local(
     engine: LocalEngineOption = EngineName.AUTO,
     threads: ThreadsOption = None,
     max_memory: RowMemoryOption = "1G",
+    max_line: MaxLineOption = "16M",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     progress: ProgressOption = None,

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Metric, Mode
+from ..errors import UsageError
 from ..forecast import CPU_KERNELS
 from .numbers import MOST_BYTES, MOST_THREADS
 from .outputs import OutputFormat
+from .scoring import bytes_of
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
 
@@ -315,6 +317,30 @@ CheckOption = Annotated[
         "--check",
         help="Replay every alignment against its sequences before it is written.",
         rich_help_panel=_ENGINE,
+    ),
+]
+
+
+def _set_longest_line(size: str) -> str:
+    from .._native import set_longest_line  # not for help alone
+
+    # One number for the whole process: lines are read in many places, and it is the same in all.
+    longest = bytes_of("--max-line", size)
+    if not longest:
+        raise UsageError(f"--max-line is {size}; it must be 1 at least")
+    set_longest_line(longest)
+    return size
+
+
+MaxLineOption = Annotated[
+    str,
+    typer.Option(
+        "--max-line",
+        metavar="SIZE",
+        callback=_set_longest_line,
+        help="Bytes that a header, a mapping or another line may have that is no sequence, like 64M; SEQ and QUAL of "
+        "SAM and BAM do not count. Sequences and their lines have no such bound.",
+        rich_help_panel=_INPUT,
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel=_REPORTING)]

@@ -17,7 +17,7 @@ from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_
 from ..stats import counted
 from .console import note
 from .numbers import count_of
-from .options import DebugOption, ProgressOption, QuietOption
+from .options import DebugOption, MaxLineOption, ProgressOption, QuietOption
 from .progress import shown_long
 from .report import rate
 from .simulate_options import (
@@ -57,6 +57,7 @@ def simulate(
     truth: TruthOption = None,
     threads: ThreadsOption = None,
     progress: ProgressOption = None,
+    max_line: MaxLineOption = "16M",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -84,7 +85,7 @@ def simulate(
         _opened(names, truth) as outputs,
         shown_long(lambda: _standing(written, spec.pairs, begun), progress, quiet),
     ):
-        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell)
+        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell, reference)
     if not quiet:
         _conclude(made, names, time.perf_counter() - begun)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from ..dotplot.picture import write as write_picture
 from ..dotplot.sequences import Axis
 from ..errors import OutputError, UsageError, WfacliError
 from ..io.output import Output, compressor_of
+from ..io.scratch import Scratch
 from .inputs import Inputs, Unit
 from .path import PathOptions, write_path
 from .symbols_path import as_patch, as_table, sums_of, symbols_path
@@ -143,7 +143,7 @@ class Delivery:
         options = replace(self.options, format=text)
         if self.form in (Form.SAM, Form.PAF) and not self.picture:
             return write_path(inputs, distance, options, self.out, self.stop)
-        with tempfile.TemporaryDirectory(prefix="wfacli-") as folder:
+        with Scratch() as folder:
             file = str(Path(folder) / f"path.{text}")
             written = Output(file)
             try:

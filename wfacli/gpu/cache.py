@@ -80,6 +80,7 @@ class Cache:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
         self._fault: str | None = None  # of the folder, once it was looked at
+        self._told = False  # that it cannot be written
         self._temporary: tempfile.TemporaryDirectory[str] | None = None  # where self.folder cannot be written
 
     def find(self, name: str) -> bytes | None:
@@ -133,10 +134,14 @@ class Cache:
 
     def _keep_aside(self, name: str, content: bytes, problem: OSError | None = None) -> None:
         if self._temporary is None:
-            if problem:
+            if problem and not self._told:
+                self._told = True
                 words = f"cannot write to the cache {self.folder}: {problem.strerror}"
                 warnings.warn(words, CacheWarning, stacklevel=4)
-            self._temporary = tempfile.TemporaryDirectory(prefix="wfacli-", ignore_cleanup_errors=True)
+            try:
+                self._temporary = tempfile.TemporaryDirectory(prefix="wfacli-", ignore_cleanup_errors=True)
+            except OSError:  # likewise
+                return
         with contextlib.suppress(OSError):  # nor there: then it is compiled again
             _write(Path(self._temporary.name) / name, content)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._native import longest_line
 from ..errors import InputError
 from .operand import operand
 from .process import Process
@@ -9,6 +10,7 @@ from .python_child import python_command
 from .sources import Source
 
 _MAGIC = b"BAM\1"
+_LINES = 64  # as long as they may be, in a header
 BY_HAND = "samtools fastq -T '*' FILE"
 # Each read once, on the strand that was sequenced; names of mates end in /1 and /2.
 _CHILD = """
@@ -26,9 +28,16 @@ def is_bam(source: Source) -> bool:
 
 
 def header_of(source: Source) -> bytes:
-    """The text of BAM's header (SAM specification, 4.2), as much of it as there is; nothing of the stream is taken."""
+    """The text of BAM's header (SAM specification, 4.2), as much of it as there is; nothing of the stream is taken.
+
+    Raises InputError.
+    """
     start = len(_MAGIC) + 4
     length = int.from_bytes(source.peek(start)[len(_MAGIC) : start], "little")
+    if length > _LINES * longest_line():
+        raise InputError(
+            source.path, f"has a header of {length:,} bytes, which --max-line {length // _LINES + 1} allows"
+        )
     return source.peek(start + length)[start : start + length].rstrip(b"\0")
 
 

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from isal.igzip_lib import IsalError
 
 from .._native import Reference
 from .bgzf_blocks import BgzfBlocks
 from .sources import Source
 
 _MOST_BETWEEN = 1 << 16  # bytes of a header
+_MOST = 1 << 62  # more than any file has
 _Read = Callable[[int, int], bytes]  # so many bytes, from where
 
 
@@ -50,7 +52,8 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
             if reference:
                 reference.bring_by(np.array(blocks.starts, np.int64), blocks.bring)
             return reference
-    except (OSError, ValueError):  # of what is no number, and of names that are none or come twice
+    except (OSError, ValueError, ArithmeticError, IsalError):  # type: ignore[misc]
+        # Of what is no number, or too large; of names that are none or come twice; of a block that is none.
         return None
 
 
@@ -62,6 +65,8 @@ def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Referen
         length, offset, letters, width = map(int, numbers[:4])
         if length == 0:
             letters, width = 1, 2
+        if not (0 <= length < _MOST and 0 <= offset < _MOST and 0 < letters < width < _MOST):
+            return None
         between = read(min(max(offset - end, 0), _MOST_BETWEEN), end)
         if width - letters not in (1, 2) or len(between) != offset - end or not _is_header(between, name):
             return None

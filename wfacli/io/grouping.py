@@ -10,6 +10,7 @@ import numpy as np
 
 from .._native import MappingGroups
 from ..errors import InputError
+from .long_lines import too_long
 from .sources import Source
 
 _BLOCK = 1 << 20
@@ -30,10 +31,11 @@ def grouped_mappings(source: Source) -> Source:
     if not source.regular or _in_groups(source.path):
         return source
     try:
-        with tempfile.TemporaryFile() as plain, tempfile.NamedTemporaryFile(prefix="wfacli-") as regrouped:
+        with tempfile.TemporaryFile() as plain, tempfile.TemporaryFile() as regrouped:
             _regroup(source.path, plain, regrouped)
-            # The name goes, the open file stays.
-            other = Source(regrouped.name)
+            # It has no name, so that nothing is left of it after a kill.
+            regrouped.seek(0)
+            other = Source(f"/dev/fd/{regrouped.fileno()}")
     except OSError as error:
         raise InputError(source.path, f"cannot be put in order, in {tempfile.gettempdir()}: {error}") from None
     other.path = f"{source.path} in groups"
@@ -45,11 +47,11 @@ def _in_groups(path: str) -> bool:
     groups = MappingGroups(False)
     source = Source(path)
     try:
-        while (got := source.readinto(groups.prepare(_BLOCK))) and groups.grouped:
+        while (got := source.readinto(groups.prepare(_BLOCK))) and groups.grouped and not groups.too_long:
             groups.commit(got)
         if groups.grouped:
             groups.commit(0)
-        return groups.grouped
+        return groups.grouped or groups.too_long  # who reads it says which line that is
     finally:
         source.close()
 
@@ -63,10 +65,12 @@ def _regroup(path: str, plain: IO[bytes], regrouped: IO[bytes]) -> None:
             got = source.readinto(block)
             plain.write(block[:got].data)
             groups.commit(got)
-            if not got:
+            if not got or groups.too_long:
                 break
     finally:
         source.close()
+    if groups.too_long:
+        raise too_long(path, "a line or a record")
     if groups.ended_inside:
         raise InputError(path, "the last line has no end: is the file complete?")
     plain.flush()

@@ -18,6 +18,7 @@ from .cram_reference import cram_reference
 from .operand import operand
 from .output import Output
 from .python_child import python_command
+from .scratch import Scratch
 
 # pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
 _CHILD = """
@@ -65,7 +66,7 @@ class HtsOutput(Output):
             OutputError; WfacliError: pysam is missing, or the reference of CRAM is none that htslib can use.
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
-        self._scratch = tempfile.TemporaryDirectory(prefix="wfacli-")
+        self._scratch = Scratch()
         if spec.container is Container.CRAM:
             reference = cram_reference(reference, self._scratch.name, threads)
         if spec.index and path:

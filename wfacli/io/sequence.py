@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._native import longest_line
 from ..errors import InputError, text_of
+from .long_lines import too_long
 from .reader import refuse_alignments
 from .sources import Source
 
@@ -109,7 +111,7 @@ class _Reader:
         while byte := blocks.peek():
             if byte in (b">", b"@"):
                 return byte
-            line = blocks.line().strip(b" \t\r\n")
+            line = self._line_of(blocks, "a line before the first header").strip(b" \t\r\n")
             if line:
                 raise self._fault(
                     "sequence before a header: FASTA starts with '>', FASTQ with '@', this file with "
@@ -119,7 +121,7 @@ class _Reader:
         return b""
 
     def _header(self, blocks: _Blocks, mark: bytes) -> str:
-        line = blocks.line().rstrip(b" \t\r\n")
+        line = self._line_of(blocks, "a header").rstrip(b" \t\r\n")
         if line[:1] != mark:
             raise self._fault(f"expected a header that starts with '{mark.decode()}', found {_shown(line[:1])}")
         if bad := line.translate(None, _LEGAL + b" \t" + bytes(range(0x80, 0x100))):
@@ -127,6 +129,16 @@ class _Reader:
         self._line += 1
         name = line[1:].replace(b"\t", b" ").split(b" ", 1)[0]
         return text_of(name)
+
+    def _line_of(self, blocks: _Blocks, what: str) -> bytes:
+        """A line with its end, or what there is before the file's."""
+        pieces, size = [], 0
+        for piece in blocks.pieces():
+            pieces.append(piece)
+            size += len(piece)
+            if size > longest_line() + piece.endswith(b"\n"):
+                raise too_long(self._source.path, what, "", self._line)
+        return b"".join(pieces)
 
     def _fasta(self, blocks: _Blocks) -> bytes:
         """Letters up to the next header; its mark, or nothing at the end."""
@@ -144,7 +156,7 @@ class _Reader:
         for piece in blocks.pieces():
             self._add(piece)
         self._line += 1
-        if blocks.line()[:1] != b"+":
+        if self._line_of(blocks, "the '+' line of a FASTQ record")[:1] != b"+":
             if blocks.ended:
                 raise self._fault("the file ends inside a FASTQ record")
             raise self._fault(
@@ -158,7 +170,7 @@ class _Reader:
             raise self._fault(f"the quality has {quality} letters, the sequence {self._count}")
         self._line += 1
         while blocks.peek() in (b"\n", b"\r"):
-            blocks.line()
+            self._line_of(blocks, "an empty line")
             self._line += 1
         return b"@" if blocks.peek() else b""
 
@@ -208,10 +220,6 @@ class _Blocks:
     def peek(self) -> bytes:
         """The next byte, or nothing at the end."""
         return self._data[self._at : self._at + 1] if self._more() else b""
-
-    def line(self) -> bytes:
-        """A line with its end, or what there is before the file's."""
-        return b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
         """A line with its end in pieces."""

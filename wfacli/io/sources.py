@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from ..batch import U8
@@ -139,13 +140,15 @@ class Source:
 
         Raises InputError.
         """
-        while len(self._head) < most:
-            block = (
-                self._guarded(lambda: self._stream.read(most - len(self._head))) if self._plain else self._inflated()
-            )
+        head = bytearray(self._head)  # bytes would be copied for each block
+        while len(head) < most:
+            left = most - len(head)
+            block = self._guarded(partial(self._stream.read, left)) if self._plain else self._inflated()
             if not block:
                 break
-            self._head += block
+            head += block
+        if len(head) > len(self._head):
+            self._head = bytes(head)
         return self._head[:most]
 
     def inflate_ahead(self, threads: int) -> None:

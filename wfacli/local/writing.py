@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ..distance.path import check_names, sq_line
 from ..io.format import Formatter
 from ..io.header import header_around
 from ..io.output import Output
+from ..io.scratch import Scratch
 from .found import Found
 
 FORMS = (Form.PAF, Form.SAM, Form.BAM, Form.TSV)
@@ -29,7 +29,7 @@ def write_alignments(
     if form is not Form.BAM:
         _write_text(inputs, found, Format(form.value), version, command_line, out)
         return
-    with tempfile.TemporaryDirectory(prefix="wfacli-") as folder:
+    with Scratch() as folder:
         file = str(Path(folder) / "local.sam")
         written = Output(file)
         try:

@@ -1,6 +1,7 @@
 // Little-endian numbers in BAM's bytes, and where things are in its header and records (SAM specification, 4.2).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -19,22 +20,11 @@ class BamBytes {
   std::uint32_t u32(std::size_t at) const { return u16(at) | u16(at + 2) << 16; }
   std::string_view text(std::size_t at, std::size_t count) const { return bytes_.substr(at, count); }
 
-  // Bytes of the header that begins here, 0 where it is not whole; each target's name and length go to `target`.
-  template <class Take>
-  std::size_t header(Take target) const {
-    std::size_t at = kMagic.size();
-    if (!has(at, 4)) return 0;
-    at += 4 + u32(at);
-    if (!has(at, 4)) return 0;
-    std::uint32_t left = u32(at);
-    for (at += 4; left > 0; --left) {
-      if (!has(at, 4)) return 0;
-      const std::size_t length = u32(at);
-      if (!has(at, length + 8)) return 0;
-      target(text(at + 4, length ? length - 1 : 0), u32(at + 4 + length));
-      at += length + 8;
-    }
-    return at;
+  // Bytes of the record that begins here, whole or not, but for its sequence and quality, as far as it says so yet.
+  std::size_t beside_letters() const {
+    if (size() < 4 + kFixed) return 0;
+    const std::size_t bytes = u32(0), letters = u32(20);
+    return bytes - std::min(bytes, letters + (letters + 1) / 2);
   }
   // Bytes of the record that begins here, with the number that says so; 0 where it is not whole.
   std::size_t record() const { return size() < 4 || size() - 4 < u32(0) ? 0 : 4 + u32(0); }
@@ -78,6 +68,51 @@ class BamBytes {
   }
 
   std::string_view bytes_;
+};
+
+// BAM's header, taken as it comes; its text is not held.
+class BamHeader {
+ public:
+  // Takes what it can of the bytes that follow those taken before; how many. Each target's name and length go to `target`.
+  template <class Take>
+  std::size_t take(std::string_view bytes, Take target) {
+    const BamBytes b(bytes);
+    std::size_t at = 0;
+    const auto has = [&](std::size_t count) { return bytes.size() - at >= count; };
+    if (part_ == Part::Start && has(8)) {
+      text_ = b.u32(4);
+      at = 8;
+      part_ = Part::Text;
+    }
+    if (part_ == Part::Text) {
+      const auto some = static_cast<std::uint32_t>(std::min<std::size_t>(text_, bytes.size() - at));
+      text_ -= some;
+      at += some;
+      if (text_ == 0 && has(4)) {
+        targets_ = b.u32(at);
+        at += 4;
+        part_ = Part::Targets;
+      }
+    }
+    while (part_ == Part::Targets && targets_ > 0 && has(4)) {
+      name_ = b.u32(at);
+      if (!has(name_ + 8)) break;
+      target(b.text(at + 4, name_ ? name_ - 1 : 0), b.u32(at + 4 + name_));
+      at += name_ + 8;
+      name_ = 0;
+      --targets_;
+    }
+    return at;
+  }
+  bool whole() const { return part_ == Part::Targets && targets_ == 0; }
+  // Bytes that the name of the target has that has not come.
+  std::size_t name_bytes() const { return name_; }
+
+ private:
+  enum class Part { Start, Text, Targets };
+  Part part_ = Part::Start;
+  std::uint32_t text_ = 0, targets_ = 0;
+  std::size_t name_ = 0;
 };
 
 }  // namespace wfacli

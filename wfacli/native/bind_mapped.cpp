@@ -144,6 +144,7 @@ void bind_mapped(nb::module_& m) {
           nb::arg("bytes"), "A writable array for the next block, valid until commit()")
       .def("commit", &MappingGroups::commit, nb::arg("bytes"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("grouped", &MappingGroups::grouped)
+      .def_prop_ro("too_long", &MappingGroups::too_long, "Whether a line is longer than longest_line()")
       .def_prop_ro("ended_inside", &MappingGroups::ended_inside)
       .def(
           "write",

@@ -54,6 +54,9 @@ Layout layout_of(const std::string& name) {
 }  // namespace
 
 void bind_reader(nb::module_& m) {
+  m.def("set_longest_line", [](std::size_t bytes) { longest_line = bytes; }, nb::arg("bytes"),
+        "Bytes that a line may have that is no sequence, for the whole process");
+  m.def("longest_line", [] { return longest_line.load(); }, "What set_longest_line() was given, or its default");
   nb::enum_<Next>(m, "Next", "What PairReader.fill wants next")
       .value("FULL", Next::Full)
       .value("NEED_QUERY", Next::NeedQuery)

@@ -96,6 +96,10 @@ void RecordParts::quality(std::string_view quality) {
   if (keep_.quality) quality_ = add_text(text_, quality);
 }
 
+void RecordParts::more_quality(std::string_view quality) {
+  if (keep_.quality) add_text(text_, quality);
+}
+
 std::int64_t RecordParts::extra(std::string_view text) { return add_text(text_, text); }
 
 void RecordParts::end_letters() {

@@ -81,6 +81,8 @@ class RecordParts {
   // Adds letters that are known to be some, whose classes somebody sets later; with no letters given, just room for them.
   void copy_letters(const char* letters, std::int64_t count);
   void quality(std::string_view quality);
+  // Adds what follows, where no other text was added in between.
+  void more_quality(std::string_view quality);
   // Adds other text to the record's; where it starts.
   std::int64_t extra(std::string_view text);
 

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <vector>
 
-#include "bam_bytes.hpp"
 
 namespace wfacli {
 namespace {
@@ -40,18 +39,19 @@ void MappingGroups::take(std::string_view name, std::size_t bytes) {
 }
 
 bool MappingGroups::take_bam_header() {
-  const std::size_t bytes = BamBytes(lines_.unread()).header([](std::string_view, std::uint32_t) {});
-  if (bytes == 0) return false;
+  const std::size_t bytes = bam_header_.take(lines_.unread(), [](std::string_view, std::uint32_t) {});
   lines_.skip(bytes, 0);
   taken_ += bytes;
-  begun_ = true;
-  return true;
+  begun_ = bam_header_.whole();
+  too_long_ = bam_header_.name_bytes() > longest_line;
+  return begun_;
 }
 
 bool MappingGroups::take_bam_record() {
   const BamBytes all(lines_.unread());
   const std::size_t bytes = all.record();
-  if (bytes == 0) return false;
+  too_long_ = all.beside_letters() > longest_line;
+  if (bytes == 0 || too_long_) return false;
   const std::size_t name = bytes > 4 + BamBytes::kFixed ? all.u8(12) : 0;
   const std::string_view read = name ? all.text(4 + BamBytes::kFixed, name - 1) : std::string_view();
   take(read, bytes);
@@ -60,9 +60,12 @@ bool MappingGroups::take_bam_record() {
 }
 
 bool MappingGroups::take_line() {
+  too_long_ = length_.exceeds(lines_.so_far());
+  if (too_long_) return false;
   const std::size_t before = lines_.unread().size();
   std::string_view line;
   if (lines_.take_row(line) != Got::Item) return false;
+  length_.clear();
   const std::size_t bytes = before - lines_.unread().size();
   const bool header = line.empty() || (start_.empty() && last_.empty() && (line[0] == '@' || line[0] == '#'));
   if (header)
@@ -77,12 +80,13 @@ void MappingGroups::commit(std::size_t bytes) {
     lines_.commit(bytes);
   else
     lines_.close();
+  if (too_long_) return;
   if (!begun_ && !bam_) {
     bam_ = lines_.unread().substr(0, BamBytes::kMagic.size()) == BamBytes::kMagic;
     begun_ = !bam_;
   }
   if (bam_ && !begun_ && !take_bam_header()) return;
-  while (bam_ ? take_bam_record() : take_line()) {
+  while (!too_long_ && (bam_ ? take_bam_record() : take_line())) {
   }
 }
 

@@ -4,8 +4,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "bam_bytes.hpp"
 #include "hashing.hpp"
-#include "lines.hpp"
+#include "mapping_length.hpp"
 
 namespace wfacli {
 
@@ -17,6 +18,8 @@ class MappingGroups {
   std::uint8_t* prepare(std::size_t bytes) { return lines_.prepare(bytes); }
   void commit(std::size_t bytes);
   bool grouped() const { return grouped_; }
+  // Whether a line or a record was longer than they may be: nothing behind it was taken.
+  bool too_long() const { return too_long_; }
   // Whether the file has ended in mid-line.
   bool ended_inside() const { return !bam_ && lines_.ended_inside(); }
   // Writes `text`, which was taken, to a descriptor: what comes before mappings, then those of the read that is first to
@@ -29,7 +32,9 @@ class MappingGroups {
   bool take_bam_record();
   bool take_line();
 
-  bool places_, grouped_ = true, bam_ = false, begun_ = false;
+  bool places_, grouped_ = true, bam_ = false, begun_ = false, too_long_ = false;
+  BamHeader bam_header_;
+  MappingLength length_;
   Lines lines_;
   std::size_t header_ = 0, taken_ = 0;
   std::string last_;

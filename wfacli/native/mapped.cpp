@@ -52,7 +52,7 @@ MappedBatch MappedReader::take() {
 }
 
 void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings) {
-  if (!options_.skip) {
+  if (!options_.skip || fault.fatal) {
     InputFault thrown = fault;
     thrown.stream = 1;
     throw thrown;

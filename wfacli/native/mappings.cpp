@@ -5,8 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "bam_bytes.hpp"
-
 namespace wfacli {
 namespace {
 
@@ -199,19 +197,17 @@ void MappingReader::end_with(const char* message) {
 }
 
 Got MappingReader::bam_header() {
-  std::vector<std::string> names;
-  std::vector<std::uint32_t> lengths;
-  const std::size_t bytes = BamBytes(lines_.unread()).header([&](std::string_view name, std::uint32_t length) {
-    names.emplace_back(name);
-    lengths.push_back(length);
+  form_ = Form::BamHeader;
+  const std::size_t bytes = bam_header_.take(lines_.unread(), [&](std::string_view name, std::uint32_t length) {
+    bam_targets_.emplace_back(name);
+    keep_length(name, length);
   });
-  if (bytes == 0) {
+  lines_.skip(bytes, 0);
+  if (bam_header_.name_bytes() > longest_line) throw_too_long("a target's name in BAM's header", 0);
+  if (!bam_header_.whole()) {
     if (!lines_.closed()) return Got::NeedInput;
     end_with("the file ends inside BAM's header");
   }
-  bam_targets_ = std::move(names);
-  for (std::size_t i = 0; i < lengths.size(); ++i) keep_length(bam_targets_[i], lengths[i]);
-  lines_.skip(bytes, 0);
   form_ = Form::Bam;
   return Got::Item;
 }
@@ -220,6 +216,8 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
   const BamBytes all(lines_.unread());
   const std::size_t bytes = all.record();
   if (all.size() == 0 && lines_.closed()) return Got::End;
+  if (all.beside_letters() > longest_line)
+    throw_too_long("a BAM record, without its sequence and quality,", lines_.number() + 1);
   if (bytes == 0) {
     if (!lines_.closed()) return Got::NeedInput;
     end_with("the file ends inside a BAM record");
@@ -258,6 +256,8 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
 }
 
 Got MappingReader::next(Mapping& m, std::string_view& read) {
+  if (form_ == Form::BamHeader)
+    if (const Got got = bam_header(); got != Got::Item) return got;
   if (form_ == Form::Unknown) {
     const std::string_view start = lines_.unread();
     if (start.size() < BamBytes::kMagic.size() && !lines_.closed()) return Got::NeedInput;
@@ -270,7 +270,9 @@ Got MappingReader::next(Mapping& m, std::string_view& read) {
 Got MappingReader::next_line(Mapping& m, std::string_view& read) {
   for (;;) {
     std::string_view line;
+    if (length_.exceeds(lines_.so_far())) throw_too_long("a line", lines_.number() + 1);
     if (const Got got = lines_.take_row(line); got != Got::Item) return got;
+    length_.clear();
     if (line.empty()) continue;
     read_.clear();
     if (line.find('\0') != line.npos) fail("has a NUL byte, so it is neither PAF nor SAM");

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "bam_bytes.hpp"
+#include "mapping_length.hpp"
 #include "records.hpp"
 #include "reference.hpp"
 
@@ -41,7 +43,7 @@ class MappingReader {
   Got next(Mapping& mapping, std::string_view& read);
 
  private:
-  enum class Form { Unknown, Paf, Sam, Bam };
+  enum class Form { Unknown, Paf, Sam, BamHeader, Bam };
   Got next_line(Mapping& mapping, std::string_view& read);
   void paf(std::string_view line, Mapping& mapping);
   void sam(std::string_view line, Mapping& mapping);
@@ -67,6 +69,8 @@ class MappingReader {
   Form form_ = Form::Unknown;
   std::string read_;  // of the line that is looked at, for faults
   std::int32_t last_target_ = -1;
+  MappingLength length_;
+  BamHeader bam_header_;
   std::vector<std::string> bam_targets_;
   std::vector<std::int64_t> header_lengths_;  // by the reference's numbers, as far as there are any; -1: not said
 };

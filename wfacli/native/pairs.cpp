@@ -120,6 +120,8 @@ void PairReader::add_sequence(std::string_view letters, std::int64_t line) { add
 Next PairReader::step_seq() {
   std::string_view line;
   for (;;) {
+    if (const int c = lines_.peek(); c != '<' && c != '>' && lines_.so_far().size() > longest_line)
+      throw_too_long("a line without a sequence", lines_.number() + 1);
     const Got got = lines_.take(line);
     const std::int64_t number = lines_.number();
     if (got == Got::NeedInput) return Next::NeedQuery;
@@ -153,6 +155,7 @@ Next PairReader::step_seq() {
 Next PairReader::step_tsv() {
   std::string_view line, columns[3];
   for (;;) {
+    if (lines_.peek() == '#' && lines_.so_far().size() > longest_line) throw_too_long("a comment", lines_.number() + 1);
     const Got got = lines_.take_row(line);
     const std::int64_t number = lines_.number();
     if (got == Got::NeedInput) return Next::NeedQuery;
@@ -169,6 +172,7 @@ Next PairReader::step_tsv() {
     }
     if (count != columns_)
       fail("found " + std::to_string(count) + " columns where earlier lines have " + std::to_string(columns_), number);
+    if (count == 3 && columns[0].size() > longest_line) throw_too_long("a name", number);
     const std::string name = count == 3 && !columns[0].empty() ? std::string(name_of(columns[0], number)) : ordinal_name();
     builder_.name(name);
     add_sequence(columns[count - 2], number);

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t kSome = 1 << 18;  // letters of records that are parsed at once; they and their lines stay in the cache
 constexpr std::size_t kSomeRecords = 1 << 13;
+constexpr std::size_t kMuch = std::size_t{16} << 20;  // bytes of long records, whose memory is not kept for the next ones
 
 }  // namespace
 
@@ -30,6 +31,7 @@ Got RecordStream::parse() {
 
 Got RecordStream::more() {
   while (left() == 0) {
+    if (records_.letters.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns(), at_ = 0;
     if (behind_) {
       std::swap(records_, behind_->columns);
       at_ = 0;

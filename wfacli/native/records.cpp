@@ -52,6 +52,14 @@ std::string_view name_of(std::string_view header, std::int64_t line) {
   return header.substr(0, name);
 }
 
+void throw_too_long(const char* what, std::int64_t line) {
+  InputFault fault(std::string(what) + " is longer than " + std::to_string(longest_line) +
+                       " bytes; --max-line allows longer ones",
+                   line, {});
+  fault.fatal = true;
+  throw fault;
+}
+
 void add_letters(RecordParts& out, std::string_view letters, std::int64_t line) {
   std::uint8_t bad = 0;
   if (!out.letters(letters, bad)) throw InputFault(shown(bad) + " in the sequence", line, out.current_name());
@@ -67,6 +75,11 @@ void RecordReader::fail_truncated(const RecordBuilder& out) const {
   fail("the file ends inside a FASTQ record", out);
 }
 
+// Of a line that is held until its end has come.
+void RecordReader::check_length(const char* what) {
+  if (lines_.so_far().size() > longest_line) throw_too_long(what, lines_.number() + 1);
+}
+
 // Finds out what the file is from its first letter.
 Got RecordReader::start() {
   std::string_view line;
@@ -79,6 +92,7 @@ Got RecordReader::start() {
       state_ = State::Header;
       return Got::Item;
     }
+    check_length("a line before the first header");
     if (const Got got = lines_.take(line); got != Got::Item) return got;
     if (!line.empty())
       throw InputFault("sequence before a header: FASTA starts with '>', FASTQ with '@', this file with " +
@@ -94,6 +108,7 @@ Got RecordReader::header(RecordBuilder& out, bool& done) {
   for (;;) {
     header_at_ = lines_.position();
     header_line_ = lines_.number();
+    check_length("a header");
     if (const Got got = lines_.take(line); got != Got::Item) return got;
     if (!line.empty()) break;
   }
@@ -114,12 +129,12 @@ Got RecordReader::header(RecordBuilder& out, bool& done) {
 bool RecordReader::whole_record(RecordBuilder& out) {
   const std::string_view text = lines_.unread();
   if (!out.refers() || text.empty() || text[0] != mark_) return false;
-  return mark_ == '>' ? whole_fasta(out, text) : whole_fastq(out, text);
+  const std::size_t first = lines_.so_far().size();
+  if (first == text.size() || first > longest_line) return false;
+  return mark_ == '>' ? whole_fasta(out, text, first) : whole_fastq(out, text, first);
 }
 
-bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text) {
-  const std::size_t first = text.find('\n');
-  if (first == text.npos) return false;
+bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text, std::size_t first) {
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || second + 1 == text.size() || text[second + 1] != '>') return false;
   // Ends to be trimmed, no letters, or too many.
@@ -130,9 +145,8 @@ bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text) {
   return true;
 }
 
-bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text) {
-  const std::size_t first = text.find('\n');
-  if (first == text.npos || text[first - 1] <= ' ') return false;
+bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text, std::size_t first) {
+  if (text[first - 1] <= ' ') return false;
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || text[second - 1] <= ' ' || second + 1 == text.size() || text[second + 1] != '+') return false;
   const std::size_t third = text.find('\n', second + 1), letters = second - first - 1;
@@ -147,7 +161,7 @@ bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text) {
 
 // Takes one line of a FASTA sequence; true when the record is complete or input is missing (`got`).
 bool RecordReader::fasta_letters(RecordBuilder& out, Got& got) {
-  const int c = lines_.peek();
+  const int c = lines_.inside() ? 0 : lines_.peek();
   if (c == '>' || c == Lines::kEnd) {
     out.end_record();
     state_ = State::Header;
@@ -155,26 +169,35 @@ bool RecordReader::fasta_letters(RecordBuilder& out, Got& got) {
     return true;
   }
   std::string_view line;
-  got = lines_.take(line);
+  bool whole;
+  got = lines_.take_part(line, whole);
   if (got != Got::Item) return true;
   add_letters(out, line, lines_.number());
   return false;
 }
 
-void RecordReader::take_quality(RecordBuilder& out, std::string_view line) {
-  if (static_cast<std::int64_t>(line.size()) != length_)
-    fail("the quality has " + std::to_string(line.size()) + " letters, the sequence " + std::to_string(length_), out);
-  if (only_visible(line.data(), line.size())) {
-    out.quality(line);
-    state_ = State::Header;
-    return;
+// Takes a part of a quality; true when it is complete.
+bool RecordReader::take_quality(RecordBuilder& out, std::string_view part, bool whole) {
+  const bool first = quality_ == 0;
+  quality_ += static_cast<std::int64_t>(part.size());
+  if (whole && quality_ != length_)
+    fail("the quality has " + std::to_string(quality_) + " letters, the sequence " + std::to_string(length_), out);
+  if (quality_ <= length_) {
+    if (!only_visible(part.data(), part.size()))
+      for (const char c : part)
+        if (c < '!' || c > '~') fail(shown(static_cast<std::uint8_t>(c)) + " in the quality", out);
+    if (first)
+      out.quality(part);
+    else
+      out.more_quality(part);
   }
-  for (const char c : line)
-    if (c < '!' || c > '~') fail(shown(static_cast<std::uint8_t>(c)) + " in the quality", out);
+  if (whole) state_ = State::Header;
+  return whole;
 }
 
 Got RecordReader::next(RecordBuilder& out) {
   std::string_view line;
+  bool whole = true;
   Got got;
   for (;;) {
     switch (state_) {
@@ -192,26 +215,28 @@ Got RecordReader::next(RecordBuilder& out) {
         if (fasta_letters(out, got)) return got;
         break;
       case State::FastqLetters:
-        if (got = lines_.take(line); got == Got::NeedInput) return got;
+        if (got = lines_.take_part(line, whole); got == Got::NeedInput) return got;
         if (got == Got::End) fail_truncated(out);
-        length_ = static_cast<std::int64_t>(line.size());
+        length_ += static_cast<std::int64_t>(line.size());
         add_letters(out, line, lines_.number());
-        state_ = State::Plus;
+        if (whole) state_ = State::Plus;
         break;
       case State::Plus:
+        check_length("the '+' line of a FASTQ record");
         if (got = lines_.take(line); got == Got::NeedInput) return got;
         if (got == Got::End) fail_truncated(out);
         if (line.empty() || line[0] != '+')
           fail("expected the '+' line of a FASTQ record (sequences over several lines are not FASTQ here)", out);
+        quality_ = 0;
         state_ = State::Quality;
         break;
       case State::Quality:
-        if (got = lines_.take(line); got == Got::NeedInput) return got;
+        if (got = lines_.take_part(line, whole); got == Got::NeedInput) return got;
         if (got == Got::End) {
           if (length_ > 0) fail_truncated(out);
           line = {};
         }
-        take_quality(out, line);
+        if (!take_quality(out, line, whole)) break;
         out.end_record();
         return Got::Item;
     }

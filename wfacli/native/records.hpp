@@ -14,12 +14,16 @@ struct InputFault : std::runtime_error {
   InputFault(const std::string& message, std::int64_t line_number, std::string_view record_name)
       : std::runtime_error(message), line(line_number), record(record_name) {}
   std::int64_t line;  // 0 when no line is to blame
+  bool fatal = false;  // whether nothing behind it can be read
   std::string record;
   int stream = 0;
 };
 
 // A header up to its first blank: the name. Throws the fault of a control character in the header.
 std::string_view name_of(std::string_view header, std::int64_t line);
+
+// Throws the fault of a line that is longer than longest_line: `what` it is.
+[[noreturn]] void throw_too_long(const char* what, std::int64_t line);
 
 // Adds letters, or throws the fault of a byte that cannot stand in a sequence.
 void add_letters(RecordParts& out, std::string_view letters, std::int64_t line);
@@ -47,10 +51,12 @@ class RecordReader {
   Got start();
   Got header(RecordBuilder& out, bool& done);
   bool whole_record(RecordBuilder& out);
-  bool whole_fasta(RecordBuilder& out, std::string_view text);
-  bool whole_fastq(RecordBuilder& out, std::string_view text);
+  // `first`: where the header ends.
+  bool whole_fasta(RecordBuilder& out, std::string_view text, std::size_t first);
+  bool whole_fastq(RecordBuilder& out, std::string_view text, std::size_t first);
   bool fasta_letters(RecordBuilder& out, Got& got);
-  void take_quality(RecordBuilder& out, std::string_view line);
+  void check_length(const char* what);
+  bool take_quality(RecordBuilder& out, std::string_view part, bool whole);
   [[noreturn]] void fail(const std::string& message, const RecordBuilder& out) const;
   [[noreturn]] void fail_truncated(const RecordBuilder& out) const;
 
@@ -58,6 +64,7 @@ class RecordReader {
   State state_ = State::Start;
   char mark_ = 0;
   std::int64_t length_ = 0;
+  std::int64_t quality_ = 0;  // bytes of a quality whose end has not come
   std::size_t header_at_ = 0;
   std::int64_t header_line_ = 0;
 };

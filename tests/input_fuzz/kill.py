@@ -1,0 +1,181 @@
+"""Good runs that are killed at random moments: what they leave behind, whatever they write."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cli.support import command, environment, fasta, random_letters, random_pairs, seq
+from tests.mapped.world import random_world
+
+_MAPPED = "align reads.fq ref.fa --mappings map.paf --batch-bases 2000"
+_PAIRS = "align p.seq --batch-bases 2000"
+OUTPUTS: Mapping[str, str] = {
+    "sam": f"{_PAIRS} -o out.sam",
+    "paf": f"{_PAIRS} -o out.paf --stats stats.json",
+    "tsv": f"{_PAIRS} --score-only -o out.tsv",
+    "blast6": "extend p.seq --format blast6 -o out.txt",
+    "bam": f"{_PAIRS} -o out.bam",
+    "mapped sam": f"{_MAPPED} -o out.sam",
+    "mapped paf": f"{_MAPPED} -o out.paf",
+    "mapped bam": f"{_MAPPED} --sort --write-index -o out.bam",
+    "mapped cram": f"{_MAPPED} -o out.cram",
+    "ungrouped": "align reads.fq ref.fa --mappings shuffled.paf -o out.sam",
+    "distance": "distance a.fa b.fa --path -o out.paf",
+    "checkpoint": "distance c.fa d.fa -t 1 --checkpoint state --checkpoint-every 0.05s",
+    "local": "local a.fa b.fa -o out.sam",
+    "dotplot": "dotplot a.fa b.fa -o out.html",
+    "simulate": "simulate --pairs 20k -o out.seq",
+}
+_SIGNALS = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
+_END = 2  # bytes: a line's end and what is before it, or an empty block's
+_PATIENCE = 30.0  # seconds until a run that was told to end has ended
+
+
+def _inputs(folder: Path) -> None:
+    world = random_world(11, reads=200)
+    world.write(folder)
+    rows = (folder / "map.paf").read_bytes().splitlines(keepends=True)
+    random.Random(3).shuffle(rows)
+    (folder / "shuffled.paf").write_bytes(b"".join(rows))
+    (folder / "p.seq").write_bytes(seq(random_pairs(3_000)))
+    for seed, name in enumerate("abcd"):
+        (folder / f"{name}.fa").write_bytes(fasta([random_letters(3_000 if name in "ab" else 300_000, seed)]))
+
+
+@dataclass(frozen=True)
+class _Good:
+    """A run that nobody disturbs: what it writes, and how long it takes."""
+
+    seconds: float
+    files: Mapping[str, bytes]
+    same: frozenset[str]  # those that have the same bytes each time
+
+
+class _Killer:
+    """Runs commands in one folder, one at a time, and ends them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._scratch = folder / "work", folder / "scratch"
+        self._folder.mkdir()
+        self._scratch.mkdir()
+        _inputs(self._folder)
+        self._inputs = {path.name for path in self._folder.iterdir()}
+        self._environment = environment(TMPDIR=str(self._scratch))
+        self._good: dict[str, _Good] = {}
+
+    def good(self, kind: str) -> _Good:
+        """The run of a kind of output to its end, made when it is asked for first."""
+        if kind not in self._good:
+            runs = []
+            for _ in range(2):
+                begun = time.monotonic()
+                assert self._start(kind).wait(timeout=120) == 0, kind
+                runs.append((time.monotonic() - begun, self._files()))
+                self._clear()
+            one, other = (files for _, files in runs)
+            assert set(one) == set(other), kind
+            same = frozenset(name for name in one if one[name] == other[name] and not name.endswith(".cram"))
+            self._good[kind] = _Good(max(seconds for seconds, _ in runs), one, same)
+        return self._good[kind]
+
+    def kill(self, kind: str, sent: signal.Signals, after: float) -> str:
+        """Starts a run and sends it a signal; what rule is broken then, or ""."""
+        good = self.good(kind)
+        process = self._start(kind)
+        time.sleep(after)
+        process.send_signal(sent)
+        try:
+            code = process.wait(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return f"time: not ended {_PATIENCE:.0f} s after {sent.name}"
+        self._children_end()
+        problem = self._problem(good, sent, code)
+        self._clear()
+        return problem and f"{problem} ({kind}, {sent.name} after {after:.3f} s, status {code})"
+
+    def _problem(self, good: _Good, sent: signal.Signals, code: int) -> str:
+        files = self._files()
+        # Python has not begun yet, or has nothing left to do but to end itself.
+        outside = code == -sent and set(files) in (set(), set(good.files))
+        if code not in (0, _SIGNALS[sent]) and not outside:
+            return "status: not that of the signal"
+        if other := sorted(set(files) - set(good.files)):
+            return f"file: {other} is left"
+        for name, content in files.items():
+            # CRAM's codecs are chosen by trial, which depends on threads; its end is always the same.
+            if content[-_END:] != good.files[name][-_END:] or (name in good.same and content != good.files[name]):
+                return f"final: {name} is not whole"
+        if code == 0 and set(files) != set(good.files):
+            return "final: not all files are there"
+        some, until = self._left(), time.monotonic() + _PATIENCE
+        while some and time.monotonic() < until:  # folders are removed as soon as the run is seen to have ended
+            time.sleep(0.05)
+            some = self._left()
+        return f"scratch: {some} in TMPDIR" if some else ""
+
+    def _left(self) -> list[str]:
+        with contextlib.suppress(FileNotFoundError):  # it is being removed
+            return sorted(str(path.relative_to(self._scratch)) for path in self._scratch.rglob("*"))
+        return ["something"]
+
+    def _start(self, kind: str) -> subprocess.Popen[bytes]:
+        arguments = [*command(), *OUTPUTS[kind].split(), "-q"]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(arguments, cwd=self._folder, env=self._environment, **quiet)
+
+    def _files(self) -> dict[str, bytes]:
+        """What has a final name and is no input."""
+        names = {path.name for path in self._folder.iterdir()} - self._inputs - _OWN
+        return {n: (self._folder / n).read_bytes() for n in names if ".partial-" not in n and ".new-" not in n}
+
+    def _children_end(self) -> None:
+        """Waits for processes of the run that are left: they see that it has ended, and end too."""
+        ours, until = str(self._folder), time.monotonic() + 10
+        while time.monotonic() < until and any(_folder_of(path) == ours for path in Path("/proc").glob("[0-9]*")):
+            time.sleep(0.02)
+
+    def _clear(self) -> None:
+        for path in self._folder.iterdir():
+            if path.name not in self._inputs:
+                path.unlink()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.mkdir(exist_ok=True)
+
+
+_OWN = {"state", "ref.fa.fai"}  # a checkpoint, whole at any time; the reference's index
+
+
+def _folder_of(process: Path) -> str:
+    with contextlib.suppress(OSError):
+        return str((process / "cwd").readlink())
+    return ""
+
+
+def kill(seed: int, seconds: float, most: int, _found: Path) -> tuple[Counter[str], list[str]]:
+    """Kills runs at random moments; how many by kind of output, and what was found."""
+    rng, until, counts, problems = random.Random(seed), time.monotonic() + seconds, Counter[str](), list[str]()
+    with tempfile.TemporaryDirectory(prefix="input-fuzz-") as folder:
+        killer = _Killer(Path(folder))
+        while counts.total() < most and time.monotonic() < until:
+            kind = rng.choice(list(OUTPUTS))
+            sent = rng.choice([signal.SIGKILL, *_SIGNALS])
+            # Most of a run is Python's start; what comes behind it is hit as often.
+            share = rng.uniform(0, 0.5) if rng.random() < 0.2 else rng.uniform(0.5, 1.1)
+            problem = killer.kill(kind, sent, share * killer.good(kind).seconds)
+            counts[kind] += 1
+            if problem:
+                print(f"seed {seed}: {problem}", flush=True)
+                problems.append(problem)
+    return counts, problems
