@@ -15,13 +15,14 @@ from wfacli.config import AlignSpec, Metric, Mode
 
 from .check import SECONDS, Failure, failures, status_name
 from .oracle import optima
-from .pairs import Pair, Size, block, size_of
+from .pairs import Pair, Size, block, limit_of, size_of
 from .run import Answers
 from .shrink import as_test, shrunk
 from .specs import STRATA, spec, written
 from .ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
 
 CHOSEN, UNKNOWN = "chosen", "unknown"
+_LIMITS = 8  # one of so many blocks of a stratum has pairs at the limits of what kernels prove
 _INSIDE = 0.4  # of pairs whose targets have free ends: queries far shorter than their targets
 
 
@@ -41,7 +42,7 @@ class Block:
         """Draw a block; strata take turns."""
         rng = Random(f"{seed}:{index}")
         mode, metric = STRATA[index % len(STRATA)]
-        size = size_of(rng)
+        size = limit_of(mode, metric) if index // len(STRATA) % _LIMITS == _LIMITS - 1 else size_of(rng)
         chosen = spec(rng, mode, metric, size.longest)
         inside = _INSIDE if mode in (Mode.HW, Mode.ENDS_FREE) else 0.0
         pairs = block(rng, size, chosen.ambiguous, inside)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from wfacli.config import Ambiguous
+from wfacli.config import Ambiguous, Metric, Mode
+from wfacli.forecast import DIFFERENCE, INSIDE
 
 Pair = tuple[bytes, bytes]
+Kinds = tuple[Callable[[Random, int, bytes], Pair], ...]
 
 _NUCLEOTIDES = (b"ACGT", b"ACGT", b"ACGT", b"AC", b"A", b"ACG")
 _OTHERS = (
@@ -24,12 +26,16 @@ _SHARES = ((1, 1, 1), (1, 8, 1), (1, 1, 8), (1, 0, 0), (0, 1, 1))  # of mismatch
 
 
 class Size(NamedTuple):
-    """Of a block: its share of blocks, the longest sequence, the pairs."""
+    """Of a block: its share of blocks, the longest sequence, the pairs.
+
+    `kernels`: by which a block of long pairs is aligned, besides the chosen ones; any where there are none.
+    """
 
     share: float
     shortest: int
     longest: int
     pairs: tuple[int, int]
+    kernels: tuple[str, ...] = ()
 
 
 SIZES = (
@@ -40,6 +46,13 @@ SIZES = (
     Size(0.02, 300, 1500, (3, 10)),
     Size(0.01, 1500, 4990, (1, 3)),
 )
+# Pairs at the limits of what kernels prove: with as many edits as bands of bits prove at most (_PROVED); queries that
+# are a little longer than a slab of 512 rows (native/inside.hpp); large gaps, in bands that close in every 256 rows
+# (native/difference_solve.hpp).
+BANDS = Size(0, 280, 330, (24, 36))
+SLABS = Size(0, 515, 640, (8, 12), (INSIDE, INSIDE))
+CLOSING = Size(0, 500, 700, (50, 70), (DIFFERENCE,))
+_PROVED = (64, 128, 256, 260, 512, 520)  # edits; of stripes 260 or 520 (native/bits_band.hpp)
 
 
 def alphabet(rng: Random, rule: Ambiguous) -> bytes:
@@ -136,7 +149,36 @@ def _disjoint(rng: Random, length: int, letters: bytes) -> Pair:
     return one * rng.randint(0, length), other * length
 
 
-_KINDS: tuple[Callable[[Random, int, bytes], Pair], ...] = (
+def _moved(rng: Random, length: int, letters: bytes) -> Pair:
+    """A block that has changed places with a homopolymer as long, and a gap.
+
+    Two gaps cost as many edits as to mismatch both, so that a band without the gaps finds the cost, but not the
+    canonical path. The edits are as many as a band of bits proves at most, or one more, where the pair is that long.
+    """
+    bounds = [edits for edits in _PROVED if edits < length - 16]
+    edits = rng.choice(bounds) + rng.choice((0, 0, 1)) if bounds else rng.randint(0, length * 2 // 3)
+    size = rng.choice((edits // 2, edits // 2, edits // 4, rng.randint(0, edits // 2)))
+    base = rng.choice(letters)
+    block = bytes(rng.choices([b for b in letters if b != base] or [base], k=size))
+    run = bytes([base]) * (size + rng.randint(0, 4))
+    one, other = (block + run, run + block) if rng.random() < 0.5 else (run + block, block + run)
+    before, behind = (sequence(rng, rng.randint(0, max(0, length - edits) // 2), letters) for _ in "qt")
+    gap = sequence(rng, edits - 2 * size, letters)
+    middle = one + gap if rng.random() < 0.5 else gap + one
+    pair = before + middle + behind, before + other + behind
+    return pair if rng.random() < 0.5 else pair[::-1]
+
+
+def _uneven(rng: Random, length: int, letters: bytes) -> Pair:
+    """The query in the target, with all errors in 0 to 128 bases at its end, or none."""
+    begin = rng.randint(0, length // 2)
+    target = sequence(rng, begin + length, letters)
+    query, rest = target[begin:], rng.randint(0, 128)
+    query = query[:-rest] + mutated(rng, query[-rest:], letters, rng.choice((0, 0, 0.05))) if rest else query
+    return query, target + sequence(rng, rng.randint(0, length // 2), letters)
+
+
+_KINDS: Kinds = (
     _alike,
     _alike,
     _inside,
@@ -145,13 +187,20 @@ _KINDS: tuple[Callable[[Random, int, bytes], Pair], ...] = (
     _overlapping,
     _unlike,
     _disjoint,
+    _moved,
 )
+_OF_SIZE: dict[Size, Kinds] = {
+    BANDS: (_moved, _moved, _moved, _large_gap),
+    SLABS: (_uneven, _uneven, _uneven, _inside),
+    CLOSING: (_inside,),
+}
+_PLAIN = 0.8  # of blocks at limits: bands of bits are for no other letters
 _EMPTY = (0.01, 0.02, 0.03)  # of pairs whose query, target or both have no base
 
 
-def pair(rng: Random, length: int, letters: bytes, inside: float = 0.0) -> Pair:
+def pair(rng: Random, length: int, letters: bytes, inside: float = 0.0, kinds: Kinds = _KINDS) -> Pair:
     """Draw a pair whose target has about `length` bases; `inside`: the share of queries in far longer targets."""
-    kind = _short_inside if rng.random() < inside else rng.choice(_KINDS)
+    kind = _short_inside if rng.random() < inside else rng.choice(kinds)
     query, target = kind(rng, length, letters)
     if (empty := rng.random()) < _EMPTY[-1]:
         query, target = [(b"", target), (query, b""), (b"", b"")][sum(empty > share for share in _EMPTY[:-1])]
@@ -163,8 +212,17 @@ def size_of(rng: Random) -> Size:
     return rng.choices(SIZES, [size.share for size in SIZES])[0]
 
 
+def limit_of(mode: Mode, metric: Metric) -> Size:
+    """Return the size of pairs at the limits of what kernels of a mode and a metric prove."""
+    if mode in (Mode.HW, Mode.ENDS_FREE):
+        return SLABS
+    return CLOSING if (mode, metric) == (Mode.GLOBAL, Metric.AFFINE2P) else BANDS
+
+
 def block(rng: Random, size: Size, rule: Ambiguous, inside: float = 0.0) -> list[Pair]:
     """Draw a block of pairs over one alphabet; `inside` as in `pair`."""
-    letters = alphabet(rng, rule)
+    letters = b"ACGT" if size in _OF_SIZE and rng.random() < _PLAIN else alphabet(rng, rule)
     count = rng.randint(*size.pairs)
-    return [pair(rng, rng.randint(size.shortest, size.longest), letters, inside) for _ in range(count)]
+    kinds = _OF_SIZE.get(size, _KINDS)
+    inside = inside if kinds is _KINDS else 0.0
+    return [pair(rng, rng.randint(size.shortest, size.longest), letters, inside, kinds) for _ in range(count)]

@@ -39,7 +39,7 @@ def _pieces(rng: Random) -> tuple[int, int, int, int]:
     o, e = opening(rng), cost(rng)
     kind = rng.choice(("cross", "cross", "cross", "any", "never", "always", "equal", "no opening", "falling"))
     if kind == "cross":  # cheaper from some length on, mostly within reach
-        smaller = rng.randint(1, e)
+        smaller = max(1, rng.choice((e - 1, rng.randint(1, e))))
         return o, e, min(o + (e - smaller) * rng.randint(0, 12) + rng.randint(0, 3), MAX_PENALTY), smaller
     if kind == "never":
         return o, e, min(o + cost(rng, 0), MAX_PENALTY), min(e + cost(rng, 0), MAX_PENALTY)

@@ -83,7 +83,7 @@ def ways_of(rng: Random, spec: AlignSpec, size: Size, best: Optima) -> list[tupl
     found: list[tuple[AlignSpec, Way]] = []
     kernels = [None, *CPU_KERNELS]
     if size.longest > _LONG:  # one pair takes as long as all others: some kernels, and another block has the others
-        kernels = rng.sample(kernels, 3)
+        kernels = [None, *size.kernels] if size.kernels else rng.sample(kernels, 3)
     for kernel in kernels:
         sets = instruction_sets()
         rng.shuffle(sets)
