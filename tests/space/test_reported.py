@@ -9,7 +9,7 @@ import pytest
 import wfacli
 from wfacli._native import instruction_sets
 from wfacli.batch import Status
-from wfacli.config import Heuristics, Limits
+from wfacli.config import WHOLE, Heuristics, Limits
 from wfacli.dispatch import candidates
 from wfacli.forecast import CPU_KERNELS, DIFFERENCE, INSIDE, READS, on_gpu
 
@@ -221,3 +221,22 @@ def test_costs_at_the_edge_of_a_gpu_band(values, band):
     """What lies beside a band of threads lacked a tag, and so passed for a cost that is still exact, one less."""
     pairs = [(bases(seed, 120), bases(seed + 9, 120)) for seed in range(6)]
     assert_exact(pairs, spec_of("linear", values), Way(GPU, f"gpu-dp-{band}"), 200)
+
+
+SWEPT = [(4, 6, 4, 60, 1), (4, 6, 2, 24, 1), (2, 6, 2, 24, 1), (4, 10, 2, 24, 1), (4, 24, 1, 6, 2)]
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("match", [0, 3, 7])
+@pytest.mark.parametrize("values", SWEPT, ids=str)
+def test_bands_in_memory_do_not_open_on_the_way_back(values, match, isa):
+    """Windows wider than the rows that a band of a query with free ends keeps overflowed: right scores, wrong paths."""
+    rng = Random(f"{values} {match}")
+    for free in ((WHOLE, 0, 0, 0), (0, WHOLE, 0, 0), (WHOLE, 0, 2, 5), (50, 20, 2, 0), (0, 0, WHOLE, 9)):
+        pairs = []
+        for _ in range(40):
+            target = bases(rng.random(), rng.randint(60, 220))
+            query = mutated(rng, target, b"ACGT", rng.choice((0.02, 0.1, 0.2)))[: rng.randint(50, 220)]
+            pairs.append((query, target))
+        spec = spec_of("affine2p", values, match=match, mode="ends-free", free=free)
+        assert_exact(pairs, spec, Way(kernel=DIFFERENCE, isa=isa))

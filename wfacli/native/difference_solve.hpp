@@ -202,6 +202,7 @@ class Difference {
       return;
     }
     const Frame frame = framed(band.first(rows_.row), rounded(cells), corner);
+    if (!table && opens(frame, corner)) return wide_.run(rows_, count, band, corner, tracked);
     if (tracked) {
       const std::int32_t lo = larger(larger(rows_.lo, frame.slot), rows_.row - t_.target_len);
       const std::int32_t hi = smaller(smaller(rows_.hi, frame.slot + frame.cells - 1), t_.query_len);
@@ -223,6 +224,29 @@ class Difference {
     if (low_edge) slot = larger(slot, rows_.lo);
     if (high_edge && slot + cells - 1 > rows_.hi) cells = smaller(cells, rounded(rows_.hi - slot + 1));
     return {slot, cells};
+  }
+
+  // Whether a window begins beside cells of the corner that hold no cost, as those of a narrow band in memory do not. What
+  // would be made up for them falls along diagonals as soon as gaps come there from inside, by more than a lane holds.
+  bool opens(const Frame& frame, const Corner& corner) const {
+    const std::int32_t least = larger(0, rows_.row - corner.target_len), most = smaller(rows_.row, corner.query_len);
+    return (rows_.lo > least && frame.slot < rows_.lo) ||
+           (rows_.hi < most && frame.slot + frame.cells - 1 > rows_.hi);
+  }
+
+  // A band in memory for `count` rows, of which `table` takes the planes that a window would keep.
+  void keep_band(const Band& band, const Corner& corner, std::int32_t count, const Frame& frame, Lane* table) {
+    const std::size_t bytes = static_cast<std::size_t>(frame.cells) * sizeof(Lane);
+    for (std::int32_t k = 1; k <= count; ++k, table += S::kPlanes * frame.cells) {
+      wide_.run(rows_, 1, band, corner, nullptr);
+      const std::int32_t slot = frame.slot + (k >> 1);
+      for (int x = 0; x < S::kPlanes; ++x) {
+        const int g = x % (S::kPlanes / 2);
+        const bool insertion = x < S::kPlanes / 2, by_rise = S::kPieces == 0 || s_.opens_freely(g);
+        const int array = by_rise ? (insertion ? Rows<S>::kU : Rows<S>::kV) : (insertion ? Rows<S>::kA : Rows<S>::kB) + g;
+        std::memcpy(table + x * frame.cells, rows_.array[array] + slot, bytes);
+      }
+    }
   }
 
   void window(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
@@ -288,7 +312,10 @@ class Difference {
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
     const Frame frame = framed(from.row - place.j, piece_cells_, corner);
     const Piece piece{from.row, frame.cells, frame.slot, 0};
-    window(frame.cells, count, frame.slot, nullptr, table_at(0));
+    if (opens(frame, corner))
+      keep_band(band, corner, count, frame, table_at(0));
+    else
+      window(frame.cells, count, frame.slot, nullptr, table_at(0));
     walk.back(piece, table_at(0), place);
     return Status::Ok;
   }
