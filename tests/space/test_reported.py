@@ -230,7 +230,7 @@ SWEPT = [(4, 6, 4, 60, 1), (4, 6, 2, 24, 1), (2, 6, 2, 24, 1), (4, 10, 2, 24, 1)
 @pytest.mark.parametrize("match", [0, 3, 7])
 @pytest.mark.parametrize("values", SWEPT, ids=str)
 def test_bands_in_memory_do_not_open_on_the_way_back(values, match, isa):
-    """Windows wider than the rows that a band of a query with free ends keeps overflowed: right scores, wrong paths."""
+    """Windows wider than the rows that such a band keeps overflowed: right scores, wrong paths."""
     rng = Random(f"{values} {match}")
     for free in ((WHOLE, 0, 0, 0), (0, WHOLE, 0, 0), (WHOLE, 0, 2, 5), (50, 20, 2, 0), (0, 0, WHOLE, 9)):
         pairs = []
