@@ -97,8 +97,12 @@ def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: b
     assert process.stdin
     process.stdin.write(fasta(["ACGT"] * 10))
     process.stdin.flush()
-    wait_until(lambda: any(b"--no-PG" in Path(f"/proc/{one}/cmdline").read_bytes() for one in children(process)))
-    (child,) = children(process)
+
+    def samtools() -> list[int]:
+        return [one for one in children(process) if b"--no-PG" in Path(f"/proc/{one}/cmdline").read_bytes()]
+
+    wait_until(lambda: bool(samtools()))
+    (child,) = samtools()
     os.kill(child, signal.SIGSTOP)
     fed = Path(f"/proc/{child}/fd/0").readlink()
     assert holds_open(process.pid, fed)
