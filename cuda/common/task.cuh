@@ -7,7 +7,9 @@
 namespace wfacli {
 
 // Values of wfacli.batch.Status.
-enum class Status : std::uint8_t { Ok, ScoreLimit, MemoryLimit, LengthLimit, Dropped, Unsupported };
+enum class Status : std::uint8_t {
+  Ok, ScoreLimit, MemoryLimit, LengthLimit, Dropped, Unsupported, WorkLimit, ScoreRange
+};
 
 // Operations of a CIGAR as BAM numbers them; an element is length << 4 | operation.
 enum Op : std::uint32_t { kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
