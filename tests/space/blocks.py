@@ -15,14 +15,15 @@ from wfacli.config import AlignSpec, Metric, Mode
 
 from .check import SECONDS, Failure, failures, status_name
 from .oracle import optima
-from .pairs import Pair, Size, block, limit_of, size_of
+from .pairs import Pair, Size, block, limits_of, size_of
 from .run import Answers
 from .shrink import as_test, shrunk
 from .specs import STRATA, spec, written
 from .ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
 
 CHOSEN, UNKNOWN = "chosen", "unknown"
-_LIMITS = 8  # one of so many blocks of a stratum has pairs at the limits of what kernels prove
+# Of every eight blocks of a stratum the last has pairs at the first limit of its kernels, the fourth at the second.
+_LIMITS = 8
 _INSIDE = 0.4  # of pairs whose targets have free ends: queries far shorter than their targets
 
 
@@ -42,11 +43,20 @@ class Block:
         """Draw a block; strata take turns."""
         rng = Random(f"{seed}:{index}")
         mode, metric = STRATA[index % len(STRATA)]
-        size = limit_of(mode, metric) if index // len(STRATA) % _LIMITS == _LIMITS - 1 else size_of(rng)
+        size = _limit(mode, metric, index // len(STRATA)) or size_of(rng)
         chosen = spec(rng, mode, metric, size.longest)
         inside = _INSIDE if mode in (Mode.HW, Mode.ENDS_FREE) else 0.0
         pairs = block(rng, size, chosen.ambiguous, inside)
         return cls(seed, index, size, chosen, pairs, rng)
+
+
+def _limit(mode: Mode, metric: Metric, turn: int) -> Size | None:
+    """The size of the pairs of a stratum's turn where they are at a limit: of two, each in a turn of its own."""
+    limits, part = limits_of(mode, metric), _LIMITS // 2
+    at = turn % _LIMITS
+    if at == _LIMITS - 1:
+        return limits[0]
+    return limits[1] if len(limits) > 1 and at == part - 1 else None
 
 
 @dataclass

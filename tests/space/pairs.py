@@ -47,11 +47,12 @@ SIZES = (
     Size(0.01, 1500, 4990, (1, 3)),
 )
 # Pairs at the limits of what kernels prove: with as many edits as bands of bits prove at most (_PROVED); queries that
-# are a little longer than a slab of 512 rows (native/inside.hpp); large gaps, in bands that close in every 256 rows
-# (native/difference_solve.hpp).
+# are a little longer than a slab of 512 rows (native/inside.hpp); large gaps, in bands that close in every 256 rows;
+# windows of the traceback that are wider than the rows of a band in memory (both native/difference_solve.hpp).
 BANDS = Size(0, 280, 330, (24, 36))
 SLABS = Size(0, 515, 640, (8, 12), (INSIDE, INSIDE))
 CLOSING = Size(0, 500, 700, (50, 70), (DIFFERENCE,))
+WINDOWS = Size(0, 60, 220, (60, 90), (DIFFERENCE,))
 _PROVED = (64, 128, 256, 260, 512, 520)  # edits; of stripes 260 or 520 (native/bits_band.hpp)
 
 
@@ -193,6 +194,7 @@ _OF_SIZE: dict[Size, Kinds] = {
     BANDS: (_moved, _moved, _moved, _large_gap),
     SLABS: (_uneven, _uneven, _uneven, _inside),
     CLOSING: (_inside,),
+    WINDOWS: (_alike, _alike, _alike, _overlapping),
 }
 _PLAIN = 0.8  # of blocks at limits: bands of bits are for no other letters
 _EMPTY = (0.01, 0.02, 0.03)  # of pairs whose query, target or both have no base
@@ -212,11 +214,13 @@ def size_of(rng: Random) -> Size:
     return rng.choices(SIZES, [size.share for size in SIZES])[0]
 
 
-def limit_of(mode: Mode, metric: Metric) -> Size:
-    """Return the size of pairs at the limits of what kernels of a mode and a metric prove."""
+def limits_of(mode: Mode, metric: Metric) -> tuple[Size, ...]:
+    """Return the sizes of pairs at the limits of what kernels of a mode and a metric prove."""
+    if mode is Mode.ENDS_FREE and metric is Metric.AFFINE2P:
+        return (WINDOWS, SLABS)
     if mode in (Mode.HW, Mode.ENDS_FREE):
-        return SLABS
-    return CLOSING if (mode, metric) == (Mode.GLOBAL, Metric.AFFINE2P) else BANDS
+        return (SLABS,)
+    return (CLOSING,) if (mode, metric) == (Mode.GLOBAL, Metric.AFFINE2P) else (BANDS,)
 
 
 def block(rng: Random, size: Size, rule: Ambiguous, inside: float = 0.0) -> list[Pair]:

@@ -37,7 +37,11 @@ def opening(rng: Random) -> int:
 def _pieces(rng: Random) -> tuple[int, int, int, int]:
     """Two pieces of a gap, by what the second one is beside the first one."""
     o, e = opening(rng), cost(rng)
-    kind = rng.choice(("cross", "cross", "cross", "any", "never", "always", "equal", "no opening", "falling"))
+    kind = rng.choice(
+        ("usual", "usual", "cross", "cross", "cross", "any", "never", "always", "equal", "no opening", "falling")
+    )
+    if kind == "usual":  # as aligners of reads have them
+        return rng.randint(4, 24), rng.randint(2, 4), rng.randint(6, 60), rng.randint(1, 2)
     if kind == "cross":  # cheaper from some length on, mostly within reach
         smaller = max(1, rng.choice((e - 1, rng.randint(1, e))))
         return o, e, min(o + (e - smaller) * rng.randint(0, 12) + rng.randint(0, 3), MAX_PENALTY), smaller
