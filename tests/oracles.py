@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import edlib
 import parasail
-import pywfa
 
 from tests.oracle_spans import EXTENSION as EXTENSION
 from tests.oracle_spans import GLOBAL as GLOBAL
@@ -26,6 +26,9 @@ from tests.oracle_spans import optima as optima
 from tests.oracle_spans import replay_span as replay_span
 from tests.oracle_spans import runs_of as runs_of
 from tests.oracle_spans import score_of as score_of
+
+if TYPE_CHECKING:
+    import pywfa
 
 Costs = tuple[int, int, int]
 
@@ -133,6 +136,8 @@ def _clipped(ends: Ends, query: bytes, target: bytes) -> tuple[int, ...]:
 
 @functools.cache
 def _pywfa_aligner(scheme: Scheme, free: tuple[int, int, int, int]) -> pywfa.WavefrontAligner:
+    import pywfa  # it has no wheels: a machine without it runs the tests that do not ask for it
+
     (o, e), (o2, e2) = (*scheme.gaps, *scheme.gaps)[:2]
     names = ("pattern_begin_free", "pattern_end_free", "text_begin_free", "text_end_free")
     return pywfa.WavefrontAligner(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import re
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -304,3 +306,10 @@ def test_jobs_begin_while_one_is_under_way():
 def _soon(happened) -> bool:
     pause = threading.Event()
     return any(happened() or pause.wait(0.002) for _ in range(5000))
+
+
+def test_memory_that_comes_back_as_the_program_ends_says_nothing():
+    """Nothing can be imported any more then, and numpy imports to tell an address."""
+    code = "import builtins; from wfacli.gpu.lending import Lender; builtins.kept = Lender().lend_early(64)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -24,14 +24,15 @@ class _Loan:
     No array itself: numpy leaves out arrays between a view and the memory, and one that is left out may go too early.
     """
 
-    __slots__ = ("__array_interface__", "_back", "_memory")
+    __slots__ = ("__array_interface__", "_address", "_back", "_memory")
 
-    def __init__(self, memory: U8, back: Callable[[U8], None]) -> None:
+    def __init__(self, memory: U8, back: Callable[[int], None]) -> None:
         self.__array_interface__ = memory.__array_interface__
         self._memory, self._back = memory, back
+        self._address: int = memory.ctypes.data  # read now: numpy imports to tell it, which fails as the program ends
 
     def __del__(self) -> None:
-        self._back(self._memory)
+        self._back(self._address)
 
 
 class Lender:
@@ -116,8 +117,9 @@ class Lender:
         self._all.clear()
         self._free.clear()
 
-    def _come_back(self, memory: U8) -> None:
-        if not self._closed and memory.ctypes.data in self._all:
+    def _come_back(self, address: int) -> None:
+        memory = None if self._closed else self._all.get(address)
+        if memory is not None:
             self._free.append(memory)
 
     def _fitting(self, nbytes: int) -> tuple[U8 | None, U8 | None]:

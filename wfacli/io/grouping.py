@@ -35,10 +35,9 @@ def grouped_mappings(source: Source) -> Source:
             _regroup(source.path, plain, regrouped)
             # It has no name, so that nothing is left of it after a kill.
             regrouped.seek(0)
-            other = Source(f"/dev/fd/{regrouped.fileno()}")
+            other = Source(f"/dev/fd/{regrouped.fileno()}", f"{source.path} in groups")
     except OSError as error:
         raise InputError(source.path, f"cannot be put in order, in {tempfile.gettempdir()}: {error}") from None
-    other.path = f"{source.path} in groups"
     source.close()
     return other
 

@@ -183,9 +183,8 @@ class MapperFiles(MappedFiles):
         if not _comes_once(path):
             return Source(path)
         double = Doubled(path)
-        source = Source(f"/dev/fd/{double.readers[1]}")
+        source = Source(f"/dev/fd/{double.readers[1]}", path)
         double.close_reader(1)
-        source.path = path
         self._doubled[path] = double
         return source
 

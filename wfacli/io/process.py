@@ -40,11 +40,10 @@ class Process:
         )
         assert self._child.stdout
         try:
-            self.source = Source(f"/dev/fd/{self._child.stdout.fileno()}")
+            self.source = Source(f"/dev/fd/{self._child.stdout.fileno()}", path)
         except BaseException:
             self.close()
             raise
-        self.source.path = path
 
     def finished(self, seconds: float | None = None) -> None:
         """Waits for its end, or so long. Raises InputError where it has failed, so that something may be missing."""

@@ -90,9 +90,9 @@ class Source:
         size: bytes as stored, or None where that is unknown.
     """
 
-    def __init__(self, path: str) -> None:
-        """Opens a path. Raises InputError."""
-        self.path = path
+    def __init__(self, path: str, called: str | None = None) -> None:
+        """Opens a path, which errors call by another name where one is given. Raises InputError."""
+        self.path = called or path
         if not path:
             raise InputError("input", "the file name is empty")
         try:
@@ -102,7 +102,7 @@ class Source:
             self.regular = stat.S_ISREG(mode.st_mode)
             own_position = os.lseek(0, 0, os.SEEK_CUR) if self.regular and path == "-" else None
         except OSError as error:
-            raise InputError(path, error.strerror or str(error)) from None
+            raise InputError(self.path, error.strerror or str(error)) from None
         self.size = mode.st_size if self.regular else None
         self._raw = _Raw(file, own_position)
         self._bgzf = self._plain = self._zstd = False
