@@ -60,8 +60,8 @@ ScoresOption = Annotated[
         "--scores",
         metavar="M,X,O,E",
         show_default="2,4,4,2",
-        help="What a match scores, and what a mismatch, a gap's opening and each of its letters cost: a gap of l "
-        "letters costs o + l·e.",
+        help="Score of a match, and penalties of a mismatch, a gap opening and a gap extension: a gap of l "
+        "letters costs o + l·e. 0 to 127 each.",
         rich_help_panel=_SCORING,
     ),
 ]
@@ -92,7 +92,7 @@ NScoreOption = Annotated[
         "--n-score",
         metavar="N",
         show_default="a mismatch",
-        help="What N and other letters than A C G T U score against any letter; not with --matrix.",
+        help="Score of N, and of any other base than A C G T U, beside any base (-127 to 127); not with --matrix.",
         rich_help_panel=_SCORING,
     ),
 ]

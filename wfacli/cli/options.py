@@ -104,8 +104,8 @@ FreeOption = Annotated[
         "--free",
         metavar="QB,QE,TB,TE",
         show_default=False,
-        help="Bases that ends-free may leave unaligned at the query's begin and end and the target's begin and end; "
-        "'all' for the whole sequence.",
+        help="Bases that ends-free may leave unaligned: at the query's begin, its end, the target's begin, its end. "
+        "At either end, one of the two sequences at most is left unaligned. 'all' for the whole sequence.",
         rich_help_panel=_SPAN,
     ),
 ]
@@ -158,7 +158,8 @@ MaxMemoryOption = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Memory that a thread may use for a pair, like 500M or 2G. Longer pairs take more time instead.",
+        help="Memory that a thread may use for a pair, 1M or more, like 500M or 2G. Longer pairs take more time "
+        "instead.",
         rich_help_panel=_ENGINE,
     ),
 ]
