@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import wfacli
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 
 ERRORS = (0.02, 0.05)
 PAIRS = 100_000  # of the table; fewer are a part

@@ -28,7 +28,7 @@ from rich.table import Table
 
 from wfacli._native import keep_memory_flat
 from wfacli.config import EngineName, Heuristics
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
 
 TIMED = {

@@ -26,14 +26,14 @@ from typing import Any
 import harness
 
 from wfacli._native import keep_memory_flat
-from wfacli.batch import PairBatch
 from wfacli.config import AlignSpec, EngineName
-from wfacli.cores import usable_cores
+from wfacli.core.batch import PairBatch
+from wfacli.core.cores import usable_cores
 from wfacli.engines.choice import count_devices
-from wfacli.io.reader import PairFiles, layout_of, read_batches
+from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import TIMED as ENGINE
 from wfacli.measure.engine import Engine
-from wfacli.run import shared_out
+from wfacli.run.align import shared_out
 
 TIMED = {
     "engine": ENGINE + "; letters page-locked once",

@@ -31,12 +31,12 @@ from pathlib import Path
 from typing import Any
 
 from wfacli import _native
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
-from wfacli.gpu.build import build_rows
-from wfacli.gpu.cache import Cache
-from wfacli.gpu.catalogue import ROWS, Row
-from wfacli.gpu.compiler import Compiler, find_nvcc, nvcc_version
+from wfacli.gpu.build.cache import Cache
+from wfacli.gpu.build.compiler import Compiler, find_nvcc, nvcc_version
+from wfacli.gpu.build.package import build_rows
+from wfacli.gpu.kernels.catalogue import ROWS, Row
 from wfacli.measure.machine import commit
 
 HERE = Path(__file__).parent

@@ -25,16 +25,17 @@ from wfacli._native import (
     estimate_edits,
     format_batch,
 )
-from wfacli.batch import I32, PairBatch, PartialResult
 from wfacli.config import AlignSpec, Format, FreeEnds, Limits, Metric, Mode, OutputSpec, Penalties
-from wfacli.engines import cpu, extend
+from wfacli.core.batch import I32, PairBatch, PartialResult
+from wfacli.engines import cpu
+from wfacli.engines import extend_cpu as extend
 from wfacli.engines.parts import gather
-from wfacli.forecast import INSIDE, KERNELS, READS, TABLE
-from wfacli.io.format import Formatter
+from wfacli.io.write.format import Formatter
 from wfacli.measure.work import Work, pairs_in_memory
+from wfacli.plan.forecast import INSIDE, KERNELS, READS, TABLE
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
-from wfacli.simulate import PairsFormat, PairsSpec, simulator
+from wfacli.simulate.pairs import PairsFormat, PairsSpec, simulator
 
 ISA = "x86-64-v3"  # valgrind knows no AVX-512
 ALL_LETTERS = 1 << 40

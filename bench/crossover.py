@@ -1,9 +1,9 @@
-"""Measures each kernel by itself over lengths and errors, and fits the models of wfacli/tuning.py.
+"""Measures each kernel by itself over lengths and errors, and fits the models of wfacli/plan/tuning.py.
 
     python bench/crossover.py [--quick]
 
 Every pair is forced through one kernel (what it hands on is left out); one thread, with CIGARs, best of three.
-Prints the models in microseconds, to be put into wfacli/tuning.py, and keeps the measurement in bench/results.
+Prints the models in microseconds, to be put into wfacli/plan/tuning.py, and keeps the measurement in bench/results.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pairs import mutated
 from rich.console import Console
 from rich.table import Table
 
-from wfacli import dispatch, forecast
-from wfacli.batch import PairBatch, Status
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.batch import PairBatch, Status
 from wfacli.engines.cpu import CpuEngine
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import dispatch, forecast
 
 LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
 ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)

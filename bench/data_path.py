@@ -24,12 +24,12 @@ from pairs import mutated
 
 from wfacli._native import keep_memory_flat
 from wfacli.config import CPU_BATCH, AlignSpec, Format, Limits, OutputSpec
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
-from wfacli.io.format import Formatter
-from wfacli.io.reader import PairFiles, read_batches
-from wfacli.stats import Stats
+from wfacli.io.read.reader import PairFiles, read_batches
+from wfacli.io.write.format import Formatter
+from wfacli.plan.estimate import with_estimates
 
 TIMED = {
     "wfacli": "opening two files to the last batch of pairs in memory: checked, names, letters, qualities",
@@ -94,7 +94,7 @@ def compressed(path: Path, how: str) -> Path:
 
         pysam.tabix_compress(str(path), str(packed), force=True)
     else:
-        from wfacli.io.sources import zstd
+        from wfacli.io.read.sources import zstd
 
         packed.write_bytes(zstd.compress(path.read_bytes()))
     return packed

@@ -29,13 +29,15 @@ from peers.distance_work import Row, Work
 from rich.console import Console
 from rich.table import Table
 
-from wfacli.cores import usable_cores
-from wfacli.distance import cpu, gpu_bits, gpu_wavefront
-from wfacli.distance.solver import Pair
+from wfacli.core.cores import usable_cores
+from wfacli.core.stats import peak_memory
 from wfacli.errors import DeviceError, WfacliError
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.driver import Driver
-from wfacli.stats import peak_memory
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.solve.base import Pair
+from wfacli.solve.distance import cpu
+from wfacli.solve.gpu import bits as gpu_bits
+from wfacli.solve.gpu import wavefront as gpu_wavefront
 
 TIMED = {
     "seconds": "one run, from letters in memory to the distance, copies to a card included; kernels are loaded before",

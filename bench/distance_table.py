@@ -35,10 +35,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.driver import Driver
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
 
 TIMED = {
     "seconds": "one pair, from letters in memory to the distance; no file, no start; best of the repeats, fewer of"

@@ -34,14 +34,14 @@ from rich.table import Table
 from steps import ALL, BENCH, Files, Step, lacking
 from turns import Clock, Turn
 
-from wfacli.cores import usable_cores
-from wfacli.gpu.presence import may_have_card
+from wfacli.core.cores import usable_cores
+from wfacli.gpu.runtime.presence import may_have_card
 from wfacli.measure.session import NO_TIME
 
 HERE = Path(__file__).parent
 QUICK_RESULTS = HERE.parent / "out" / "bench-quick"
 PAGES = ("page.py", "papers_page.py", "readme.py")
-OPENED = "from wfacli.gpu.cuda_driver import CudaDriver; CudaDriver().close()"
+OPENED = "from wfacli.gpu.runtime.cuda_driver import CudaDriver; CudaDriver().close()"
 console = Console(width=max(Console().width, 110))
 
 

@@ -21,14 +21,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from host_path import StandIn, cpu_seconds
 
 from wfacli._native import keep_memory_flat
-from wfacli.batch import PairBatch, Records
 from wfacli.config import GPU_BATCH, Limits
-from wfacli.engines.extend import ExtendEngine, extend_batch
+from wfacli.core.batch import PairBatch, Records
+from wfacli.core.stats import Stats
+from wfacli.engines.extend_cpu import ExtendEngine, extend_batch
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.run import SWITCH_BESIDE_A_CARD
+from wfacli.run.align import SWITCH_BESIDE_A_CARD
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
-from wfacli.stats import Stats
 
 
 def batch_of(lengths: np.ndarray, number: int) -> PairBatch:

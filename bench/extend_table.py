@@ -25,10 +25,10 @@ import harness
 from peers.build import CACHE, RECIPES, Unavailable, _unpacked
 
 from wfacli._native import CancelFlag, Extender
-from wfacli.batch import PairBatch, Status, every_row
 from wfacli.config import Limits
-from wfacli.engines.extend import native_options
-from wfacli.io.memory import pairs_of
+from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.engines.extend_cpu import native_options
+from wfacli.io.read.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

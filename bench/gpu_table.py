@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wfacli._native import keep_memory_flat
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 
 TIMED = {
     "seconds": "all pairs of a row, from sequences in memory to costs, and alignments, in memory; no file, no start",

@@ -33,15 +33,15 @@ from rich.table import Table
 from sw_ours import Ours
 
 from wfacli._native import keep_memory_flat
-from wfacli.batch import PairBatch
 from wfacli.config import GPU_BATCH, Limits
-from wfacli.cores import usable_cores
-from wfacli.engines.extend import ExtendEngine, extend_batch
+from wfacli.core.batch import PairBatch
+from wfacli.core.cores import usable_cores
+from wfacli.core.stats import Stats
+from wfacli.engines.extend_cpu import ExtendEngine, extend_batch
 from wfacli.errors import DeviceError
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
-from wfacli.stats import Stats
 
 RULES = Rules(2, 4, 4, 2, band=751, zdrop=400)  # AGAThA's defaults, which are minimap2's for noisy long reads
 SCHEME = Scheme.of_scores(RULES.match, RULES.mismatch, RULES.open, RULES.extend)

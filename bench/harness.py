@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wfacli._native import instruction_sets
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 from wfacli.measure.machine import commit, header, machine
 from wfacli.measure.spread import Spread
 

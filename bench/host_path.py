@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 
 from wfacli._native import keep_memory_flat
-from wfacli.batch import PairBatch, Records
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.batch import PairBatch, Records
+from wfacli.core.stats import Stats
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_in_turn, turns_of
-from wfacli.gpu import task
-from wfacli.gpu.catalogue import Row
-from wfacli.gpu.driver import Card, Memory
-from wfacli.run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
-from wfacli.stats import Stats
+from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.runtime import task
+from wfacli.gpu.runtime.driver import Card, Memory
+from wfacli.run.align import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 
 LENGTH, EDITS = 150, 3
 

@@ -23,20 +23,20 @@ from rich.console import Console
 from rich.table import Table
 
 from wfacli._native import keep_memory_flat
-from wfacli.batch import PairBatch, Status, every_row
 from wfacli.config import AlignSpec, Metric, Penalties
-from wfacli.cores import usable_cores
-from wfacli.dispatch import Route
+from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.cores import usable_cores
+from wfacli.core.stats import Stats
 from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
-from wfacli.estimate import with_estimates
-from wfacli.gpu.catalogue import BITS
-from wfacli.gpu.compiler import Compiler
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.wfa import VARIANTS
+from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.kernels.catalogue import BITS
+from wfacli.gpu.kernels.wfa import VARIANTS
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.work import Work, letters, pairs_in_memory
-from wfacli.run import MOST_BESIDE_A_CARD
-from wfacli.stats import Stats
+from wfacli.plan.dispatch import Route
+from wfacli.plan.estimate import with_estimates
+from wfacli.run.align import MOST_BESIDE_A_CARD
 
 TIMED = {
     "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",

@@ -30,14 +30,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from wfacli.cores import usable_cores
-from wfacli.gpu.catalogue import Row
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.local import Build
-from wfacli.local.found import Found
-from wfacli.local.gpu_local import GpuLocal
-from wfacli.local.gpu_walk import Walk
+from wfacli.core.cores import usable_cores
+from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.kernels.local import Build
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.scoring.scheme import Scheme
+from wfacli.solve.gpu.local import GpuLocal
+from wfacli.solve.gpu.local_walk import Walk
+from wfacli.solve.local.found import Found
 
 TIMED = {
     "letters": "seconds of the card's memory and of both sequences' way there, from codes in memory",

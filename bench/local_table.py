@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wfacli import _native
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 from wfacli.scoring.scheme import Scheme
 
 TIMED = {

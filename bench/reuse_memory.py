@@ -18,11 +18,11 @@ from pairs import mutated
 
 from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
-from wfacli.io.memory import pairs_of
-from wfacli.stats import Stats
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.estimate import with_estimates
 
 SHAPES = ((75, 0.01, 8000), (150, 0.02, 8000), (150, 0.12, 3900), (1000, 0.08, 96), (5000, 0.15, 4))
 

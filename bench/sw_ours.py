@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from wfacli.batch import PairBatch, Status, every_row
 from wfacli.config import Limits
-from wfacli.dispatch import Route
-from wfacli.engines.extend import KERNEL, ExtendEngine
+from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.stats import Stats
+from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu.compiler import Compiler
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.run import MOST_BESIDE_A_CARD
+from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.plan.dispatch import Route
+from wfacli.run.align import MOST_BESIDE_A_CARD
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
-from wfacli.stats import Stats
 
 SCORES = "2,4,4,2"
 CHECKED = 300  # pairs of a row

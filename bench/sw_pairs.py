@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from wfacli import Aligner
-from wfacli.batch import PairBatch
-from wfacli.io.memory import pairs_of
+from wfacli.core.batch import PairBatch
+from wfacli.io.read.memory import pairs_of
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 LEAST, MOST, MARGIN = 10, 3800, 0.2  # letters of a query; what a target has beyond its query's length

@@ -31,10 +31,10 @@ from sw_pairs import Pairs, equal, seeded
 from wfacli._native import keep_memory_flat
 from wfacli.config import GPU_BATCH
 from wfacli.errors import DeviceError
-from wfacli.gpu.compiler import Compiler
-from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.limits import bus_rate
-from wfacli.run import SWITCH_BESIDE_A_CARD
+from wfacli.run.align import SWITCH_BESIDE_A_CARD
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")

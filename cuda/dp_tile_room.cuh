@@ -73,7 +73,7 @@ WFACLI_DEVICE std::int32_t tile_band(const AlignTask& task, std::int32_t slot) {
   return task.bands ? task.bands[slot] : task.band;
 }
 
-// Whether 16 bits hold a pair's values in the sweep (widest of wfacli/gpu/tiles.py); `longer`: letters by which its
+// Whether 16 bits hold a pair's values in the sweep (widest of wfacli/gpu/kernels/tiles.py); `longer`: letters by which its
 // target is longer than the query.
 WFACLI_DEVICE bool tile_holds(const TileCosts& costs, std::int32_t longer, std::int32_t band) {
   std::int32_t opened = 0;
@@ -135,7 +135,7 @@ struct alignas(8 * kTilePieces) Edge {
   EdgeOfPair of[2];
 };
 
-// The group's piece of the workspace; wfacli/gpu/tiles.py mirrors it.
+// The group's piece of the workspace; wfacli/gpu/kernels/tiles.py mirrors it.
 struct TileRoom {
   // Words of a lane's state: values and insertions of its columns, the deletions that leave it, the corner before it.
   static constexpr int kWords = kTileColumns * (1 + kTilePieces) + kTilePieces + 1;

@@ -45,7 +45,7 @@ struct TileWave {
   std::int32_t done;    // of them
 };
 
-// The workspace: what is known of groups and of waves, then rooms. wfacli/gpu/tiles.py mirrors it.
+// The workspace: what is known of groups and of waves, then rooms. wfacli/gpu/kernels/tiles.py mirrors it.
 class TileTable {
  public:
   WFACLI_DEVICE explicit TileTable(const AlignTask& task) : task_(task), groups_((task.count - 1) / 2 + 1) {}

@@ -8,9 +8,9 @@
 // 1988, with one level of rows and columns that are kept).
 //
 // Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs times `stride` bytes of the
-// workspace (wfacli/gpu/tiles.py). With WFACLI_SPREAD they draw stripes (dp_tile_spread.cuh), and `stride` is all of the
+// workspace (wfacli/gpu/kernels/tiles.py). With WFACLI_SPREAD they draw stripes (dp_tile_spread.cuh), and `stride` is all of the
 // workspace. A pair whose band, one of task.bands or task.band diagonals, does not prove its cost gets ScoreLimit.
-// wfacli/gpu/tiles.py says which costs and bands 16 bits suffice for.
+// wfacli/gpu/kernels/tiles.py says which costs and bands 16 bits suffice for.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_SPREAD: 1 where any
 // warp of the card takes stripes of any two pairs; 32 lanes. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for

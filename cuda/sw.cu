@@ -9,7 +9,7 @@
 // workspace, or directions of all cells, where there are few; then the way back is sw_walk.cu's, which no lane of a
 // group has to wait for.
 //
-// 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/sw.py says which they
+// 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/kernels/sw.py says which they
 // hold.
 //
 // Warps draw slots from task.next. They are as many as are resident; but where directions of all cells are kept, in

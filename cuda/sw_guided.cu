@@ -4,7 +4,7 @@
 // together, follows the anti-diagonals that are complete, and stops where the extension ends, so that the next pairs take
 // its place (as subwarps are joined anew in AGAThA, Park et al. 2024).
 //
-// 16 bits: wfacli/gpu/sw_guided.py says which pairs they hold. A pair gets Unsupported whose end is not
+// 16 bits: wfacli/gpu/kernels/sw_guided.py says which pairs they hold. A pair gets Unsupported whose end is not
 // certain (sw_guided_drop.cuh). An extension without drops has the greatest `drop` there is.
 //
 // Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (GuidedRoom), a warp

@@ -52,7 +52,7 @@ struct Slice {
   WFACLI_DEVICE std::int32_t last() const { return first + rows - 1; }
 };
 
-// The group's piece of the workspace; wfacli/gpu/sw_guided.py mirrors it.
+// The group's piece of the workspace; wfacli/gpu/kernels/sw_guided.py mirrors it.
 //
 // An edge is found by its row, counted from the first stripe, an anti-diagonal by twice that stripe's columns: in rings,
 // since only those of some stripes are of use at a time. What lanes find best of anti-diagonals comes in the order in

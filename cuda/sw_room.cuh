@@ -151,7 +151,7 @@ struct alignas(8) Edge {
   }
 };
 
-// The group's piece of the workspace; wfacli/gpu/sw.py mirrors it.
+// The group's piece of the workspace; wfacli/gpu/kernels/sw.py mirrors it.
 struct Room {
   static constexpr int kWords = 2 * kColumns + 3;   // of a lane's state
   static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of a row

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from wfacli.gpu.diagnosis import installed_driver
+from wfacli.gpu.runtime.diagnosis import installed_driver
 
 
 def smi(*arguments: str) -> list[str]:

@@ -22,8 +22,8 @@ from .errors import InputError, UsageError, WfacliError
 
 if TYPE_CHECKING:
     from .api import Aligner, align, align_pairs, pack
-    from .batch import NO_SCORE, PairBatch, Status
     from .config import Heuristics, Limits
+    from .core.batch import NO_SCORE, PairBatch, Status
     from .results import Alignment, AlignmentBatch
 
 __version__ = "0.1.0"
@@ -49,7 +49,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # The functions need numpy; the command line starts without waiting for what it may not use.
     if name in __all__:
-        from . import api, batch, config, results
+        from . import api, config, results
+        from .core import batch
 
         modules = (api, batch, config, results)
         value = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))

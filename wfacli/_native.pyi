@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .batch import I32, I64, U8, U32, U64, AlignmentBatch, PairBatch, PartialResult, Status
+from .core.batch import I32, I64, U8, U32, U64, AlignmentBatch, PairBatch, PartialResult, Status
 
 class Next(enum.Enum):
     FULL = 0

@@ -24,17 +24,17 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 
 from ._native import written_cigars
-from .batch import NO_SCORE, PairBatch, Status
 from .config import AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
-from .cores import usable_cores
+from .core.batch import NO_SCORE, PairBatch, Status
+from .core.cores import usable_cores
+from .core.stats import Stats
 from .engines.cpu import CpuEngine
 from .engines.rescue import align_batch
 from .engines.single import SingleEngine
 from .errors import UsageError
-from .estimate import with_estimates
-from .io.memory import Letters, Sequences, pairs_of
+from .io.read.memory import Letters, Sequences, pairs_of
+from .plan.estimate import with_estimates
 from .results import Alignment, AlignmentBatch
-from .stats import Stats
 
 MetricName = Metric | Literal["edit", "indel", "linear", "affine", "affine2p"]
 ModeName = Mode | Literal["global", "hw", "overlap", "ends-free", "extension"]

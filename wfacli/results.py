@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import batch
 from ._native import cigar_letters, cigar_texts
-from .batch import I32, PairBatch, Status
 from .config import AlignSpec, CigarStyle, Config, Format, OutputSpec
-from .io.format import Formatter
-from .io.header import header_around
-from .io.names import with_sam_names
-from .io.targets import sq_lines
-from .stats import counted
+from .core import batch
+from .core.batch import I32, PairBatch, Status
+from .core.stats import counted
+from .io.read.names import with_sam_names
+from .io.write.format import Formatter
+from .io.write.header import header_around
+from .io.write.targets import sq_lines
 
 _ROWS = 1 << 14  # that iteration turns into objects at a time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .text import Report, Rows, Wins, number
+from wfacli.text import Report, Rows, Wins, number
 
 
 def api(report: Report) -> Rows:

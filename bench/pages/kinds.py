@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from . import batches, commands, single
-from .text import Report, Rows, Wins
+from wfacli.text import Report, Rows, Wins
+
+from wfacli import batches, commands, single
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .text import Report, Rows, Wins, number, peer
+from wfacli.text import Report, Rows, Wins, number, peer
 
 
 def distances(report: Report) -> Rows:

@@ -7,8 +7,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from pages.text import Rows, line, number
-
-from .found import MISSING
+from wfacli.found import MISSING
 
 LOOK = 1  # of the drawings: another number makes all of them anew
 NOT_READ = "–"  # of a paper's number that is not in its text

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pages.text import number
-
-from .found import MISSING, Missed, Results
-from .layout import NOT_READ, Figure, Paper, Part, ours
+from wfacli.found import MISSING, Missed, Results
+from wfacli.layout import NOT_READ, Figure, Paper, Part, ours
 
 RATE = 7.1  # GCUPS of StripedScore
 TIMES = {

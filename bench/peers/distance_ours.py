@@ -7,17 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from wfacli import tuning
-from wfacli._native import estimate_long
-from wfacli.distance import cpu, gpu_bits, gpu_wavefront
-from wfacli.distance.cpu import CpuBits, CpuWavefront
-from wfacli.distance.gpu_bits import GpuBits
-from wfacli.distance.gpu_wavefront import GpuWavefront
-from wfacli.distance.solver import Solver
-from wfacli.gpu.catalogue import ROWS
-from wfacli.gpu.driver import Driver
+from wfacli.distance_work import Work
 
-from .distance_work import Work
+from wfacli._native import estimate_long
+from wfacli.gpu.kernels.catalogue import ROWS
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.plan import tuning
+from wfacli.solve.base import Solver
+from wfacli.solve.distance import cpu
+from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
+from wfacli.solve.gpu import bits as gpu_bits
+from wfacli.solve.gpu import wavefront as gpu_wavefront
+from wfacli.solve.gpu.bits import GpuBits
+from wfacli.solve.gpu.wavefront import GpuWavefront
 
 SLICE = 0.25  # seconds that a solver works before anybody looks whether it takes too long
 

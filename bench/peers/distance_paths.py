@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from wfacli.distance_ours import Measured, NoAnswer, Rules
+from wfacli.distance_work import Work
 
 from wfacli._native import check_batch
-from wfacli.batch import U32, AlignmentBatch
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
-from wfacli.distance.gpu_path import CardPath, find_path, forecast
+from wfacli.core.batch import U32, AlignmentBatch
 from wfacli.engines.cpu import native_options
-from wfacli.forecast import TABLE
-from wfacli.gpu.driver import Driver
-
-from .distance_ours import Measured, NoAnswer, Rules
-from .distance_work import Work
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.plan.forecast import TABLE
+from wfacli.solve.gpu.path import CardPath, find_path, forecast
 
 NAME = "gpu-path"
 _SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wfacli.batch import I32, U8, PairBatch, Records
-from wfacli.distance.solver import Pair
+from wfacli.core.batch import I32, U8, PairBatch, Records
+from wfacli.solve.base import Pair
 
 _SEED = 1
 _ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wfacli.batch import U8, PairBatch
-from wfacli.io.reader import PairFiles, layout_of, read_batches
-
-from . import work
+from wfacli import work
+from wfacli.core.batch import U8, PairBatch
+from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 _SEED = 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wfacli.batch import I32, PairBatch
+from wfacli.core.batch import I32, PairBatch
 
 _METRICS = {"edit": 0, "affine": 1}
 

@@ -18,7 +18,7 @@ struct Task {
   bool score_only;
 };
 
-// Columns of wfacli.batch.PairBatch: n pairs whose letters lie in bases[0, size).
+// Columns of wfacli.core.batch.PairBatch: n pairs whose letters lie in bases[0, size).
 struct Pairs {
   std::int64_t n;
   std::int64_t size;

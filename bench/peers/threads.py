@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from wfacli.verdict import Costs
 
-from wfacli.batch import PairBatch
-
-from .native import Aligner
-from .verdict import Costs
+from wfacli.core.batch import PairBatch
+from wfacli.native import Aligner
 
 SLICES = 16  # a thread
 

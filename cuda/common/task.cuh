@@ -1,12 +1,12 @@
 // The contract between the host and the kernels: plain values and addresses in the card's memory.
-// wfacli/gpu/task.py mirrors the layout; a test compares both.
+// wfacli/gpu/runtime/task.py mirrors the layout; a test compares both.
 #pragma once
 
 #include "platform.cuh"
 
 namespace wfacli {
 
-// Values of wfacli.batch.Status.
+// Values of wfacli.core.batch.Status.
 enum class Status : std::uint8_t {
   Ok, ScoreLimit, MemoryLimit, LengthLimit, Dropped, Unsupported, WorkLimit, ScoreRange
 };
@@ -14,7 +14,7 @@ enum class Status : std::uint8_t {
 // Operations of a CIGAR as BAM numbers them; an element is length << 4 | operation.
 enum Op : std::uint32_t { kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
 
-// The sequences of a batch (wfacli.batch.PairBatch) on the card. A sequence starts at a multiple of 16 letters, so
+// The sequences of a batch (wfacli.core.batch.PairBatch) on the card. A sequence starts at a multiple of 16 letters, so
 // one number says where: letter 16 * start of `codes` is in word `start` of `packed`.
 struct Sequences {
   // 2 bits a letter (common/letters.cuh), 16 letters a word, the first in the lowest bits, as in the file's order;
@@ -78,7 +78,7 @@ struct AlignTask {
   const std::int32_t* bands;
 };
 
-// Which parts of two sequences an alignment under any scores of letters covers; values of wfacli.gpu.sw.Rule.
+// Which parts of two sequences an alignment under any scores of letters covers; values of wfacli.gpu.kernels.sw.Rule.
 enum class SwRule : std::int32_t {
   Local,       // the best-scoring parts of both
   Semiglobal,  // the query whole

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .support import run
+from wfacli.support import run
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pysam
 import pytest
-
-from .support import assert_failure, assert_success, bgzf, environment, fasta, run
+from wfacli.support import assert_failure, assert_success, bgzf, environment, fasta, run
 
 LETTERS = "ACGTTGCATTGACCATGACA"
 MAPPER = (

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from wfacli.support import Result, assert_failure, assert_success, bgzf, fasta, fastq, rows_of, run, zstd
 
 from tests.distance.solvers import edit_distance
 from wfacli.errors import WfacliError
-
-from .support import Result, assert_failure, assert_success, bgzf, fasta, fastq, rows_of, run, zstd
 
 Distance = Callable[..., Result]
 A = "ACGTTGCAACGTGGCATTACGGATCCATGCAAGTCCGATAGGCTACCAAGTTTGACCAGTA"
@@ -231,7 +230,7 @@ def test_a_distance_is_not_computed_again_for_its_path(
 
     kept = ("a.fa", "b.fa", "--path", "-o", "x.paf", "--checkpoint", "c")
     with monkeypatch.context() as patch:
-        patch.setattr("wfacli.distance.deliver.write_path", fail)
+        patch.setattr("wfacli.solve.distance.deliver.write_path", fail)
         assert_failure(distance(*kept), 1, "no more memory")
     result = distance(*kept, "--resume", "-v", "--json")
     assert "the checkpoint already has the distance" in result.err

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pysam
 import pytest
+from wfacli.support import Result, assert_failure, assert_success, fasta, run
 
 from tests.distance.solvers import edit_distance
-
-from .support import Result, assert_failure, assert_success, fasta, run
 
 Distance = Callable[..., Result]
 PICTURES = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "html": b"<!DOCTYPE html>"}
@@ -190,6 +189,6 @@ def test_nothing_is_left_of_a_picture_that_failed(
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("wfacli.distance.deliver.picture_of", fail)
+    monkeypatch.setattr("wfacli.solve.distance.deliver.picture_of", fail)
     assert distance("a.fa", "b.fa", "--plot", "x.html", "-o", "x").code == 1
     assert not list(folder.glob("x*"))

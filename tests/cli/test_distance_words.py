@@ -7,8 +7,8 @@ import pytest
 from tests.distance.solvers import pair_of
 from wfacli.cli.distance_report import in_words, standing
 from wfacli.cli.standing import line, seconds
-from wfacli.distance.inputs import Inputs, Side, Unit
-from wfacli.distance.run import Outcome, Phase, Progress
+from wfacli.solve.distance.inputs import Inputs, Side, Unit
+from wfacli.solve.distance.run import Outcome, Phase, Progress
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from .conftest import PAIRS
-from .support import (
+from wfacli.conftest import PAIRS
+from wfacli.support import (
     BGZF_END,
     COMPRESSIONS,
     Result,

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from .support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
+from wfacli.support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 by_signal = pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=["SIGINT", "SIGTERM", "SIGHUP"])

@@ -9,8 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from .support import Result, assert_failure, assert_success, command, environment, fasta, fastq, run
+from wfacli.support import Result, assert_failure, assert_success, command, environment, fasta, fastq, run
 
 # An escape sequence that clears a screen, line feeds, a carriage return, a bell, C1's CSI, text that runs backwards.
 NASTY = "\x1b[2J\n\r\a\x9b31m\u202e"
@@ -140,7 +139,7 @@ def test_names_of_files_in_what_is_said_of_a_run(folder: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_named_escaped() -> None:
     code = (
         "import warnings\nfrom wfacli import cli\nfrom wfacli.cli import app\n"
-        "from wfacli.gpu.cache import CacheWarning\n"
+        "from wfacli.gpu.build.cache import CacheWarning\n"
         "app.app = lambda prog_name: warnings.warn('cannot write to the cache \\x1b[2J', CacheWarning)\n"
         "cli.entry()\n"
     )

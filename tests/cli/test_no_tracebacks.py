@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from .support import (
+from wfacli.support import (
     Result,
     assert_failure,
     bgzf,
@@ -27,7 +26,7 @@ from .support import (
     table,
     zstd,
 )
-from .test_interruption import SIGNALS, linux, wait_until
+from wfacli.test_interruption import SIGNALS, linux, wait_until
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pysam
 import pytest
-
-from .support import assert_failure, assert_success, header_of, rows_of, run
+from wfacli.support import assert_failure, assert_success, header_of, rows_of, run
 
 LETTERS = "ACGTTGCATTGACCATGACA"
 # Of reads and of targets.

@@ -1,8 +1,7 @@
 """`wfacli simulate`: files, pipes, and what it refuses."""
 
 import pytest
-
-from .support import Result, assert_failure, run
+from wfacli.support import Result, assert_failure, run
 
 
 def ran(folder, options: str) -> Result:

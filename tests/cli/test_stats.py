@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from .golden_cases import CASES, GOLDEN
-from .support import Result, assert_success, run
+from wfacli.golden_cases import CASES, GOLDEN
+from wfacli.support import Result, assert_success, run
 
 
 @pytest.fixture

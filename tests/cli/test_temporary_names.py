@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pysam
 import pytest
-
-from .support import (
+from wfacli.support import (
     assert_success,
     command,
     environment,
@@ -23,7 +22,7 @@ from .support import (
     seq,
     start,
 )
-from .test_interruption import wait_until
+from wfacli.test_interruption import wait_until
 
 RANDOM = "[0-9a-f]" * 8
 

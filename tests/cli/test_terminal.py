@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from .support import ESCAPE, Result, command, environment, random_letters, seq
+from wfacli.support import ESCAPE, Result, command, environment, random_letters, seq
 
 Align = Callable[..., Result]
 BAR = re.compile("[━╸╺]")

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from wfacli.support import Result, assert_failure, assert_success, command, environment
 
 from wfacli.cli.app import COMMANDS, loaded
-
-from .support import Result, assert_failure, assert_success, command, environment
 
 Wfacli = Callable[..., Result]
 PLAIN = environment(COLUMNS="200", NO_COLOR="1")
@@ -67,7 +66,7 @@ def test_every_command_is_listed(wfacli: Wfacli) -> None:
 
 # What starts without a command waits for nothing that only commands use; nor does one for what another uses.
 HEAVY = {"numpy", "pysam", "matplotlib", "pycuda", "wfacli._native"}
-CARD = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.cuda_driver"}
+CARD = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.runtime.cuda_driver"}
 
 
 @pytest.mark.parametrize(
@@ -76,10 +75,10 @@ CARD = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.cuda_driver"}
         ("--version", HEAVY),
         ("--help", HEAVY),
         ("complete", HEAVY),
-        ("align q.fa t.fa --engine cpu", CARD | {"rich", "wfacli.distance", "numpy.ma"}),
-        ("extend q.fa t.fa", CARD | {"rich", "wfacli.distance", "numpy.ma"}),
-        ("distance q.fa t.fa", {"pysam", "matplotlib", "pycuda", "wfacli.local"}),
-        ("kernels --help", {"numpy", "pysam", "matplotlib", "pycuda", "wfacli.run"}),
+        ("align q.fa t.fa --engine cpu", CARD | {"rich", "wfacli.solve.distance", "numpy.ma"}),
+        ("extend q.fa t.fa", CARD | {"rich", "wfacli.solve.distance", "numpy.ma"}),
+        ("distance q.fa t.fa", {"pysam", "matplotlib", "pycuda", "wfacli.solve.local"}),
+        ("kernels --help", {"numpy", "pysam", "matplotlib", "pycuda", "wfacli.run.align"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from wfacli.config import AlignSpec, Ambiguous, EngineName, Limits, Metric, Penalties
-from wfacli.distance.choose import Algorithm
-from wfacli.distance.inputs import Inputs, Side, Unit
-from wfacli.distance.solver import Pair, Position
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
-from wfacli.stats import Stats
+from wfacli.solve.base import Pair, Position
+from wfacli.solve.distance.choose import Algorithm
+from wfacli.solve.distance.inputs import Inputs, Side, Unit
 
 
 def edit_distance(a, b):

@@ -10,25 +10,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfacli.solvers import edit_distance, pair_of
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import mutated, sequence
-from wfacli import cli, tuning
+from wfacli import cli
 from wfacli.cli import long_run
 from wfacli.config import EngineName
-from wfacli.distance import gpu_wavefront
-from wfacli.distance import run as run_module
-from wfacli.distance.card import CardOnDemand
-from wfacli.distance.checkpoint import Checkpoint, Identity
-from wfacli.distance.choose import ALGORITHMS, Choice, Means
-from wfacli.distance.cpu import CpuWavefront
-from wfacli.distance.gpu_bits import GpuBits
-from wfacli.distance.run import DistanceRun, Watchers
-from wfacli.distance.solver import Pair
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
-from wfacli.gpu import long_wavefront
-
-from .solvers import edit_distance, pair_of
+from wfacli.gpu.kernels import long_wavefront
+from wfacli.plan import tuning
+from wfacli.solve.base import Pair
+from wfacli.solve.distance import run as run_module
+from wfacli.solve.distance.checkpoint import Checkpoint, Identity
+from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
+from wfacli.solve.distance.cpu import CpuWavefront
+from wfacli.solve.distance.run import DistanceRun, Watchers
+from wfacli.solve.gpu import wavefront as gpu_wavefront
+from wfacli.solve.gpu.bits import GpuBits
+from wfacli.solve.gpu.on_demand import CardOnDemand
 
 
 class Cards:

@@ -7,12 +7,11 @@ import os
 
 import numpy as np
 import pytest
+from wfacli.solvers import pair_of
 
-from wfacli.distance import checkpoint as module
-from wfacli.distance.checkpoint import Checkpoint, Identity, Saved
 from wfacli.errors import InputError, OutputError
-
-from .solvers import pair_of
+from wfacli.solve.distance import checkpoint as module
+from wfacli.solve.distance.checkpoint import Checkpoint, Identity, Saved
 
 PAIR = pair_of(b"ACGTACGT", b"ACGTTT")
 IDENTITY = Identity.of(PAIR, 7)
@@ -77,7 +76,7 @@ def test_other_inputs_are_refused(path, query, target, words):
 
 
 def test_bytes_and_wider_symbols_are_other_inputs(path):
-    from wfacli.distance.solver import Pair
+    from wfacli.solve.base import Pair
 
     def of(kind):
         return Pair(np.array([1, 2], kind), np.array([3], kind), False)

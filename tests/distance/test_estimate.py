@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from wfacli.solvers import edit_distance, solved
 
 from tests.engines.test_real_sets import pairs_of_set
 from wfacli._native import estimate_long
-from wfacli.distance.cpu import CpuBits
-from wfacli.distance.solver import Pair
-
-from .solvers import edit_distance, solved
+from wfacli.solve.base import Pair
+from wfacli.solve.distance.cpu import CpuBits
 
 REAL = {
     "long_mt_human_orang": 3_315,

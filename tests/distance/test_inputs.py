@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from wfacli.config import Ambiguous
-from wfacli.distance.inputs import Unit, read_lines, read_sequences, read_texts
 from wfacli.errors import UsageError
+from wfacli.solve.distance.inputs import Unit, read_lines, read_sequences, read_texts
 
 LETTERS = "ACGTUacgtuNnRX*-"
 
@@ -97,7 +97,7 @@ def test_many_different_lines(put):
 
 
 def test_lines_over_blocks(put, monkeypatch):
-    from wfacli.io import sequence
+    from wfacli.io.read import sequence
 
     a, b = b"one two three\n\nx\n" * 3, b"x" * 50 + b"\r\nx"
     whole = read_lines(put(a, b))

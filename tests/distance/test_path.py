@@ -8,19 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfacli.solvers import edit_distance, pair_of, solved
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.config import Ambiguous, Format
-from wfacli.distance import path
-from wfacli.distance.card import CardOnDemand
-from wfacli.distance.cpu import CpuBits
-from wfacli.distance.gpu_path import find_path
-from wfacli.distance.inputs import Inputs, Side, Unit, read_sequences
-from wfacli.distance.path import PathOptions, write_path
 from wfacli.errors import Cancelled, DeviceError, InternalError, OutOfDeviceMemory, UsageError
-from wfacli.io.output import Output
-
-from .solvers import edit_distance, pair_of, solved
+from wfacli.io.write.output import Output
+from wfacli.solve.distance import path
+from wfacli.solve.distance.cpu import CpuBits
+from wfacli.solve.distance.inputs import Inputs, Side, Unit, read_sequences
+from wfacli.solve.distance.path import PathOptions, write_path
+from wfacli.solve.gpu.on_demand import CardOnDemand
+from wfacli.solve.gpu.path import find_path
 
 OPTIONS = PathOptions(Format.PAF, Ambiguous.LITERAL, 1, "0", "wfacli distance")
 

@@ -12,14 +12,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from peers.distance_work import Row, made, planted
+from wfacli.solvers import edit_distance, solved
 
 from tests.emulation.driver import EmulatedDriver
-from wfacli.distance.cpu import CpuBits, CpuWavefront
-from wfacli.distance.gpu_bits import GpuBits
-from wfacli.distance.gpu_wavefront import GpuWavefront
-from wfacli.distance.solver import Pair
-
-from .solvers import edit_distance, solved
+from wfacli.solve.base import Pair
+from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
+from wfacli.solve.gpu.bits import GpuBits
+from wfacli.solve.gpu.wavefront import GpuWavefront
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 RATES = [0.0, 0.001, 0.01, 0.1, 0.3, 0.7, 1.0]

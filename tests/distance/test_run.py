@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import pytest
+from wfacli.solvers import Clock, Table, pair_of
 
-from wfacli.distance.checkpoint import Checkpoint, Identity, Saved
-from wfacli.distance.choose import Choice, Means
-from wfacli.distance.run import DistanceRun, Phase, Watchers
 from wfacli.errors import Cancelled, InputError, OutputError
-
-from .solvers import Clock, Table, pair_of
+from wfacli.solve.distance.checkpoint import Checkpoint, Identity, Saved
+from wfacli.solve.distance.choose import Choice, Means
+from wfacli.solve.distance.run import DistanceRun, Phase, Watchers
 
 PAIR = pair_of(b"ACGT" * 100, b"TGCA" * 100)
 

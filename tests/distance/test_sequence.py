@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfacli.errors import InputError
-from wfacli.io import sequence
-from wfacli.io.sequence import each_block, read_bytes, read_record
-from wfacli.io.sources import Source
+from wfacli.io.read import sequence
+from wfacli.io.read.sequence import each_block, read_bytes, read_record
+from wfacli.io.read.sources import Source
 
 UPPER = bytes(range(256)).upper()
 

@@ -6,14 +6,13 @@ import time
 
 import numpy as np
 import pytest
+from wfacli.solvers import edit_distance, solved
 
 from wfacli._native import CancelFlag, edit_path
-from wfacli.distance.cpu import CpuBits
-from wfacli.distance.solver import Pair
-from wfacli.distance.symbols_path import as_table, symbols_path
 from wfacli.errors import Cancelled, InternalError
-
-from .solvers import edit_distance, solved
+from wfacli.solve.base import Pair
+from wfacli.solve.distance.cpu import CpuBits
+from wfacli.solve.distance.symbols_path import as_table, symbols_path
 
 
 def found(a, b, distance):
@@ -71,7 +70,7 @@ def test_stops():
 
 
 def test_tables_in_blocks(monkeypatch):
-    monkeypatch.setattr("wfacli.distance.symbols_path._BLOCK", 2)
+    monkeypatch.setattr("wfacli.solve.distance.symbols_path._BLOCK", 2)
     path = np.array([5 << 4 | 7, 1 << 4 | 8, 2 << 4 | 1, 1 << 4 | 7, 3 << 4 | 2], np.uint32)
     assert b"".join(as_table(path)).decode().splitlines()[1:] == [
         "equal\t0\t5\t0\t5",

@@ -98,7 +98,7 @@ def main() -> None:
 
     for name in _COMMANDS:
         import_module(f"wfacli.cli.{name}")
-    import_module("wfacli.run_mapped")
+    import_module("wfacli.run.mapped")
     gc.freeze()
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a process with threads cannot be copied"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -8,8 +8,7 @@ import subprocess
 import sys
 
 import pytest
-
-from .pages import DOCS, ROOT
+from wfacli.pages import DOCS, ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import page

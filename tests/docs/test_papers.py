@@ -8,8 +8,7 @@ import subprocess
 import sys
 
 import pytest
-
-from .pages import ROOT
+from wfacli.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import papers_page

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from .pages import ROOT
+from wfacli.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import readme

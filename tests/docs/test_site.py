@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 import pytest
-
-from .pages import DOCS, ROOT, anchors, links, names
+from wfacli.pages import DOCS, ROOT, anchors, links, names
 
 sys.path.insert(0, str(DOCS))
 from reference import pages as made_pages

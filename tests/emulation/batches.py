@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.emulation.launching import address, aligned
 from tests.oracles import Pair
-from wfacli.gpu.task import ALIGN_TASK, GUARD
+from wfacli.gpu.runtime.task import ALIGN_TASK, GUARD
 
 OPERATIONS = {1: "I", 2: "D", 7: "=", 8: "X"}
 

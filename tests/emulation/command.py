@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import os
 
+from wfacli.driver import EmulatedDriver
+
 from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError
-
-from .driver import EmulatedDriver
 
 CARDS = "WFACLI_EMULATED_CARDS"
 
@@ -44,7 +44,7 @@ def install() -> None:
     """From now on this process has emulated cards and no others."""
     choice.CudaDriver = open_card  # type: ignore[misc, assignment]
     choice.count_devices = lambda cuda=None: len(visible())  # type: ignore[assignment]
-    from wfacli import run
+    from wfacli.run import align as run
 
     run.may_have_card = lambda: bool(visible())
 

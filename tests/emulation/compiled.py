@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from wfacli.gpu.cache import Cache
-from wfacli.gpu.catalogue import Row
-from wfacli.gpu.sources import row_key
+from wfacli.gpu.build.cache import Cache
+from wfacli.gpu.build.sources import row_key
+from wfacli.gpu.kernels.catalogue import Row
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

@@ -12,8 +12,8 @@ from tests.emulation.batches import Answers, DeviceBatch
 from tests.emulation.launching import Kernels, address, aligned
 from tests.oracle_spans import _IUPAC, Scheme, optima
 from tests.oracles import Pair
-from wfacli.batch import Status
-from wfacli.gpu import dp, tiles
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels import dp, tiles
 
 SCHEMES = [
     Scheme(1, ((0, 1),)),

@@ -1,4 +1,4 @@
-"""A driver (wfacli/gpu/driver.py) without a card: the kernels' own sources as host code, on the host's memory.
+"""A driver (wfacli/gpu/runtime/driver.py) without a card: the kernels' own sources as host code, on the host's memory.
 
 Streams are lazy: nothing that is put on one happens before somebody waits for an event after it, or asks whether it is
 done, which runs one thing at a time. So an engine that reads an answer too early, or changes what a copy still needs,
@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from wfacli import compiled
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-from wfacli.gpu.catalogue import Row
-from wfacli.gpu.driver import Card, Memory
-from wfacli.gpu.occupancy import resident_blocks
-
-from . import compiled
+from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.runtime.driver import Card, Memory
+from wfacli.gpu.runtime.occupancy import resident_blocks
 
 ALIGNMENT = 256
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.emulation.compiled import ROOT, launcher
-from wfacli.gpu.catalogue import Row
+from wfacli.gpu.kernels.catalogue import Row
 
 _libc = ctypes.CDLL(None)
 

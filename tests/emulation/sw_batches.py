@@ -9,9 +9,9 @@ import numpy as np
 from tests.emulation.batches import Answers
 from tests.emulation.launching import Kernels, address, aligned
 from tests.oracle_spans import Optimum, Pair
-from wfacli.batch import Status
-from wfacli.gpu import sw, sw_guided
-from wfacli.gpu.task import SW_TASK
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels import sw, sw_guided
+from wfacli.gpu.runtime.task import SW_TASK
 from wfacli.scoring.scheme import Scheme
 
 TINY = (

@@ -14,9 +14,9 @@ from tests.emulation.launching import Kernels, address, aligned
 from tests.engines.agreement import aligned as aligned_by_cpu
 from tests.oracle_spans import Scheme, optima
 from tests.oracles import Pair
-from wfacli.batch import Status
 from wfacli.config import AlignSpec, Limits, Metric, Mode, Penalties
-from wfacli.gpu.layout import bits_diagonals, bits_provable, bits_stride, bits_warps
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels.layout import bits_diagonals, bits_provable, bits_stride, bits_warps
 
 EDIT = Scheme(1, ((0, 1),))
 THREADS = [(words, 1) for words in (1, 2, 3, 4, 8, 16)]

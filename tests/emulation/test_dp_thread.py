@@ -10,7 +10,7 @@ import pytest
 from tests import pairgen
 from tests.emulation.dp_batches import SCHEMES, assert_canonical, excursions, launch_thread, near_pairs, provable
 from tests.oracle_spans import Scheme
-from wfacli.batch import Status
+from wfacli.core.batch import Status
 
 
 @pytest.mark.parametrize("order", [0, 1])

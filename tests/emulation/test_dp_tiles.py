@@ -18,8 +18,8 @@ from tests.emulation.dp_batches import (
     provable_of_tiles,
 )
 from tests.oracle_spans import Scheme
-from wfacli.batch import Status
-from wfacli.gpu import tiles
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels import tiles
 
 
 def assert_answers(pairs: list, scheme: Scheme, band: int, lanes: int, rule: str = "mismatch", order: int = 0) -> int:

@@ -10,7 +10,7 @@ import pytest
 from tests import pairgen
 from tests.emulation.dp_batches import SCHEMES, assert_canonical, excursions, launch_warp, near_pairs, provable
 from tests.oracle_spans import Scheme
-from wfacli.batch import Status
+from wfacli.core.batch import Status
 
 BUILDS = [(128, 16), (128, 32), (256, 16), (512, 32), (1024, 16)]
 

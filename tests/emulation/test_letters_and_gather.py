@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.emulation.launching import Kernels, address, aligned
-from wfacli.gpu.layout import gather_chunks
-from wfacli.gpu.task import ENCODE_TASK, GATHER_TASK, GUARD, PACK_TASK
+from wfacli.gpu.kernels.layout import gather_chunks
+from wfacli.gpu.runtime.task import ENCODE_TASK, GATHER_TASK, GUARD, PACK_TASK
 
 ORDERS = (0, 1)
 

@@ -14,11 +14,11 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.local.test_local_solver import NO_RUNS, best, solver, text
 from tests.oracle_spans import Optimum
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu.catalogue import Row
-from wfacli.gpu.local import BUILDS, Build, Scores, best_build, kept_apart
-from wfacli.local import gpu_local
-from wfacli.local.gpu_local import GpuLocal, NotForCards
+from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.kernels.local import BUILDS, Build, Scores, best_build, kept_apart
 from wfacli.scoring.scheme import Scheme
+from wfacli.solve.gpu import local as gpu_local
+from wfacli.solve.gpu.local import GpuLocal, NotForCards
 
 PAIRS, BYTES = Build(pairs=True, words=4, chunk=64, warps=2), Build(pairs=False, words=4, chunk=64, warps=2)
 SMALL = [PAIRS, BYTES]

@@ -11,9 +11,9 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.emulation.test_long_wavefront import Run as OnOwnCard
 from tests.emulation.test_long_wavefront import letters_of, plain
 from tests.pairgen import mutated, random_pairs, sequence
-from wfacli.distance.gpu_bits import GpuBits, forecast
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu.long_bits import SHAPES, Band, Shape, above, before, best_shape, cells, columns, stripes, turns
+from wfacli.gpu.kernels.long_bits import SHAPES, Band, Shape, above, before, best_shape, cells, columns, stripes, turns
+from wfacli.solve.gpu.bits import GpuBits, forecast
 
 ONE, TWO, EIGHT = Shape(2, 1), Shape(2, 2), Shape(8, 1)
 

@@ -11,15 +11,15 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.emulation.test_long_wavefront import letters_of
 from tests.oracles import EDIT, canonical, canonical_plain
 from tests.pairgen import KINDS, mutated, pair, random_pairs, sequence
-from wfacli.cigar import to_text
-from wfacli.distance import gpu_segments
-from wfacli.distance.gpu_path import WAYS, find_path, forecast
-from wfacli.distance.gpu_path_fronts import FrontsPath
-from wfacli.distance.gpu_path_stripes import StripesPath
-from wfacli.distance.gpu_segments import joined
+from wfacli.core.cigar import to_text
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-from wfacli.gpu import long_path as sizes
-from wfacli.gpu.long_bits import Shape
+from wfacli.gpu.kernels import long_path as sizes
+from wfacli.gpu.kernels.long_bits import Shape
+from wfacli.solve.gpu import segments as gpu_segments
+from wfacli.solve.gpu.path import WAYS, find_path, forecast
+from wfacli.solve.gpu.path_fronts import FrontsPath
+from wfacli.solve.gpu.path_stripes import StripesPath
+from wfacli.solve.gpu.segments import joined
 
 ONE, TWO, BYTES = Shape(2, 1), Shape(2, 2), Shape(8, 1)
 LITERAL = "literal"

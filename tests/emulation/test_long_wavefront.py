@@ -10,12 +10,12 @@ import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import KINDS, edge_pairs, mutated, pair, random_pairs, sequence
-from wfacli.distance.gpu_letters import Uploader
-from wfacli.distance.gpu_wavefront import GpuWavefront, forecast
-from wfacli.distance.solver import Pair
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu import long_wavefront as sizes
-from wfacli.gpu.long_wavefront import Shape
+from wfacli.gpu.kernels import long_wavefront as sizes
+from wfacli.gpu.kernels.long_wavefront import Shape
+from wfacli.solve.base import Pair
+from wfacli.solve.gpu.letters import Uploader
+from wfacli.solve.gpu.wavefront import GpuWavefront, forecast
 
 TINY = Shape(2, diagonals=1, again=2, ghosts=(8, 4))  # many tiles and launches for few letters
 SMALL = Shape(2, diagonals=2, again=4, ghosts=(16, 8, 4))
@@ -77,15 +77,15 @@ def distance(*args, **more):
 @pytest.fixture(autouse=True)
 def little_room(monkeypatch):
     """So that memory must grow."""
-    monkeypatch.setattr("wfacli.distance.gpu_fronts._ROOM", 8)
-    monkeypatch.setattr("wfacli.distance.gpu_wavefront._SPARE", 1.5)
+    monkeypatch.setattr("wfacli.solve.gpu.fronts._ROOM", 8)
+    monkeypatch.setattr("wfacli.solve.gpu.wavefront._SPARE", 1.5)
 
 
 @pytest.fixture
 def single_launches(monkeypatch):
     """So that the host hears of every launch."""
-    monkeypatch.setattr("wfacli.distance.gpu_wavefront._FIRST_BATCH", 1)
-    monkeypatch.setattr("wfacli.distance.gpu_wavefront._LARGEST_BATCH", 1)
+    monkeypatch.setattr("wfacli.solve.gpu.wavefront._FIRST_BATCH", 1)
+    monkeypatch.setattr("wfacli.solve.gpu.wavefront._LARGEST_BATCH", 1)
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -278,7 +278,7 @@ def test_other_states_are_refused():
 
 def test_letters_in_pieces(monkeypatch):
     """Rows at the edges of pieces have the next row's bits."""
-    monkeypatch.setattr("wfacli.distance.gpu_letters.CHUNK", 128)
+    monkeypatch.setattr("wfacli.solve.gpu.letters.CHUNK", 128)
     rng = random.Random(9)
     for planes in (2, 8, 32):
         for length in (0, 1, 31, 32, 33, 128, 129, 1000):

@@ -13,8 +13,8 @@ from tests.engines.extending import SCHEMES, extended, optima_of, spec_of
 from tests.oracle_local import MODES, optima
 from tests.oracle_spans import Optimum, Pair
 from tests.pairgen import mutated, sequence
-from wfacli.batch import Status
-from wfacli.gpu import sw
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels import sw
 from wfacli.scoring.scheme import Scheme
 
 LETTERS = {

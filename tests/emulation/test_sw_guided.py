@@ -12,8 +12,8 @@ from tests.emulation.test_sw import LETTERS, some_pairs
 from tests.engines.extending import SCHEMES, extended, spec_of
 from tests.oracle_spans import Pair
 from tests.pairgen import mutated, sequence
-from wfacli.batch import Status
-from wfacli.gpu import sw, sw_guided
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels import sw, sw_guided
 from wfacli.scoring.scheme import Scheme
 
 TINY = (sw.Build(2, 4, 16, 8, 32), sw.Build(8, 4, 16, 8, 64))

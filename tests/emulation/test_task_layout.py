@@ -7,8 +7,8 @@ import subprocess
 import numpy as np
 
 from tests.emulation.launching import ROOT
-from wfacli.batch import Status
-from wfacli.gpu import task
+from wfacli.core.batch import Status
+from wfacli.gpu.runtime import task
 
 NAMES = ("kInsertion", "kDeletion", "kEqual", "kDifferent")
 STRUCTURES = {
@@ -39,7 +39,7 @@ def claims(name: str, dtype: np.dtype) -> list[str]:
     return sizes
 
 
-# Numbers that both sides have: of wfacli.batch.Status, and of operations as BAM has them.
+# Numbers that both sides have: of wfacli.core.batch.Status, and of operations as BAM has them.
 NUMBERS = [f"static_cast<int>(Status::{''.join(map(str.title, s.name.split('_')))}) == {s.value}" for s in Status]
 NUMBERS += [f"{name} == {'MIDNSHP=X'.index(op)}" for name, op in zip(NAMES, "ID=X", strict=True)]
 NUMBERS += [f"kGuard == {task.GUARD}"]

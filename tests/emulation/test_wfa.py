@@ -20,8 +20,8 @@ from tests.emulation.wavefronts import (
 )
 from tests.pairgen import ALPHABETS, edge_pairs, mutated, random_pairs, sequence
 from tests.thorough import in_turn
-from wfacli.batch import Status
-from wfacli.gpu.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, SPILLED, VARIANTS, Variant
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, SPILLED, VARIANTS, Variant
 
 ORDERS = (0, 1)
 TRACES = {NO_TRACE: 1, CARRIED: 2, BLOCKS: 1, CODES: 1}  # and words

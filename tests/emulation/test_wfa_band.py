@@ -9,8 +9,8 @@ import pytest
 from tests.emulation.wavefronts import AFFINE, EDIT, TWO_NEAR, align
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli import Heuristics, api
-from wfacli.batch import Status
-from wfacli.gpu.wfa import BANDED, BLOCKS, CODES, NO_TRACE, Variant
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels.wfa import BANDED, BLOCKS, CODES, NO_TRACE, Variant
 
 KINDS = {
     0: (EDIT, {"metric": "edit"}),

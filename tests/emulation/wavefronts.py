@@ -11,10 +11,10 @@ import numpy as np
 from tests.emulation.launching import Kernels, address, aligned
 from tests.oracle_spans import RULES, Optimum, optima, replay_span
 from tests.pairgen import Pair
-from wfacli.batch import Status
 from wfacli.config import Metric, Penalties
-from wfacli.gpu.task import ALIGN_TASK, GUARD
-from wfacli.gpu.wfa import Variant
+from wfacli.core.batch import Status
+from wfacli.gpu.kernels.wfa import Variant
+from wfacli.gpu.runtime.task import ALIGN_TASK, GUARD
 
 EDIT = Penalties.of(Metric.EDIT, None, 0)
 LINEAR = Penalties.of(Metric.LINEAR, (3, 2), 0)

@@ -11,13 +11,15 @@ import numpy as np
 from tests import pairgen
 from tests.oracle_spans import EXTENSION, Ends, Optimum, optima
 from tests.oracles import Pair
-from wfacli import cigar
-from wfacli.batch import AlignmentBatch, Status
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
+from wfacli.core import cigar
+from wfacli.core.batch import AlignmentBatch, Status
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
-from wfacli.forecast import (
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.estimate import with_estimates
+from wfacli.plan.forecast import (
     BITS,
     CAPPED,
     DIFFERENCE,
@@ -32,8 +34,6 @@ from wfacli.forecast import (
     is_edit,
     is_inside,
 )
-from wfacli.io.memory import pairs_of
-from wfacli.stats import Stats
 
 TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # as many pairs
 # Each pair of bounds makes kernels keep other checkpoints and compute other pieces again.

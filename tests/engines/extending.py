@@ -9,12 +9,12 @@ import parasail
 
 from tests.oracle_local import Charges, charges, protein_charges
 from tests.oracle_spans import Optimum, Pair
-from wfacli import cigar
-from wfacli.batch import PartialResult, Status
 from wfacli.config import Ambiguous, Limits
-from wfacli.dispatch import Route
-from wfacli.engines.extend import KERNEL, ExtendEngine
-from wfacli.io.memory import pairs_of
+from wfacli.core import cigar
+from wfacli.core.batch import PartialResult, Status
+from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import Route
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

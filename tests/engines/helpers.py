@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tests.oracles import EDIT, Costs, Pair
-from wfacli import cigar
-from wfacli.batch import AlignmentBatch, PartialResult, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
-from wfacli.dispatch import Route
+from wfacli.core import cigar
+from wfacli.core.batch import AlignmentBatch, PartialResult, Status
 from wfacli.engines.cpu import CpuEngine
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import Route
 
 AMPLE = Limits()
 Answer = tuple[int, str]  # cost, CIGAR

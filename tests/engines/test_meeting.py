@@ -8,9 +8,9 @@ import pytest
 from tests import pairgen
 from tests.engines.agreement import AMPLE, SCHEMES, aligned, assert_optimal, mixed_pairs, spec_for
 from wfacli._native import instruction_sets
-from wfacli.batch import Status
 from wfacli.config import Ambiguous, Limits
-from wfacli.forecast import LINEAR, TABLE
+from wfacli.core.batch import Status
+from wfacli.plan.forecast import LINEAR, TABLE
 
 MEETING = [
     scheme for scheme in SCHEMES if scheme[2] == 0

@@ -25,12 +25,12 @@ from tests.engines.agreement import (
 )
 from tests.oracle_spans import optima
 from wfacli._native import instruction_sets
-from wfacli.batch import Status
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
-from wfacli.dispatch import candidates, route
-from wfacli.forecast import CAPPED, DIFFERENCE, LINEAR, READS, TABLE
-from wfacli.io.memory import pairs_of
-from wfacli.retry import after
+from wfacli.core.batch import Status
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import candidates, route
+from wfacli.plan.forecast import CAPPED, DIFFERENCE, LINEAR, READS, TABLE
+from wfacli.plan.retry import after
 
 BONUS = [SCHEMES[k] for k in (1, 3, 5, 8, 9, 10, 13, 14)]  # without a bonus an overlap had best be empty
 

@@ -5,11 +5,11 @@ import random
 import pytest
 
 from tests import pairgen
-from wfacli.batch import Status
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
+from wfacli.core.batch import Status
 from wfacli.engines.single import SingleEngine
 from wfacli.errors import InputError
-from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, TABLE
+from wfacli.plan.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, TABLE
 
 
 class Watched(SingleEngine):

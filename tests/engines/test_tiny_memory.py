@@ -7,8 +7,8 @@ import pytest
 import wfacli
 from tests import pairgen
 from tests.engines.agreement import SCHEMES, TIMES, seed_of
-from wfacli.batch import Status
 from wfacli.config import Limits, Mode
+from wfacli.core.batch import Status
 
 ENDS = {Mode.ENDS_FREE: (2, 1, 3, 2)}
 TABLES, CHECKPOINTS = (1, 64, 512, 2048, 8192, 32768), (1, 512, 4096)

@@ -17,31 +17,31 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from wfacli.inputs import Pair, mixed
+from wfacli.local_pairs import wrong_local
+from wfacli.support import CACHE
 
 from tests.distance.solvers import cpu_path, solved
-from wfacli.batch import Status
+from wfacli import rungs, scored
 from wfacli.config import AlignSpec, Heuristics
-from wfacli.dispatch import Route
-from wfacli.distance.cpu import CpuWavefront
-from wfacli.distance.gpu_bits import GpuBits
-from wfacli.distance.gpu_path_fronts import FrontsPath
-from wfacli.distance.gpu_path_stripes import StripesPath
-from wfacli.distance.gpu_segments import joined
-from wfacli.distance.gpu_wavefront import GpuWavefront
-from wfacli.distance.solver import Pair as LongPair
-from wfacli.distance.solver import Solver
+from wfacli.core.batch import Status
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu import catalogue, kernels, long_bits, long_path, long_wavefront, tiles
-from wfacli.gpu.cache import Cache
-from wfacli.gpu.compiler import Compiler
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.driver import Driver
-from wfacli.gpu.rungs import banded as kernels_with_bands
-
-from . import rungs, scored
-from .inputs import Pair, mixed
-from .local_pairs import wrong_local
-from .support import CACHE
+from wfacli.gpu.build.cache import Cache
+from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.kernels import catalogue, long_bits, long_path, long_wavefront, tiles
+from wfacli.gpu.kernels import families as kernels
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.plan.dispatch import Route
+from wfacli.plan.rungs import banded as kernels_with_bands
+from wfacli.solve.base import Pair as LongPair
+from wfacli.solve.base import Solver
+from wfacli.solve.distance.cpu import CpuWavefront
+from wfacli.solve.gpu.bits import GpuBits
+from wfacli.solve.gpu.path_fronts import FrontsPath
+from wfacli.solve.gpu.path_stripes import StripesPath
+from wfacli.solve.gpu.segments import joined
+from wfacli.solve.gpu.wavefront import GpuWavefront
 
 SEED = 74
 SCORED = "scored"  # pairs under any scores of letters

@@ -7,13 +7,13 @@ from contextlib import closing
 
 import numpy as np
 
-from wfacli.batch import U8
-from wfacli.gpu.driver import Driver
-from wfacli.gpu.local import BUILDS, Build
-from wfacli.local.gpu_local import GpuLocal
-from wfacli.local.run import Task
-from wfacli.local.searches import OnCpu, Search
+from wfacli.core.batch import U8
+from wfacli.gpu.kernels.local import BUILDS, Build
+from wfacli.gpu.runtime.driver import Driver
 from wfacli.scoring.scheme import Scheme
+from wfacli.solve.gpu.local import GpuLocal
+from wfacli.solve.local.run import Task
+from wfacli.solve.local.searches import OnCpu, Search
 
 NO_RUNS = np.zeros((0, 3), np.int64)
 Answer = tuple[int, tuple[int, int, int, int], list[int]]

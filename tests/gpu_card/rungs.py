@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from wfacli.inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
 
-from wfacli.batch import PairBatch, PartialResult, Status
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
-from wfacli.dispatch import Route, candidates
+from wfacli.core.batch import PairBatch, PartialResult, Status
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
-from wfacli.forecast import Forecast, on_gpu
-from wfacli.gpu import rungs, wfa
-from wfacli.gpu.kernels import plan_of
-from wfacli.gpu.plans import NO_BOUND, Shape
-from wfacli.io.memory import pairs_of
-from wfacli.stats import Stats
-
-from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
+from wfacli.gpu.kernels import wfa
+from wfacli.gpu.kernels.families import plan_of
+from wfacli.gpu.kernels.plans import NO_BOUND, Shape
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import rungs
+from wfacli.plan.dispatch import Route, candidates
+from wfacli.plan.estimate import with_estimates
+from wfacli.plan.forecast import Forecast, on_gpu
 
 SEED = 72
 LONGEST = 200_000

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+from wfacli.inputs import Pair, copied
 
-from wfacli.batch import PartialResult
 from wfacli.config import Limits
-from wfacli.dispatch import Route
-from wfacli.engines.extend import KERNEL, ExtendEngine
+from wfacli.core.batch import PartialResult
+from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu import sw, sw_guided
-from wfacli.gpu.driver import Driver
-from wfacli.io.memory import pairs_of
+from wfacli.gpu.kernels import sw, sw_guided
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import Route
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
-
-from .inputs import Pair, copied
 
 SEED = 75
 NUCLEOTIDES, RESIDUES = b"ACGTN", b"ARNDCQEGHILKMFPSTWYVX"

@@ -7,20 +7,19 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from wfacli.inputs import real_letters
 
 from tests.cards import skip_without_card
 from tests.distance.solvers import cpu_path, solved
-from wfacli.distance.card import any_card
-from wfacli.distance.choose import Choice, Means
-from wfacli.distance.cpu import CpuBits, CpuWavefront
-from wfacli.distance.gpu_bits import GpuBits
-from wfacli.distance.gpu_path import WAYS, find_path
-from wfacli.distance.gpu_wavefront import GpuWavefront
-from wfacli.distance.run import DistanceRun, Watchers
-from wfacli.distance.solver import Pair
-from wfacli.gpu.cuda_driver import CudaDriver
-
-from .inputs import real_letters
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.solve.base import Pair
+from wfacli.solve.distance.choose import Choice, Means
+from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
+from wfacli.solve.distance.run import DistanceRun, Watchers
+from wfacli.solve.gpu.bits import GpuBits
+from wfacli.solve.gpu.on_demand import any_card
+from wfacli.solve.gpu.path import WAYS, find_path
+from wfacli.solve.gpu.wavefront import GpuWavefront
 
 pytestmark = pytest.mark.gpu
 

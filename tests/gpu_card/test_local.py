@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from wfacli.inputs import real_letters
+from wfacli.local_pairs import NO_RUNS, answer, generated, on_card
+from wfacli.support import align, assert_same
 
 from tests.cards import skip_without_card
-from wfacli.gpu.cuda_driver import CudaDriver
-from wfacli.gpu.local import BUILDS
-from wfacli.local.found import Found
-from wfacli.local.gpu_local import GpuLocal
-from wfacli.local.run import Task
-from wfacli.local.searches import OnCpu
+from wfacli.gpu.kernels.local import BUILDS
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.scoring.scheme import Scheme
-
-from .inputs import real_letters
-from .local_pairs import NO_RUNS, answer, generated, on_card
-from .support import align, assert_same
+from wfacli.solve.gpu.local import GpuLocal
+from wfacli.solve.local.found import Found
+from wfacli.solve.local.run import Task
+from wfacli.solve.local.searches import OnCpu
 
 pytestmark = pytest.mark.gpu
 SCHEMES = {

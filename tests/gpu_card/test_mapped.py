@@ -19,9 +19,8 @@ from typing import Any
 
 import pysam
 import pytest
-
-from .inputs import REAL
-from .support import EMULATED, card_environment, program
+from wfacli.inputs import REAL
+from wfacli.support import EMULATED, card_environment, program
 
 pytestmark = pytest.mark.gpu
 MINIMAP2 = os.environ.get("WFACLI_MINIMAP2") or shutil.which("minimap2")

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from wfacli.support import CACHE
 
 from tests.space import run
 from tests.space.check import failures
@@ -18,13 +19,11 @@ from tests.space.pairs import Size, block
 from tests.space.specs import spec, written
 from tests.space.ways import GPU, Way
 from wfacli.config import Metric, Mode
-from wfacli.dispatch import candidates
-from wfacli.forecast import on_gpu
-from wfacli.gpu.cache import Cache
-from wfacli.gpu.compiler import Compiler
-from wfacli.gpu.cuda_driver import CudaDriver
-
-from .support import CACHE
+from wfacli.gpu.build.cache import Cache
+from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.plan.dispatch import candidates
+from wfacli.plan.forecast import on_gpu
 
 SIZES = (Size(1, 0, 60, (1500, 2500)), Size(1, 100, 400, (300, 600)), Size(1, 500, 3000, (20, 40)))
 SEED, FORCED = 26, 3  # FORCED: kernels that each block has by force

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from .inputs import Pair, letters, mixed, write
-from .stopping import SIGNALS, ended_by, held, stopped
-from .support import (
+from wfacli.inputs import Pair, letters, mixed, write
+from wfacli.stopping import SIGNALS, ended_by, held, stopped
+from wfacli.support import (
     Occupied,
     Run,
     align,

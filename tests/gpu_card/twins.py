@@ -15,7 +15,7 @@ from typing import Any
 from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError
-from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 CARDS = "WFACLI_TWIN_CARDS"
 

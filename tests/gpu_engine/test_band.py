@@ -7,20 +7,19 @@ import random
 
 import numpy as np
 import pytest
+from wfacli.support import SEED, assert_equal, batch_of, on_card, some_pairs
 
 from tests.pairgen import mutated, sequence
-from wfacli.batch import AlignmentBatch, PairBatch, Status
 from wfacli.config import AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import route
+from wfacli.core.batch import AlignmentBatch, PairBatch, Status
+from wfacli.core.stats import Stats
 from wfacli.engines import choice
-from wfacli.engines.both import BothEngines
 from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import DeviceError
-from wfacli.forecast import TABLE
-from wfacli.stats import Stats
-
-from .support import SEED, assert_equal, batch_of, on_card, some_pairs
+from wfacli.plan.dispatch import route
+from wfacli.plan.forecast import TABLE
 
 BATCH = batch_of(
     [

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from wfacli.support import some_pairs
 
 from tests.cli.support import fasta, fastq, table
 from tests.emulation.driver import EmulatedDriver, leaks
-from wfacli import cli, run
+from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-
-from .support import some_pairs
+from wfacli.run import align as run
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
@@ -50,7 +50,7 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
         return opened[-1]
 
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
-    monkeypatch.setattr("wfacli.run.may_have_card", lambda: True)
+    monkeypatch.setattr("wfacli.run.align.may_have_card", lambda: True)
     yield opened
     assert all(driver._closed for driver in opened)
     assert [leaks(driver) for driver in opened] == [{}] * len(opened)
@@ -199,7 +199,7 @@ def test_without_a_card(align, folder, monkeypatch, capfd):
         raise DeviceError("this machine has no NVIDIA GPU")
 
     monkeypatch.setattr(choice, "CudaDriver", no_card)
-    monkeypatch.setattr("wfacli.run.may_have_card", lambda: True)
+    monkeypatch.setattr("wfacli.run.align.may_have_card", lambda: True)
     before = set(folder.iterdir())
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "x.sam") == 1
     assert_one_error(capfd, "no NVIDIA GPU")
@@ -215,7 +215,7 @@ def test_without_pycuda_no_card_is_looked_for(align, monkeypatch, folder, capfd)
         raise DeviceError("nobody was to look")
 
     monkeypatch.setattr(choice, "CudaDriver", looked)
-    monkeypatch.setattr("wfacli.run.may_have_card", lambda: False)
+    monkeypatch.setattr("wfacli.run.align.may_have_card", lambda: False)
     assert align("q.fq", "t.fa", "-o", "x.sam", "--quiet") == 0
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "y.sam") == 1
     assert_one_error(capfd, "nobody was to look")

@@ -9,21 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from tests.emulation.driver import EmulatedDriver
-from wfacli.batch import Status
-from wfacli.config import AlignSpec, Limits, Metric, Penalties
-from wfacli.dispatch import Route
-from wfacli.engines.both import BothEngines
-from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
-from wfacli.gpu.arena import Arena
-from wfacli.gpu.device import IN_FLIGHT
-from wfacli.io.memory import pairs_of
-from wfacli.stats import Stats
-
-from .support import (
+from wfacli.support import (
     AFFINE,
     EDIT,
     SEED,
@@ -36,6 +22,19 @@ from .support import (
     some_pairs,
     within,
 )
+
+from tests.emulation.driver import EmulatedDriver
+from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.batch import Status
+from wfacli.core.stats import Stats
+from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.rescue import align_batch
+from wfacli.gpu.runtime.arena import Arena
+from wfacli.gpu.runtime.device import IN_FLIGHT
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import Route
+from wfacli.plan.estimate import with_estimates
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

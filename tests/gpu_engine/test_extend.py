@@ -12,28 +12,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wfacli.support import assert_equal
 
 from tests.cli.support import fasta
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.engines.extending import SCHEMES, extended, spec_of
 from tests.oracle_local import MODES
 from tests.pairgen import mutated, sequence
-from wfacli import cli, run_extend, tuning
-from wfacli.batch import PairBatch, PartialResult
+from wfacli import cli
 from wfacli.config import Limits
-from wfacli.dispatch import Route
+from wfacli.core.batch import PairBatch, PartialResult
+from wfacli.core.stats import Stats
 from wfacli.engines import choice, extend_gpu
-from wfacli.engines.extend import KERNEL, ExtendEngine
 from wfacli.engines.extend_auto import ExtendWhereSooner
+from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.gpu import sw, sw_job
-from wfacli.io.memory import pairs_of
+from wfacli.gpu.kernels import sw
+from wfacli.gpu.runtime import sw_job
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import tuning
+from wfacli.plan.dispatch import Route
+from wfacli.run import extend as run_extend
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendSpec
-from wfacli.stats import Stats
-
-from .support import assert_equal
 
 NARROWEST = sw.BUILDS[:1]  # each build takes the emulation's compiler seconds
 

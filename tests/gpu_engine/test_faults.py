@@ -9,22 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-
-from tests.emulation.driver import EmulatedDriver, leaks
-from tests.engines.helpers import answers
-from wfacli.batch import AlignmentBatch, PairBatch, Status
-from wfacli.config import AlignSpec, Config, EngineName, Limits, Mode
-from wfacli.dispatch import Route
-from wfacli.engines import choice, gpu
-from wfacli.engines.both import BothEngines
-from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.rescue import align_batch
-from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
-from wfacli.gpu.device import IN_FLIGHT
-from wfacli.stats import Stats
-
-from .support import (
+from wfacli.support import (
     AFFINE,
     EDIT,
     SEED,
@@ -37,6 +22,20 @@ from .support import (
     some_pairs,
     within,
 )
+
+from tests.emulation.driver import EmulatedDriver, leaks
+from tests.engines.helpers import answers
+from wfacli.config import AlignSpec, Config, EngineName, Limits, Mode
+from wfacli.core.batch import AlignmentBatch, PairBatch, Status
+from wfacli.core.stats import Stats
+from wfacli.engines import choice, gpu
+from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.gpu import GpuEngine
+from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.rescue import align_batch
+from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
+from wfacli.gpu.runtime.device import IN_FLIGHT
+from wfacli.plan.dispatch import Route
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

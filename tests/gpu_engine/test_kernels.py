@@ -6,27 +6,28 @@ import functools
 
 import numpy as np
 import pytest
+from wfacli.support import on_card
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.engines.agreement import mixed_pairs, spec_for
 from tests.oracle_spans import Optimum, optima
 from tests.pairgen import ALPHABETS
 from tests.thorough import THOROUGH, one_of_each
-from wfacli import cigar
-from wfacli.batch import Flag, PartialResult, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric
-from wfacli.dispatch import Route, candidates
-from wfacli.engines.both import BothEngines
+from wfacli.core import cigar
+from wfacli.core.batch import Flag, PartialResult, Status
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
+from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
-from wfacli.estimate import with_estimates
-from wfacli.forecast import GPU_KERNELS, Forecast, on_gpu
-from wfacli.gpu import kernels, rungs, tiles, wfa
-from wfacli.io.memory import pairs_of
-from wfacli.stats import Stats
-
-from .support import on_card
+from wfacli.gpu.kernels import families as kernels
+from wfacli.gpu.kernels import tiles, wfa
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import rungs
+from wfacli.plan.dispatch import Route, candidates
+from wfacli.plan.estimate import with_estimates
+from wfacli.plan.forecast import GPU_KERNELS, Forecast, on_gpu
 
 SCHEMES = [
     (Metric.EDIT, None, 0),

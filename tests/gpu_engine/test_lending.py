@@ -12,17 +12,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wfacli.support import (
+    AFFINE,
+    EDIT,
+    aligned,
+    assert_equal,
+    batch_of,
+    every_row,
+    of_cpu,
+    on_card,
+    some_pairs,
+    within,
+)
 
 from tests.emulation.driver import EmulatedDriver, leaks
-from wfacli.batch import PairBatch, Status
-from wfacli.dispatch import Route
+from wfacli.core.batch import PairBatch, Status
 from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
-from wfacli.gpu import staging
-from wfacli.gpu.device import IN_FLIGHT
-from wfacli.gpu.lending import Lender
-
-from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, on_card, some_pairs, within
+from wfacli.gpu.runtime import staging
+from wfacli.gpu.runtime.device import IN_FLIGHT
+from wfacli.gpu.runtime.lending import Lender
+from wfacli.plan.dispatch import Route
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
@@ -310,6 +320,6 @@ def _soon(happened) -> bool:
 
 def test_memory_that_comes_back_as_the_program_ends_says_nothing():
     """Nothing can be imported any more then, and numpy imports to tell an address."""
-    code = "import builtins; from wfacli.gpu.lending import Lender; builtins.kept = Lender().lend_early(64)"
+    code = "import builtins; from wfacli.gpu.runtime.lending import Lender; builtins.kept = Lender().lend_early(64)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")

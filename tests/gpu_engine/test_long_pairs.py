@@ -7,18 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfacli.support import AFFINE, EDIT, assert_equal, batch_of, on_card, within
 
 from tests.pairgen import mutated, sequence
-from wfacli import tuning
 from wfacli.config import AlignSpec, Limits
-from wfacli.dispatch import Route
-from wfacli.engines.both import BothEngines
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.stats import Stats
-
-from .support import AFFINE, EDIT, assert_equal, batch_of, on_card, within
+from wfacli.plan import tuning
+from wfacli.plan.dispatch import Route
 
 LONG = 600  # letters
 

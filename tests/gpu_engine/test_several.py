@@ -8,20 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfacli.support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
+from wfacli.test_command import align, assert_one_error, folder  # noqa: F401 (fixtures)
 
 from tests.cli.support import table
 from tests.emulation.driver import EmulatedDriver, leaks
-from wfacli.batch import Status
-from wfacli.dispatch import Route
+from wfacli.core.batch import Status
+from wfacli.core.stats import Stats
 from wfacli.engines import choice
 from wfacli.engines.gpu import GpuEngine
+from wfacli.engines.multi_gpu import SeveralGpus
 from wfacli.engines.parts import overlaid
-from wfacli.engines.several import SeveralGpus
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-from wfacli.stats import Stats
-
-from .support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
-from .test_command import align, assert_one_error, folder  # noqa: F401 (fixtures)
+from wfacli.plan.dispatch import Route
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

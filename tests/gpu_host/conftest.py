@@ -6,7 +6,7 @@ import pytest
 
 from tests.cards import skip_without_card
 from tests.emulation.driver import EmulatedDriver, leaks
-from wfacli.gpu.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 
 def open_card():

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from wfacli.gpu import cuda_driver
+from wfacli.gpu.runtime import cuda_driver
 
 
 class Event:

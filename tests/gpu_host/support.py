@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wfacli.gpu import task
-from wfacli.gpu.catalogue import Row
+from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.runtime import task
 
 BLOCK = 64
 _KERNELS = Path(__file__).parent / "kernels"

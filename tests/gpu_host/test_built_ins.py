@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from .support import BLOCK, run_probe
+from wfacli.support import BLOCK, run_probe
 
 WARP = 32
 SEED = 20

@@ -10,17 +10,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from wfacli.fake_nvcc import FakeNvcc
 
 from tests.emulation.compiled import ROOT
 from wfacli.errors import DeviceError
-from wfacli.gpu import cache as caches
-from wfacli.gpu.build import build_rows, report
-from wfacli.gpu.cache import Cache, CacheWarning, default_folder, read
-from wfacli.gpu.catalogue import Row, table
-from wfacli.gpu.compiler import Compiler, Usage, find_nvcc
-from wfacli.gpu.sources import included_files
-
-from .fake_nvcc import FakeNvcc
+from wfacli.gpu.build import cache as caches
+from wfacli.gpu.build.cache import Cache, CacheWarning, default_folder, read
+from wfacli.gpu.build.compiler import Compiler, Usage, find_nvcc
+from wfacli.gpu.build.package import build_rows, report
+from wfacli.gpu.build.sources import included_files
+from wfacli.gpu.kernels.catalogue import Row, table
 
 ROW = Row("row", "row.cu", "entry", (("CAP", 32),), 64)
 

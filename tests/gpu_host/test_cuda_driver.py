@@ -9,13 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from wfacli import fake_pycuda
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-from wfacli.gpu.catalogue import Row
-from wfacli.gpu.cuda_driver import CudaDriver, load_pycuda
-from wfacli.gpu.driver import Card
-from wfacli.gpu.occupancy import resident_blocks
-
-from . import fake_pycuda
+from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.runtime.cuda_driver import CudaDriver, load_pycuda
+from wfacli.gpu.runtime.driver import Card
+from wfacli.gpu.runtime.occupancy import resident_blocks
 
 ROW = Row("row", "row.cu", "entry", (), 64)
 COMPILER = SimpleNamespace(image=lambda row, arch: arch.encode())

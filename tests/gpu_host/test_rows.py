@@ -8,16 +8,15 @@ all of these in make fuzz, in make test one of each function, with paths and wit
 from __future__ import annotations
 
 import pytest
+from wfacli.support import PROBE
 
 from tests.emulation.compiled import ROOT
 from tests.thorough import one_of_each
-from wfacli.cores import usable_cores
-from wfacli.gpu.build import build_rows
-from wfacli.gpu.cache import Cache
-from wfacli.gpu.catalogue import ROWS, Row
-from wfacli.gpu.compiler import Compiler, find_nvcc
-
-from .support import PROBE
+from wfacli.core.cores import usable_cores
+from wfacli.gpu.build.cache import Cache
+from wfacli.gpu.build.compiler import Compiler, find_nvcc
+from wfacli.gpu.build.package import build_rows
+from wfacli.gpu.kernels.catalogue import ROWS, Row
 
 ARCHITECTURES = ("sm_90",)
 # Macros that say how many of the same there are, by source; in the catalogue they rise.

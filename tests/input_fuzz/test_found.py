@@ -7,11 +7,10 @@ import signal
 from pathlib import Path
 
 import pytest
-
-from .cases import cases
-from .drive import FOUND, Driver, Input, fuzz, kept
-from .kill import kill
-from .rules import Run, problem_of
+from wfacli.cases import cases
+from wfacli.drive import FOUND, Driver, Input, fuzz, kept
+from wfacli.kill import kill
+from wfacli.rules import Run, problem_of
 
 INPUTS = int(os.environ.get("WFACLI_FUZZ_INPUTS", "80"))
 

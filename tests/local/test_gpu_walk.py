@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wfacli.local import gpu_walk
-from wfacli.local.gpu_walk import Walk, _Way
+from wfacli.solve.gpu import local_walk as gpu_walk
+from wfacli.solve.gpu.local_walk import Walk, _Way
 
 _COLUMNS = 6  # by which a path may come into a piece: few, so that ways meet, and guesses are ways known
 

@@ -4,14 +4,13 @@ import random
 
 import numpy as np
 import pytest
+from wfacli.test_local_solver import best, text
 
 from tests import oracle_local, pairgen
-from wfacli.distance.run import Watchers
 from wfacli.errors import UsageError
-from wfacli.local.run import LocalRun, Task
 from wfacli.scoring.scheme import Scheme
-
-from .test_local_solver import best, text
+from wfacli.solve.distance.run import Watchers
+from wfacli.solve.local.run import LocalRun, Task
 
 NEVER = -(10**9)
 

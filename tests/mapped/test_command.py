@@ -14,7 +14,7 @@ from tests.cli.support import Result, assert_failure, assert_success, bgzf, rows
 from tests.mapped.world import World, random_world
 from wfacli.config import Container, OutputSpec
 from wfacli.errors import WfacliError
-from wfacli.io.hts import HtsOutput
+from wfacli.io.write.hts import HtsOutput
 
 FILES = ("reads.fq", "ref.fa", "--mappings")
 

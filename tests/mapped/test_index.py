@@ -12,8 +12,8 @@ import pytest
 from tests.cli.support import assert_failure, assert_success, bgzf, run
 from tests.mapped.world import random_world
 from wfacli.errors import InputError
-from wfacli.io.mapped import read_reference
-from wfacli.io.sources import Source
+from wfacli.io.mapper.mapped import read_reference
+from wfacli.io.read.sources import Source
 
 SEQUENCES = {"one": "ACGTTGCAAC" * 9 + "ACG", "two": "GATTACA", "three": "TTGACC" * 20}
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.cli.conftest import inside as inside
 from tests.cli.support import Result, assert_success, header_of, rows_of, start
-from wfacli.io import output
-from wfacli.io.hts import HtsOutput
+from wfacli.io.write import output
+from wfacli.io.write.hts import HtsOutput
 
 TARGETS = 30_000
 LETTERS = "ACGTTGCAAC"

@@ -19,7 +19,7 @@ import pytest
 from tests import pairgen
 from tests.cli.support import Result, assert_failure, assert_success, environment, rows_of, run, zstd
 from tests.mapped.world import turned
-from wfacli.io import by_mappy
+from wfacli.io.mapper import by_mappy
 
 MAPPERS = {"minimap2": shutil.which("minimap2"), "mappy": importlib.util.find_spec("mappy")}
 SUPPLEMENTARY = 2048

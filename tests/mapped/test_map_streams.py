@@ -13,8 +13,8 @@ import pytest
 from tests.cli.support import Result, assert_failure, assert_success, environment, feed, run, zstd
 from tests.mapped.world import random_world
 from wfacli.errors import InputError
-from wfacli.io import doubled
-from wfacli.io.doubled import Doubled
+from wfacli.io.mapper import doubled
+from wfacli.io.mapper.doubled import Doubled
 
 
 @pytest.fixture

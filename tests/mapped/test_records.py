@@ -28,8 +28,8 @@ from wfacli.config import (
     Span,
 )
 from wfacli.errors import InputError
-from wfacli.io.mapped import MappedFiles
-from wfacli.run_mapped import MappedRun
+from wfacli.io.mapper.mapped import MappedFiles
+from wfacli.run.mapped import MappedRun
 
 SEEDS = range(4)
 

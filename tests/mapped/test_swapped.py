@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.support import assert_failure, assert_success, environment, random_letters, run
 from wfacli.errors import InputError
-from wfacli.io.sources import Source
-from wfacli.io.swapped import check_order
+from wfacli.io.read.sources import Source
+from wfacli.io.read.swapped import check_order
 
 
 def written(path: Path, lengths: list[int], fastq: bool = False) -> Source:
@@ -142,7 +142,7 @@ def test_presets_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     from types import SimpleNamespace
 
     from wfacli.errors import UsageError
-    from wfacli.io.presets import check_preset
+    from wfacli.io.mapper.presets import check_preset
 
     indexes = {"lr:hq": (19, 19), "splice:sr": (15, 5)}
     library = SimpleNamespace(

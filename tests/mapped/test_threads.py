@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wfacli.batch import PairBatch
 from wfacli.config import MappingSpec
-from wfacli.io import reader
-from wfacli.io.mapped import MappedFiles, mapped_reader, read_reference
-from wfacli.io.reader import batches_of
+from wfacli.core.batch import PairBatch
+from wfacli.io.mapper.mapped import MappedFiles, mapped_reader, read_reference
+from wfacli.io.read import reader
+from wfacli.io.read.reader import batches_of
 
 
 def write(folder: Path, rng: random.Random, reads: int, longest: int) -> MappedFiles:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from wfacli.oracle import Optima, optima, text_of
+from wfacli.specs import written
+from wfacli.ways import ENGINE, GPU, Way
 
-from wfacli.batch import Status
 from wfacli.config import AlignSpec, Ambiguous
-
-from .oracle import Optima, optima, text_of
-from .run import NOTHING, Answers, Pair, TooSlow, run
-from .specs import written
-from .ways import ENGINE, GPU, Way
+from wfacli.core.batch import Status
+from wfacli.run.align import NOTHING, Answers, Pair, TooSlow, run
 
 SECONDS = 20.0  # that a block may take in one way
 

@@ -11,23 +11,22 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from wfacli.ways import BATCH, COMMAND, ENGINE, GPU, SINGLE, Way
 
 import wfacli
 from tests.cli import support
 from tests.emulation.driver import EmulatedDriver
-from wfacli.batch import Status
 from wfacli.config import MIB, AlignSpec, Mode
-from wfacli.engines.both import BothEngines
+from wfacli.core.batch import Status
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
+from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
-from wfacli.estimate import with_estimates
-from wfacli.gpu.driver import Driver
-from wfacli.io.memory import pairs_of
-from wfacli.stats import Stats
-
-from .ways import BATCH, COMMAND, ENGINE, GPU, SINGLE, Way
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.estimate import with_estimates
 
 Pair = tuple[bytes, bytes]
 T = TypeVar("T")
@@ -43,7 +42,7 @@ class TooSlow(Exception):
 
 @dataclass(frozen=True)
 class Answers:
-    """Alignments of n pairs: columns as in wfacli.batch.AlignmentBatch.
+    """Alignments of n pairs: columns as in wfacli.core.batch.AlignmentBatch.
 
     `edits` (i64[n]) is None where the entry does not say; `origin` holds indices into `kernels`; `heuristic` (bool[n])
     says which alignments are not said to be exact.

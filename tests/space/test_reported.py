@@ -5,20 +5,19 @@ from random import Random
 
 import numpy as np
 import pytest
+from wfacli.check import assert_exact
+from wfacli.oracle import optima
+from wfacli.pairs import mutated
+from wfacli.specs import spec_of
+from wfacli.ways import BATCH, COMMAND, GPU, SINGLE, Way
 
 import wfacli
 from wfacli._native import instruction_sets
-from wfacli.batch import Status
 from wfacli.config import WHOLE, Heuristics, Limits
-from wfacli.dispatch import candidates
-from wfacli.forecast import CPU_KERNELS, DIFFERENCE, INSIDE, READS, on_gpu
-
-from .check import assert_exact
-from .oracle import optima
-from .pairs import mutated
-from .run import TooSlow, run, within
-from .specs import spec_of
-from .ways import BATCH, COMMAND, GPU, SINGLE, Way
+from wfacli.core.batch import Status
+from wfacli.plan.dispatch import candidates
+from wfacli.plan.forecast import CPU_KERNELS, DIFFERENCE, INSIDE, READS, on_gpu
+from wfacli.run.align import TooSlow, run, within
 
 NNAT = (
     b"CAACCGTCTATGCGCCGCNGGGGATGATGNGANGACAGNNTCAANNNCCCTNTCGTNTTACTGCCCGAGAGAATGCTNNGGTNNACNGTNTAGTNTANACTTGCNNTCNAC"

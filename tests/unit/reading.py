@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from wfacli.batch import PairBatch
+from wfacli.core.batch import PairBatch
 from wfacli.errors import InputError
-from wfacli.io.reader import PairFiles, layout_of, read_batches
+from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 
 AT_ONCE = 1 << 40
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.unit.reading import within
-from wfacli.io.ahead import Ahead
+from wfacli.io.read.ahead import Ahead
 
 
 def test_items_come_in_order_and_end_for_good():

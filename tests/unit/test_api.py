@@ -9,8 +9,8 @@ import wfacli
 from wfacli import InputError, UsageError, WfacliError
 from wfacli.config import Limits
 from wfacli.engines import single
-from wfacli.forecast import LINEAR
-from wfacli.retry import after
+from wfacli.plan.forecast import LINEAR
+from wfacli.plan.retry import after
 
 
 def test_one_pair():

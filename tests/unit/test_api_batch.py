@@ -15,8 +15,9 @@ import pytest
 
 import wfacli
 from tests import pairgen
-from wfacli import Heuristics, InputError, Limits, Status, api, cigar
+from wfacli import Heuristics, InputError, Limits, Status, api
 from wfacli._native import cigar_letters, cigar_texts
+from wfacli.core import cigar
 
 QUERIES = ["ACGTTGCA", "ACGNACGT", "", "acgtacgt"]
 TARGETS = ["ACGTGCA", "ACGAACGTT", "AC", "ACCTACGT"]

@@ -7,8 +7,8 @@ import pytest
 import wfacli
 from tests import pairgen
 from tests.cli.support import run
-from wfacli import cigar
 from wfacli.config import Heuristics, Limits
+from wfacli.core import cigar
 
 MODES = {
     "global": {},

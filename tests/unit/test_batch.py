@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from wfacli.batch import PartialResult
+from wfacli.core.batch import PartialResult
 from wfacli.engines.parts import gather
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
 
 KERNELS = ("first", "second")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.thorough import THOROUGH
-from wfacli.gpu.catalogue import ROWS
+from wfacli.gpu.kernels.catalogue import ROWS
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 

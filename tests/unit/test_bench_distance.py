@@ -22,8 +22,8 @@ from peers.distance_verdict import Entry, rate, ratio
 from peers.distance_work import Row, changed, made
 
 from tests.emulation.driver import EmulatedDriver
-from wfacli.distance.gpu_path import WAYS
-from wfacli.distance.solver import Position
+from wfacli.solve.base import Position
+from wfacli.solve.gpu.path import WAYS
 
 TINY = Row("tiny", letters=5000, error=0.05)
 OURS = ["cpu-wavefront", "cpu-bits"]

@@ -20,7 +20,7 @@ from peers.gpu_work import ROWS, Files, Pairs, Row
 from peers.ours import Engine, per_run
 from peers.verdict import OURS, Cell, Timing
 
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
 
 AFFINE, SCORE, EDIT = Task("affine", False), Task("affine", True), Task("edit", False)
 

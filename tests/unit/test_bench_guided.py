@@ -19,7 +19,7 @@ from peers.gpu_binaries import Failed
 
 from tests.emulation.driver import EmulatedDriver
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu import sw
+from wfacli.gpu.kernels import sw
 
 # A line a pair, as it prints them, whose scores stand in a file; its kernels' time is added to the file it is told.
 AGATHA = """#!/bin/sh

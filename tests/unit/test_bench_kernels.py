@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import kernel_table
 
 from tests.gpu_engine.support import on_card
+from wfacli.core.stats import Stats
 from wfacli.measure.work import Work
-from wfacli.stats import Stats
 
 
 def test_each_kernel_has_every_pair_of_a_row():

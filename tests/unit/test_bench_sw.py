@@ -18,7 +18,7 @@ from sw_plot import draw, values
 
 from tests.emulation.driver import EmulatedDriver
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu import sw
+from wfacli.gpu.kernels import sw
 
 SAYS = 'echo "$GASAL_BATCH $@" >> {calls}; echo "Total execution time (in milliseconds): {ms}" >&2'
 

@@ -15,7 +15,7 @@ from peers import contest, work
 from peers.contest import Rules, Task, bytes_needed
 from peers.verdict import OURS, Cell, Timing, cell_text, right_costs, seconds_text, summary, wrong_pairs
 
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
 
 
 def costs(*values):

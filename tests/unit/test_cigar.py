@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import oracles
-from wfacli import _native, cigar
+from wfacli import _native
 from wfacli.config import AlignSpec, Metric, Penalties
+from wfacli.core import cigar
 
 RUNS = st.lists(st.tuples(st.integers(1, (1 << 28) - 1), st.sampled_from("MIDNSHP=X")), max_size=20)
 

@@ -10,8 +10,8 @@ import pytest
 
 from wfacli.config import Container, OutputSpec
 from wfacli.errors import OutputError
-from wfacli.io import hts
-from wfacli.io.complete import LineCount, fault_of
+from wfacli.io.write import hts
+from wfacli.io.write.complete import LineCount, fault_of
 
 HEADER = "@HD\tVN:1.6\n@SQ\tSN:chr1\tLN:1000\n"
 KINDS = {Container.BAM: "wb", Container.CRAM: "wc", Container.SAM: "wh"}

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from wfacli.cores import usable_cores
+from wfacli.core.cores import usable_cores
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
-from wfacli.dispatch import Route
 from wfacli.engines.cpu import CpuEngine
-from wfacli.forecast import DIFFERENCE
-from wfacli.io.memory import pairs_of
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import Route
+from wfacli.plan.forecast import DIFFERENCE
 
 
 @pytest.mark.parametrize(("count", "length", "parts"), [(6, 8000, 6), (1, 8000, 0), (300, 150, 0), (6, 600, 0)])

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wfacli import cigar as cigars
 from wfacli._native import dot_counts, path_windows
+from wfacli.core import cigar as cigars
 from wfacli.dotplot import density as densities
 from wfacli.dotplot.colours import DARK, LIGHT, blended, scale
 from wfacli.dotplot.density import density, shape, usual_k

@@ -10,16 +10,16 @@ import pytest
 import wfacli
 from tests import oracles, pairgen
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli import dispatch, forecast
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
-from wfacli.batch import Flag, Status
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
-from wfacli.dispatch import Route, route
+from wfacli.core.batch import Flag, Status
 from wfacli.engines.cpu import native_options
-from wfacli.estimate import with_estimates
-from wfacli.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, GOTOH, INSIDE, LINEAR, READS, STRIPES, TABLE
-from wfacli.io.memory import pairs_of
-from wfacli.retry import after, next_rung
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import dispatch, forecast
+from wfacli.plan.dispatch import Route, route
+from wfacli.plan.estimate import with_estimates
+from wfacli.plan.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, GOTOH, INSIDE, LINEAR, READS, STRIPES, TABLE
+from wfacli.plan.retry import after, next_rung
 
 EDIT, AFFINE, DEAR = SCHEMES[0], SCHEMES[6], SCHEMES[10]
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from tests.engines.agreement import AMPLE, SCHEMES, spec_for
-from wfacli import dispatch, forecast, tuning
 from wfacli._native import Forecaster, estimate_edits, instruction_set
-from wfacli.batch import PairBatch, Records
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
-from wfacli.dispatch import best_for_all, candidates, route
-from wfacli.estimate import with_estimates
-from wfacli.forecast import (
+from wfacli.core.batch import PairBatch, Records
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import dispatch, forecast, tuning
+from wfacli.plan.dispatch import best_for_all, candidates, route
+from wfacli.plan.estimate import with_estimates
+from wfacli.plan.forecast import (
     BITS,
     CAPPED,
     CPU_KERNELS,
@@ -28,7 +29,6 @@ from wfacli.forecast import (
     Forecast,
     Units,
 )
-from wfacli.io.memory import pairs_of
 
 EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
 

@@ -10,16 +10,16 @@ import pytest
 
 from tests import oracles, pairgen
 from tests.unit.reading import AT_ONCE
-from wfacli.batch import AlignmentBatch, Status
 from wfacli.config import AlignSpec, Ambiguous, CigarStyle, Config, Format, Limits, OutputSpec
+from wfacli.core.batch import AlignmentBatch, Status
+from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import InputError
-from wfacli.io.format import Formatter
-from wfacli.io.memory import pairs_of
-from wfacli.io.names import with_sam_names
-from wfacli.io.reader import PairFiles, read_batches
-from wfacli.stats import Stats
+from wfacli.io.read.memory import pairs_of
+from wfacli.io.read.names import with_sam_names
+from wfacli.io.read.reader import PairFiles, read_batches
+from wfacli.io.write.format import Formatter
 
 EVERYTHING = {"md": True, "cs": True}
 

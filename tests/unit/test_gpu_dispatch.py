@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli import forecast, jobs, tuning
-from wfacli.batch import Flag, Status
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
-from wfacli.dispatch import Route, candidates, few_and_short, route
-from wfacli.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
-from wfacli.gpu import dp, rungs, tiles, wfa
-from wfacli.gpu.catalogue import ROWS
-from wfacli.gpu.kernels import plan_of, serves
-from wfacli.gpu.plans import NO_BOUND, Shape
-from wfacli.io.memory import pairs_of
-from wfacli.offers import Sample, reached
-from wfacli.retry import after as further
-from wfacli.retry import next_rung
+from wfacli.core.batch import Flag, Status
+from wfacli.gpu.kernels import dp, tiles, wfa
+from wfacli.gpu.kernels.catalogue import ROWS
+from wfacli.gpu.kernels.families import plan_of, serves
+from wfacli.gpu.kernels.plans import NO_BOUND, Shape
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import forecast, jobs, rungs, tuning
+from wfacli.plan.dispatch import Route, candidates, few_and_short, route
+from wfacli.plan.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
+from wfacli.plan.offers import Sample, reached
+from wfacli.plan.retry import after as further
+from wfacli.plan.retry import next_rung
 
 EDIT, AFFINE, TWO = SCHEMES[0], SCHEMES[6], SCHEMES[11]
 LINEAR = (Metric.LINEAR, (4, 2), 0)

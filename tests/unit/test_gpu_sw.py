@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfacli.gpu import sw, sw_guided
-from wfacli.gpu.catalogue import ROWS
+from wfacli.gpu.kernels import sw, sw_guided
+from wfacli.gpu.kernels.catalogue import ROWS
 from wfacli.scoring.scheme import Scheme
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from wfacli.config import Container, OutputSpec
 from wfacli.errors import OutputError
-from wfacli.io.hts import HtsOutput
+from wfacli.io.write.hts import HtsOutput
 
 RECORD = "r\t0\tchr1\t{}\t60\t4M\t*\t0\t0\tACGT\t*\n"
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.unit.reading import pairs_in, within
-from wfacli.batch import PairBatch, every_row, is_every_row
+from wfacli.core.batch import PairBatch, every_row, is_every_row
 from wfacli.errors import InputError
-from wfacli.io.reader import PairFiles, layout_of, read_batches
+from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 
 PAIRS = [("ACGT" * (1 + i % 7), "GATTACA" * (1 + i % 5)) for i in range(200)]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wfacli.errors import OutputClosed, OutputError
-from wfacli.io.output import Output
+from wfacli.io.write.output import Output
 
 
 def files(folder):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.unit.reading import within
-from wfacli.pipeline import run_ordered
+from wfacli.run.pipeline import run_ordered
 
 
 class Fault(Exception):

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.reading import AT_ONCE, read, read_files, within
 from tests.unit.test_reader_faults import FAULTS
 from tests.unit.test_readers import FASTQ, QUERIES, TARGETS
-from wfacli.io import reader
-from wfacli.io.sources import Source
+from wfacli.io.read import reader
+from wfacli.io.read.sources import Source
 
 THREADS = 4
 # What may stand in a quality, and looks like the beginning of something else.

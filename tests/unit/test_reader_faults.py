@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.reading import read
 from wfacli.errors import InputError
-from wfacli.io import reader
+from wfacli.io.read import reader
 
 ONE, TWO = b">t1\nACGT\n", b">t1\nACGT\n>t2\nACGT\n"
 GOOD = b"@q1\nAC\n+\nII\n"

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.reading import Pair, pairs_in, read
-from wfacli.batch import Flag
+from wfacli.core.batch import Flag
 from wfacli.errors import InputError, UsageError
-from wfacli.io import reader
-from wfacli.io.memory import pairs_of
-from wfacli.io.reader import PairFiles
+from wfacli.io.read import reader
+from wfacli.io.read.memory import pairs_of
+from wfacli.io.read.reader import PairFiles
 
 TARGETS = b">t1 first target\nACGT\n>t2\nGGTTAA\n"
 EXPECTED = [Pair("q1", b"ACGTAC", None, "t1", b"ACGT"), Pair("q2", b"TTAA", None, "t2", b"GGTTAA")]

@@ -13,11 +13,11 @@ from tests.engines.agreement import AMPLE, SCHEMES, TIMES, spec_for
 from tests.unit.test_forecast import random_batch
 from wfacli.cli.explain import _promised
 from wfacli.config import Ambiguous, FreeEnds, Heuristics, Limits, Mode
-from wfacli.dispatch import candidates, route
-from wfacli.estimate import with_estimates
-from wfacli.forecast import BITS, CAPPED, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE, Promise
-from wfacli.io.memory import pairs_of
-from wfacli.reasons import reasons
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan.dispatch import candidates, route
+from wfacli.plan.estimate import with_estimates
+from wfacli.plan.forecast import BITS, CAPPED, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE, Promise
+from wfacli.plan.reasons import reasons
 
 MODES = [*[Mode.GLOBAL] * 4, *Mode]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wfacli.io.scratch import Scratch
+from wfacli.io.write.scratch import Scratch
 
 _MAKER = """
 import sys, time

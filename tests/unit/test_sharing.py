@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfacli._native import share_rows
-from wfacli.batch import PairBatch, Records
+from wfacli.core.batch import PairBatch, Records
 
 STEP = np.minimum(np.arange(101) // 10, 4).astype(np.uint8)  # five steps, the last one for all from 40 on
 WIDTH = np.array([8, 32, 16], np.int32)

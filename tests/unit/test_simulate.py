@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from wfacli.io.mapped import read_reference
-from wfacli.io.sources import Source
-from wfacli.simulate import KINDS, MODELS, PLACES, PairsFormat, PairsSpec, chances, phreds, simulator
+from wfacli.io.mapper.mapped import read_reference
+from wfacli.io.read.sources import Source
+from wfacli.simulate.pairs import KINDS, MODELS, PLACES, PairsFormat, PairsSpec, chances, phreds, simulator
 
 RUN = re.compile(r"(\d+)([=XID])")
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.unit.reading import read
 from wfacli.errors import InputError
-from wfacli.io import inflate, sources
-from wfacli.io.sources import Source
+from wfacli.io.read import inflate, sources
+from wfacli.io.read.sources import Source
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from wfacli.errors import InputError, OutputError
-from wfacli.io.reader import read_batches
-from wfacli.io.sources import Source
-from wfacli.io.targets import sq_lines
+from wfacli.io.read.reader import read_batches
+from wfacli.io.read.sources import Source
+from wfacli.io.write.targets import sq_lines
 
 LIMITS = (0, 1, 40, 10**6)  # targets in memory
 
@@ -62,13 +62,13 @@ class Full(io.BytesIO):
 
 
 def test_no_room_for_temporary_files_is_said_with_their_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("wfacli.io.targets.tempfile.TemporaryFile", Full)
+    monkeypatch.setattr("wfacli.io.write.targets.tempfile.TemporaryFile", Full)
     path = write(tmp_path / "t", [(f"n{n}", 3) for n in range(100)])
     with pytest.raises(OutputError, match=r"temporary files for targets, in .*TMPDIR.*No space left"):
         lines_of(path, 1)
 
 
 def test_lines_longer_than_a_block_of_the_spill(tmp_path, monkeypatch):
-    monkeypatch.setattr("wfacli.io.targets._CHUNK", 7)
+    monkeypatch.setattr("wfacli.io.write.targets._CHUNK", 7)
     targets = [(f"name{n}", 2) for n in (1, 2, 1, 3, 2, 4)]
     assert lines_of(write(tmp_path / "t", targets), 0).count("\n") == 4

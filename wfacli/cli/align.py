@@ -6,20 +6,12 @@ import shlex
 import sys
 
 from .. import __version__
-from ..config import (
-    Ambiguous,
-    CigarStyle,
-    Config,
-    EngineName,
-    Metric,
-    Mode,
-    Span,
-)
-from ..cores import usable_cores
-from ..io.mapped import MappedFiles
-from ..io.reader import PairFiles
-from ..run import AlignRun
-from ..run_mapped import MappedRun
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
+from ..core.cores import usable_cores
+from ..io.mapper.mapped import MappedFiles
+from ..io.read.reader import PairFiles
+from ..run.align import AlignRun
+from ..run.mapped import MappedRun
 from .console import note
 from .mapping_options import (
     Clip,

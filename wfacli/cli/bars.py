@@ -16,12 +16,12 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ..stats import counted
+from ..core.stats import counted
 from .console import console
 from .report import rate
 
 if TYPE_CHECKING:
-    from ..run import Watch
+    from ..run.align import Watch
 
 
 class _PairRate(ProgressColumn):

@@ -9,18 +9,18 @@ from typing import Any
 
 from .._native import keep_memory_flat
 from ..config import AlignSpec, Ambiguous, EngineName, Metric, Mode
-from ..cores import usable_cores
+from ..core.cores import usable_cores
 from ..dotplot.picture import PictureFormat, format_of
 from ..errors import DeviceError, UsageError
-from ..gpu.presence import may_have_card
-from ..io.output import Output, refuse_overwriting
+from ..gpu.runtime.presence import may_have_card
+from ..io.write.output import Output, refuse_overwriting
 from ..measure.energy import Meter, meter
 from ..measure.limits import bus_rate, memory_rate
 from ..measure.page import page
 from ..measure.report import Limits, report
 from ..measure.session import Plan, Row, Session, Setting
 from ..measure.work import Work, usual_error
-from ..simulate import MOST_ERROR
+from ..simulate.pairs import MOST_ERROR
 from .bench_options import (
     BenchEngineOption,
     BenchPlotOption,

@@ -8,17 +8,17 @@ from typing import Any
 
 from .. import __version__
 from ..config import Ambiguous, EngineName, Format
-from ..cores import usable_cores
-from ..distance.checkpoint import Checkpoint, Identity
-from ..distance.choose import Choice, Means
-from ..distance.deliver import Delivery, Form, form_of
-from ..distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts
-from ..distance.path import PathOptions, check_names
-from ..distance.result import as_history, as_values
-from ..distance.run import DistanceRun
+from ..core.cores import usable_cores
 from ..dotplot import format_of
 from ..errors import UsageError
-from ..io.output import Output
+from ..io.write.output import Output
+from ..solve.distance.checkpoint import Checkpoint, Identity
+from ..solve.distance.choose import Choice, Means
+from ..solve.distance.deliver import Delivery, Form, form_of
+from ..solve.distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts
+from ..solve.distance.path import PathOptions, check_names
+from ..solve.distance.result import as_history, as_values
+from ..solve.distance.run import DistanceRun
 from .console import warning
 from .distance_options import (
     AArgument,

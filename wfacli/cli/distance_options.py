@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..config import Ambiguous, EngineName
-from ..distance.deliver import Form
+from ..solve.distance.deliver import Form
 from .numbers import MOST_THREADS
 
 DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.

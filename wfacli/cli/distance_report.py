@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..distance.inputs import Inputs, Side
-from ..distance.result import IDENTITY, identity, tcups
-from ..distance.run import Outcome, Progress
+from ..core.stats import counted
 from ..errors import shown
-from ..stats import counted
+from ..solve.distance.inputs import Inputs, Side
+from ..solve.distance.result import IDENTITY, identity, tcups
+from ..solve.distance.run import Outcome, Progress
 from .standing import Standing, seconds
 
 

@@ -22,7 +22,7 @@ def doctor(
     gpu: Annotated[int, typer.Option("--gpu", min=0, metavar="INDEX", help="Which GPU to try.")] = 0,
 ) -> None:
     """Ends with status 0 when the CPU engine works: a GPU is nothing that one must have."""
-    from ..gpu.diagnosis import diagnose
+    from ..gpu.runtime.diagnosis import diagnose
 
     cpu = _try_cpu()
     found = {
@@ -44,7 +44,7 @@ def _try_cpu() -> dict[str, Any]:
     """The instruction set that the kernels take, and whether a pair comes out right."""
     from .._native import Aligner
     from ..api import align
-    from ..cores import usable_cores
+    from ..core.cores import usable_cores
 
     answer = align("ACGTTGCA", "ACGTGCA").cigar
     usable = answer == "3=1I4="

@@ -13,8 +13,8 @@ from ..dotplot.paths import read_blocks
 from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, picture_of, usual_size, write
 from ..dotplot.sequences import Axis, read_records, read_text
 from ..errors import UsageError
-from ..io.output import Output, refuse_overwriting
-from ..io.reader import PairFiles
+from ..io.read.reader import PairFiles
+from ..io.write.output import Output, refuse_overwriting
 from .console import note, warning
 from .options import DebugOption, MaxLineOption, QuietOption
 

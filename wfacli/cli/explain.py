@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ..forecast import Promise
-from ..run import AlignRun
+from ..plan.forecast import Promise
+from ..run.align import AlignRun
 from .console import console, heard_or_not, note
 
 _WHY = {

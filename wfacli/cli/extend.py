@@ -7,11 +7,11 @@ import sys
 
 from .. import __version__
 from ..config import Ambiguous, CigarStyle, EngineName
-from ..cores import usable_cores
+from ..core.cores import usable_cores
 from ..errors import UsageError
-from ..io.output import refuse_overwriting
-from ..io.reader import PairFiles
-from ..run_extend import Choice, ExtendConfig, ExtendRun
+from ..io.read.reader import PairFiles
+from ..io.write.output import refuse_overwriting
+from ..run.extend import Choice, ExtendConfig, ExtendRun
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
 from ..scoring.spec import ExtendMode, ExtendSpec
 from .console import note

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..cores import usable_cores
+from ..core.cores import usable_cores
 
 KERNELS_HELP = "Compile all GPU kernels and show what they use."
 
@@ -17,9 +17,9 @@ def kernels(
     arch: Annotated[list[str] | None, typer.Option("--arch", help="Such as sm_90, or compute_100 for PTX.")] = None,
 ) -> None:
     """Prints a line for each row and architecture; fails where one leaves its registers that should not."""
-    from ..gpu.build import build_rows, report
-    from ..gpu.catalogue import ROWS
-    from ..gpu.compiler import ARCHITECTURES, NEWEST_PTX, Compiler
+    from ..gpu.build.compiler import ARCHITECTURES, NEWEST_PTX, Compiler
+    from ..gpu.build.package import build_rows, report
+    from ..gpu.kernels.catalogue import ROWS
 
     architectures = arch or (*ARCHITECTURES, NEWEST_PTX)
     built = list(build_rows(Compiler(), ROWS.values(), architectures, usable_cores(), into))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..config import Ambiguous, EngineName
-from ..distance.deliver import Form
+from ..solve.distance.deliver import Form
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 

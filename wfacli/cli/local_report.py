@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..distance.inputs import Inputs
-from ..local.found import Found
-from ..local.result import gcups
-from ..local.run import Outcome, Progress, Task
-from ..stats import counted
+from ..core.stats import counted
+from ..solve.distance.inputs import Inputs
+from ..solve.local.found import Found
+from ..solve.local.result import gcups
+from ..solve.local.run import Outcome, Progress, Task
 from .distance_report import side_of
 from .standing import Standing, seconds
 

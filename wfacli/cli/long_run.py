@@ -17,12 +17,12 @@ from typing import Any
 
 from .. import __version__
 from ..config import EngineName
-from ..distance.card import CardOnDemand, any_card
-from ..distance.checkpoint import Checkpoint, Saved
-from ..distance.run import Watchers
+from ..core.stats import Stats, peak_memory, versions
 from ..errors import Cancelled, UsageError
-from ..io.output import Output, is_standard_output, refuse_overwriting
-from ..stats import Stats, peak_memory, versions
+from ..io.write.output import Output, is_standard_output, refuse_overwriting
+from ..solve.distance.checkpoint import Checkpoint, Saved
+from ..solve.distance.run import Watchers
+from ..solve.gpu.on_demand import CardOnDemand, any_card
 from .console import note, warning
 
 _EVERY = 120.0  # seconds

@@ -11,11 +11,11 @@ import typer
 
 from .. import __version__
 from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
-from ..cores import usable_cores
+from ..core.cores import usable_cores
 from ..errors import UsageError
-from ..io.mapper import MapperFiles
-from ..io.presets import PAIRING
-from ..run_mapped import MappedRun
+from ..io.mapper.mapper import MapperFiles
+from ..io.mapper.presets import PAIRING
+from ..run.mapped import MappedRun
 from .console import note, warning
 from .mapping_options import (
     PANEL,

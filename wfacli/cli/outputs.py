@@ -9,8 +9,8 @@ from pathlib import Path
 from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
 from ..dotplot.picture import refuse_picture
 from ..errors import UsageError
-from ..io.hts import require_pysam
-from ..io.output import compressor_of
+from ..io.write.hts import require_pysam
+from ..io.write.output import compressor_of
 
 
 class OutputFormat(enum.StrEnum):

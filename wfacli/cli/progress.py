@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..stats import counted
+from ..core.stats import counted
 from .console import is_terminal, note
 from .report import rate
 from .standing import Standing, line, seconds
 
 if TYPE_CHECKING:
-    from ..run import Watch
+    from ..run.align import Watch
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.2

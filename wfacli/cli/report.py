@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from .. import __version__
+from ..core.stats import counted, versions
 from ..errors import WfacliError
-from ..io.output import Output
-from ..run import BatchRun
-from ..stats import counted, versions
+from ..io.write.output import Output
+from ..run.align import BatchRun
 
 
 def summary(run: BatchRun) -> str:

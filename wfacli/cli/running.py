@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from .._native import keep_memory_flat
 from ..config import Ambiguous
+from ..core.stats import counted
 from ..errors import OutputClosed
-from ..run import SWITCH_BESIDE_A_CARD, AlignRun, BatchRun
-from ..run_mapped import MappedRun
-from ..stats import counted
+from ..run.align import SWITCH_BESIDE_A_CARD, AlignRun, BatchRun
+from ..run.mapped import MappedRun
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown

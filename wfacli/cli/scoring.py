@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..config import (
-    MIB,
-    WHOLE,
-    AlignSpec,
-    Ambiguous,
-    FreeEnds,
-    Heuristics,
-    Limits,
-    Metric,
-    Mode,
-    Penalties,
-)
+from ..config import MIB, WHOLE, AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from ..errors import UsageError
 from .numbers import MOST_BYTES
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .._native import keep_memory_flat
-from ..cores import usable_cores
+from ..core.cores import usable_cores
+from ..core.stats import counted
 from ..errors import UsageError
-from ..io.mapped import read_reference
-from ..io.output import Output, compressor_of, is_standard_output, refuse_overwriting
-from ..io.sources import Source
-from ..simulate import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
-from ..stats import counted
+from ..io.mapper.mapped import read_reference
+from ..io.read.sources import Source
+from ..io.write.output import Output, compressor_of, is_standard_output, refuse_overwriting
+from ..simulate.pairs import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
 from .console import note
 from .numbers import count_of
 from .options import DebugOption, MaxLineOption, ProgressOption, QuietOption

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..simulate import MODELS, PairsFormat
+from ..simulate.pairs import MODELS, PairsFormat
 from .numbers import MOST_THREADS
 
 SIMULATE_HELP = """Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import U8
+from ..core.batch import U8
 
 LEVELS = 256
 _Stop = tuple[float, float, float]  # lightness 0 to 1, chroma, hue in degrees

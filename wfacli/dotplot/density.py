@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._native import dot_counts
-from ..batch import U8, U32
+from ..core.batch import U8, U32
 from ..errors import UsageError
 from .sequences import Axis
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import cigar as cigars
 from .._native import path_windows
-from ..batch import I64, U32
+from ..core import cigar as cigars
+from ..core.batch import I64, U32
 from ..errors import InputError, text_of
-from ..io.sources import Source
+from ..io.read.sources import Source
 from .sequences import Axis
 
 _READ = 1 << 22

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import U32
+from ..core.batch import U32
 from ..errors import UsageError, WfacliError
-from ..io.output import Output
+from ..io.write.output import Output
 from .density import Density, density
 from .paths import Block, Line, lines_of
 from .sequences import Axis

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import I64, U8, U32
+from ..core.batch import I64, U8, U32
+from ..core.stats import counted
 from ..errors import InputError
-from ..io.reader import read_batches
-from ..io.sources import Source
-from ..stats import counted
+from ..io.read.reader import read_batches
+from ..io.read.sources import Source
 
 _BATCH = 1 << 26  # letters that are read at once, or one record's
 _BLOCK = 1 << 20

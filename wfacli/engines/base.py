@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..batch import U8, PairBatch, PartialResult
-from ..dispatch import Route
+from ..core.batch import U8, PairBatch, PartialResult
+from ..plan.dispatch import Route
 
 
 class Engine(Protocol):

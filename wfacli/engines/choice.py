@@ -6,18 +6,18 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from ..config import AlignSpec, Config, EngineName
+from ..core.stats import Stats
 from ..errors import DeviceError, UsageError
-from ..forecast import only_banded, plainly_global
-from ..gpu.compiler import Compiler
-from ..gpu.cuda_driver import CudaDriver, count_devices
-from ..gpu.lending import Lender
+from ..gpu.build.compiler import Compiler
+from ..gpu.runtime.cuda_driver import CudaDriver, count_devices
+from ..gpu.runtime.lending import Lender
+from ..plan.forecast import only_banded, plainly_global
 from ..scoring.spec import ExtendSpec
-from ..stats import Stats
 from .base import Engine
-from .both import BothEngines
 from .extend_gpu import ExtendGpuEngine
 from .gpu import GpuEngine
-from .several import SeveralGpus
+from .hybrid import BothEngines
+from .multi_gpu import SeveralGpus
 from .trial import band_agrees
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import tuning
 from .._native import Aligner, AlignJob, AlignOptions
-from ..batch import PairBatch, PartialResult
 from ..config import AlignSpec, Limits, Mode
-from ..costs import UnitCosts
-from ..dispatch import Route
-from ..forecast import (
+from ..core.batch import PairBatch, PartialResult
+from ..core.costs import UnitCosts
+from ..core.stats import Stats
+from ..plan import tuning
+from ..plan.dispatch import Route
+from ..plan.forecast import (
     BITS,
     CAPPED,
     CPU_KERNELS,
@@ -24,7 +25,6 @@ from ..forecast import (
     Units,
     free_in_query,
 )
-from ..stats import Stats
 from .threads import ThreadedEngine, letters_of
 
 # Letters of a route from which on it is shared: fewer take less time than to wake a thread; and those of long pairs,

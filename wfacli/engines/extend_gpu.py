@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows
-from ..batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
-from ..dispatch import Route
+from ..core.batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
+from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
-from ..gpu import sw, sw_guided
-from ..gpu.device import Device
-from ..gpu.driver import Driver
-from ..gpu.job import Answers, Staged
-from ..gpu.lending import Lender
-from ..gpu.staging import Outbox, Staging
-from ..gpu.sw_guided import Cuts, GuidedWork
-from ..gpu.sw_job import SwJob, least_workspace, needs, operations
+from ..gpu.kernels import sw, sw_guided
+from ..gpu.kernels.sw_guided import Cuts, GuidedWork
+from ..gpu.runtime.device import Device
+from ..gpu.runtime.driver import Driver
+from ..gpu.runtime.job import Answers, Staged
+from ..gpu.runtime.lending import Lender
+from ..gpu.runtime.staging import Outbox, Staging
+from ..gpu.runtime.sw_job import SwJob, least_workspace, needs, operations
+from ..plan.dispatch import Route
 from ..scoring.spec import ExtendSpec
-from ..stats import Stats
 from .base import Engine
 
 # Jobs on the card: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the

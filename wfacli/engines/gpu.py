@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from .._native import letter_codes, rows_summary, stage_columns, stage_rows, unstage_rows
-from ..batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..config import AlignSpec, Ambiguous
-from ..costs import UnitCosts
-from ..dispatch import Route
+from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
+from ..core.costs import UnitCosts
+from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
-from ..gpu.device import IN_FLIGHT, Device
-from ..gpu.driver import Driver
-from ..gpu.job import AlignJob, Answers, Staged
-from ..gpu.kernels import plan_of, serves
-from ..gpu.lending import Lender
-from ..gpu.plans import NO_BOUND, Plan, Shape
-from ..gpu.staging import Outbox, Staging
-from ..stats import Stats
+from ..gpu.kernels.families import plan_of, serves
+from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
+from ..gpu.runtime.device import IN_FLIGHT, Device
+from ..gpu.runtime.driver import Driver
+from ..gpu.runtime.job import AlignJob, Answers, Staged
+from ..gpu.runtime.lending import Lender
+from ..gpu.runtime.staging import Outbox, Staging
+from ..plan.dispatch import Route
 from .long import LongPairs
 
 _SHARE = 0.5  # of the card's free memory

@@ -8,18 +8,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import tuning
 from .._native import estimate_long
-from ..batch import I32, Flag, PairBatch, PartialResult, Status
-from ..cigar import OPERATIONS
 from ..config import AlignSpec, Limits
-from ..distance import gpu_bits, gpu_path, gpu_wavefront
-from ..distance.gpu_bits import GpuBits
-from ..distance.gpu_wavefront import GpuWavefront
-from ..distance.solver import Pair, Solver
+from ..core.batch import I32, Flag, PairBatch, PartialResult, Status
+from ..core.cigar import OPERATIONS
 from ..errors import Cancelled, DeviceError
-from ..forecast import CAPPED, LINEAR, STRIPES, Forecast, is_edit
-from ..gpu.driver import Card, Driver
+from ..gpu.runtime.driver import Card, Driver
+from ..plan import tuning
+from ..plan.forecast import CAPPED, LINEAR, STRIPES, Forecast, is_edit
+from ..solve.base import Pair, Solver
+from ..solve.gpu import bits as gpu_bits
+from ..solve.gpu import path as gpu_path
+from ..solve.gpu import wavefront as gpu_wavefront
+from ..solve.gpu.bits import GpuBits
+from ..solve.gpu.wavefront import GpuWavefront
 
 _SLICE = 0.03  # seconds for which no other job begins
 _FOLD = 0xDF  # of A C G T in either case

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._native import gather_parts
-from ..batch import AlignmentBatch, PairBatch, PartialResult, every_row, is_every_row
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, every_row, is_every_row
 
 
 def gather(

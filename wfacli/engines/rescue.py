@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..config import AlignSpec, Limits
-from ..dispatch import Route, route
-from ..estimate import with_estimates
-from ..forecast import KERNELS, on_gpu
-from ..reasons import reasons
-from ..retry import after
-from ..stats import Stats
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status
+from ..core.stats import Stats
+from ..plan.dispatch import Route, route
+from ..plan.estimate import with_estimates
+from ..plan.forecast import KERNELS, on_gpu
+from ..plan.reasons import reasons
+from ..plan.retry import after
 from .base import Engine
 from .parts import gather
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from .._native import OneByOne, OnePair
-from ..batch import NO_SCORE, PairBatch, Records, Status
 from ..config import AlignSpec, Limits, Mode
-from ..dispatch import MEDIUM, Route, candidates
-from ..dispatch import route as first_routes
-from ..estimate import with_estimates
-from ..forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside, steep_extension
-from ..io.memory import in_one_piece, pairs_of
-from ..retry import after
+from ..core.batch import NO_SCORE, PairBatch, Records, Status
+from ..io.read.memory import in_one_piece, pairs_of
+from ..plan.dispatch import MEDIUM, Route, candidates
+from ..plan.dispatch import route as first_routes
+from ..plan.estimate import with_estimates
+from ..plan.forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside, steep_extension
+from ..plan.retry import after
 from .cpu import native_options
 
 Answer = tuple[int, str, int, tuple[int, int, int, int], bool, Status]

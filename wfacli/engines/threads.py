@@ -13,10 +13,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from .._native import CancelFlag
-from ..batch import U8, PairBatch, PartialResult, Status
-from ..dispatch import Route
+from ..core.batch import U8, PairBatch, PartialResult, Status
+from ..core.stats import Stats
 from ..errors import Cancelled
-from ..stats import Stats
+from ..plan.dispatch import Route
 
 # Letters of a part of a shared route, which one thread aligns without a pause: few enough for all to end together, and
 # enough for kernels that take many short pairs at a time.

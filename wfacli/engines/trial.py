@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..batch import PairBatch, PartialResult, Status
 from ..config import AlignSpec
-from ..dispatch import Route, banded
-from ..forecast import TABLE
-from ..io.memory import pairs_of
+from ..core.batch import PairBatch, PartialResult, Status
+from ..io.read.memory import pairs_of
+from ..plan.dispatch import Route, banded
+from ..plan.forecast import TABLE
 from .base import Engine
 
 _LENGTHS = (*range(1, 60, 3), *range(60, 600, 45), 2500, 3000)

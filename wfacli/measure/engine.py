@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import check_batch
-from ..batch import I32, U8, AlignmentBatch, PairBatch, Status
 from ..config import AlignSpec, Config, EngineName, Limits
-from ..engines.both import BothEngines
+from ..core.batch import I32, U8, AlignmentBatch, PairBatch, Status
+from ..core.stats import Stats
 from ..engines.choice import with_gpu
 from ..engines.cpu import CpuEngine, native_options
+from ..engines.hybrid import BothEngines
 from ..engines.rescue import align_in_turn, turns_of
 from ..errors import InternalError
-from ..forecast import TABLE
-from ..run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
-from ..stats import Stats
+from ..plan.forecast import TABLE
+from ..run.align import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 
 TIMED = (
     "all pairs of a row, from sequences in memory to scores, and alignments, in memory: estimates, dispatch, kernels,"

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..gpu.compiler import Compiler
-from ..gpu.cuda_driver import CudaDriver
-from ..gpu.driver import Driver
+from ..gpu.build.compiler import Compiler
+from ..gpu.runtime.cuda_driver import CudaDriver
+from ..gpu.runtime.driver import Driver
 
 _BYTES = 48 << 20  # of each thread's array: more than a core's share of any cache
 _BUS_BYTES = 64 << 20

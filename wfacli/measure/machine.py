@@ -11,8 +11,8 @@ from typing import Any
 
 from .. import __version__
 from .._native import Aligner
-from ..cores import usable_cores
-from ..stats import versions
+from ..core.cores import usable_cores
+from ..core.stats import versions
 
 _PACKAGE = Path(__file__).parent.parent
 UNKNOWN = "unknown"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import PairBatch
 from ..config import CPU_BATCH, AlignSpec, EngineName, Heuristics
+from ..core.batch import PairBatch
 from ..engines.choice import serves
 from ..errors import DeviceError, InternalError
 from .energy import Meter

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..batch import PairBatch
-from ..io.reader import PairFiles, layout_of, read_batches
-from ..run import shared_out
-from ..simulate import MODELS, PairsFormat, PairsSpec, simulator
+from ..core.batch import PairBatch
+from ..io.read.reader import PairFiles, layout_of, read_batches
+from ..run.align import shared_out
+from ..simulate.pairs import MODELS, PairsFormat, PairsSpec, simulator
 
 _BLOCK = 1 << 21  # letters of targets made at a time
 # What all pairs of a row are together, in units of which one thread does some 10^9 in a second.

@@ -13,7 +13,7 @@ enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Inside, Differe
 // What to compute and within which bounds; wfacli.engines.cpu fills it.
 struct AlignOptions {
   Costs costs;                  // as the user gave them, skip 0
-  Costs units;                  // as kernels count them: normalised by wfacli/costs.py
+  Costs units;                  // as kernels count them: normalised by wfacli/core/costs.py
   std::int32_t unit = 1;        // what one of those is worth; of costs twice as large where there is a bonus
   std::int32_t match = 0;       // what a match earns
   Ambiguous ambiguous = Ambiguous::Mismatch;
@@ -34,7 +34,7 @@ struct AlignOptions {
 // What an operation (=, X, I or D) on so many letters scores in the user's scheme.
 std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options);
 
-// Sets a score; the status where 32 bits do not hold it. INT32_MIN stands for no alignment (wfacli/batch.py).
+// Sets a score; the status where 32 bits do not hold it. INT32_MIN stands for no alignment (wfacli/core/batch.py).
 void set_score(KernelAnswer& answer, std::int64_t score);
 // A kernel's status as the user's: where it is ScoreLimit, whose bound on the cost it was.
 Status users_status(Status status, const KernelTask& task, const AlignOptions& options);

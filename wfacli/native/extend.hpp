@@ -14,7 +14,7 @@ enum class SwChoice : std::uint8_t { Fastest, Lanes, Strips };
 
 constexpr std::uint8_t kNoCode = 255;  // of a letter that a scheme has no scores for
 
-// What to compute; wfacli.engines.extend fills it.
+// What to compute; wfacli.engines.extend_cpu fills it.
 struct ExtendOptions {
   SwScheme scheme;
   std::uint8_t codes[256];  // of letters

@@ -1,4 +1,4 @@
-// How long kernels take for pairs, and which had best be first. The models are data, which wfacli/forecast.py fills in.
+// How long kernels take for pairs, and which had best be first. The models are data, which wfacli/plan/forecast.py fills in.
 #pragma once
 
 #include <utility>

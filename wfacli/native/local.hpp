@@ -21,7 +21,7 @@ constexpr std::uint8_t kNoRow = 0xfe, kNoColumn = 0xff;
 constexpr std::int64_t kTileSteps = 512, kLocalBlock = 16;
 constexpr int kLocalVectors = 8;  // rows that a lane has
 // Searches stop between two strips where a multiple of so many rows is done, so that any instruction set, and a card
-// (wfacli/gpu/local.py), can go on from there. A multiple of all strips' rows.
+// (wfacli/gpu/kernels/local.py), can go on from there. A multiple of all strips' rows.
 constexpr std::int64_t kLocalStateRows = 1536;
 
 // A cell whose letters may not be aligned with one another.

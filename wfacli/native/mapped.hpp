@@ -33,7 +33,7 @@ struct MappedOptions {
   std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
 };
 
-// What there is of a row beside its pair; wfacli.batch.Mapped.
+// What there is of a row beside its pair; wfacli.core.batch.Mapped.
 struct MappedColumns {
   Buffer<std::int64_t> t_offset, t_total, letters, tags;
   Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;

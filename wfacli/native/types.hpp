@@ -1,4 +1,4 @@
-// The data contract of wfacli/batch.py as the native code sees it.
+// The data contract of wfacli/core/batch.py as the native code sees it.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace wfacli {
 
-// Why a pair has no alignment; the values are those of wfacli.batch.Status.
+// Why a pair has no alignment; the values are those of wfacli.core.batch.Status.
 enum class Status : std::uint8_t {
   Ok,
   ScoreLimit,
@@ -96,7 +96,7 @@ struct PairView {
   }
 };
 
-// Columns of wfacli.batch.Mapped: where rows lie that are parts of reads and windows of a reference. Rows of a template (a
+// Columns of wfacli.core.batch.Mapped: where rows lie that are parts of reads and windows of a reference. Rows of a template (a
 // read, or a pair of mates, one mate after the other) follow one another, and have the same `first`.
 struct MappedView {
   const std::int64_t *t_offset, *t_total, *letters;  // letters: of the whole read in the records' text, or -1

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import U8
 from ..config import MAX_PENALTY, Ambiguous
+from ..core.batch import U8
 from ..errors import UsageError
 from .matrix_file import SubstitutionMatrix, read_matrix
 

@@ -1,0 +1,1 @@
+"""What every other part knows: the columns of a batch, CIGARs, costs, counts and cores."""

@@ -1,0 +1,116 @@
+"""The CPU engine of `extend`: any scores of letters, on threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native import Extender, ExtendJob, ExtendOptions, foreign_letter
+from ..config import Limits
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, every_row
+from ..core.stats import Stats
+from ..errors import InputError
+from ..plan.dispatch import Route
+from ..scoring.spec import ExtendSpec
+from .base import Engine
+from .threads import ThreadedEngine, letters_of
+
+KERNEL = "sw"  # of routes; the CPU has one, which chooses for itself between lanes and strips
+_SHARED = 20_000  # letters of a route from which on it is shared
+_ROWS_OF_A_PART = 256  # at least, where there are as many for each thread: they share vectors by their lengths
+
+
+def native_options(spec: ExtendSpec, limits: Limits, kernel: str = "", wide: bool = False) -> ExtendOptions:
+    """What the native kernels need to know; kernel "lanes" or "strips" and wide (32 bits) are for tests."""
+    scheme = spec.scheme
+    return ExtendOptions(
+        matrix=scheme.matrix,
+        same=scheme.same,
+        codes=scheme.codes,
+        open=scheme.open,
+        extend=scheme.extend,
+        mode=spec.mode.code,
+        path=not spec.score_only,
+        second_best=spec.second_best,
+        cuts=(spec.band, spec.xdrop, spec.zdrop),
+        memory_bytes=limits.table + limits.checkpoints,
+        kernel=kernel,
+        wide=wide,
+    )
+
+
+class ExtendEngine(ThreadedEngine[Extender]):
+    """Aligns under any scores of letters; see engines.base.Engine. Pairs with foreign letters are UNSUPPORTED."""
+
+    def __init__(
+        self,
+        spec: ExtendSpec,
+        limits: Limits,
+        threads: int,
+        isa: str = "",
+        stats: Stats | None = None,
+        kernel: str = "",
+        wide: bool = False,
+    ) -> None:
+        """Starts the threads lazily; isa "" takes the fastest build that the machine runs; see native_options.
+
+        Raises:
+            ValueError: an unknown instruction set or kernel.
+        """
+        super().__init__([Extender(isa) for _ in range(threads)], stats)
+        self._options = native_options(spec, limits, kernel, wide)
+
+    def _shared(self, pairs: PairBatch, route: Route) -> int:
+        letters = letters_of(pairs, route) if len(route.rows) > 1 else 0
+        return letters if letters >= _SHARED else 0
+
+    def _job(self, pairs: PairBatch, route: Route, part: int) -> ExtendJob:
+        rows = min(
+            _ROWS_OF_A_PART, -(-len(route.rows) // (4 * self._threads)) if self._threads > 1 else len(route.rows)
+        )
+        return ExtendJob(pairs, route.rows, self._options, self._cancel, part, rows)
+
+    def _alone(self, aligner: Extender, pairs: PairBatch, route: Route) -> Any:
+        return aligner.align(pairs, route.rows, self._options, self._cancel)
+
+    def _result(self, route: Route, found: Any) -> PartialResult:
+        (status, cut, score, span, cigar, start), second = found
+        return PartialResult(route.rows, status, cut, score, span.reshape(-1, 4), cigar, start, second)
+
+
+def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stats, path: str) -> AlignmentBatch:
+    """Aligns every pair of a batch, or gives it a status.
+
+    Args:
+        engine: what aligns.
+        pairs: the batch.
+        spec: what to compute.
+        stats: of the run.
+        path: what the pairs come from, for messages.
+
+    Raises:
+        InputError: a letter that the scheme has no scores for.
+        Cancelled: after the engine's cancel().
+    """
+    part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
+    aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
+    if aligned < len(pairs) and spec.scheme.lacks_letters and (found := foreign_letter(pairs, spec.scheme.codes)):
+        row, letter = found
+        names = pairs.records.query_name(row), pairs.records.target_name(row)
+        raise InputError(path, foreign_message(spec, chr(letter)), " and ".join(dict.fromkeys(filter(None, names))))
+    stats.add("routed", {KERNEL: len(pairs)})
+    stats.add("kernels", {KERNEL: aligned})
+    if aligned < len(pairs):
+        values, counts = np.unique(part.status[part.status != np.uint8(Status.OK)], return_counts=True)
+        stats.add("unaligned", {Status(int(v)).name: int(n) for v, n in zip(values, counts, strict=True)})
+    columns = (part.status, part.cut, part.score, part.span, part.cigar, part.cigar_start)
+    return AlignmentBatch(pairs.ordinal, *columns, np.zeros(len(pairs), np.uint8), (KERNEL,), second=part.second)
+
+
+def foreign_message(spec: ExtendSpec, letter: str) -> str:
+    """What is wrong with a letter that has no scores."""
+    return (
+        f"holds the letter {letter}, for which {spec.scheme.name} has no scores (it has {spec.scheme.alphabet}); "
+        "replace it, as by X in a protein, or give a matrix with a row for it (--matrix FILE)"
+    )

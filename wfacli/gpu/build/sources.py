@@ -1,0 +1,56 @@
+"""The kernels' sources: where they lie, and a key of all that goes into compiling one."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ...errors import DeviceError
+from ..kernels.catalogue import Row
+
+_PACKAGE = Path(__file__).parent.parent
+_MARK = Path("common/task.cuh")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+def source_folder() -> Path:
+    """The folder cuda/: in the installed package, or beside it in a checkout."""
+    for folder in (_PACKAGE / "cuda", _PACKAGE.parent / "cuda"):
+        if (folder / _MARK).is_file():
+            return folder
+    raise DeviceError("the GPU kernels' sources (wfacli/cuda) are missing from this installation; install it again")
+
+
+def included_files(source: Path, folder: Path) -> list[Path]:
+    """A source and all that it includes in quotes, from each file's own folder or from `folder`, in a fixed order.
+
+    Which files a macro leaves out does not matter: a key of too many is no harm.
+    """
+    found: dict[Path, None] = {}
+    waiting = [source]
+    while waiting:
+        file = waiting.pop().resolve()
+        if file in found:
+            continue
+        found[file] = None
+        for name in _INCLUDE.findall(file.read_bytes()):
+            beside = [base / name.decode() for base in (file.parent, folder)]
+            waiting += [path for path in beside if path.is_file()][:1]
+    return sorted(found)
+
+
+def row_key(row: Row, folder: Path, options: Iterable[str]) -> str:
+    """32 hexadecimal digits that change with the sources of a row, its macros and the compiler's options.
+
+    Rows that differ in their entry only share one: they are compiled together.
+    """
+    digest = hashlib.sha256()
+    for part in ("1", *row.definitions, *options):
+        digest.update(part.encode() + b"\0")
+    root = folder.resolve()
+    for file in included_files(folder / row.source, folder):
+        name = file.relative_to(root) if file.is_relative_to(root) else Path(file.name)
+        digest.update(name.as_posix().encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:32]

@@ -1,0 +1,102 @@
+"""What this machine has of what the GPU engine needs, as plain values for `wfacli doctor`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from importlib import metadata
+from typing import Any
+
+from ...core.cores import usable_cores
+from ...errors import DeviceError
+from ..build.cache import Cache
+from ..build.compiler import GET_NVCC, Compiler, Progress, find_nvcc, nvcc_version
+from ..build.package import prepare
+from ..kernels.catalogue import ROWS
+from .cuda_driver import GET_PYCUDA, CudaDriver
+from .selftest import check_card
+
+
+def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]:
+    """Everything by name: "missing" says what to get and how, "usable" whether the GPU works, "problem" why not."""
+    cache = Cache()
+    driver, cards = installed_driver()
+    nvcc = find_nvcc()
+    found: dict[str, Any] = {
+        "driver": driver,
+        "cards": cards,
+        "pycuda": _version("pycuda"),
+        "nvcc": {"path": str(nvcc), "version": nvcc_version(nvcc)} if nvcc else None,
+        "cache": _cache(cache),
+        "kernels": len(ROWS),
+        "missing": [],
+        "usable": False,
+        "problem": "",
+    }
+    if driver is None:
+        found["missing"].append("NVIDIA driver: install the one for this machine's card (libcuda.so.1)")
+    if found["pycuda"] is None:
+        found["missing"].append(f"PyCUDA: {GET_PYCUDA}")
+    if nvcc is None:
+        found["missing"].append(f"nvcc, for kernels that are not compiled yet: {GET_NVCC}")
+    try:
+        found |= _try_card(index, Compiler(cache, nvcc, progress=progress))
+    except DeviceError as problem:
+        found["problem"] = str(problem)
+    return found
+
+
+def installed_driver() -> tuple[str | None, int]:
+    """The version that libcuda supports, None without one; and how many cards it finds. Needs no PyCUDA."""
+    try:
+        library = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None, 0
+    version, count = ctypes.c_int(), ctypes.c_int()
+    library.cuDriverGetVersion(ctypes.byref(version))
+    if library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count)):
+        count.value = 0
+    return f"{version.value // 1000}.{version.value % 1000 // 10}", count.value
+
+
+def _try_card(index: int, compiler: Compiler) -> dict[str, Any]:
+    driver = CudaDriver(index, compiler)
+    try:
+        card = driver.card
+        prepare(compiler, ROWS.values(), card.arch, usable_cores())
+        checks = {check.name: check.problem or "ok" for check in check_card(driver, ROWS.values())}
+        broken = [f"{name}: {outcome}" for name, outcome in checks.items() if outcome != "ok"]
+        return {
+            "card": {
+                "index": index,
+                "name": card.name,
+                "architecture": card.arch,
+                "multiprocessors": card.multiprocessors,
+                "memory_total_bytes": card.memory_total,
+                "memory_free_bytes": driver.free_memory(),
+            },
+            "checks": checks,
+            "usable": not broken,
+            "problem": "; ".join(broken),
+        }
+    finally:
+        driver.close()
+
+
+def _cache(cache: Cache) -> dict[str, Any]:
+    folder = cache.folder
+    above = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
+    files = cache.names("*.cubin")
+    return {
+        "folder": str(folder),
+        "writable": above.is_dir() and os.access(above, os.W_OK),
+        "kernels": len(files),
+        "bytes": sum((folder / name).stat().st_size for name in files),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

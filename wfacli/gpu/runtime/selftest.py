@@ -1,0 +1,59 @@
+"""Whether a card does what it should, in a second or so once its kernels are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...errors import DeviceError
+from ..kernels.catalogue import Row
+from .driver import Driver
+
+_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was tried; `problem` is empty where it went well."""
+
+    name: str
+    problem: str = ""
+
+
+def check_card(driver: Driver, rows: Iterable[Row]) -> Iterator[Check]:
+    """Copies there and back, then loads every kernel."""
+    yield _checked("copies", partial(_copies, driver))
+    for row in rows:
+        yield _checked(f"kernel {row.name}", partial(_loads, driver, row))
+
+
+def _checked(name: str, trial: Callable[[], str]) -> Check:
+    try:
+        return Check(name, trial())
+    except DeviceError as problem:
+        return Check(name, str(problem))
+
+
+def _copies(driver: Driver) -> str:
+    stream, memory = driver.stream(), driver.allocate(_BYTES)
+    sent, received = driver.pinned(_BYTES), driver.pinned(_BYTES)
+    try:
+        sent[:] = np.arange(_BYTES, dtype=np.uint32).astype(np.uint8)
+        sent[_BYTES // 2 :] ^= 0x5A
+        driver.upload(memory.address, sent, stream)
+        driver.fill(memory.address + _BYTES // 4, 0xA5, _BYTES // 4, stream)
+        driver.download(received, memory.address, stream)
+        driver.wait(driver.record(stream))
+        sent[_BYTES // 4 : _BYTES // 2] = 0xA5
+        return "" if np.array_equal(sent, received) else "what came back from the card is not what went there"
+    finally:
+        driver.free(memory)
+        driver.unpin(sent)
+        driver.unpin(received)
+
+
+def _loads(driver: Driver, row: Row) -> str:
+    return "" if driver.kernel(row).resident() else "no block of it fits on a multiprocessor"

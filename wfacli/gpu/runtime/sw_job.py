@@ -1,0 +1,170 @@
+"""Rows of a batch through the kernels of scored alignment; the way to the card and back is job.AlignJob's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core.batch import U8
+from ..kernels import catalogue, sw
+from ..kernels.layout import padded
+from ..kernels.plans import NO_BOUND, Plan, Shape
+from . import task
+from .arena import Arena
+from .device import Slot
+from .driver import Driver, Kernel
+from .job import LAID_OUT, AlignJob, Staged, units_of
+from .staging import Outbox
+
+_MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a card has at work
+_WALKING = 2  # blocks a multiprocessor of a way back, which waits for memory: the rest is for other jobs' sweeps
+
+
+def plan_of(work: sw.Work) -> Plan:
+    """How pairs of one build go through their kernels."""
+    launches = work.launches
+    strides = [work.stride(rule) for _, rule in launches]
+    return Plan(
+        tuple(catalogue.ROWS[row] for row, _ in launches),
+        blocks=(work.build.groups * work.build.pairs,) * len(launches),
+        unit=1,
+        stride=max(strides) // work.build.pairs,
+        op_capacity=work.op_capacity,
+        resident=True,
+        shared=work.build.shared(work.scores.codes),
+    )
+
+
+def operations(works: Sequence[sw.Work]) -> int:
+    """For which all pairs' CIGARs have room."""
+    return sum(work.count * work.op_capacity for work in works)
+
+
+def least_workspace(works: Sequence[sw.Work]) -> int:
+    """Bytes without which no launch is possible: builds take turns."""
+    return max(plan_of(work).least_workspace(work.count) for work in works)
+
+
+def needs(works: Sequence[sw.Work], letters: int) -> int:
+    """Bytes of the card without which pairs cannot be aligned at once."""
+    count = sum(work.count for work in works)
+    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + least_workspace(works)
+
+
+@dataclass(frozen=True)
+class _Launched:
+    """A build's share of a job: kernels, for how many pairs there is workspace, and blocks of a launch that draws."""
+
+    work: sw.Work
+    plan: Plan
+    kernels: list[Kernel]
+    pairs: int
+    blocks: int
+
+
+class SwJob(AlignJob):
+    """Pairs of some builds, which take turns; see device.Job.
+
+    The staged order has the pairs of each build side by side. Letters become codes; none lacks one, and no sequence is
+    empty.
+    """
+
+    _SPANS = 16
+    spans = _SPANS
+
+    def __init__(
+        self,
+        staged: Staged,
+        works: Sequence[sw.Work],
+        workspace: int,
+        given_back: Callable[[U8], None],
+        answers: U8,
+        outbox: Outbox,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        """See AlignJob; `workspace`: least_workspace at least."""
+        self._works, self._plans = works, [plan_of(work) for work in works]
+        longest = max(max(work.longest_query, work.longest_target) for work in works)
+        shape = Shape(staged.count, longest, 0, (), NO_BOUND, works[0].path, coded=True)
+        rows = tuple(row for plan in self._plans for row in plan.rows)
+        room = -(-operations(works) // staged.count)  # of a pair, on average
+        plan = Plan(rows, (), 1, 1, room, resident=True)  # units are bytes
+        super().__init__(staged, plan, shape, workspace, given_back, answers, outbox, cancelled)
+
+    def _bytes(self, units: int) -> int:
+        return super()._bytes(units) + 2 * padded(8 * self._shape.count)
+
+    def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
+        """Bytes of workspace, for the build that wants most."""
+        rest = iter(kernels)
+        self._launched = []
+        for plan, work in zip(self._plans, self._works, strict=True):
+            own = [next(rest) for _ in plan.rows]
+            if work.keeps_all:
+                block, room = plan.blocks[0], min(self._workspace, _MOST_KEPT)
+                blocks = -(-work.count // block)
+                times = -(-blocks // max(room // plan.stride // block, 1))  # launches, none of them of few pairs
+                pairs = -(-blocks // times) * block
+            else:
+                pairs = units_of(plan, work.count, self._workspace, own[0], driver)
+            resident = own[0].resident(plan.shared) * driver.card.multiprocessors
+            self._launched.append(_Launched(work, plan, own, pairs, min(-(-pairs // plan.blocks[0]), resident)))
+        return max(one.pairs * one.plan.stride for one in self._launched)
+
+    def _align(
+        self, driver: Driver, arena: Arena, letters: int, kernels: list[Kernel], units: int, slot: Slot
+    ) -> None:
+        m = self._shape.count
+        first = letters + self._staged.letters
+        capacity = m * self._plan.op_capacity
+        self._ops, self._out = arena.take(4 * capacity), arena.take(self._answer_bytes(capacity))
+        self._op_count = arena.take(4 * m)
+        todo = np.zeros(1, task.SW_TASK)
+        todo["seq"]["codes"] = self._codes
+        for number, name in enumerate(LAID_OUT):
+            todo["seq"][name] = first + 4 * m * number
+        self._rows = first + 4 * m * len(LAID_OUT)
+        todo["next"], todo["workspace"] = arena.take(4), arena.take(units)
+        todo["score"], todo["status"] = self._out + 8 * (m + 1), self._out + 12 * m + 8
+        todo["op_count"], todo["span"] = self._op_count, self._out + self._answer_bytes(0) - 16 * m
+        self._works[0].scores.into(todo)
+        ends, prefixes = arena.take(8 * m), arena.take(8 * m)
+        for one, (rows, count, ops, capacity) in zip(self._launched, self._operations(), strict=True):
+            at_once = one.pairs if one.work.keeps_all else count
+            for begin in range(0, count, at_once):
+                todo["rows"], todo["ops"] = rows + 4 * begin, ops + 4 * begin * capacity
+                todo["count"], todo["op_capacity"] = min(at_once, count - begin), capacity
+                self._launch_build(driver, todo, one, (ends, prefixes), slot)
+
+    def _launch_build(
+        self, driver: Driver, todo: npt.NDArray[np.void], one: _Launched, places: tuple[int, int], slot: Slot
+    ) -> None:
+        """All launches of a build over the task's pairs; `places`: memory for a place of each pair, twice."""
+        work, plan, count = one.work, one.plan, int(todo["count"][0])
+        todo["stride"], todo["prefixes"] = plan.stride * work.build.pairs, 0
+        work.into(todo)
+        for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
+            todo["rule"] = rule
+            if work.keeps_all and row == sw.walk_row_of(work.build, rule):
+                grid = min(-(-count // kernel.threads), _WALKING * driver.card.multiprocessors)
+                driver.launch(kernel, grid, todo, slot.stream)
+            else:
+                todo["ends"] = places[rule is sw.Rule.EXTENSION]
+                driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
+                grid = one.blocks
+                if work.keeps_all and rule is not sw.Rule.EXTENSION:
+                    grid = max(grid, -(-count // (plan.blocks[0] * work.draws)))
+                driver.launch(kernel, grid, todo, slot.stream, plan.shared)
+            if rule is sw.Rule.EXTENSION:  # whose path comes next
+                todo["prefixes"] = todo["ends"]
+            self._events.append((kernel.name, driver.record(slot.stream)))
+
+    def _operations(self) -> list[tuple[int, int, int, int]]:
+        found, rows, ops = [], self._rows, self._ops
+        for work in self._works:
+            found.append((rows, work.count, ops, work.op_capacity))
+            rows, ops = rows + 4 * work.count, ops + 4 * work.count * work.op_capacity
+        return found

@@ -1,0 +1,1 @@
+"""Reads, a reference and mappings; minimap2 beside this process, or as a library."""

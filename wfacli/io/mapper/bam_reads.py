@@ -1,0 +1,59 @@
+"""Reads out of BAM, mapped or not: a process beside this one that writes them as FASTQ, with their tags."""
+
+from __future__ import annotations
+
+from ..._native import longest_line
+from ...errors import InputError
+from ..read.sources import Source
+from ..write.operand import operand
+from ..write.python_child import python_command
+from .process import Process
+
+_MAGIC = b"BAM\1"
+_LINES = 64  # as long as they may be, in a header
+BY_HAND = "samtools fastq -T '*' FILE"
+# Each read once, on the strand that was sequenced; names of mates end in /1 and /2.
+_CHILD = """
+import pysam
+try:
+    pysam.fastq("-T", "*", sys.argv[1], catch_stdout=False)
+except pysam.SamtoolsError as error:
+    sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
+"""
+
+
+def is_bam(source: Source) -> bool:
+    """Whether a stream is BAM; nothing of it is taken."""
+    return source.peek(len(_MAGIC)).startswith(_MAGIC)
+
+
+def header_of(source: Source) -> bytes:
+    """The text of BAM's header (SAM specification, 4.2), as much of it as there is; nothing of the stream is taken.
+
+    Raises InputError.
+    """
+    start = len(_MAGIC) + 4
+    length = int.from_bytes(source.peek(start)[len(_MAGIC) : start], "little")
+    if length > _LINES * longest_line():
+        raise InputError(
+            source.path, f"has a header of {length:,} bytes, which --max-line {length // _LINES + 1} allows"
+        )
+    return source.peek(start + length)[start : start + length].rstrip(b"\0")
+
+
+class BamReads(Process):
+    """The process; its source is the reads as FASTQ."""
+
+    def __init__(self, path: str, regular: bool) -> None:
+        """Starts it. Raises InputError where it cannot."""
+        if not regular or path == "-":
+            raise InputError(
+                path, f"reads in BAM are read from a file, not a pipe ({BY_HAND} | … makes FASTQ of them)"
+            )
+        try:
+            import pysam  # noqa: F401
+        except ImportError:
+            raise InputError(
+                path, f"reads in BAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}"
+            ) from None
+        super().__init__(python_command(_CHILD, [operand(path)]), path, who="the process that reads it")

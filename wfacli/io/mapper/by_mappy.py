@@ -1,0 +1,173 @@
+"""minimap2's library as a mapper: PAF, or SAM with reads paired as minimap2 does by its preset for short reads.
+
+mappy aligns all that it maps. Reads go to its threads some at a time, and hits come out in their order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ...errors import WfacliError
+
+# Of that preset: scores, which the library does not tell, and what makes mates lie as they should.
+_MATCH, _MISMATCH, _GAPS = 2, 8, ((12, 2), (24, 1))
+_LONGEST_FRAGMENT, _LEAST_GAP, _PAIR_BONUS = 800, 100, 33
+_PAIRED, _PROPER, _UNMAPPED, _REVERSE, _MATES, _SUPPLEMENTARY = 1, 2, 4, 16, (64, 128), 2048
+
+Read = tuple[str, str]  # name, letters
+
+
+def base_of(name: str) -> str:
+    """A name without what says which mate it is of."""
+    return name[:-2] if name.endswith(("/1", "/2")) else name
+
+
+def fragments(files: Sequence[Iterable[Any]]) -> Iterator[tuple[Read, ...]]:
+    """Yields pairs and single reads: pairs of two files, or of one in which a read has the name of the one before.
+
+    Args:
+        files: records, each of which begins with a name and letters.
+    """
+    if len(files) == 2:
+        yield from (((a[0], a[1]), (b[0], b[1])) for a, b in zip(*files, strict=False))
+        return
+    waiting: Read | None = None
+    for name, letters, *_ in files[0]:
+        if waiting and base_of(waiting[0]) == base_of(name):
+            yield waiting, (name, letters)
+            waiting = None
+            continue
+        if waiting:
+            yield (waiting,)
+        waiting = name, letters
+    if waiting:
+        yield (waiting,)
+
+
+def tells_other_strand() -> bool:
+    """Whether the library tells parts of second mates on their other strand, as 2.31 does and those before it."""
+    import mappy
+
+    rng = random.Random(1)
+    letters = "".join(rng.choice("ACGT") for _ in range(600))
+    second = "A" * 30 + mappy.revcomp(letters[250:400])
+    hits = mappy.Aligner(seq=letters, preset="sr").map(letters[:150], second)
+    return any(hit.read_num == 2 and hit.q_st < 15 for hit in hits)
+
+
+def score(hit: Any) -> int:
+    """That of a hit's alignment."""
+    gaps = [length for length, operation in hit.cigar if operation in (1, 2)]
+    matches: int = hit.mlen
+    mismatches: int = hit.NM - sum(gaps)
+    costs: int = sum(min(o + e * length for o, e in _GAPS) for length in gaps)
+    return _MATCH * matches - _MISMATCH * mismatches - costs
+
+
+def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], letters: int) -> tuple[Any, Any] | None:
+    """The best two hits of mates that lie as minimap2 wants them, towards each other and near enough, or None.
+
+    Args:
+        firsts: hits of the first mate.
+        seconds: of the second one.
+        letters: of both reads together.
+    """
+    if not firsts or not seconds:
+        return None
+    furthest = max(_LEAST_GAP, _LONGEST_FRAGMENT - letters)
+    least = max(0, max(map(score, firsts)) + max(map(score, seconds)) - _PAIR_BONUS)
+
+    def good(a: Any, b: Any) -> bool:
+        left, right = (a, b) if a.strand > 0 else (b, a)
+        near = left.r_st <= right.r_st <= left.r_en + furthest
+        return a.strand != b.strand and a.ctg == b.ctg and near and score(a) + score(b) >= least
+
+    pairs = [(a, b) for a in firsts for b in seconds if good(a, b)]
+    return max(pairs, key=lambda pair: score(pair[0]) + score(pair[1]), default=None)
+
+
+def sam_line(name: str, flags: int, hit: Any, length: int, mirrored: bool) -> str:
+    """A mapping; length: letters of the read; mirrored: the hit's part of it is told on the other strand."""
+    clips = [hit.q_st, length - hit.q_en]
+    if (hit.strand < 0) != mirrored:
+        clips.reverse()
+    before, after = (f"{clip}S" if clip else "" for clip in clips)
+    flags |= _REVERSE * (hit.strand < 0)
+    place = f"{hit.ctg}\t{hit.r_st + 1}\t{hit.mapq}\t{before}{hit.cigar_str}{after}"
+    return f"{name}\t{flags}\t{place}\t*\t0\t0\t*\t*\n"
+
+
+def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str:
+    """What is found of a read or pair; a mate without a hit has a line too.
+
+    Args:
+        reads: one or two.
+        hits: of all; secondary ones are left out, as minimap2 does with these presets.
+        mirrored: see tells_other_strand().
+    """
+    found: list[list[Any]] = [[] for _ in reads]
+    for hit in hits:
+        if hit.is_primary:
+            found[hit.read_num - 1].append(hit)
+    pair = proper_pair(found[0], found[1], sum(len(r[1]) for r in reads)) if len(reads) == 2 else None
+    lines = []
+    for mate, ((name, letters), own) in enumerate(zip(reads, found, strict=True)):
+        flags = _PAIRED | _MATES[mate] if len(reads) == 2 else 0
+        name = base_of(name) if flags else name
+        if not own:
+            lines.append(f"{name}\t{flags | _UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t*\t*\n")
+        best = pair[mate] if pair else own[0] if own else None
+        for hit in own:
+            more = (_PROPER if pair else 0) if hit is best else _SUPPLEMENTARY
+            lines.append(sam_line(name, flags | more, hit, len(letters), mirrored and mate == 1))
+    return "".join(lines)
+
+
+def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
+    """What is found of a single read."""
+    return "".join(
+        f"{name}\t{len(letters)}\t{h.q_st}\t{h.q_en}\t{'+' if h.strand > 0 else '-'}\t{h.ctg}\t{h.ctg_len}\t"
+        f"{h.r_st}\t{h.r_en}\t{h.mlen}\t{h.blen}\t{h.mapq}\ttp:A:{'P' if h.is_primary else 'S'}\n"
+        for h in hits
+    )
+
+
+def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: str) -> Iterator[str]:
+    """Yields what is found of the reads of one file, or of the pairs of two, in their order.
+
+    Args:
+        pairing: as SAM, without letters; else as PAF of single reads.
+        preset: minimap2's.
+        threads: that map.
+        reference: a file.
+        paths: of reads, and mates.
+
+    Raises:
+        WfacliError: the library cannot read the reference.
+    """
+    import mappy
+
+    aligner = mappy.Aligner(reference, preset=preset, n_threads=threads)
+    if not aligner:
+        raise WfacliError("the reference cannot be read")
+    mirrored = pairing and tells_other_strand()
+    own = threading.local()
+
+    def lines(reads: tuple[Read, ...]) -> str:
+        if not hasattr(own, "buffer"):
+            own.buffer = mappy.ThreadBuffer()
+        hits = aligner.map(*(letters for _, letters in reads), buf=own.buffer)
+        return sam_lines(reads, hits, mirrored) if pairing else paf_lines(*reads[0], hits)
+
+    files = [mappy.fastx_read(path) for path in paths]
+    work: Iterable[tuple[Read, ...]]
+    work = fragments(files) if pairing else (((name, letters),) for name, letters, *_ in files[0])
+    work = iter(work)
+    with ThreadPoolExecutor(threads) as pool:
+        while some := list(itertools.islice(work, 16 * threads)):
+            yield "".join(pool.map(lines, some))

@@ -1,0 +1,79 @@
+"""Mappings with those of a read following one another, as the join with reads wants them."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from typing import IO
+
+import numpy as np
+
+from ..._native import MappingGroups
+from ...errors import InputError
+from ..read.long_lines import too_long
+from ..read.sources import Source
+
+_BLOCK = 1 << 20
+_CRAM = b"CRAM"
+
+
+def grouped_mappings(source: Source) -> Source:
+    """The source itself, or another one that has its mappings in groups and is called so.
+
+    Only a regular file is looked through before it is read. One that is not in groups is copied so to a temporary
+    file, by its mappings' places, of which 12 bytes each are in memory.
+
+    Raises:
+        InputError: what is no mapping file, or ends in mid-line, or cannot be copied.
+    """
+    if source.peek(len(_CRAM)) == _CRAM:
+        raise InputError(source.path, "CRAM is not read as mappings: samtools view -u FILE | … --mappings -")
+    if not source.regular or _in_groups(source.path):
+        return source
+    try:
+        with tempfile.TemporaryFile() as plain, tempfile.TemporaryFile() as regrouped:
+            _regroup(source.path, plain, regrouped)
+            # It has no name, so that nothing is left of it after a kill.
+            regrouped.seek(0)
+            other = Source(f"/dev/fd/{regrouped.fileno()}", f"{source.path} in groups")
+    except OSError as error:
+        raise InputError(source.path, f"cannot be put in order, in {tempfile.gettempdir()}: {error}") from None
+    source.close()
+    return other
+
+
+def _in_groups(path: str) -> bool:
+    groups = MappingGroups(False)
+    source = Source(path)
+    try:
+        while (got := source.readinto(groups.prepare(_BLOCK))) and groups.grouped and not groups.too_long:
+            groups.commit(got)
+        if groups.grouped:
+            groups.commit(0)
+        return groups.grouped or groups.too_long  # who reads it says which line that is
+    finally:
+        source.close()
+
+
+def _regroup(path: str, plain: IO[bytes], regrouped: IO[bytes]) -> None:
+    groups = MappingGroups(True)
+    source = Source(path)
+    try:
+        while True:
+            block = groups.prepare(_BLOCK)
+            got = source.readinto(block)
+            plain.write(block[:got].data)
+            groups.commit(got)
+            if not got or groups.too_long:
+                break
+    finally:
+        source.close()
+    if groups.too_long:
+        raise too_long(path, "a line or a record")
+    if groups.ended_inside:
+        raise InputError(path, "the last line has no end: is the file complete?")
+    plain.flush()
+    with mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        view = np.frombuffer(text, np.uint8)
+        groups.write(view, regrouped.fileno())
+        del view

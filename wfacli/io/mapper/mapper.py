@@ -1,0 +1,233 @@
+"""Where reads lie, found by minimap2 or its library: a process beside this one that writes PAF, or SAM of pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import InputError, UsageError, WfacliError
+from ..read.sources import Source
+from ..read.swapped import check_order, short_reads
+from ..write.python_child import python_command
+from .bam_reads import BamReads
+from .doubled import Doubled
+from .mapped import MappedFiles
+from .presets import PAIRING, check_preset
+from .process import Process
+
+_BY_MAPPY = """
+from wfacli.errors import WfacliError
+from wfacli.io.by_mappy import mappings
+form, preset, threads, *paths = sys.argv[1:]
+try:
+    sys.stdout.writelines(mappings(form == "sam", preset, int(threads), *paths))
+except WfacliError as error:
+    sys.exit(str(error))
+"""
+_ONE_INDEX = "1000G"  # letters of the reference in one index: of several each would give its own mappings of a read
+_AT_ONCE = 1 << 18
+_APART = "mappings of a read are in two places of the file"
+_HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
+
+
+def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[str]) -> list[str]:
+    """What writes mappings: minimap2 where it is on PATH, else its library.
+
+    Args:
+        preset: minimap2's; of PAIRING those that write SAM, with flags of mates.
+        threads: that map.
+        reference: a file.
+        reads: one, or two with mates.
+
+    Raises:
+        WfacliError: neither is there.
+    """
+    sam = preset in PAIRING
+    if found := shutil.which("minimap2"):
+        return [found, "-x", preset, *["-a"] * sam, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
+    try:
+        import mappy  # noqa: F401
+    except ImportError:
+        raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
+    return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
+
+
+class _Piped:
+    """What a mapper cannot read as it is stored, written to a pipe by a thread."""
+
+    def __init__(self, source: Source) -> None:
+        """Takes a stream that nobody else reads, and begins."""
+        self._source = source
+        self.reader, self._writer = os.pipe()
+        self._thread = threading.Thread(target=self._write, name="wfacli-mapper-input", daemon=True)
+        self._thread.start()
+
+    def _write(self) -> None:
+        room = np.empty(_AT_ONCE, np.uint8)
+        # A mapper may end early. A fault ends the pipe here: who reads the same file beside the mapper reports it.
+        with contextlib.suppress(InputError, BrokenPipeError):
+            while got := self._source.readinto(room):
+                view = room[:got].data
+                while len(view):
+                    view = view[os.write(self._writer, view) :]
+        os.close(self._writer)
+        self._source.close()
+
+    def taken(self) -> None:
+        """The mapper has the pipe's other end, or there will be none."""
+        if self.reader >= 0:
+            os.close(self.reader)
+            self.reader = -1
+
+    def close(self) -> None:
+        """Nobody reads any more."""
+        self.taken()
+        self._thread.join()
+
+
+_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # the mapper has others of these names
+
+
+def _comes_once(path: str) -> bool:
+    """Whether it is a pipe or the like, or nothing that another process can open by this name."""
+    if path == "-" or path.startswith(_OF_THIS_PROCESS):
+        return True
+    with contextlib.suppress(OSError):  # it is opened later, and then missed
+        mode = Path(path).stat().st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
+
+
+class MapperFiles(MappedFiles):
+    """READS (and MATES) and REFERENCE, and the mappings that a mapper finds between them.
+
+    Attributes:
+        doubt: after open(): why READS and REFERENCE may have been swapped, or None.
+        short: after open(): how long the longest of the first reads is, where all are short, else 0.
+    """
+
+    doubt: str | None = None
+    short = 0
+
+    def __init__(self, reads: str, reference: str, preset: str, threads: int, mates: str | None = None) -> None:
+        """Takes paths; "-" is standard input.
+
+        Raises:
+            UsageError: standard input in more than one place, or as the reference, which is read twice; mates that
+                would be no pairs; no such preset.
+            WfacliError: there is no mapper.
+        """
+        if reference == "-":
+            raise UsageError("REFERENCE is read twice, so it is a file and not standard input; READS may be -")
+        if reads == mates == "-":
+            raise UsageError(
+                "only one of READS and MATES can be standard input; mates that follow one another in it are read by: "
+                f"wfacli map {reference} - --preset {PAIRING[0]}"
+            )
+        if mates is not None and preset not in PAIRING:
+            raise UsageError(f"--mates: minimap2 pairs reads with --preset {PAIRING[0]} alone, not with {preset}")
+        if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
+            raise UsageError("READS and --mates are the same file")
+        super().__init__(reads, reference, "minimap2", mates)
+        self._preset, self._threads = preset, threads
+        mapper_command(preset, threads, reference, [reads])  # or there is none
+        check_preset(preset, shutil.which("minimap2"))
+        self._process: Process | None = None
+        self._piped: list[_Piped] = []
+        self._doubled: dict[str, Doubled] = {}
+        self._copy: BamReads | None = None
+
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """See MappedFiles; mappings are in no file."""
+        return self.query, self.reference, self.mates
+
+    def open(self) -> tuple[Source, ...]:
+        """Opens reads, reference and mates, and starts the mapper. Raises InputError."""
+        if _comes_once(self.reference):
+            raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
+        reference = Source(self.reference)
+        reads, *mates = (self._stream(path) for path in (self.query, self.mates) if path)
+        for source in mates:
+            self._refuse_bam(source)
+        fastq = self._fastq(reads)
+        self.doubt = check_order(reference, (fastq, *mates), self._preset)
+        self.short = short_reads(fastq)
+        if self._bam:
+            if mates:
+                raise InputError(self.query, "is BAM, which has both mates: give it without --mates")
+            self._copy = BamReads(self.query, True)
+            paths = [self._pipe(self._copy.source)]
+        else:
+            paths = [self._readable(source) for source in (reads, *mates)]
+        command = mapper_command(self._preset, self._threads, self._readable(reference), paths)
+        doubled = self._doubled.values()
+        own = [piped.reader for piped in self._piped] + [
+            double.readers[0] for double in doubled if double.readers[0] >= 0
+        ]
+        self._process = Process(command, self.mappings, own)
+        for piped in self._piped:
+            piped.taken()
+        for double in doubled:
+            double.close_reader(0)
+        return fastq, self._process.source, reference, *mates
+
+    def _stream(self, path: str) -> Source:
+        if not _comes_once(path):
+            return Source(path)
+        double = Doubled(path)
+        source = Source(f"/dev/fd/{double.readers[1]}", path)
+        double.close_reader(1)
+        self._doubled[path] = double
+        return source
+
+    def _readable(self, source: Source) -> str:
+        """The path of what a mapper can read, of a stream that is open."""
+        double = self._doubled.get(source.path)
+        path = f"/dev/fd/{double.readers[0]}" if double else source.path
+        if source.common:
+            return path
+        piped = self._pipe(Source(path))
+        if double:
+            double.close_reader(0)
+        return piped
+
+    def _pipe(self, source: Source) -> str:
+        self._piped.append(_Piped(source))
+        return f"/dev/fd/{self._piped[-1].reader}"
+
+    def finished(self) -> None:
+        """Waits for the mapper. Raises InputError where it has failed, so that there may be mappings missing."""
+        super().finished()
+        assert self._process
+        for double in self._doubled.values():
+            double.check()
+        self._process.finished()
+
+    def blame(self, fault: InputError) -> None:
+        """See MappedFiles."""
+        super().blame(fault)
+        for double in self._doubled.values():
+            double.check()
+        # A mapper maps reads in their order, each once.
+        if fault.path == self.mappings and _APART in str(fault):
+            raise InputError(self.query, "two reads have this name; mappings tell reads by their names", fault.record)
+
+    def close(self) -> None:
+        """Ends the mapper where it still runs."""
+        if self._process:
+            self._process.close()
+        if self._copy:
+            self._copy.close()
+        for piped in self._piped:
+            piped.close()
+        for double in self._doubled.values():
+            double.close()
+        super().close()

@@ -1,0 +1,69 @@
+"""A process beside this one whose output is read as a file is."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import tempfile
+from collections.abc import Collection, Sequence
+
+from ...errors import InputError, text_of
+from ..read.sources import Source
+
+
+class Process:
+    """Runs until it ends, or close().
+
+    Attributes:
+        source: what it writes.
+    """
+
+    def __init__(self, command: Sequence[str], path: str, pass_fds: Collection[int] = (), who: str = "") -> None:
+        """Starts it.
+
+        Args:
+            command: the program and its arguments.
+            path: what errors call it.
+            pass_fds: descriptors that it has, too.
+            who: what it is called where it fails without a word; "" for its path.
+        """
+        self._path, self._who = path, f"{who} " if who else ""
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+        self._child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            start_new_session=True,
+            pass_fds=pass_fds,
+        )
+        assert self._child.stdout
+        try:
+            self.source = Source(f"/dev/fd/{self._child.stdout.fileno()}", path)
+        except BaseException:
+            self.close()
+            raise
+
+    def finished(self, seconds: float | None = None) -> None:
+        """Waits for its end, or so long. Raises InputError where it has failed, so that something may be missing."""
+        try:
+            status = self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return
+        if status < 0:  # what it said before is no reason
+            hint = " (the machine may have run out of memory)" if status == -signal.SIGKILL else ""
+            raise InputError(self._path, f"{self._who}was ended by signal {-status}{hint}")
+        if status:
+            self._said.seek(0)
+            words = text_of(self._said.read()).strip().splitlines()
+            raise InputError(self._path, words[-1] if words else f"{self._who}ended with status {status}")
+
+    def close(self) -> None:
+        """Ends it where it still runs."""
+        assert self._child.stdout
+        with contextlib.suppress(ProcessLookupError):
+            self._child.kill()
+        self._child.stdout.close()
+        self._child.wait()
+        self._said.close()

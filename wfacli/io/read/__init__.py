@@ -1,0 +1,1 @@
+"""Files in: sources, compression, records, indexes."""

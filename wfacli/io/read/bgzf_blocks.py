@@ -1,0 +1,106 @@
+"""A BGZF file of which blocks are inflated when somebody wants them, by an index (FILE.gzi, of bgzip -r)."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
+
+from ...errors import InputError
+from .inflate import MOST_IN_BLOCK, block_size
+
+_ENTRY = struct.Struct("<QQ")  # where a block is stored, and where its letters are
+_TOGETHER = 16  # blocks that a thread inflates at a time
+
+
+class BgzfBlocks:
+    """Nothing is inflated twice, and memory holds nothing of it.
+
+    Attributes:
+        descriptor: of the other file, which has the blocks that were brought, in their places.
+        starts: where each block begins in it.
+        size: how long it is with all of them.
+    """
+
+    def __init__(self, path: str, threads: int = 1) -> None:
+        """Opens a file and its index.
+
+        Raises:
+            OSError: what cannot be read.
+            ValueError: an index that does not fit.
+        """
+        self._path, self._threads = path, threads
+        index = Path(f"{path}.gzi").read_bytes()
+        (count,) = struct.unpack_from("<Q", index + bytes(8))
+        if len(index) != 8 + count * _ENTRY.size:
+            raise ValueError("the index has another length than it says")
+        places = [(0, 0), *_ENTRY.iter_unpack(index[8:])]
+        if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(places)):
+            raise ValueError("the index is not in order")
+        self._stored = [stored for stored, _ in places]
+        self.starts = [start for _, start in places]
+        self._there: set[int] = set()
+        self._file = Path(path).open("rb")  # noqa: SIM115 - as long as this lives
+        self._inflated = tempfile.TemporaryFile()  # noqa: SIM115 - likewise
+        self.descriptor = self._inflated.fileno()
+        self.size = self.starts[-1] + len(self._block(len(places) - 1))
+        os.ftruncate(self.descriptor, self.size)
+
+    def bring(self, numbers: Iterable[int]) -> None:
+        """Sees to it that these blocks are there; by one thread at a time.
+
+        Raises:
+            InputError: a block that is damaged, or not where the index says, or has no room.
+        """
+        wanted = [number for number in dict.fromkeys(numbers) if number not in self._there]
+        some = [wanted[at : at + _TOGETHER] for at in range(0, len(wanted), _TOGETHER)]
+        if len(some) > 1 and self._threads > 1:
+            with ThreadPoolExecutor(self._threads, thread_name_prefix="wfacli-inflate") as pool:
+                list(pool.map(self._bring, some))
+        else:
+            for part in some:
+                self._bring(part)
+        self._there.update(wanted)
+
+    def read(self, count: int, at: int) -> bytes:
+        """So many letters from a place on, or as many as there are. Raises InputError."""
+        if count > 0 and at < self.size:
+            first, last = (bisect_right(self.starts, place) - 1 for place in (at, min(at + count, self.size) - 1))
+            self.bring(range(first, last + 1))
+        return os.pread(self.descriptor, count, at)
+
+    def _bring(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            try:
+                letters = self._block(number)
+            except (OSError, ValueError, IsalError) as error:  # type: ignore[misc]
+                gzi = f"{self._path}.gzi"
+                words = f"is damaged, or not as its index says: make {gzi} anew, or remove it ({error})"
+                raise InputError(self._path, words) from None
+            try:
+                if os.pwrite(self.descriptor, letters, self.starts[number]) != len(letters):
+                    raise OSError("no space left")
+            except OSError as error:
+                where = tempfile.gettempdir()
+                raise InputError(self._path, f"cannot be inflated in {where}: {error.strerror or error}") from None
+
+    def _block(self, number: int) -> bytes:
+        """A block, inflated. Raises OSError, ValueError or isal's error."""
+        begin = self._stored[number]
+        stored = os.pread(self._file.fileno(), MOST_IN_BLOCK, begin)
+        size = block_size(stored, 0)
+        last = number + 1 == len(self._stored)
+        if not 0 < size <= len(stored) or (not last and begin + size != self._stored[number + 1]):
+            raise ValueError(f"no block of {number + 1:,}")
+        letters = isal_zlib.decompress(stored[:size], 31, MOST_IN_BLOCK)
+        if not last and self.starts[number] + len(letters) != self.starts[number + 1]:
+            raise ValueError(f"block {number + 1:,} has another length")
+        return letters

@@ -1,0 +1,145 @@
+"""Pairs of any query with any target of two files, whose sequences are in memory once each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.batch import I32, I64, U8, PairBatch, Records
+from ...errors import InputError, text_of
+from .reader import read_batches
+from .sources import Source
+
+_READ_WEIGHT = 64_000_000
+_MOST_PAIRS = 1 << 16  # of a batch
+_TAIL = 64  # bytes that follow the last sequence
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Sequences of one file: where each one's letters and name lie, and flags, as in PairBatch and Records."""
+
+    start: I64
+    length: I32
+    flags: U8
+    name: I64
+    name_length: I32
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+class Sequences:
+    """All sequences of two files."""
+
+    def __init__(self, query: Source, target: Source) -> None:
+        """Reads both. Raises InputError."""
+        self._paths = query.path, target.path
+        letters: list[U8] = []
+        text: list[U8] = []
+        self._query = _read(query, letters, text)
+        self._target = _read(target, letters, text)
+        self._bases = np.concatenate([*letters, np.zeros(_TAIL, np.uint8)])
+        self._text = np.concatenate(text) if text else np.zeros(0, np.uint8)
+
+    def every_pair(self, weight: int) -> Iterator[PairBatch]:
+        """Every query with every target, the first query first, in batches of about `weight` letters."""
+        yield from self._batches(itertools.product(range(len(self._query)), range(len(self._target))), weight)
+
+    def named_pairs(self, listed: Source, weight: int) -> Iterator[PairBatch]:
+        """The pairs of a file of lines "query<TAB>target". Raises InputError with the line."""
+        yield from self._batches(self._named(listed), weight)
+
+    def _named(self, listed: Source) -> Iterator[tuple[int, int]]:
+        queries, targets = (
+            self._numbers(side, path) for side, path in zip((self._query, self._target), self._paths, strict=True)
+        )
+        for number, line in enumerate(_lines(listed), 1):
+            if not line or line.startswith(b"#"):
+                continue
+            names = line.split(b"\t")
+            if len(names) != 2:
+                raise InputError(
+                    listed.path, "a line has the names of a query and a target with a tab between", line=number
+                )
+            query, target = queries.get(names[0]), targets.get(names[1])
+            for name, found, path in zip(names, (query, target), self._paths, strict=True):
+                if found is None:
+                    raise InputError(listed.path, f"{text_of(name)} is not in {path}", line=number)
+            assert query is not None and target is not None
+            yield query, target
+
+    def _numbers(self, side: _Side, path: str) -> dict[bytes, int]:
+        text = self._text.tobytes()
+        names = [text[n : n + length] for n, length in zip(side.name.tolist(), side.name_length.tolist(), strict=True)]
+        numbers = {name: number for number, name in enumerate(names)}
+        if len(numbers) < len(names):
+            twice = next(name for number, name in enumerate(names) if numbers[name] != number)
+            raise InputError(path, "is the name of two records, and pairs are chosen by names", twice)
+        return numbers
+
+    def _batches(self, pairs: Iterator[tuple[int, int]], weight: int) -> Iterator[PairBatch]:
+        # Some pairs at a time, cut where their letters exceed the weight.
+        lengths = self._query.length, self._target.length
+        for ordinal in itertools.count():
+            chosen = []
+            held = 0
+            for query, target in pairs:
+                chosen.append((query, target))
+                held += int(lengths[0][query]) + int(lengths[1][target])
+                if held >= weight or len(chosen) == _MOST_PAIRS:
+                    break
+            if not chosen:
+                return
+            yield self._batch(ordinal, np.array(chosen, np.int64))
+
+    def _batch(self, ordinal: int, chosen: I64) -> PairBatch:
+        query, target = self._query, self._target
+        q, t = chosen[:, 0], chosen[:, 1]
+        none = np.full(len(chosen), -1, np.int64)
+        records = Records(self._text, query.name[q], target.name[t], query.name_length[q], target.name_length[t], none)
+        return PairBatch(
+            ordinal,
+            self._bases,
+            query.start[q],
+            target.start[t],
+            query.length[q],
+            target.length[t],
+            query.flags[q] | target.flags[t],
+            none.astype(np.int32),
+            records,
+        )
+
+
+def _read(source: Source, letters: list[U8], text: list[U8]) -> _Side:
+    """Sequences of a file; adds their letters and names to what there is of them."""
+    parts: list[_Side] = []
+    for batch in read_batches((source,), "targets", _READ_WEIGHT):
+        ahead, names_ahead = sum(map(len, letters)), sum(map(len, text))
+        records = batch.records
+        parts.append(
+            _Side(batch.t_start + ahead, batch.t_len, batch.flags, records.t_name + names_ahead, records.t_name_len)
+        )
+        letters.append(np.concatenate([batch.bases, np.zeros(-len(batch.bases) % 16, np.uint8)]))
+        text.append(records.text)
+    columns = ("start", "length", "flags", "name", "name_length")
+    types = (np.int64, np.int32, np.uint8, np.int64, np.int32)
+    return _Side(
+        *(
+            np.concatenate([np.zeros(0, kind), *(getattr(part, column) for part in parts)])
+            for column, kind in zip(columns, types, strict=True)
+        )
+    )
+
+
+def _lines(source: Source) -> Iterator[bytes]:
+    """Lines of a file, whatever compresses it, without their ends."""
+    rest, block = b"", bytearray(1 << 16)
+    while count := source.readinto(np.frombuffer(block, np.uint8)):
+        *lines, rest = (rest + bytes(block[:count])).split(b"\n")
+        yield from (line.rstrip(b"\r") for line in lines)
+    if rest:
+        yield rest.rstrip(b"\r")

@@ -1,0 +1,87 @@
+"""A reference left in its file: where its lines are, says the index beside it (FILE.fai, of samtools faidx).
+
+Of a file of BGZF's blocks those are inflated that windows ask for; another index says where they are (FILE.gzi).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from isal.igzip_lib import IsalError
+
+from ..._native import Reference
+from .bgzf_blocks import BgzfBlocks
+from .sources import Source
+
+_MOST_BETWEEN = 1 << 16  # bytes of a header
+_MOST = 1 << 62  # more than any file has
+_Read = Callable[[int, int], bytes]  # so many bytes, from where
+
+
+def indexed(source: Source, threads: int = 1) -> Reference | None:
+    """The sequences of a file that an index fits, whose letters are read where a window of them is wanted.
+
+    Looks at every header and first line. None where the file is no file, or compressed otherwise than in blocks, or
+    there is no index, or one that is older than the file or does not fit it: then the file is to be read whole.
+
+    Args:
+        source: the file.
+        threads: that inflate blocks.
+
+    Raises:
+        InputError: blocks that are damaged.
+    """
+    if not (source.stored_as_is or source.in_blocks):
+        return None
+    path = source.path
+    try:
+        with Path(path).open("rb") as file:
+            mode = os.fstat(file.fileno())
+            indices = [Path(path + ".fai")] + [Path(path + ".gzi")] * source.in_blocks
+            if any(index.stat().st_mtime_ns < mode.st_mtime_ns for index in indices):
+                return None
+            index = indices[0].read_bytes()
+            if source.stored_as_is:
+                descriptor = file.fileno()
+                return _reference(descriptor, mode.st_size, index, lambda count, at: os.pread(descriptor, count, at))
+            blocks = BgzfBlocks(path, threads)
+            reference = _reference(blocks.descriptor, blocks.size, index, blocks.read)
+            if reference:
+                reference.bring_by(np.array(blocks.starts, np.int64), blocks.bring)
+            return reference
+    except (OSError, ValueError, ArithmeticError, IsalError):  # type: ignore[misc]
+        # Of what is no number, or too large; of names that are none or come twice; of a block that is none.
+        return None
+
+
+def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Reference | None:
+    reference, end = Reference(), 0
+    reference.leave_in(descriptor)
+    for line in index.splitlines():
+        name, *numbers = line.split(b"\t")
+        length, offset, letters, width = map(int, numbers[:4])
+        if length == 0:
+            letters, width = 1, 2
+        if not (0 <= length < _MOST and 0 <= offset < _MOST and 0 < letters < width < _MOST):
+            return None
+        between = read(min(max(offset - end, 0), _MOST_BETWEEN), end)
+        if width - letters not in (1, 2) or len(between) != offset - end or not _is_header(between, name):
+            return None
+        if length > letters and read(width - letters, offset + letters) not in (b"\n", b"\r\n"):
+            return None
+        reference.add_place(name, length, offset, letters, width)
+        lines, rest = divmod(length, letters)
+        end = min(offset + lines * width + rest, size)
+    behind = read(_MOST_BETWEEN, end)
+    return None if behind.strip() or len(behind) == _MOST_BETWEEN or not len(reference) else reference
+
+
+def _is_header(between: bytes, name: bytes) -> bool:
+    """Whether what lies before a sequence's first letter is no more than the header of this name."""
+    header = between.lstrip(b"\r\n")
+    return (
+        header.endswith(b"\n") and header.count(b"\n") == 1 and header[:1] == b">" and header[1:].split()[:1] == [name]
+    )

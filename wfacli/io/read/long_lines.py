@@ -1,0 +1,13 @@
+"""A bound on lines that are no sequences: they are held in memory until their end has come."""
+
+from __future__ import annotations
+
+from ..._native import longest_line
+from ...errors import InputError
+
+
+def too_long(path: str, what: str, record: str = "", line: int = 0) -> InputError:
+    """Return the fault of a line that is longer than longest_line()."""
+    return InputError(
+        path, f"{what} is longer than {longest_line()} bytes; --max-line allows longer ones", record, line
+    )

@@ -1,0 +1,227 @@
+"""Batches of pairs out of files."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+
+from ..._native import MappedReader, Next, PairReader, StreamReader
+from ...core.batch import U8, PairBatch
+from ...errors import InputError, UsageError, text_of
+from .sources import Source
+
+_BLOCK = 1 << 19  # records at a block's edges are copied once more; more would not stay in a core's cache
+_MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
+_INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
+_WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream
+_STARTS = {b"BAM\1": "BAM", b"CRAM": "CRAM", b"@HD\tVN:": "SAM", b"@SQ\tSN:": "SAM", b"@PG\tID:": "SAM"}
+_LONGEST_START = max(map(len, _STARTS))
+_SEQ_HINT = (
+    " (one file alone is read as pairs: .seq lines '>query' and '<target' in turn, or a table of"
+    " query<TAB>target; two FASTA or FASTQ files are given as QUERY TARGET)"
+)
+_COUNTS_HINT = (
+    " (record i is aligned to record i; for reads on a reference there are align --mappings and wfacli map,"
+    " for every query with every target extend --all)"
+)
+
+
+class Files(Protocol):
+    """What a run reads.
+
+    Attributes:
+        query: the file with the queries, as the user named it.
+        reference: the one with the targets, whole or record by record.
+    """
+
+    query: str
+
+    @property
+    def reference(self) -> str:
+        """The file with the targets."""
+
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+
+    def open(self) -> tuple[Source, ...]:
+        """Opens all streams. Raises InputError."""
+
+
+class PairFiles:
+    """QUERY and TARGET, or one file of pairs, as the user named them."""
+
+    def __init__(self, query: str, target: str | None) -> None:
+        """Takes paths; "-" is standard input. Raises UsageError."""
+        if query == "-" and target == "-":
+            raise UsageError("only one of QUERY and TARGET can be standard input")
+        self.query, self.target = query, target
+
+    @property
+    def reference(self) -> str:
+        """The file that has the targets."""
+        return self.target or self.query
+
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """All files, as the user named them."""
+        return self.query, self.target
+
+    def open(self) -> tuple[Source, ...]:
+        """Opens one stream or two. Raises InputError."""
+        first = Source(self.query)
+        if self.target is None:
+            return (first,)
+        try:
+            return first, Source(self.target)
+        except InputError:
+            first.close()
+            raise
+
+
+def layout_of(sources: tuple[Source, ...]) -> str:
+    """How the pairs lie in the streams: "two", "seq" or "tsv". Raises InputError."""
+    if len(sources) == 2:
+        return "two"
+    refuse_alignments(sources[0])
+    start = sources[0].peek().lstrip()
+    if start.startswith(b"@"):
+        raise InputError(sources[0].path, "looks like FASTQ, and TARGET is missing: wfacli align QUERY TARGET")
+    return "seq" if start[:1] in (b">", b"<") else "tsv"
+
+
+def alignment_format(source: Source) -> str | None:
+    """BAM, CRAM or SAM where a stream is one of them; nothing of it is taken. Raises InputError."""
+    head = source.peek(_LONGEST_START)
+    return next((name for start, name in _STARTS.items() if head.startswith(start)), None)
+
+
+def refuse_alignments(source: Source) -> None:
+    """Raises InputError where a stream holds alignments, of which letters alone are asked for."""
+    if name := alignment_format(source):
+        raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
+
+
+def read_batches(
+    sources: tuple[Source, ...],
+    layout: str,
+    weight: int,
+    keep_letters: bool = True,
+    lend: Callable[[int], U8 | None] | None = None,
+    *,
+    keep_quality: bool = True,
+    threads: int = 1,
+) -> Iterator[PairBatch]:
+    """Yields batches of about `weight` bases, in input order.
+
+    Complete pairs before a fault are yielded before it is raised.
+
+    Args:
+        sources: the streams of a layout.
+        layout: "two", "seq", "tsv", or "targets" (one stream, whose records become targets of empty queries).
+        weight: bases of queries and targets together after which a batch ends.
+        keep_letters: False keeps names and lengths only.
+        lend: asked for memory (u8[so many], or None) for each batch's letters, which nobody else uses as long as the
+            array or a view of it lives.
+        keep_quality: False leaves qualities out.
+        threads: that parse; several only where streams are records in regular files that are not compressed.
+
+    Raises:
+        InputError: at the first fault.
+    """
+    for source in sources:
+        refuse_alignments(source)
+    reader = PairReader(layout, keep_letters, keep_letters and keep_quality)
+    hint = {"seq": _SEQ_HINT, "two": _COUNTS_HINT}.get(layout, "")
+    yield from batches_of(reader, sources, weight, lend, hint, threads)
+
+
+def batches_of(
+    reader: PairReader | MappedReader,
+    sources: tuple[Source, ...],
+    weight: int,
+    lend: Callable[[int], U8 | None] | None = None,
+    hint: str = "",
+    threads: int = 1,
+) -> Iterator[PairBatch]:
+    """Yields what a reader makes of its streams; see read_batches.
+
+    Args:
+        reader: takes the bytes.
+        sources: its streams.
+        weight: as in read_batches.
+        lend: likewise.
+        hint: what a fault in the first lines may be due to, or with two streams one of their counts.
+        threads: as in read_batches.
+
+    Raises:
+        InputError: at the first fault.
+    """
+    reader.help(min(threads - 1, _MOST_HELPERS))
+    for stream, source in enumerate(sources):
+        source.inflate_ahead(threads - 1)
+        _hand_over(reader, stream, source)
+    ordinal, begun = 0, False
+    room = _room(sources, weight)
+    while True:
+        if lend and not begun:
+            # The reader alone keeps what is lent, so that it goes back with its batch.
+            _lend(reader, lend(room))
+            begun = True
+        fault: InputError | None = None
+        wants = reader.fill(weight)
+        if wants in _WANTED:
+            stream = _WANTED.index(wants)
+            try:
+                reader.commit(stream, sources[stream].readinto(reader.prepare(stream, _BLOCK)))
+                continue
+            except InputError as error:
+                fault = error
+        elif wants is Next.FAILED:
+            fault = _fault(reader, sources, hint)
+        if reader.pending_pairs:
+            yield PairBatch.from_columns(ordinal, reader.take())
+            ordinal, begun = ordinal + 1, False
+        if fault:
+            raise fault
+        if wants is Next.END:
+            return
+
+
+def _room(sources: tuple[Source, ...], weight: int) -> int:
+    """Bytes that the letters of a batch hardly exceed; for empty and very short sequences they may."""
+    most = weight + weight // 8 + _BLOCK
+    sizes = [source.size for source in sources]
+    return most if None in sizes else min(most, _INFLATED * sum(size or 0 for size in sizes) + _BLOCK // 16)
+
+
+def _lend(reader: StreamReader, memory: U8 | None) -> None:
+    if memory is not None:
+        reader.lend(memory)
+
+
+def _hand_over(reader: StreamReader, stream: int, source: Source) -> None:
+    # What is stored as it is, native code reads without coming back for every block.
+    handed = source.hand_over(functools.partial(reader.bytes_read, stream))
+    if handed is None:
+        return
+    ahead, descriptor, position = handed
+    if ahead:
+        reader.prepare(stream, len(ahead))[:] = np.frombuffer(ahead, np.uint8)
+        reader.commit(stream, len(ahead))
+    reader.attach(stream, descriptor, position, _BLOCK)
+
+
+def _fault(reader: StreamReader, sources: tuple[Source, ...], hint: str) -> InputError:
+    found = reader.fault()
+    assert found is not None
+    stream, what, line, record = found
+    message = text_of(what)
+    if line == 0 and len(sources) == 2 and not record:
+        return InputError(" and ".join(s.path for s in sources), message + hint)
+    if line <= 2 and len(sources) == 1:
+        message += hint
+    return InputError(sources[stream].path, message, record, line)

@@ -1,0 +1,283 @@
+"""One record out of a FASTA or FASTQ file, of any length: a byte a letter, and none for what is not asked for.
+
+The native reader makes batches, whose lengths have 32 bits; here a sequence may be longer than that. What is a fault
+there is one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._native import longest_line
+from ...errors import InputError, text_of
+from .long_lines import too_long
+from .reader import refuse_alignments
+from .sources import Source
+
+_BLOCK = 1 << 20
+_LEGAL = bytes(range(0x21, 0x7F))
+_SHOWN = 3  # names in a message
+
+
+@dataclass(frozen=True)
+class Record:
+    """Where a sequence lies among the bytes to which it was added.
+
+    Attributes:
+        name: of the record.
+        start, length: in bytes.
+        plain: whether its letters, folded, are nothing but A, C, G and T.
+    """
+
+    name: str
+    start: int
+    length: int
+    plain: bool
+
+
+def read_record(
+    source: Source, wanted: str | None, option: str, into: bytearray, fold: bytes, keep_letters: bool = False
+) -> Record:
+    """Adds the letters of one record to `into`.
+
+    Args:
+        source: FASTA (lines of any length) or FASTQ.
+        wanted: the record's name; None where the file has only one.
+        option: that chooses a record by name, for messages.
+        into: gets the letters.
+        fold: what each of the 256 letters becomes; A, C, G and T stay.
+        keep_letters: whether letters shall be added as they are all the same.
+
+    Raises:
+        InputError: no such record, or several; one without letters; a byte that cannot stand in a sequence.
+    """
+    refuse_alignments(source)
+    reader = _Reader(source, wanted, into, fold, keep_letters)
+    reader.run()
+    names, start = reader.names, reader.start
+    if not names:
+        raise InputError(source.path, "has no sequence")
+    if reader.found is None:
+        shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+        if wanted is not None:
+            raise InputError(source.path, f"has no record {wanted}; it has {shown}")
+        raise InputError(source.path, f"has more than one record ({shown}): choose one with {option} NAME")
+    length = len(into) - start
+    if not length:
+        raise InputError(source.path, "the record has no letters", reader.found)
+    return Record(reader.found, start, length, reader.plain)
+
+
+class _Reader:
+    """A file's blocks taken apart; a line may be longer than a block, and a block has many lines."""
+
+    def __init__(self, source: Source, wanted: str | None, into: bytearray, fold: bytes, keep_letters: bool) -> None:
+        self._source, self._wanted, self._into, self._fold = source, wanted, into, fold
+        self._folding = not keep_letters
+        self._line = 1  # the number of the line that the next byte belongs to
+        self._count = 0  # letters of the record so far
+        self._keep = False
+        self._name = ""  # of the record
+        self._blank = False  # whether the line so far, which is longer than a block, has a blank at its end
+        self.start = len(into)
+        self.names: list[str] = []
+        self.found: str | None = None
+        self.plain = True
+
+    def run(self) -> None:
+        """Reads up to the end of the record, or of the file where that must be known."""
+        blocks = _Blocks(self._source)
+        mark = self._first(blocks)
+        while mark:
+            self._name = self._header(blocks, mark)
+            if len(self.names) <= _SHOWN:
+                self.names.append(self._name)
+            if self._wanted is None and len(self.names) > 1:
+                self._keep, self.found = False, None
+                if len(self.names) > _SHOWN:
+                    return
+            elif self._wanted in (None, self._name):
+                self._keep, self.found = True, self._name
+            self._count, self._blank = 0, False
+            mark = self._fasta(blocks) if mark == b">" else self._fastq(blocks)
+            if self._wanted is not None and self._keep:
+                return
+
+    def _first(self, blocks: _Blocks) -> bytes:
+        """Skips empty lines; the mark of the first header, or nothing at the end of the file."""
+        while byte := blocks.peek():
+            if byte in (b">", b"@"):
+                return byte
+            line = self._line_of(blocks, "a line before the first header").strip(b" \t\r\n")
+            if line:
+                raise self._fault(
+                    "sequence before a header: FASTA starts with '>', FASTQ with '@', this file with "
+                    + _shown(line[:1])
+                )
+            self._line += 1
+        return b""
+
+    def _header(self, blocks: _Blocks, mark: bytes) -> str:
+        line = self._line_of(blocks, "a header").rstrip(b" \t\r\n")
+        if line[:1] != mark:
+            raise self._fault(f"expected a header that starts with '{mark.decode()}', found {_shown(line[:1])}")
+        if bad := line.translate(None, _LEGAL + b" \t" + bytes(range(0x80, 0x100))):
+            raise self._fault(f"{_shown(bad[:1])} in a header")
+        self._line += 1
+        name = line[1:].replace(b"\t", b" ").split(b" ", 1)[0]
+        return text_of(name)
+
+    def _line_of(self, blocks: _Blocks, what: str) -> bytes:
+        """A line with its end, or what there is before the file's."""
+        pieces, size = [], 0
+        for piece in blocks.pieces():
+            pieces.append(piece)
+            size += len(piece)
+            if size > longest_line() + piece.endswith(b"\n"):
+                raise too_long(self._source.path, what, "", self._line)
+        return b"".join(pieces)
+
+    def _fasta(self, blocks: _Blocks) -> bytes:
+        """Letters up to the next header; its mark, or nothing at the end."""
+        fresh = True  # whether a line starts here
+        while not (fresh and blocks.peek() == b">"):
+            piece = blocks.until(b">")
+            if not piece:
+                return b""
+            self._add(piece)
+            self._line += piece.count(b"\n")
+            fresh = piece.endswith(b"\n")
+        return b">"
+
+    def _fastq(self, blocks: _Blocks) -> bytes:
+        for piece in blocks.pieces():
+            self._add(piece)
+        self._line += 1
+        if self._line_of(blocks, "the '+' line of a FASTQ record")[:1] != b"+":
+            if blocks.ended:
+                raise self._fault("the file ends inside a FASTQ record")
+            raise self._fault(
+                "expected the '+' line of a FASTQ record (sequences over several lines are not FASTQ here)"
+            )
+        self._line += 1
+        quality = sum(len(piece.rstrip(b" \t\r\n")) for piece in blocks.pieces())
+        if quality != self._count:
+            if blocks.ended and quality < self._count:
+                raise self._fault("the file ends inside a FASTQ record")
+            raise self._fault(f"the quality has {quality} letters, the sequence {self._count}")
+        self._line += 1
+        while blocks.peek() in (b"\n", b"\r"):
+            self._line_of(blocks, "an empty line")
+            self._line += 1
+        return b"@" if blocks.peek() else b""
+
+    def _add(self, piece: bytes) -> None:
+        others = piece.translate(None, b"ACGT\r\n")
+        if self._blank or (others and others.translate(None, _LEGAL)):
+            piece = self._without_blanks(piece)
+        letters = piece.replace(b"\n", b"").replace(b"\r", b"")
+        self._count += len(letters)
+        if not self._keep:
+            return
+        if others:
+            folded = letters.translate(self._fold)
+            self.plain = self.plain and not folded.translate(None, b"ACGT")
+            letters = folded if self._folding else letters
+        self._into += letters
+
+    def _without_blanks(self, piece: bytes) -> bytes:
+        """Blanks may end a line, and nothing else that is no letter may be anywhere."""
+        lines = [line.rstrip(b" \t\r") for line in piece.split(b"\n")]
+        if self._blank and lines[0]:
+            raise self._fault("a blank in the sequence")
+        self._blank = not piece.endswith(b"\n") and piece[-1:] in (b" ", b"\t", b"\r")
+        for number, line in enumerate(lines):
+            if bad := line.translate(None, _LEGAL):
+                self._line += number
+                raise self._fault(f"{_shown(bad[:1])} in the sequence")
+        return b"\n".join(lines)
+
+    def _fault(self, message: str) -> InputError:
+        return InputError(self._source.path, message, self._name, self._line)
+
+
+class _Blocks:
+    """What a source has, by lines or by larger pieces.
+
+    Attributes:
+        ended: whether there is nothing more to come.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._buffer = np.empty(_BLOCK, np.uint8)
+        self._data, self._at = b"", 0
+        self.ended = False
+
+    def peek(self) -> bytes:
+        """The next byte, or nothing at the end."""
+        return self._data[self._at : self._at + 1] if self._more() else b""
+
+    def pieces(self) -> Iterator[bytes]:
+        """A line with its end in pieces."""
+        while self._more():
+            end = self._data.find(b"\n", self._at) + 1
+            yield self._take(end or len(self._data))
+            if end:
+                return
+
+    def until(self, mark: bytes) -> bytes:
+        """Lines before the next one that begins with a mark, but no more than are there; nothing at the end."""
+        if not self._more():
+            return b""
+        # The letter alone is found, or not, in a fraction of the time.
+        end = self._data.find(b"\n" + mark, self._at) + 1 if self._data.find(mark, self._at) >= 0 else 0
+        if not end:
+            # Whole lines, so that the next piece starts where one does; a longer line as it comes.
+            end = self._data.rfind(b"\n", self._at) + 1
+        return self._take(end or len(self._data))
+
+    def _take(self, end: int) -> bytes:
+        piece, self._at = self._data[self._at : end], end
+        return piece
+
+    def _more(self) -> bool:
+        if self._at < len(self._data):
+            return True
+        got = 0 if self.ended else self._source.readinto(self._buffer)
+        self._data, self._at = self._buffer[:got].tobytes(), 0
+        self.ended = got == 0
+        return got > 0
+
+
+def _shown(byte: bytes) -> str:
+    value = byte[0]
+    if 0x20 < value < 0x7F:
+        return f"'{byte.decode()}'"
+    return {0x20: "a blank", 0: "a NUL byte"}.get(value, f"byte 0x{value:02x}")
+
+
+def read_bytes(path: str) -> bytearray:
+    """A file as it is stored, or standard input ("-"). Raises InputError."""
+    found = bytearray()
+
+    def add(block: bytes) -> None:
+        found.extend(block)
+
+    each_block(path, add)
+    return found
+
+
+def each_block(path: str, take: Callable[[bytes], None]) -> None:
+    """Hands on a file as it is stored, a block at a time. Raises InputError."""
+    if not path:
+        raise InputError("input", "the file name is empty")
+    try:
+        with open(0 if path == "-" else path, "rb", buffering=0, closefd=path != "-") as file:
+            while block := file.read(_BLOCK):
+                take(block)
+    except OSError as error:
+        raise InputError(path, error.strerror or str(error)) from None

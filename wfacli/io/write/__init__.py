@@ -1,0 +1,1 @@
+"""Files out: SAM, BAM, CRAM, PAF, TSV; names until they are complete."""

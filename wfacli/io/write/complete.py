@@ -1,0 +1,152 @@
+"""Whether a file of SAM records that another process wrote is complete: its end, and how many records it holds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..._native import BamCount
+from ...config import Container
+from ...core.batch import U8
+from ...errors import InputError
+from ..read.sources import BGZF_END, Source
+
+# The container that ends every file of CRAM 3 (CRAM specification, section 9).
+_CRAM_END = bytes.fromhex("0f000000ffffffff0fe0454f4600000000010005bdd94f0001000606010001000100ee63014b")
+_ENDS = {Container.BAM: BGZF_END, Container.CRAM: _CRAM_END, Container.SAM: b"\n"}
+_CRAM_HEAD = 26  # bytes of the file before its first container
+_LONGEST_HEAD = 1 << 16  # bytes of a container's head: one with more slices than that is not written
+_BLOCK = 1 << 20
+
+
+class LineCount:
+    """Counts the records of SAM text as it passes by.
+
+    Attributes:
+        records: lines behind the header.
+    """
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._in_header, self._at_line = True, True
+
+    def add(self, text: memoryview) -> None:
+        """Takes the next bytes of the text, whose last line has an end."""
+        skipped = self._of_header(text) if self._in_header and len(text) else 0
+        self.records += int(np.count_nonzero(np.frombuffer(text, np.uint8)[skipped:] == ord("\n")))
+
+    def _of_header(self, text: memoryview) -> int:
+        if self._at_line and text[0] != ord("@"):
+            self._in_header = False
+            return 0
+        if found := re.search(rb"\n[^@]", text):
+            self._in_header = False
+            return found.start() + 1
+        self._at_line = text[-1] == ord("\n")
+        return len(text)
+
+
+def fault_of(path: str, container: Container, records: int | None, threads: int = 1) -> str:
+    """Return what is wrong with a file of SAM records, or "".
+
+    Args:
+        path: a regular file.
+        container: what it should be.
+        records: how many it should hold; None looks at its end alone, which takes no time.
+        threads: that decompress.
+    """
+    end = _ENDS[container]
+    try:
+        with Path(path).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - len(end), 0))
+            if file.read() != end:
+                return f"it has no end of {container.upper()}" if size else "it is empty"
+        if records is None:
+            return ""
+        found = {Container.BAM: _of_bam, Container.CRAM: _of_cram, Container.SAM: _of_sam}[container](path, threads)
+    except (InputError, OSError, ValueError) as error:
+        return f"it cannot be read back: {error}"
+    return "" if found == records else f"it holds {found:,} of {records:,} records"
+
+
+def _blocks(path: str, threads: int) -> Iterator[U8]:
+    with contextlib.closing(Source(path)) as source:
+        source.inflate_ahead(threads)
+        room = np.empty(_BLOCK, np.uint8)
+        while got := source.readinto(room):
+            yield room[:got]
+
+
+def _of_bam(path: str, threads: int) -> int:
+    count = BamCount()
+    for block in _blocks(path, threads):
+        count.take(block)
+    if not count.whole:
+        raise ValueError("a record is not whole")
+    return count.records
+
+
+def _of_sam(path: str, threads: int) -> int:
+    count = LineCount()
+    for block in _blocks(path, threads):
+        count.add(block.data)
+    return count.records
+
+
+def _of_cram(path: str, _threads: int) -> int:
+    """The sum of what the containers say; nothing else of them is read."""
+    records, at = 0, _CRAM_HEAD
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        while at < size:
+            file.seek(at)
+            length, own, behind = _container(file.read(_LONGEST_HEAD))
+            records, at = records + own, at + behind + length
+    if at != size:
+        raise ValueError("a container is not whole")
+    return records
+
+
+def _container(head: bytes) -> tuple[int, int, int]:
+    """(bytes of its blocks, records, bytes of its own head) of a container (CRAM specification, section 7)."""
+    try:
+        (length,), at = struct.unpack_from("<i", head), 4
+        for _ in range(3):  # reference, start, span
+            _, at = _itf8(head, at)
+        records, at = _itf8(head, at)
+        for _ in range(2):  # number of the first record, bases: up to 9 bytes each
+            at += min(_leading_ones(head[at], 8), 8) + 1
+        _, at = _itf8(head, at)  # blocks
+        landmarks, at = _itf8(head, at)
+        for _ in range(landmarks):
+            _, at = _itf8(head, at)
+    except (struct.error, IndexError):
+        raise ValueError("a container is not whole") from None
+    if length < 0:
+        raise ValueError("a container has no length")
+    return length, records, at + 4  # its checksum
+
+
+def _itf8(data: bytes, at: int) -> tuple[int, int]:
+    """(value, where it ends) of an integer of 1 to 5 bytes (CRAM specification, section 2.3)."""
+    more = _leading_ones(data[at], 4)
+    if at + more >= len(data):
+        raise IndexError
+    value = data[at] & 0xFF >> more + 1 if more < 4 else data[at] & 0x0F
+    for byte in data[at + 1 : at + more]:
+        value = value << 8 | byte
+    if more:
+        last = data[at + more]
+        value = value << 4 | last & 0x0F if more == 4 else value << 8 | last
+    return value, at + more + 1
+
+
+def _leading_ones(byte: int, most: int) -> int:
+    return next((n for n in range(most) if not byte & 0x80 >> n), most)

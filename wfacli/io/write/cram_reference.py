@@ -1,0 +1,94 @@
+"""The reference of CRAM as htslib gets it: with an index that was checked against it, or made for this run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+
+from ...errors import WfacliError, text_of
+from ..read.faidx import indexed
+from ..read.sources import Source
+from .operand import operand
+from .python_child import python_command
+from .temporary import new_beside
+
+_CHILD = """
+import pysam
+try:
+    pysam.faidx(*sys.argv[1:])
+except pysam.SamtoolsError as error:
+    said = str(error.value).split("stderr=")[-1].strip().split("\\n")
+    sys.exit(said[0])
+"""
+_INDEX = "##idx##"  # what htslib has between a file and its index
+
+
+def cram_reference(path: str, scratch: str, threads: int) -> str:
+    """Return the reference as samtools' `--reference` takes it.
+
+    An index beside it (FILE.fai) is used if it is no older than the reference and has its names, lengths and places;
+    else htslib would write bases that are not the reference's. In place of one that does not fit, another is made in
+    a folder of this run. One that is missing is made beside the reference, where htslib looks for it, and so is that
+    of BGZF's blocks (FILE.gzi), which has no other place.
+
+    Args:
+        path: FASTA, plain or compressed by bgzip.
+        scratch: a folder that lives as long as htslib runs.
+        threads: that decompress.
+
+    Raises:
+        WfacliError: it is no such file; no index can be made.
+        InputError: it cannot be read.
+    """
+    operand(path)
+    with contextlib.closing(Source(path)) as source:
+        if not source.regular or path == "-":
+            raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
+        if not source.seekable:
+            raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
+        whole = os.path.abspath(path)  # noqa: PTH100 - a link stays one, and htslib writes the name into the file
+        if indexed(source, threads) is not None:
+            return whole
+        kinds = ["fai", *["gzi"] * source.in_blocks]
+    missing = [f"{path}.{kind}" for kind in kinds if not Path(f"{path}.{kind}").exists()]
+    if missing and not os.access(Path(whole).parent, os.W_OK):
+        raise WfacliError(
+            f"CRAM needs {' and '.join(missing)}, in a folder that cannot be written to: run samtools faidx there, or "
+            "on a link to the reference in another folder, and give that"
+        )
+    fai, gzi = (str(Path(scratch) / f"reference.{kind}") for kind in ("fai", "gzi"))
+    _make(whole, path, fai, gzi)
+    for kind, made in zip(kinds, (fai, gzi), strict=False):
+        if f"{path}.{kind}" in missing:
+            _put(made, Path(f"{path}.{kind}"))
+    if "gzi" in kinds and Path(f"{path}.gzi").read_bytes() != Path(gzi).read_bytes():
+        raise WfacliError(f"{path}.gzi does not fit {path}: make it anew (bgzip -r {path}), or remove it")
+    return f"{whole}{_INDEX}{fai}"
+
+
+def _make(whole: str, path: str, fai: str, gzi: str) -> None:
+    done = subprocess.run(
+        python_command(_CHILD, ["--fai-idx", fai, "--gzi-idx", gzi, whole]),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    if done.returncode or not Path(fai).exists():
+        said = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
+        # htslib says why, and samtools then that it did not work.
+        reason = next((line.partition("] ")[2] for line in said if line.startswith("[E::")), said[-1])
+        raise WfacliError(f"{path}: no index of the reference can be made: {reason}")
+
+
+def _put(made: str, there: Path) -> None:
+    """Give a copy of an index its name at once: other runs never see a part of it."""
+    try:
+        descriptor, new = new_beside(there, "new")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(Path(made).read_bytes())
+        new.replace(there)
+    except OSError as error:
+        raise WfacliError(f"{there} cannot be written: {error.strerror}") from None

@@ -1,0 +1,201 @@
+"""BAM and CRAM, sorted and indexed files: htslib, in a process of its own that is fed with SAM."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ...config import Container, OutputSpec
+from ...core.batch import U8
+from ...errors import OutputClosed, OutputError, WfacliError, text_of
+from .complete import LineCount, fault_of
+from .cram_reference import cram_reference
+from .operand import operand
+from .output import Output
+from .python_child import python_command
+from .scratch import Scratch
+
+# pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
+_CHILD = """
+import signal
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+import pysam
+try:
+    getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
+except pysam.SamtoolsError as error:
+    said = str(error.value).split("stderr=")[-1].strip().split("\\n")
+    sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
+"""
+_MOST_THREADS = 8  # more hardly help one file
+_LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
+_SORT_MEMORY = 768  # MB, of all threads that sort
+
+
+_ROOM = 1 << 16  # bytes: less of them are no room
+
+
+def require_pysam(what: str) -> None:
+    """Raises WfacliError where pysam, which writes it, is missing."""
+    try:
+        import pysam  # noqa: F401
+    except ImportError:
+        raise WfacliError(
+            f"{what} is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe SAM to samtools"
+        ) from None
+
+
+class HtsOutput(Output):
+    """Takes SAM, header and records, and writes what the specification asks for; see Output."""
+
+    def __init__(self, path: str | None, spec: OutputSpec, threads: int, reference: str) -> None:
+        """Opens a path; None or "-" is standard output.
+
+        Args:
+            path: where the file goes.
+            spec: container, sort, index.
+            threads: that compress and sort.
+            reference: FASTA, plain or bgzip, that CRAM refers to.
+
+        Raises:
+            OutputError; WfacliError: pysam is missing, or the reference of CRAM is none that htslib can use.
+        """
+        require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
+        self._scratch = Scratch()
+        if spec.container is Container.CRAM:
+            reference = cram_reference(reference, self._scratch.name, threads)
+        if spec.index and path:
+            operand(path)  # or its index could not be made
+        super().__init__(path)
+        self._index, self._container, self._sort = spec.index, spec.container, spec.sort
+        self._failed, self._threads = False, min(threads, _MOST_THREADS)
+        self._fed = LineCount()
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
+        self._child = subprocess.Popen(
+            python_command(_CHILD, self._command(spec, self._threads, reference)),
+            stdin=subprocess.PIPE,
+            stdout=self._fd,
+            stderr=self._complaints,
+        )
+
+    def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
+        common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
+        if spec.compression is not None:
+            common += ["--output-fmt-option", f"level={spec.compression}"]
+        if spec.container is Container.CRAM:
+            common += ["--reference", reference]
+        if not spec.sort:
+            return ["view", "-h", *common, "-o", "-", "-"]
+        scratch = str(Path(self._scratch.name) / "sort")
+        return ["sort", *common, "-m", f"{max(1, _SORT_MEMORY // threads)}M", "-T", scratch, "-o", "-", "-"]
+
+    def write(self, data: bytes | U8) -> None:
+        """Hands SAM on. Raises OutputError, or OutputClosed when the reader has gone."""
+        view = memoryview(data) if isinstance(data, bytes) else data.data
+        assert self._child.stdin
+        try:
+            self._child.stdin.write(view)
+        except BrokenPipeError:
+            self._ended(False)
+            raise OutputError(f"{self.name}: htslib ended early") from None
+        self._fed.add(view)
+        self.written += len(view)
+
+    def finish(self) -> None:
+        """Waits for the file to be complete, gives it its name, and makes its index. Raises OutputError."""
+        self._ended(True)
+        super().finish()
+        if self._index:
+            _make_index(self.name, self._container)
+
+    def abandon(self, worth: bool = True) -> Path | None:
+        """See Output; the records so far are a complete file, unless htslib failed.
+
+        Then it is cut short, and not worth keeping where it was to be sorted: nothing says whose records it has.
+        """
+        with contextlib.suppress(OutputError, OutputClosed):
+            self._ended(False)
+        if self._failed and self._partial:
+            self.broken = True
+            worth = worth and not self._sort and self._partial.stat().st_size > 0
+        return super().abandon(worth)
+
+    def _ended(self, counted: bool) -> None:
+        """Waits for the child, and looks at what it wrote. Raises what it failed with, once.
+
+        Args:
+            counted: whether records are counted too, which takes as long as reading the file.
+        """
+        if self._complaints.closed:
+            return
+        assert self._child.stdin
+        with contextlib.suppress(BrokenPipeError):
+            self._child.stdin.close()
+        status = self._child.wait()
+        self._complaints.seek(0)
+        words = text_of(self._complaints.read()).strip()
+        self._complaints.close()
+        full = self._full_places() if status else []
+        self._scratch.cleanup()
+        fault = "" if status else self._fault(counted)
+        if status == 0 and not fault:
+            return
+        self._failed = True
+        if fault:
+            raise OutputError(f"{self.name}: htslib ended without an error, but {fault}")
+        if self._reader_gone:
+            raise OutputClosed(self.name)
+        silent = f"htslib was ended by signal {-status}" if status < 0 else f"htslib ended with {status}"
+        lines = words.splitlines() or [silent]
+        raise OutputError(f"{self.name}: {lines[-1]}" + (f" (no space left in {' and '.join(full)})" if full else ""))
+
+    def _fault(self, counted: bool) -> str:
+        """What is wrong with the file, or "". A child's exit status alone is no proof of it."""
+        if self._partial:
+            records = self._fed.records if counted else None
+            return fault_of(str(self._partial), self._container, records, self._threads)
+        if stat.S_ISREG(os.fstat(self._fd).st_mode):  # standard output; what it held before is not ours to count
+            return fault_of(f"/dev/fd/{self._fd}", self._container, None)
+        return ""
+
+    def _full_places(self) -> list[str]:
+        """Folders that have no room for what is written there: htslib gives other reasons, or none."""
+        file, temporary = os.fstatvfs(self._fd), os.statvfs(self._scratch.name)
+        there = stat.S_ISREG(os.fstat(self._fd).st_mode) and file.f_bavail * file.f_frsize < _ROOM
+        here = temporary.f_bavail * temporary.f_frsize < _ROOM
+        places = [(there, str(Path(self.name).parent)), (here, str(Path(self._scratch.name).parent))]
+        return list(dict.fromkeys(place for full, place in places if full))
+
+    @property
+    def _reader_gone(self) -> bool:
+        """Whether nobody reads the pipe any more that the output is."""
+        poll = select.poll()
+        poll.register(self._fd, 0)
+        return stat.S_ISFIFO(os.fstat(self._fd).st_mode) and bool(poll.poll(0))
+
+
+def _make_index(path: str, container: Container) -> None:
+    """Writes the index of a sorted file beside it. Raises OutputError.
+
+    It is .crai of CRAM, .bai of BAM, and .csi of BAM with a target too long for .bai.
+    """
+    import pysam
+    from pysam.utils import SamtoolsError
+
+    form = []
+    try:
+        for suffix in (".bai", ".csi") if container is Container.BAM else (".crai",):
+            # Of an earlier file, and readers would take either; or a link, which htslib would follow.
+            Path(path + suffix).unlink(missing_ok=True)
+        if container is Container.BAM:
+            with pysam.AlignmentFile(operand(path), check_sq=False) as file:
+                form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
+        pysam.index(*form, operand(path))
+    except (SamtoolsError, OSError) as error:
+        reason = str(error).split("stderr=")[-1].strip("'\\n")
+        raise OutputError(f"{path} is complete, but has no index: {reason}") from None

@@ -1,0 +1,151 @@
+"""The distinct targets of an input, in bounded memory however many there are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..._native import TargetTable, unfit_target
+from ...core.batch import I64, U8, U64, PairBatch
+from ...errors import InputError, OutputError
+from ..read.names import NO_TARGET
+
+# Targets that are remembered: at least what a genome, a transcriptome or a set of amplicons has; at most those that
+# take this share of the machine's memory.
+_AT_LEAST, _AT_MOST = 1 << 18, 1 << 24
+_SHARE, _BYTES = 1 / 512, 32
+_PARTS = 64
+_CHUNK = 1 << 20
+_TWO_LENGTHS = "is the name of targets of two lengths, which SAM cannot express; --format paf can"
+_NO_NAME = "a target has no name, which SAM cannot express; --format paf can"
+
+
+def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = None) -> Iterator[bytes | U8]:
+    """Yields @SQ lines of the distinct targets that are not empty, in the order in which they first appear.
+
+    The first `in_memory` of them are remembered in a table; what comes after goes to temporary files, split by hash,
+    of which one at a time is looked through for repetitions.
+
+    Args:
+        path: what the batches come from, for messages.
+        batches: pairs with the targets' names and lengths.
+        in_memory: distinct targets that the table holds; None for what the machine has memory for.
+
+    Raises:
+        InputError: a target without a name, or with one that SAM cannot hold, or one name with two lengths.
+        OutputError: no temporary files, or no room for them.
+    """
+    table = TargetTable(_remembered() if in_memory is None else in_memory)
+    spill: _Spill | None = None
+    try:
+        for pairs in batches:
+            if ((pairs.records.t_name_len == 0) & (pairs.t_len > 0)).any():
+                raise InputError(path, _NO_NAME)
+            if (unfit := unfit_target(pairs)) >= 0:
+                raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
+            clash, lines, spilled, spilled_lines = table.add(pairs)
+            yield lines
+            if clash >= 0:
+                raise InputError(path, _TWO_LENGTHS, pairs.records.target_name(clash))
+            if len(spilled):
+                spill = spill or _Spill(path)
+                spill.add(spilled.reshape(-1, 3), spilled_lines)
+        if spill:
+            yield from spill.distinct()
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"temporary files for targets, in {tempfile.gettempdir()} (TMPDIR): {reason}") from None
+    finally:
+        if spill:
+            spill.close()
+
+
+def _remembered() -> int:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(max(int(_SHARE * memory) // _BYTES, _AT_LEAST), _AT_MOST)
+
+
+def _of_equal_hash(hashes: U64) -> I64:
+    """The places of those that are there more than once: few, as a rule."""
+    order: I64 = np.argsort(hashes)
+    same = hashes[order][1:] == hashes[order][:-1]
+    chosen = np.zeros(len(hashes), bool)
+    chosen[1:] |= same
+    chosen[:-1] |= same
+    some: I64 = order[chosen]
+    return some
+
+
+class _Spill:
+    """Targets on disk: their lines in order, and (hash, hash, length, ordinal) in parts by hash."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._count = 0
+        self._lines = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes them
+        self._parts = [tempfile.TemporaryFile() for _ in range(_PARTS)]  # noqa: SIM115
+
+    def add(self, targets: U64, lines: U8) -> None:
+        """Adds targets (u64[k, 3]) and their lines."""
+        ordinals = np.arange(self._count, self._count + len(targets), dtype=np.uint64)
+        rows = np.column_stack([targets, ordinals])
+        part = (targets[:, 0] % np.uint64(_PARTS)).astype(np.uint8)
+        order = np.argsort(part, kind="stable")
+        cuts = np.searchsorted(part[order], np.arange(1, _PARTS))
+        for file, some in zip(self._parts, np.split(rows[order], cuts), strict=True):
+            file.write(some.tobytes())
+        self._lines.write(lines.data)
+        self._count += len(targets)
+
+    def distinct(self) -> Iterator[U8]:
+        """Yields the lines of targets that were not there before. Raises InputError for a name with two lengths."""
+        repeated, clashing = np.zeros(self._count, bool), np.zeros(self._count, bool)
+        for file in self._parts:
+            file.seek(0)
+            rows = np.frombuffer(file.read(), np.uint64).reshape(-1, 4)
+            rows = rows[_of_equal_hash(rows[:, 0])]
+            rows = rows[np.lexsort((rows[:, 3], rows[:, 1], rows[:, 0]))]
+            again = np.zeros(len(rows), bool)
+            again[1:] = (rows[1:, :2] == rows[:-1, :2]).all(axis=1)
+            other = np.zeros(len(rows), bool)
+            other[1:] = again[1:] & (rows[1:, 2] != rows[:-1, 2])
+            repeated[rows[again, 3].astype(np.int64)] = True
+            clashing[rows[other, 3].astype(np.int64)] = True
+        yield from self._kept(repeated, clashing)
+
+    def _kept(self, repeated: np.ndarray, clashing: np.ndarray) -> Iterator[U8]:
+        self._lines.seek(0)
+        if not (repeated.any() or clashing.any()):
+            while block := self._lines.read(_CHUNK):
+                yield np.frombuffer(block, np.uint8)
+            return
+        done, rest = 0, b""
+        while block := self._lines.read(_CHUNK):
+            text = np.frombuffer(rest + block, np.uint8)
+            ends: I64 = np.flatnonzero(text == ord("\n")) + 1
+            if not len(ends):
+                rest += block
+                continue
+            here = slice(done, done + len(ends))
+            bad = np.flatnonzero(clashing[here])
+            if len(bad):
+                line = text[: ends[bad[0]]].tobytes().rsplit(b"\n", 2)[-2]
+                name = line.split(b"\t")[1].removeprefix(b"SN:")
+                raise InputError(self._path, _TWO_LENGTHS, name)
+            complete = text[: ends[-1]]
+            if repeated[here].any():
+                lengths = np.diff(ends, prepend=0)
+                complete = complete[~np.repeat(repeated[here], lengths)]
+            yield complete
+            done += len(ends)
+            rest = text[ends[-1] :].tobytes()
+
+    def close(self) -> None:
+        """Removes the files."""
+        for file in (self._lines, *self._parts):
+            with contextlib.suppress(OSError):  # what was not written, for want of room, is not needed any more
+                file.close()

@@ -1,0 +1,1 @@
+"""Which kernel takes which pairs: estimates, models of time, the choice, and where pairs go that a kernel gives up."""

@@ -1,0 +1,387 @@
+"""The GPU's kernels as dispatch sees them: which pairs each one can be trusted with, and how long it takes.
+
+Times are microseconds a pair of a card that is full of such pairs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.batch import I32, I64
+from ..gpu.kernels import catalogue, dp, tiles, wfa
+from ..gpu.kernels.plans import NO_BOUND
+from . import tuning
+
+PREFIX = "gpu-"
+F64 = npt.NDArray[np.float64]
+Gaps = tuple[tuple[int, int], ...]
+_SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
+_GRAIN = 32  # diagonals of tiles' bands
+_NARROWED = 0.4  # of a band's rows, that are left at least
+_ANY = 1 << 14  # letters of a pair that stands for all
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What a kernel is chosen by.
+
+    Attributes:
+        q_len, t_len: i32[n].
+        cost: f64[n], expected, in units of the costs.
+        mismatch, gaps: costs, divided by their greatest common divisor.
+        max_cost: in the same units; what costs more needs no alignment.
+        spread: of the logarithm of the true cost by the expected one, f64[n] or of all.
+    """
+
+    q_len: I32
+    t_len: I32
+    cost: F64
+    mismatch: int
+    gaps: Gaps
+    max_cost: int = NO_BOUND
+    spread: F64 | float = 0.0
+
+    @functools.cached_property
+    def longest(self) -> F64:
+        """Letters of the longer sequence, f64[n]."""
+        return np.maximum(self.q_len, self.t_len).astype(np.float64)
+
+    @functools.cached_property
+    def needed(self) -> F64:
+        """The cost (f64[n]) that a kernel must reach to be trusted with a pair."""
+        return np.minimum(self.cost * tuning.SAFETY, self.max_cost)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A kernel.
+
+    Attributes:
+        name: with PREFIX.
+        reach: the cost (f64[n]) below which pairs are surely aligned.
+        work: what the model's third factor counts (f64[n]).
+        model: of its time.
+        cycles: that a pair takes which is alone on the card (f64[n]): how long it keeps a job waiting.
+        coded: whether it also takes letters other than A C G T.
+        any_band: whether its band can have any number of diagonals.
+        band: that number, where it is not left to the pairs.
+        own: the diagonals (i64[n]) of each pair's own band, where each has one.
+    """
+
+    name: str
+    reach: Callable[[Pairs], F64]
+    work: Callable[[Pairs], F64]
+    model: tuning.Model
+    cycles: Callable[[Pairs], F64]
+    coded: bool = False
+    any_band: bool = False
+    band: int = 0
+    own: Callable[[Pairs], I64] | None = None
+
+    def microseconds(self, pairs: Pairs, other_letters: npt.NDArray[np.bool_]) -> F64:
+        """For each pair (f64[n]); infinite where it is not to be trusted with one."""
+        time = np.where(pairs.needed < self.reach(pairs), self.tried(pairs), np.inf)
+        return np.where(other_letters, time * tuning.GPU_CODED if self.coded else np.inf, time)
+
+    def tried(self, pairs: Pairs) -> F64:
+        """What it takes for each pair (f64[n]) whether it aligns it or not."""
+        return self.model.of(pairs.longest, self.work(pairs))
+
+    def alone(self, pairs: Pairs) -> F64:
+        """Microseconds (f64[n]) that each pair takes which is alone on the card."""
+        return self.cycles(pairs) / tuning.GPU_CLOCK
+
+
+Bands = Callable[[Pairs], I64]  # diagonals of each pair's band
+
+
+def _row_cycles(size: float, pairs: Pairs) -> F64:
+    """Of kernels that go along the letters."""
+    each: F64 = pairs.longest * (tuning.GPU_LETTER_CYCLES + size * tuning.GPU_CELL_CYCLES)
+    return each
+
+
+def _band_cells(size: int, pairs: Pairs) -> F64:
+    return pairs.longest * size
+
+
+def _bits_reach(diagonals: int, pairs: Pairs) -> F64:
+    """See layout.bits_provable."""
+    apart = pairs.q_len.astype(np.float64) - pairs.t_len
+    origin = np.floor((diagonals - 1 - apart) / 2)
+    end = origin + apart
+    room = np.minimum(np.minimum(origin, end), diagonals - 1 - np.maximum(origin, end))
+    return np.where(np.abs(apart) < diagonals, np.abs(apart) + 2 * (room + 1), 0.0)
+
+
+def _dp_reach(band: int, pairs: Pairs) -> F64:
+    """See dp.provable_cost; a warp's costs have 32 bits where they need them."""
+    bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
+    return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
+
+
+@functools.lru_cache(maxsize=4096)
+def _lanes(band: int, mismatch: int, gaps: Gaps) -> int | None:
+    return tiles.lanes(band, mismatch, gaps)
+
+
+@functools.lru_cache(maxsize=4096)
+def _lanes_of_few(band: int, mismatch: int, gaps: Gaps, longest: int) -> int | None:
+    return tiles.lanes(band, mismatch, gaps, count=1, longest=longest)
+
+
+def _tiles_reach(bands: Bands, pairs: Pairs) -> F64:
+    """See tiles.provable_cost."""
+    return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, bands(pairs)).astype(np.float64)
+
+
+def _tiles_work(bands: Bands, pairs: Pairs) -> F64:
+    """Cells of two pieces take about twice as many instructions."""
+    own = bands(pairs)
+    lanes = _lanes(int(own.max(initial=1)), pairs.mismatch, pairs.gaps)
+    if lanes is None:
+        return np.full(len(pairs.cost), np.inf)
+    each: F64 = len(pairs.gaps) * pairs.longest * (_tiles_rows(own, pairs) + tiles.steps(lanes, 0))
+    return each
+
+
+def _tiles_rows(own: I64, pairs: Pairs) -> F64:
+    """Rows (f64[n]) that a column has on average: fewer, the more a path has cost until then (dp_tile_sweep.cuh)."""
+    narrowed = pairs.cost / (2 * min(extend for _, extend in pairs.gaps))
+    rows: F64 = np.minimum(np.maximum(own - narrowed, _NARROWED * own), pairs.longest)
+    return rows
+
+
+def _tiles_cycles(bands: Bands, pairs: Pairs) -> F64:
+    """Stripes of a pair come one after the other, or each some rows behind the one before; then one warp goes back."""
+    own, rounded = bands(pairs), 1 << int(pairs.longest.max(initial=1)).bit_length()
+    lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
+    stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
+    there = tiles.chain(lanes, _tiles_rows(own, pairs), stripes)
+    back = stripes * (tiles.width(lanes) + min(lanes, 32))
+    each: F64 = there * tuning.GPU_TILES_CYCLES + back * tuning.GPU_TILES_BACK_CYCLES
+    return each * len(pairs.gaps)
+
+
+def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
+    """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
+    out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
+    return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
+
+
+@functools.cache
+def _widest(mismatch: int, gaps: Gaps) -> int:
+    return max((b for b in tiles.BANDS if _lanes(b, mismatch, gaps) is not None), default=tiles.BANDS[0])
+
+
+def _same(band: int, pairs: Pairs) -> I64:
+    return np.full(len(pairs.cost), band, np.int64)
+
+
+def _narrowed(widest: int, pairs: Pairs) -> I64:
+    apart = np.abs(pairs.q_len - pairs.t_len)
+    return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_NARROW)
+
+
+def _up_to(tail: float, pairs: Pairs) -> I64:
+    """What pairs need that cost so many spreads more than expected."""
+    cost, most = pairs.cost * np.exp(tail * pairs.spread), _widest(pairs.mismatch, pairs.gaps)
+    longer = pairs.t_len.astype(np.int64) - pairs.q_len
+    held = np.clip(tiles.widest(pairs.mismatch, pairs.gaps, most, longer) // _GRAIN * _GRAIN, 3 * _GRAIN, most)
+    wanted = band_for(pairs.gaps, np.abs(longer), cost)
+    own: I64 = np.clip(np.ceil(wanted / _GRAIN) * _GRAIN, 3 * _GRAIN, held).astype(np.int64)
+    return own
+
+
+@functools.cache
+def own_bands(tail: float) -> Rung:
+    """The kernel of tiles where each pair has the band that suffices up to so many spreads above the expected cost."""
+    bands = partial(_up_to, tail)
+    return dataclasses.replace(_tiles(tiles.BANDS[-1], bands, bands), own=bands)
+
+
+def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[Rung]:
+    """The kernel of tiles with some bands between two numbers of diagonals, as far as it takes such costs."""
+    spread = np.geomspace(max(least, 3 * _GRAIN), max(most, 3 * _GRAIN), count)
+    found = np.unique(np.ceil(spread / _GRAIN).astype(int) * _GRAIN).tolist()
+    return [with_band(b) for b in found if b <= tiles.BANDS[-1] and _lanes(b, mismatch, gaps) is not None]
+
+
+@functools.lru_cache(maxsize=1024)
+def with_band(band: int) -> Rung:
+    """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
+    same = partial(_same, band)
+    return dataclasses.replace(_tiles(next(widest for widest in tiles.BANDS if band <= widest), same, same), band=band)
+
+
+def _tiles(widest: int, reached: Bands, worked: Bands) -> Rung:
+    """The rung named after its widest band: bands that it has at most, and those that are worked on."""
+    return Rung(
+        f"{PREFIX}tiles-{widest}",
+        partial(_tiles_reach, reached),
+        partial(_tiles_work, worked),
+        tuning.GPU_TILES,
+        partial(_tiles_cycles, reached),
+        coded=True,
+        any_band=True,
+    )
+
+
+def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
+    most = variant.most_cost(pairs.mismatch, pairs.gaps, NO_BOUND)
+    return np.where(pairs.longest <= variant.longest, most + 1.0, 0.0)
+
+
+def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
+    """Instructions of warps: so many for 32 cells, and for each warp's share of a row."""
+    extend = min(e for _, e in pairs.gaps)
+    rows = pairs.needed / tuning.SAFETY + 1
+    # Rows grow until a bound on the cost, likely_bound, narrows them.
+    width = tuning.GPU_WFA_SHARE * np.minimum(rows / extend, 2 * pairs.longest) + 1
+    passes = np.maximum(width / variant.group + 0.5, 1.0)
+    warps = variant.group / 32
+    each = tuning.GPU_WFA_CELLS[variant.pieces] * tuning.GPU_WFA_TRACE[variant.trace]
+    each *= tuning.GPU_WFA_SPILLED if variant.outside == wfa.SPILLED else 1.0
+    work: F64 = rows * warps * (passes * each + tuning.GPU_WFA_ROW)
+    if variant.outside != wfa.SPILLED:
+        return work
+    # Fewer pairs at a time than the card could hold, where their workspace does not fit.
+    resident = tuning.GPU_MULTIPROCESSORS * variant.resident * variant.pairs
+    least = variant.stride(pairs.mismatch, pairs.gaps, 1000, _ANY) / 1000**2 * rows**2  # grows with the square
+    return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)
+
+
+def _wfa_cycles(variant: wfa.Variant, pairs: Pairs) -> F64:
+    rows = np.minimum(pairs.cost, pairs.max_cost) + 1
+    width = np.minimum(rows / min(e for _, e in pairs.gaps), 2 * pairs.longest)
+    once = tuning.GPU_WFA_PASS_CYCLES * (tuning.GPU_WFA_FAR if variant.outside == wfa.SPILLED else 1)
+    each: F64 = rows * (tuning.GPU_WFA_ROW_CYCLES + width / variant.group * once)
+    return each
+
+
+def _wavefront(name: str) -> Rung:
+    variant = wfa.VARIANTS[name]
+    return Rung(
+        f"{PREFIX}{name}",
+        partial(_wfa_reach, variant),
+        partial(_wfa_work, variant),
+        tuning.GPU_WFA,
+        partial(_wfa_cycles, variant),
+        coded=True,
+    )
+
+
+def _spills(kernel: str) -> bool:
+    variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
+    return variant is not None and variant.outside == wfa.SPILLED
+
+
+def decides(kernel: str, mismatch: int, gaps: Gaps, max_cost: int) -> bool:
+    """Whether a wavefront that says that a pair costs too much has looked as far as the user's bound on costs."""
+    variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
+    return variant is not None and not _spills(kernel) and variant.most_cost(mismatch, gaps, NO_BOUND) >= max_cost
+
+
+def _serves(variant: wfa.Variant, mismatch: int, gaps: Gaps, pieces: int) -> bool:
+    return variant.pieces == pieces and variant.shared_bytes(mismatch, gaps) <= _SHARED
+
+
+_BITS = tuple(
+    Rung(
+        f"{PREFIX}bits-{d}",
+        partial(_bits_reach, d),
+        partial(_band_cells, d),
+        tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP,
+        partial(_row_cycles, d / lanes / 8),
+    )
+    for d, (_, lanes) in catalogue.BITS.items()
+)
+_DP = {
+    band: Rung(
+        f"{PREFIX}dp-{band}",
+        partial(_dp_reach, band),
+        partial(_band_cells, band),
+        model,
+        partial(_row_cycles, band / (32 if bands is catalogue.DP_WARP else 1)),
+        coded=bands is catalogue.DP_WARP or catalogue.dp_thread_coded(band),
+    )
+    for bands, model in ((catalogue.DP_THREAD, tuning.GPU_DP), (catalogue.DP_WARP, tuning.GPU_DP_WARP))
+    for band in bands
+}
+_TILES = {band: _tiles(band, partial(_same, band), partial(_narrowed, band)) for band in tiles.BANDS}
+_WFA = {name: _wavefront(name) for name in wfa.LADDER}
+# They have no model: where one is asked for there is no other choice.
+_BANDED = tuple(
+    Rung(
+        f"{PREFIX}{name}",
+        partial(_wfa_reach, v := wfa.VARIANTS[name]),
+        partial(_wfa_work, v),
+        tuning.GPU_WFA,
+        partial(_wfa_cycles, v),
+        coded=True,
+    )
+    for name in wfa.FOLLOWING
+)
+RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
+KERNELS = tuple(RUNGS)
+
+
+def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
+    pieces = dp.pieces_macro(gaps)
+    for band, rung in _DP.items():
+        if catalogue.dp_build(band, pieces) is not None:
+            yield band, rung
+    for band, rung in _TILES.items():
+        if _lanes(band, mismatch, gaps) is not None:
+            yield band, rung
+
+
+def banded(mismatch: int, gaps: Gaps) -> list[str]:
+    """The kernels whose band follows the path, for some costs: for many pairs, and for any that keep it waiting."""
+    pieces = dp.pieces_macro(gaps)
+    names = [names[pieces] for names in (wfa.BANDS, wfa.LONE) if pieces in names]
+    return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]
+
+
+@functools.cache
+def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[Rung, ...], tuple[Rung, ...]]:
+    """The kernels for some costs: bands and wavefronts, each in the order of their reach.
+
+    Args:
+        edit: whether it is edit distance.
+        mismatch: its cost, divided by all costs' greatest common divisor.
+        gaps: theirs.
+        path: whether CIGARs are wanted.
+    """
+    pieces = dp.pieces_macro(gaps)
+    bands = _BITS if edit else tuple(rung for _, rung in sorted(_dense(mismatch, gaps), key=lambda found: found[0]))
+    waves = (
+        rung
+        for name, rung in _WFA.items()
+        if _serves(wfa.VARIANTS[name], mismatch, gaps, pieces) and (path or wfa.has_score(name))
+    )
+    return bands, tuple(waves)
+
+
+def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:
+    """The kernel for pairs that cost more than this one reaches: of its own kind, or else of the other."""
+    own, other = families(edit, mismatch, gaps, path)
+    if kernel in (rung.name for rung in other):
+        own, other = other, own
+    names = [rung.name for rung in own]
+    if kernel not in names or _spills(kernel):  # not made for these costs, where it was forced; or the last
+        return None
+    same = np.full(1, _ANY, np.int32)
+    like = Pairs(same, same, np.zeros(1), mismatch, gaps)
+    least = tuning.GPU_FURTHER * float(RUNGS[kernel].reach(like)[0])
+    # Wavefronts that spill come last; of the two, the one whose trace is smaller comes in nobody's turn.
+    following = [r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks")]
+    following.sort(key=lambda rung: _spills(rung.name))
+    return next((rung.name for rung in following if float(rung.reach(like)[0]) > least), None)

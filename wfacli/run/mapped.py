@@ -1,0 +1,109 @@
+"""One `align --mappings` command: reads against a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from .._native import MappedReader, Reference
+from ..config import Config, Format, MappingSpec
+from ..core.batch import PairBatch
+from ..core.stats import counted
+from ..errors import InputError, text_of
+from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
+from ..io.read.ahead import Ahead
+from ..io.read.reader import batches_of
+from ..io.write.format import Formatter
+from ..io.write.header import header_around
+from .align import AlignRun
+
+
+class MappedRun(AlignRun):
+    """Aligns reads where mappings say that they lie."""
+
+    def __init__(
+        self,
+        config: Config,
+        mapping: MappingSpec,
+        files: MappedFiles,
+        output: str | None,
+        version: str,
+        report: str | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        """See BatchRun; config.spec has the mode that mapping.span asks for."""
+        self._mapping, self._mapped_files = mapping, files
+        self._reader: MappedReader | None = None
+        super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
+
+    def _begun_header(self) -> Ahead[bytes] | None:
+        return None  # the reference comes first
+
+    def _begun_reading(self) -> None:
+        return None  # likewise
+
+    def _prepare(self) -> None:
+        with self.stats.timed("reference"):
+            self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
+        if self._has_sam_header:
+            lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
+            kept = self._mapped_files.reads_header if self._mapping.copy_tags else b""
+            self._header = Ahead(header_around(lines, self.config, self._version, kept), 2)
+
+    def _batches(self, most: int) -> Iterator[PairBatch]:
+        out = self.config.output
+        sam = out.format is Format.SAM
+        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
+        lend = self.engine.letters_memory if self.on_gpu else None
+        streams = (*self._sources[:2], *self._sources[3:])
+        batches = batches_of(self._reader, streams, self.batch_bases, lend, threads=self.settings.threads)
+        try:
+            for batch in batches:
+                check_fits(self._reference, self._sources[2].path)
+                yield batch
+            check_fits(self._reference, self._sources[2].path)  # what its checksums were made of, too
+        except InputError as fault:
+            self._mapped_files.blame(fault)
+            raise
+        self._mapped_files.finished()
+
+    def run(self) -> None:
+        """See BatchRun."""
+        try:
+            super().run()
+        finally:
+            self._mapped_files.close()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Reads, mapped reads, mappings that were aligned, mappings that were skipped."""
+        return self._reader.counts() if self._reader else {}
+
+    @property
+    def subject(self) -> str:
+        """See BatchRun."""
+        counts = self.counts
+        if not counts:
+            return "no mappings"
+        mapped = f"{counted(counts['mappings'], 'mapping')} of {counted(counts['mapped_reads'], 'read')}"
+        return f"{mapped} out of {counts['reads']:,}"
+
+    @property
+    def skipped(self) -> str:
+        """What mappings were skipped, in words; nothing where none were."""
+        if self._reader is None or not self.counts["skipped"]:
+            return ""
+        what, line = self._reader.first_skipped()
+        where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
+        return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {text_of(what)}"
+
+    @property
+    def asked_for(self) -> dict[str, Any]:
+        """The specification."""
+        return {**super().asked_for, "mapping": asdict(self._mapping)}
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """See BatchRun."""
+        return self.counts

@@ -1,0 +1,1 @@
+"""`wfacli simulate`: pairs with errors."""

@@ -1,0 +1,193 @@
+"""What is made of a pair whose distance is known: its alignment, in whatever form, and a picture of it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ... import dotplot
+from ...config import Format
+from ...dotplot.paths import Block, read_blocks
+from ...dotplot.picture import picture_of, refuse_picture, usual_size
+from ...dotplot.picture import write as write_picture
+from ...dotplot.sequences import Axis
+from ...errors import OutputError, UsageError, WfacliError
+from ...io.write.output import Output, compressor_of
+from ...io.write.scratch import Scratch
+from .inputs import Inputs, Unit
+from .path import PathOptions, write_path
+from .symbols_path import as_patch, as_table, sums_of, symbols_path
+
+_BLOCK = 1 << 22
+
+
+class Form(enum.StrEnum):
+    """How an alignment is written."""
+
+    PAF = "paf"
+    SAM = "sam"
+    BAM = "bam"
+    TSV = "tsv"
+    DIFF = "diff"
+
+
+_FORMS = {
+    Unit.LETTERS: (Form.PAF, Form.SAM, Form.BAM),
+    Unit.BYTES: (Form.TSV,),
+    Unit.LINES: (Form.DIFF, Form.TSV),
+}
+_SUFFIXES = {
+    ".sam": Form.SAM,
+    ".bam": Form.BAM,
+    ".paf": Form.PAF,
+    ".tsv": Form.TSV,
+    ".diff": Form.DIFF,
+    ".patch": Form.DIFF,
+}
+
+
+def form_of(path: str | None, chosen: Form | None, unit: Unit) -> Form:
+    """How `distance --path` writes to a path; see one_of."""
+    return one_of(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit}")
+
+
+def one_of(possible: Sequence[Form], path: str | None, chosen: Form | None, command: str, writes: str) -> Form:
+    """How to write to a path: as was chosen, by its suffix, or as is usual.
+
+    To be asked before long work: it also says whether what writes BAM is installed.
+
+    Args:
+        possible: what there is, the usual one first.
+        path: the output's.
+        chosen: by an option.
+        command: what messages suggest to pipe on.
+        writes: how a message of what is not written begins.
+
+    Raises:
+        UsageError: what is not written.
+        WfacliError: BAM cannot be.
+    """
+    suffix = Path(path).suffix.lower() if path else ""
+    if suffix == ".cram":
+        raise UsageError(f"CRAM is not written: {command} --format sam | samtools view -C -o {path}")
+    if program := compressor_of(path):
+        raise UsageError(f"the output is not compressed by wfacli: {command} | {program} > {path}")
+    if chosen is None:
+        refuse_picture(path, f"--plot {path}")
+    form = chosen or _SUFFIXES.get(suffix, possible[0])
+    if form not in possible:
+        raise UsageError(f"{writes} as {' or '.join(f.upper() for f in possible)}, not as {form.upper()}")
+    if form is Form.BAM:
+        _pysam(command)
+    return form
+
+
+def _pysam(command: str) -> Any:
+    try:
+        import pysam
+    except ImportError:
+        raise WfacliError(
+            "BAM is written by pysam, which is missing: pip install 'wfacli[bam]', "
+            f"or {command} --format sam | samtools view -b"
+        ) from None
+    return pysam
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What is wanted, and where.
+
+    Attributes:
+        form: of the alignment; None: it is wanted for the picture alone.
+        out: where it goes.
+        picture: where the picture goes, if one is wanted.
+        options: how the alignment is made.
+        stop: asked whether to stop.
+    """
+
+    form: Form | None
+    out: Output
+    picture: Output | None
+    options: PathOptions
+    stop: Callable[[], bool]
+
+    def deliver(self, inputs: Inputs, distance: int | None) -> dict[str, Any] | None:
+        """Makes and writes all that is wanted; the alignment's sums, as path.write_path has them.
+
+        Without a distance there is no alignment; a picture shows what both have in common all the same.
+
+        Raises:
+            Cancelled, InternalError, WfacliError, InputError: as write_path and symbols_path do.
+            OutputError: something cannot be written.
+        """
+        if inputs.unit is Unit.LETTERS:
+            return self._letters(inputs, distance)
+        if distance is None:
+            cigar = sums = None
+        else:
+            cigar = symbols_path(inputs.pair, distance, self.stop)
+            sums = {**sums_of(cigar), "by": "cpu-fronts", "card_failed": None}
+            if self.form is not None:
+                for piece in as_patch(cigar, inputs) if self.form is Form.DIFF else as_table(cigar):
+                    self.out.write(piece)
+        if self.picture:
+            whole = (0, inputs.a.length), (0, inputs.b.length)
+            self._draw(inputs, [] if cigar is None else [Block(*whole, cigar=cigar)])
+        return sums
+
+    def _letters(self, inputs: Inputs, distance: int | None) -> dict[str, Any] | None:
+        text = Format.SAM if self.form in (Form.SAM, Form.BAM) else Format.PAF
+        options = replace(self.options, format=text)
+        if self.form in (Form.SAM, Form.PAF) and not self.picture:
+            return write_path(inputs, distance, options, self.out, self.stop)
+        with Scratch() as folder:
+            file = str(Path(folder) / f"path.{text}")
+            written = Output(file)
+            try:
+                sums = write_path(inputs, distance, options, written, self.stop)
+            finally:
+                written.finish()
+            if self.form is Form.BAM:
+                copy_to(self.out, as_bam(file))
+            elif self.form is not None:
+                copy_to(self.out, file)
+            if self.picture:
+                self._draw(inputs, None if distance is None else file)
+        return sums
+
+    def _draw(self, inputs: Inputs, path: str | list[Block] | None) -> None:
+        assert self.picture
+        axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
+        blocks = path if isinstance(path, list) else [] if path is None else read_blocks(path, *axes)
+        format_ = dotplot.format_of(self.picture.name)
+        literal = inputs.unit is not Unit.LETTERS
+        write_picture(self.picture, picture_of(*axes, blocks, size=usual_size(format_), literal=literal), format_)
+
+
+def as_bam(sam: str) -> str:
+    """The same as BAM, beside it; its path. Raises OutputError.
+
+    htslib puts a CIGAR of more than 65,535 operations where readers look for it.
+    """
+    pysam, bam = _pysam("wfacli"), f"{sam}.bam"
+    before = pysam.set_verbosity(0)
+    try:
+        records = pysam.AlignmentFile(sam, "r", check_sq=False)
+        with records, pysam.AlignmentFile(bam, "wb", template=records) as written:
+            for record in records:
+                written.write(record)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"BAM cannot be written: {error}") from None
+    finally:
+        pysam.set_verbosity(before)
+    return bam
+
+
+def copy_to(out: Output, path: str) -> None:
+    """Writes a file's content. Raises OutputError."""
+    with Path(path).open("rb") as file:
+        while block := file.read(_BLOCK):
+            out.write(block)

@@ -1,0 +1,53 @@
+"""From a card to the CPU: what one's fronts have reached, as the other saves it."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from ...core.batch import I64
+from ..base import Pair, State
+from .cpu import CpuWavefront
+
+_AT_LEAST, _CELLS, _SCORES = 7, 8, 9  # places among the CPU's numbers (native/edit_solver.cpp, edit_wavefront.cpp)
+
+
+def wavefront_on_cpu(pair: Pair, most: int | None, state: State) -> State | None:
+    """A state of gpu_wavefront.GpuWavefront as one of cpu.CpuWavefront; None: it has no fronts, or is damaged.
+
+    Both have two fronts, the second over the reversed sequences, with the same diagonals. A card counts a front's
+    letters in the query, the CPU in the target, and a card leaves out diagonals that cannot matter: they get the point
+    to which gaps alone lead, which is no more than what is true.
+    """
+    place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))
+    if place.shape != (2,) or fronts.ndim != 2 or fronts.shape[0] != 2 or int(place[0]) < 0:
+        return None
+    score, first = int(place[0]), int(place[1])
+    with contextlib.closing(CpuWavefront(pair, most, 1)) as fresh:
+        begun = fresh.save()
+    m, n = len(pair.query), len(pair.target)
+    limit = max(m, n) if most is None else min(most, max(m, n))
+    low, high = max(n - m - (limit - score), -min(score, m)), min(n - m + (limit - score), min(score, n))
+    if low > high or 2 * score > limit or begun["numbers"][5]:  # it has ended
+        return None
+    diagonals = np.arange(low, high + 1, dtype=np.int64)
+    there = (diagonals >= first) & (diagonals < first + fronts.shape[1])
+    numbers = np.concatenate([begun["numbers"][:_SCORES], [score, score]]).astype(np.int64)
+    numbers[_AT_LEAST] = max(numbers[_AT_LEAST], 2 * score + 1)
+    numbers[_CELLS] = int(np.asarray(state["cells"])[0])
+    rows: dict[str, I64] = {}
+    for name, front in zip(("ahead", "behind"), fronts, strict=True):
+        rows[name] = np.maximum(diagonals, 0)
+        own = diagonals[there]
+        rows[name][there] = np.maximum(rows[name][there], front[own - first].astype(np.int64) + own)
+    if _met(rows["ahead"], rows["behind"], low, n - m, n):
+        return None  # the launch that failed would have seen it; the CPU's search needs a state from before
+    return {"numbers": numbers, **rows}
+
+
+def _met(ahead: I64, behind: I64, low: int, apart: int, columns: int) -> bool:
+    """Whether two fronts (i64[n], from diagonal `low` on) leave no column between them on a diagonal."""
+    k = np.arange(low, low + len(ahead))
+    there = (apart - k >= low) & (apart - k < low + len(behind))
+    return bool((ahead[there] + behind[(apart - k - low)[there]] >= columns).any())

@@ -1,0 +1,211 @@
+"""What is compared: two sequences, two files' bytes, or two files' lines, as arrays of symbols."""
+
+from __future__ import annotations
+
+import enum
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._native import estimate_long
+from ...config import Ambiguous
+from ...core.batch import I64, PairBatch
+from ...errors import UsageError
+from ...io.read.sequence import Record, each_block, read_bytes, read_record
+from ...io.read.sources import Source
+from ..base import Pair
+
+OPTIONS = ("--name-a", "--name-b")
+_ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
+_MOST_OF_A_BATCH = (1 << 31) - 1
+_QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # no letters: under `mismatch`, what is no nucleotide equals nothing
+
+
+class Unit(enum.StrEnum):
+    """What an edit changes one of."""
+
+    LETTERS = "letters"
+    BYTES = "bytes"
+    LINES = "lines"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: its file as the user named it, its name there (the file's, of texts), its symbols."""
+
+    path: str
+    name: str
+    length: int
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Two sequences or texts.
+
+    Attributes:
+        a, b: what they are.
+        unit: of what they consist.
+        pair: their symbols.
+        bases: both one after the other as in a PairBatch, as they were read or folded for comparison.
+        starts: where they begin there.
+        lines: those that the numbers in `pair` stand for, without their ends.
+        returns: for each line of A and of B, 1 if it ends with a carriage return (and perhaps a line feed).
+        open_ends: whether the last lines of A and of B end without a line feed.
+    """
+
+    a: Side
+    b: Side
+    unit: Unit
+    pair: Pair
+    bases: np.ndarray | None = None
+    starts: tuple[int, int] = (0, 0)
+    lines: tuple[bytes, ...] = ()
+    returns: tuple[bytes, bytes] = (b"", b"")
+    open_ends: tuple[bool, bool] = (False, False)
+
+    def as_batch(self, edits: int) -> PairBatch:
+        """Sequences as a batch of one pair, with an estimate of its edits. Raises UsageError: too long."""
+        if max(self.a.length, self.b.length) > _MOST_OF_A_BATCH:
+            raise UsageError(
+                f"an alignment (--path) of more than {_MOST_OF_A_BATCH:,} letters cannot be made; the distance can"
+            )
+        assert self.bases is not None
+        names = [side.name.encode(errors="surrogateescape") for side in (self.a, self.b)]
+        at: list[I64] = [np.array([start], np.int64) for start in self.starts]
+        columns = {
+            "bases": self.bases,
+            "text": np.frombuffer(b"".join(names), np.uint8),
+            "q_start": at[0],
+            "t_start": at[1],
+            "q_name": np.zeros(1, np.int64),
+            "t_name": np.array([len(names[0])], np.int64),
+            "qual": np.full(1, -1, np.int64),
+            "flags": np.full(1, 0 if self.pair.plain else 1, np.uint8),
+        }
+        lengths = {"q_len": self.a.length, "t_len": self.b.length}
+        lengths |= {"q_name_len": len(names[0]), "t_name_len": len(names[1])}
+        columns |= {name: np.array([value], np.int32) for name, value in lengths.items()}
+        return PairBatch.from_columns(0, columns).with_edits(np.array([min(edits, _MOST_OF_A_BATCH)], np.int32))
+
+    def estimate(self) -> int | None:
+        """About how many edits the pair has; None where there is no telling."""
+        a, b = self.pair.query, self.pair.target
+        return None if self.unit is Unit.LINES else round(estimate_long(a.view(np.uint8), b.view(np.uint8)))
+
+
+def read_sequences(
+    paths: tuple[str, str], names: tuple[str | None, str | None], rule: Ambiguous, keep_letters: bool
+) -> Inputs:
+    """Reads a record of each file.
+
+    Args:
+        paths: FASTA or FASTQ, one of them perhaps "-".
+        names: records; None where a file has one.
+        rule: which letters are equal.
+        keep_letters: whether the letters themselves are wanted afterwards, with their case.
+
+    Raises:
+        UsageError: a rule under which equal is no matter of values; standard input twice.
+        InputError: a file that cannot be read, or has not the one sequence.
+    """
+    if rule is Ambiguous.WILDCARD:
+        raise UsageError(
+            "--ambiguous wildcard does not go with distance: N equals A and C there, which do not equal each other; "
+            "literal and mismatch do"
+        )
+    _only_one_is_standard_input(paths)
+    folds, bases, records = _folds(rule), bytearray(), list[Record]()
+    for path, name, option, fold in zip(paths, names, OPTIONS, folds, strict=True):
+        bases += bytes(-len(bases) % _ALIGN)
+        source = Source(path)
+        try:
+            records.append(read_record(source, name, option, bases, fold, keep_letters))
+        finally:
+            source.close()
+    bases += bytes(_BEHIND)
+    letters = np.frombuffer(bases, np.uint8)
+    a, b = (letters[r.start : r.start + r.length] for r in records)
+    if keep_letters:
+        a, b = (np.frombuffer(folds[i], np.uint8)[side] for i, side in enumerate((a, b)))
+    pair = Pair(a, b, all(record.plain for record in records))
+    sides = [Side(path, r.name or path, r.length) for path, r in zip(paths, records, strict=True)]
+    return Inputs(sides[0], sides[1], Unit.LETTERS, pair, letters, (records[0].start, records[1].start))
+
+
+def read_texts(paths: tuple[str, str]) -> Inputs:
+    """Two files byte by byte. Raises InputError, UsageError."""
+    _only_one_is_standard_input(paths)
+    bases, spans = bytearray(), list[tuple[int, int]]()
+    for path in paths:
+        bases += bytes(-len(bases) % _ALIGN)
+        start = len(bases)
+        bases += read_bytes(path)
+        spans.append((start, len(bases) - start))
+    bases += bytes(_BEHIND)
+    text = np.frombuffer(bases, np.uint8)
+    a, b = (text[start : start + length] for start, length in spans)
+    sides = [Side(path, path, length) for path, (_, length) in zip(paths, spans, strict=True)]
+    return Inputs(sides[0], sides[1], Unit.BYTES, Pair(a, b, False), text, (spans[0][0], spans[1][0]))
+
+
+def read_lines(paths: tuple[str, str]) -> Inputs:
+    """Two files line by line. Raises InputError, UsageError."""
+    _only_one_is_standard_input(paths)
+    known: dict[bytes, int] = {}
+    symbols, returns, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
+    numbers = [np.frombuffer(side, np.uint32) if side else np.zeros(0, np.uint32) for side in symbols]
+    a, b = numbers if len(known) > 256 else [side.astype(np.uint8) for side in numbers]
+    sides = [Side(path, path, len(side)) for path, side in zip(paths, (a, b), strict=True)]
+    pair, lines = Pair(a, b, False), tuple(known)
+    return Inputs(
+        sides[0],
+        sides[1],
+        Unit.LINES,
+        pair,
+        lines=lines,
+        returns=(returns[0], returns[1]),
+        open_ends=(ends[0], ends[1]),
+    )
+
+
+def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bytes, bool]:
+    """Return a number for each line, the same for the same line; and how lines end, as Inputs has it."""
+    numbers: array[int] = array("I")
+    returns = bytearray()
+    rest = bytearray()  # of a line that has not ended
+
+    def add(lines: list[bytes]) -> None:
+        numbers.extend(known.setdefault(line.removesuffix(b"\r"), len(known)) for line in lines)
+        returns.extend(line.endswith(b"\r") for line in lines)
+
+    def take(block: bytes) -> None:
+        rest.extend(block)
+        if b"\n" in block:
+            *lines, last = bytes(rest).split(b"\n")
+            add(lines)
+            rest[:] = last
+
+    each_block(path, take)
+    if rest:
+        add([bytes(rest)])
+    return numbers, bytes(returns), bool(rest)
+
+
+def _only_one_is_standard_input(paths: tuple[str, str]) -> None:
+    if paths == ("-", "-"):
+        raise UsageError("only one of A and B can be standard input")
+
+
+def _folds(rule: Ambiguous) -> tuple[bytes, bytes]:
+    """What each letter becomes, in A and in B."""
+    upper = bytes(range(256)).upper()
+    if rule is Ambiguous.LITERAL:
+        return upper, upper
+    sides = []
+    for other in (_QUERY_OTHER, _TARGET_OTHER):
+        table = bytearray([other]) * 256
+        for letter, code in zip(b"ACGTUacgtu", b"ACGTTACGTT", strict=True):
+            table[letter] = code
+        sides.append(bytes(table))
+    return sides[0], sides[1]

@@ -1,0 +1,377 @@
+"""One pair on its way to its distance: which algorithm, for how long, what is kept for another run."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+
+from ...config import EngineName
+from ...core.stats import counted
+from ...errors import Cancelled, DeviceError, InputError, OutputError
+from ..base import Pair, Position, Solver, State
+from .checkpoint import Checkpoint, Saved, no_state
+from .choose import Algorithm, Choice
+from .facts import listed, number, optional, record, text, truth, whole
+
+_DECIDED_BY_LENGTHS = "lengths"  # the algorithm of pairs that need none
+_SURE = 2  # slices that a wavefront must have run before its growth says anything
+_SHARE_UNSURE = 0.99  # most that a share guessed from an estimate may be
+
+
+@dataclass
+class Phase:
+    """What one algorithm did.
+
+    Attributes:
+        algorithm: its name.
+        seconds: in all runs together.
+        at_least: edits that it proved the pair to have.
+        cells: that it computed; see solver.Position.
+        end: "done"; "switched" to the next one; "failed", as a card may; "" while it runs, or where it was stopped.
+        failure: why it failed.
+    """
+
+    algorithm: str
+    seconds: float = 0.0
+    at_least: int = 0
+    cells: int = 0
+    end: str = ""
+    failure: str = ""
+
+
+_are_facts = record(
+    phases=listed(record(algorithm=text, seconds=number, at_least=whole, cells=whole, end=text, failure=text)),
+    estimate=optional(whole),
+    resumed=whole,
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run.
+
+    Attributes:
+        distance: None where it is more than what matters.
+        estimate: edits expected before, None where there was no estimate.
+        phases: what was done, one after the other.
+        resumed: how many times the run went on from a checkpoint.
+        checkpoints: how many were written, in this run.
+    """
+
+    distance: int | None
+    estimate: int | None
+    phases: tuple[Phase, ...] = ()
+    resumed: int = 0
+    checkpoints: int = 0
+
+    @property
+    def algorithm(self) -> str:
+        """That has the answer."""
+        return self.phases[-1].algorithm if self.phases else _DECIDED_BY_LENGTHS
+
+    @property
+    def card_failure(self) -> str | None:
+        """Why the CPU went on alone; None where no card failed."""
+        return next((phase.failure for phase in self.phases if phase.end == "failed"), None)
+
+    @property
+    def seconds(self) -> float:
+        """Of all algorithms, in all runs."""
+        return sum(phase.seconds for phase in self.phases)
+
+    @property
+    def cells(self) -> int:
+        """That were computed, in all runs."""
+        return sum(phase.cells for phase in self.phases)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        at_least: edits that the pair is known to have.
+        share: of the running algorithm's work, None where there is no telling.
+        rest: seconds to go, None likewise.
+        algorithm: that runs.
+        done: whether the distance is known, and the alignment is made.
+    """
+
+    at_least: int = 0
+    share: float | None = None
+    rest: float | None = None
+    algorithm: str = ""
+    done: bool = False
+
+
+@dataclass
+class Watchers:
+    """Who is told what happens.
+
+    Attributes:
+        note: gets what only some want to know.
+        warn: gets what everybody should.
+        stop: asked between two slices whether to stop.
+        clock: seconds.
+    """
+
+    note: Callable[[str], None] = field(default=lambda _: None)
+    warn: Callable[[str], None] = field(default=lambda _: None)
+    stop: Callable[[], bool] = field(default=lambda: False)
+    clock: Callable[[], float] = time.perf_counter
+
+
+class DistanceRun:
+    """Takes a pair through algorithms until one has the distance.
+
+    Attributes:
+        progress: how far it is; any thread may look.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        most: int | None,
+        choice: Choice,
+        estimate: int | None,
+        watchers: Watchers,
+        checkpoint: Checkpoint | None = None,
+        every: float = 120.0,
+    ) -> None:
+        """For a pair of which more than `most` edits do not matter; a checkpoint is written every so many seconds."""
+        self._pair, self._most, self._choice, self._estimate = pair, most, choice, estimate
+        self._watchers, self._checkpoint, self._every = watchers, checkpoint, every
+        self._likely = estimate
+        self._rescued: tuple[Algorithm, State] | None = None  # from which another algorithm may go on
+        self._phases: list[Phase] = []
+        self._resumed = self._written = 0
+        self._saved_at = self._began = self._seconds_before = self._share_before = 0.0
+        self.progress = Progress()
+
+    def run(self, saved: Saved | None = None) -> Outcome:
+        """Goes on from a checkpoint, or from the beginning; where a card fails, with the CPU.
+
+        Raises:
+            Cancelled: the watchers said stop; a checkpoint was written before, where there is one.
+            DeviceError: a card failed, and the choice leaves nothing else.
+            InputError, UsageError: a checkpoint that does not fit.
+        """
+        if saved is None and (known := _by_lengths(self._pair, self._most)) is not None:
+            return Outcome(known if known >= 0 else None, self._estimate)
+        if saved:
+            self._check(saved)
+        if saved and saved.facts.get("done"):
+            self._take(saved)
+            self._watchers.note("the checkpoint already has the distance")
+            return self._outcome(saved.facts["distance"])
+        self._saved_at = self._watchers.clock()
+        begin: Callable[[], tuple[Algorithm, Solver | None]]
+        begin = partial(self._resume, saved) if saved else self._begin
+        while True:
+            try:
+                return self._through(*begin())
+            except DeviceError as failure:
+                self._leave_card(failure)
+                begin = partial(self._without_card, failure)
+
+    def _through(self, algorithm: Algorithm, solver: Solver | None) -> Outcome:
+        """With one algorithm after the other, to the distance."""
+        try:
+            while True:
+                if solver is None:
+                    solver = self._make(algorithm)
+                    self._rescued = None
+                if self._advance(algorithm, solver):
+                    self._phases[-1].end = "done"
+                    return self._outcome(solver.distance)
+                other = self._instead(algorithm, solver.position)
+                if other:
+                    self._phases[-1].end = "switched"
+                    if other.engine is EngineName.GPU:  # which may prove to be of no use
+                        self._rescued = self._rescue(algorithm, solver)
+                    solver.close()
+                    algorithm, solver = other, None
+        except DeviceError:
+            if solver is not None:
+                self._rescued = self._rescue(algorithm, solver)
+            raise
+        finally:
+            with contextlib.suppress(DeviceError):  # a card that has failed need not take anything back
+                if solver is not None:
+                    solver.close()
+
+    def keep(self, outcome: Outcome) -> None:
+        """Writes a checkpoint that has the distance, for the alignment that is still to be made."""
+        self.progress = Progress(outcome.distance or 0, algorithm=outcome.algorithm, done=True)
+        if self._checkpoint:
+            self._write(Saved(outcome.algorithm, {}, self._facts() | {"done": True, "distance": outcome.distance}))
+
+    def _outcome(self, distance: int | None) -> Outcome:
+        phases = tuple(replace(phase) for phase in self._phases)
+        return Outcome(distance, self._estimate, phases, self._resumed, self._written)
+
+    def _begin(self) -> tuple[Algorithm, Solver | None]:
+        algorithm = self._choice.first(self._pair, self._estimate)
+        about = "no estimate" if self._estimate is None else f"an estimate of {counted(self._estimate, 'edit')}"
+        self._watchers.note(f"{about}: starting with {algorithm.name}")
+        return algorithm, None
+
+    def _make(self, algorithm: Algorithm) -> Solver:
+        self._phases.append(Phase(algorithm.name))
+        return self._made(algorithm)
+
+    def _made(self, algorithm: Algorithm) -> Solver:
+        """A solver for the last phase."""
+        self._began = self._watchers.clock()
+        self._share_before, self._seconds_before = 0.0, 0.0
+        return algorithm.make(self._pair, self._most, replace(self._choice.means, likely=self._likely))
+
+    def _resume(self, saved: Saved) -> tuple[Algorithm, Solver | None]:
+        algorithm = self._choice.named(saved.algorithm)
+        self._take(saved)
+        self._rescued = algorithm, saved.state
+        solver = self._made(algorithm)
+        try:
+            solver.restore(saved.state)
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            solver.close()
+            assert self._checkpoint
+            raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
+        self._seconds_before = self._phases[-1].seconds
+        self._share_before = self._share(algorithm, solver.position) or 0.0
+        self._look(algorithm, solver)
+        self._watchers.note(
+            f"going on with {algorithm.name} after {self._seconds_before:.0f} s, "
+            f"at {self.progress.at_least:,} edits or more"
+        )
+        return algorithm, solver
+
+    def _rescue(self, algorithm: Algorithm, solver: Solver) -> tuple[Algorithm, State] | None:
+        """A solver's state, as it is or, if its card does not give it any more, from the checkpoint."""
+        if share := solver.position.share:
+            self._likely = max(self._likely or 0, int(solver.position.at_least / share))
+        with contextlib.suppress(DeviceError):
+            return algorithm, solver.save()
+        if self._checkpoint and self._checkpoint.exists():
+            with contextlib.suppress(InputError):
+                saved = self._checkpoint.read()
+                return (algorithm, saved.state) if saved.algorithm == algorithm.name else None
+        return None
+
+    def _leave_card(self, failure: DeviceError) -> None:
+        """Raises DeviceError where the CPU is left out."""
+        phase = self._phases[-1]
+        phase.end, phase.failure = "failed", str(failure)
+        if not self._choice.leave_card(failure):
+            further = " and --resume" if self._written else ""
+            raise DeviceError(f"{failure} (--engine auto{further} goes on with the CPU)") from failure
+
+    def _without_card(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
+        """The CPU, from where the card was if that can be taken over."""
+        known = max(p.at_least for p in self._phases)
+        expected = None if self._likely is None else max(self._likely, known)
+        algorithm = self._choice.first(self._pair, expected)
+        solver = self._make(algorithm)
+        where = "from the beginning"
+        if self._rescued and self._rescued[0].kind == algorithm.kind:
+            state = self._rescued[0].on_cpu(self._pair, self._most, self._rescued[1])
+            with contextlib.suppress(ValueError):  # no state: from the beginning
+                if state:
+                    solver.restore(state)
+                    self._share_before = self._share(algorithm, solver.position) or 0.0
+                    where = f"from {solver.position.at_least:,} edits on"
+        self._look(algorithm, solver)
+        self._watchers.warn(f"the GPU failed ({failure}): going on with {algorithm.name} {where}")
+        return algorithm, solver
+
+    def _check(self, saved: Saved) -> None:
+        """Raises InputError where what a checkpoint says cannot be, whoever wrote it."""
+        facts = dict(saved.facts)
+        done, distance = facts.pop("done", False), facts.pop("distance", None)
+        longest = max(len(self._pair.query), len(self._pair.target))
+        possible = distance is None if not done else whole(distance) or (distance is None and self._most is not None)
+        if not (truth(done) and possible and (distance or 0) <= longest and _are_facts(facts)):
+            raise no_state(self._checkpoint)
+        if not (done or facts["phases"]):
+            raise no_state(self._checkpoint)
+
+    def _take(self, saved: Saved) -> None:
+        self._phases = [Phase(**phase) for phase in saved.facts["phases"]]
+        self._estimate = saved.facts["estimate"]
+        self._resumed = saved.facts["resumed"] + 1
+
+    def _advance(self, algorithm: Algorithm, solver: Solver) -> bool:
+        """A slice, and what is to be done after it; whether the solver has come to its end."""
+        finished = solver.advance(algorithm.slice)
+        self._look(algorithm, solver)
+        if finished:
+            return True
+        now = self._watchers.clock()
+        stop = self._watchers.stop()
+        if self._checkpoint and (stop or now - self._saved_at >= self._every):
+            self._write(Saved(algorithm.name, solver.save(), self._facts()))
+            self._saved_at = self._watchers.clock()
+        if stop:
+            raise Cancelled("stopped")
+        return False
+
+    def _look(self, algorithm: Algorithm, solver: Solver) -> None:
+        phase, position = self._phases[-1], solver.position
+        now = self._watchers.clock()
+        phase.seconds = self._seconds_before + now - self._began
+        phase.at_least, phase.cells = position.at_least, position.cells
+        share = self._share(algorithm, position)
+        rest = None
+        if share is not None and share > self._share_before:
+            rest = (1 - share) / (share - self._share_before) * (now - self._began)
+        known = max(p.at_least for p in self._phases)
+        self.progress = Progress(known, share, rest if rest is None or math.isfinite(rest) else None, algorithm.name)
+
+    def _share(self, algorithm: Algorithm, position: Position) -> float | None:
+        """Of the work: what the solver says, or by the estimate as long as that holds."""
+        share = position.share
+        if algorithm.kind != "wavefront":
+            return share
+        if share is None and self._estimate and position.at_least <= self._estimate:
+            share = position.at_least / self._estimate
+        return None if share is None else min(share**2, _SHARE_UNSURE)
+
+    def _instead(self, algorithm: Algorithm, position: Position) -> Algorithm | None:
+        phase = self._phases[-1]
+        if phase.seconds < _SURE * algorithm.slice:
+            return None
+        grown = position.at_least / position.share if position.share else None
+        other = self._choice.instead(algorithm, self._pair, phase.at_least, phase.seconds, self._estimate, grown)
+        if other:
+            self._likely = int(max(self._estimate or 0, grown or 0, phase.at_least))
+            self._watchers.note(
+                f"{phase.at_least:,} edits or more after {phase.seconds:.1f} s: {other.name} takes less from scratch "
+                f"than {algorithm.name} would go on"
+            )
+        return other
+
+    def _facts(self) -> dict[str, object]:
+        phases = [asdict(phase) for phase in self._phases]
+        return {"phases": phases, "estimate": self._estimate, "resumed": self._resumed}
+
+    def _write(self, saved: Saved) -> None:
+        """A checkpoint that cannot be written ends no run of hours: the last one stays, and the user is told."""
+        assert self._checkpoint
+        try:
+            self._checkpoint.write(saved)
+            self._written += 1
+            self._watchers.note(f"checkpoint written to {self._checkpoint.path}")
+        except OutputError as error:
+            self._watchers.warn(str(error))
+
+
+def _by_lengths(pair: Pair, most: int | None) -> int | None:
+    """The distance where the lengths say it; -1: more than what matters; None: they do not."""
+    m, n = len(pair.query), len(pair.target)
+    if most is not None and abs(m - n) > most:
+        return -1
+    return max(m, n) if min(m, n) == 0 else None

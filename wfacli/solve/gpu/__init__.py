@@ -1,0 +1,1 @@
+"""Solvers of one long pair on a GPU."""

@@ -1,0 +1,180 @@
+"""One pair and the states of its two fronts in a card's memory, and the launches that take them on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...gpu.kernels import long_wavefront as sizes
+from ...gpu.kernels.catalogue import ROWS, Row
+from ...gpu.kernels.long_wavefront import Shape, Tiles
+from ...gpu.runtime.driver import Bytes, Driver, Event, Memory
+from ...gpu.runtime.task import LONG_STATUS, LONG_WAVEFRONT_TASK
+from ..base import Letters, Pair
+from .letters import Uploader
+
+ROOMS = 3  # the state that a launch begins with, the one that it makes, and the one before
+_ROOM = 1 << 16  # diagonals of each front that there is memory for at first: getting more stops the card
+_ANSWERS = 8  # copies of the status that may be waited for
+_MET: Any = LONG_STATUS.fields
+
+
+@dataclass(frozen=True)
+class Fronts:
+    """A state of both fronts: offsets of `count` diagonals of each, from `first` on, in some memory."""
+
+    memory: Memory
+    score: int
+    first: int
+    count: int
+
+
+class CardFronts:
+    """What a card has of a pair; all calls put work on one stream, and wait only where they say so.
+
+    Attributes:
+        lengths: of query and target.
+        shape: the kernel's build.
+        offset: dtype of an offset.
+        rooms: memory for states; empty before `begin`.
+    """
+
+    def __init__(self, driver: Driver, pair: Pair, shape: Shape | None = None) -> None:
+        """Copies the letters to the card; what there is to be given back if that fails is given back."""
+        planes = 32 if pair.query.itemsize == 4 else 2 if pair.plain else 8
+        self.lengths = len(pair.query), len(pair.target)
+        self.shape = shape or sizes.shape_for(planes, max(self.lengths))
+        self.offset = np.dtype(np.int32 if self.shape.bits == 32 else np.int64)
+        self.rooms: list[Memory] = []
+        self._driver, self._stream = driver, driver.stream()
+        self._memories: list[Memory] = []
+        self._pins: list[Bytes] = []
+        self._task = np.zeros(1, LONG_WAVEFRONT_TASK)
+        try:
+            self._kernel = driver.kernel(_row(self.shape))
+            self._status = self._allocate(LONG_STATUS.itemsize)
+            self._answers = driver.pinned(LONG_STATUS.itemsize * _ANSWERS)
+            self._pins.append(self._answers)
+            self._load(pair.query, pair.target)
+        except Exception:
+            self.close()
+            raise
+
+    def _allocate(self, nbytes: int) -> Memory:
+        self._memories.append(self._driver.allocate(nbytes))
+        return self._memories[-1]
+
+    def _load(self, query: Letters, target: Letters) -> None:
+        task, row_bytes = self._task, self.shape.row_bytes
+        uploader = Uploader(self._driver, self._stream, max(query.nbytes, target.nbytes))
+        try:
+            for name, letters in (("query", query), ("target", target)):
+                memory = self._allocate(uploader.nbytes(len(letters), row_bytes))
+                uploader.make(letters, self.shape.planes, row_bytes, memory)
+                task[name], task[f"{name}_len"] = memory.address + sizes.PAD_ROWS * row_bytes, len(letters)
+        finally:
+            uploader.close()
+        task["status"] = self._status.address
+
+    def begin(self, offsets: npt.NDArray[Any], first: int, score: int) -> Fronts:
+        """A state, in room 0: offsets [2][count] of diagonals from `first` on, a multiple of a lane's. Waits."""
+        grain = self.shape.diagonals
+        count = -(-offsets.shape[1] // grain) * grain
+        host = self._driver.pinned(2 * count * self.offset.itemsize)
+        padded = host.view(self.offset).reshape(2, count)
+        padded[:] = -(1 << (self.shape.bits - 2))  # the kernel's kUnreached
+        padded[:, : offsets.shape[1]] = offsets
+        try:
+            self._free_rooms()
+            room = 2 * min(_ROOM, sum(self.lengths) + 1) * self.offset.itemsize
+            for _ in range(ROOMS):
+                self.rooms.append(self._driver.allocate(max(host.nbytes, room)))
+            self._driver.upload(self.rooms[0].address, host, self._stream)
+            self.clear_status(whole=True)
+            self.wait()
+        finally:
+            del padded
+            self._driver.unpin(host)
+        return Fronts(self.rooms[0], score, first, count)
+
+    def replace(self, room: int, nbytes: int) -> None:
+        """Other memory for a state, when nothing on the stream needs what is there."""
+        self._driver.free(self.rooms[room])
+        self.rooms[room] = Memory(0, 0)
+        self.rooms[room] = self._driver.allocate(nbytes)
+
+    def nbytes(self, tiles: Tiles) -> int:
+        """Of the state that a launch makes."""
+        return 2 * tiles.diagonals * self.offset.itemsize
+
+    def launch(
+        self, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int], number: int, slant: bool = False
+    ) -> Fronts:
+        """Takes the fronts on from a state by so many scores each, into a room."""
+        task, memory = self._task, self.rooms[room]
+        assert self.nbytes(tiles) <= memory.nbytes
+        task["from"], task["from_stride"] = before.memory.address, before.count
+        task["from_first"], task["from_count"] = before.first, before.count
+        task["to"], task["to_stride"] = memory.address, tiles.diagonals
+        task["first"], task["tiles"], task["ghost"] = tiles.first, tiles.count, tiles.ghost
+        task["steps"], task["number"], task["slant"] = steps, number, slant
+        grid = -(-2 * tiles.count // (self._kernel.threads // 32))
+        self._driver.launch(self._kernel, grid, task, self._stream)
+        return Fronts(memory, before.score + max(steps), tiles.first, tiles.diagonals)
+
+    def clear_status(self, whole: bool = False) -> None:
+        """No launch has seen the fronts meet; nor how far they are, if it is to be `whole`."""
+        met = _MET["met"][1]
+        if whole:
+            self._driver.fill(self._status.address, 0xFF, met, self._stream)
+        self._driver.fill(self._status.address + met, 0, _MET["met"][0].itemsize, self._stream)
+
+    def ask(self, answer: int) -> tuple[Event, npt.NDArray[np.void]]:
+        """The status (LONG_STATUS[1]) after all launches so far, once the event is done; a place for each answer."""
+        begin = answer % _ANSWERS * LONG_STATUS.itemsize
+        status = self._answers[begin : begin + LONG_STATUS.itemsize].view(LONG_STATUS)
+        self._driver.download(status, self._status.address, self._stream)
+        return self._driver.record(self._stream), status
+
+    def wait_for(self, event: Event) -> None:
+        """For what `ask` gave."""
+        self._driver.wait(event)
+
+    def wait(self) -> None:
+        """For all that is on the stream."""
+        self._driver.wait(self._driver.record(self._stream))
+
+    def offsets(self, fronts: Fronts) -> npt.NDArray[Any]:
+        """A copy of a state, [2][count]. Waits."""
+        host = self._driver.pinned(2 * fronts.count * self.offset.itemsize)
+        try:
+            self._driver.download(host, fronts.memory.address, self._stream)
+            self.wait()
+            return host.view(self.offset).reshape(2, -1).copy()
+        finally:
+            self._driver.unpin(host)
+
+    def _free_rooms(self) -> None:
+        while self.rooms:
+            memory = self.rooms.pop()
+            if memory.nbytes:
+                self._driver.free(memory)
+
+    def close(self) -> None:
+        """Gives memory back. Waits; it may be called again."""
+        if self._memories:
+            self.wait()
+        self._free_rooms()
+        while self._memories:
+            self._driver.free(self._memories.pop())
+        while self._pins:
+            self._driver.unpin(self._pins.pop())
+
+
+def _row(shape: Shape) -> Row:
+    if shape in sizes.SHAPES:
+        return ROWS[sizes.row_of(shape)]
+    return Row("long-wavefront-other", "long_wavefront.cu", "advance_long_wavefront", shape.macros, sizes.THREADS)

@@ -1,0 +1,67 @@
+"""A long sequence's letters on the card, as planes of bits (cuda/common/planes.cuh)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...gpu.kernels import long_wavefront as sizes
+from ...gpu.kernels.catalogue import ROWS
+from ...gpu.runtime.driver import Bytes, Driver, Event, Memory, Stream
+from ...gpu.runtime.task import PLANES_TASK
+from ..base import Letters
+
+CHUNK = 2 << 20  # bytes of letters that are copied at a time, whole rows
+_ROWS_OF_A_BLOCK = 8 * 8  # each of its warps makes several, one after the other
+
+
+class Uploader:
+    """Copies letters through two page-locked buffers in turn, and makes planes of them, all on one stream."""
+
+    def __init__(self, driver: Driver, stream: Stream, longest: int) -> None:
+        """For sequences of up to so many bytes."""
+        row = 4 * sizes.LETTERS_OF_A_ROW
+        self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
+        self._driver, self._stream = driver, stream
+        self._letters = driver.allocate(self._chunk)
+        self._buffers: list[Bytes] = []
+        self._used: list[Event | None] = [None, None]
+        self._turn = 0
+
+    @staticmethod
+    def nbytes(letters: int, row_bytes: int) -> int:
+        """Of a sequence's rows, PAD_ROWS before and after them."""
+        return (-(-letters // sizes.LETTERS_OF_A_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
+
+    def make(self, letters: Letters, planes: int, row_bytes: int, memory: Memory) -> None:
+        """A sequence's rows, and those before and after them, in memory of `nbytes`."""
+        self._driver.fill(memory.address, 0, self.nbytes(len(letters), row_bytes), self._stream)
+        kernel = self._driver.kernel(ROWS[sizes.letters_row_of(planes)])
+        task = np.zeros(1, PLANES_TASK)
+        step = self._chunk // letters.itemsize
+        for at in range(0, len(letters), step):
+            piece = letters[at : at + step]
+            self._copy(piece)
+            first = at // sizes.LETTERS_OF_A_ROW + sizes.PAD_ROWS
+            task["letters"], task["rows"] = self._letters.address, memory.address + first * row_bytes
+            task["count"] = len(piece)
+            grid = -(-len(piece) // (sizes.LETTERS_OF_A_ROW * _ROWS_OF_A_BLOCK))
+            self._driver.launch(kernel, grid, task, self._stream)
+
+    def _copy(self, piece: Letters) -> None:
+        self._turn ^= 1
+        if len(self._buffers) <= self._turn:
+            self._buffers += [self._driver.pinned(self._chunk) for _ in range(2)]
+        used = self._used[self._turn]
+        if used is not None:
+            self._driver.wait(used)
+        buffer = self._buffers[self._turn][: piece.nbytes]
+        np.copyto(buffer, piece.view(np.uint8))
+        self._driver.upload(self._letters.address, buffer, self._stream)
+        self._used[self._turn] = self._driver.record(self._stream)
+
+    def close(self) -> None:
+        """Waits for the copies and gives the buffers back."""
+        self._driver.wait(self._driver.record(self._stream))
+        for buffer in self._buffers:
+            self._driver.unpin(buffer)
+        self._driver.free(self._letters)

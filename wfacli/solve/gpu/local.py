@@ -1,0 +1,429 @@
+"""The best local alignment of one pair on a card: its score by strips over all of the card, the way back on the CPU.
+
+cuda/local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
+before it are all that there is. The card keeps many more rows than a state on the disk has, so that the pieces between
+two of them, which the CPU's own walk computes once more, are small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._native import LocalWalk
+from ...config import EngineName
+from ...core.batch import I32, I64, U8, U32
+from ...errors import DeviceError
+from ...gpu.kernels import local as sizes
+from ...gpu.kernels.catalogue import ROWS, Row
+from ...gpu.kernels.local import Build, Scores
+from ...gpu.runtime.driver import Bytes, Driver, Memory
+from ...gpu.runtime.task import LOCAL_CONE, LOCAL_CONES_TASK, LOCAL_PLACE, LOCAL_TASK
+from ...plan import tuning
+from ...scoring.scheme import Scheme
+from .local_walk import Walk, unpacked
+
+_MOST_KEPT = 96  # rows of a state, as the CPU's
+_CELL = 8  # bytes of a row
+_KEPT_SHARE = 0.5  # of the card's free memory that kept rows may have
+_ENDS = 20  # times as long as its beginning and end that a launch takes at least, when strips wait for each other
+_SCORE = 0xFFFFFFFF
+_STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local_room.cuh
+_LONG = 0.3  # seconds that a launch is thought to take that can be stopped
+_POLL = 2e-3  # seconds between two looks whether it is to be
+_COPYING = 1024  # blocks that copy a row
+_ROOM = 12  # bytes of cells that a way back takes in for a row that it crosses
+_ROWS_AT_ONCE = 1 << 21  # for which there is such room from the beginning
+
+
+class NotForCards(Exception):
+    """Scores that the card's kernels cannot hold."""
+
+
+class GpuLocal:
+    """What LocalSolver of the native module is for the CPU; the driver is the caller's, and not closed."""
+
+    engine = EngineName.GPU.value
+
+    def __init__(
+        self,
+        driver: Driver,
+        query: U8,
+        target: U8,
+        scheme: Scheme,
+        barred: I64,
+        threads: int = 1,
+        path: bool = True,
+        memory: int = 1 << 30,
+        prune: bool = True,
+        build: Build | None = None,
+        row: Row | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Copies both sequences to the card.
+
+        Args:
+            driver: an open card; this thread is its thread.
+            query: u8, codes of the scheme, not empty.
+            target: likewise.
+            scheme: scores of letters, costs of gaps.
+            barred: i64[., 3], runs of letters that may not be aligned: query, target, how many.
+            threads: of the CPU, for the way back.
+            path: whether that is wanted.
+            memory: bytes of rows that a state has.
+            prune: whether what cannot be part of the best alignment may be left out.
+            build: one, if not the fastest; for tests and measurements.
+            row: its kernel, if not the catalogue's.
+            stop: whether to stop soon; asked while the card is at work, and then a slice may have done nothing.
+
+        Raises:
+            NotForCards: scores may be too large.
+            DeviceError: the card fails, or lacks memory.
+        """
+        self._driver, self._query, self._target, self._scheme = driver, query, target, scheme
+        self._barred, self._stop = barred, stop
+        self._threads, self._path, self._memory = threads, path, memory
+        scores = Scores.of(scheme.matrix, scheme.open, scheme.extend, query, target)
+        found = build or sizes.best_build(scores, driver.card.shared_per_block)
+        most = scores.match * min(len(query), len(target))
+        if found is None or not found.holds(scores) or len(target) >= 1 << 31 or most >= _STOP:
+            raise NotForCards(f"{scheme.name} has scores that the kernels for cards cannot hold")
+        self._build, self._scores = found, scores
+        self._rows, self._columns = len(query), len(target)
+        self._strips = -(-self._rows // found.rows)
+        self._next, self._cells, self._best = 0, 0, (0, -1, -1)
+        self._native: LocalWalk | None = None
+        self._walk: Walk | None = None
+        self._ended = False
+        self._memories: list[Memory] = []
+        self._pinned: Bytes | None = None
+        self._before: int | None = None  # address of a copy of the row, made before a launch that may be stopped
+        self._kept: dict[int, int] = {}  # rows above -> address of a kept row
+        self._row = row or ROWS[found.name]
+        try:
+            self._load(prune)
+        except BaseException:
+            self.close()
+            raise
+
+    # The card
+
+    def _load(self, prune: bool) -> None:
+        driver, build, scores = self._driver, self._build, self._scores
+        self._stream, self._aside = driver.stream(), driver.stream()
+        if self._path:
+            self._room(_ROOM * min(self._rows, _ROWS_AT_ONCE))  # which takes longer than small ways back
+        self._kernel = driver.kernel(self._row)
+        self._shared = build.shared(scores.letters)
+        resident = self._kernel.resident(self._shared)
+        if not resident:
+            raise NotForCards("a multiprocessor of this card has too little shared memory")
+        self._warps = driver.card.multiprocessors * resident * build.warps
+        task = self._task = np.zeros(1, LOCAL_TASK)
+        task["query"] = self._sent(scores.row_codes[self._query[::-1]])
+        task["target"] = self._sent(scores.column_codes[self._target[::-1]])
+        task["scores"] = self._sent(scores.table.reshape(-1).view(np.uint8))
+        task["row"] = self._filled(_CELL * self._columns)
+        self._small = self._filled(16)  # how many strips are drawn, the best score, tiles
+        self._cone = self._filled(LOCAL_CONE.itemsize)
+        self._tile = build.rows * build.chunk  # cells
+        task["next"], task["known"], task["tiles"] = self._small, self._small + 4, self._small + 8
+        task["best"] = self._records = self._filled(LOCAL_PLACE.itemsize * self._warps)
+        task["scratch"] = self._more(build.scratch(self._warps)).address
+        task["rows"], task["columns"] = self._rows, self._columns
+        task["row_letters"], task["letters"] = len(scores.table) - 1, scores.letters
+        task["first_gap"], task["extend"], task["match"] = scores.open + scores.extend, scores.extend, scores.match
+        task["apart"], task["floor"], task["one"], task["prune"] = build.apart(scores), scores.floor, 1, prune
+        bars = self._bars()
+        if len(bars):
+            task["barred"], task["barred_sets"] = self._sent(bars), len(bars)
+        self._every = self._apart_on_disk() if self._path else 0
+        if self._every:
+            self._make_room()
+
+    def _bars(self) -> I32:
+        """i32[sets, rows of all strips]: columns that rows are not to be aligned with, one a row and set; -1: none."""
+        lengths = self._barred[:, 2]
+        along = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        row = self._rows - 1 - np.repeat(self._barred[:, 0], lengths) - along
+        column = self._columns - 1 - np.repeat(self._barred[:, 1], lengths) - along
+        order = np.argsort(row, kind="stable")
+        row, column = row[order], column[order]
+        set_ = np.arange(len(row)) - np.searchsorted(row, row)  # how many before it are of the same row
+        bars: I32 = np.full((int(set_.max(initial=-1)) + 1, self._strips * self._build.rows), -1, np.int32)
+        bars[set_, row] = column
+        return bars
+
+    def _more(self, nbytes: int) -> Memory:
+        self._memories.append(self._driver.allocate(max(nbytes, 1)))
+        return self._memories[-1]
+
+    def _filled(self, nbytes: int) -> int:
+        """The address of so many zeros."""
+        memory = self._more(nbytes)
+        self._driver.fill(memory.address, 0, nbytes, self._stream)
+        return memory.address
+
+    def _sent(self, values: npt.NDArray[Any]) -> int:
+        """The address of a copy."""
+        memory = self._more(values.nbytes)
+        self._write(memory.address, values)
+        return memory.address
+
+    def _apart_on_disk(self) -> int:
+        """Rows between two that a state has; LocalSolver's, so that it can go on from there."""
+        fit = min(max(self._memory // (_CELL * self._columns), 1), _MOST_KEPT)
+        return -(-max(-(-self._rows // fit), 1) // sizes.STATE_ROWS) * sizes.STATE_ROWS
+
+    def _make_room(self) -> None:
+        """For kept rows: as many as fit, among them those of a state."""
+        budget = int(_KEPT_SHARE * self._driver.free_memory())
+        every = self._every // self._build.rows
+        self._keep = sizes.kept_apart(self._strips, every, self._columns, budget)
+        kept = self._strips // self._keep
+        if kept and kept * _CELL * self._columns > budget:
+            raise DeviceError(f"{self._driver.card.name} has too little free memory for rows to go back through")
+        self._task["keep"] = self._keep if kept else 0
+        self._task["kept"] = address = self._more(kept * _CELL * self._columns).address if kept else 0
+        apart = self._keep * self._build.rows
+        self._kept = {(k + 1) * apart: address + k * _CELL * self._columns for k in range(kept)}
+        self._has: set[int] = set()  # those that have been written
+
+    def _room(self, nbytes: int) -> Bytes:
+        """Page-locked memory, for one thing at a time."""
+        if self._pinned is None or len(self._pinned) < nbytes:
+            pinned, self._pinned = self._pinned, None
+            if pinned is not None:
+                self._driver.unpin(pinned)
+            self._pinned = self._driver.pinned(max(nbytes, 2 * len(pinned) if pinned is not None else 1))
+        return self._pinned[:nbytes]
+
+    def _read(self, address: int, size: int) -> Bytes:
+        pinned = self._room(size)
+        if size:
+            self._driver.download(pinned, address, self._stream)
+        self._settle()
+        return pinned.copy()
+
+    def _write(self, address: int, values: npt.NDArray[Any]) -> None:
+        if not values.nbytes:
+            return
+        pinned = self._room(values.nbytes)
+        pinned[:] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+        self._driver.upload(address, pinned, self._stream)
+        self._settle()
+
+    def _settle(self) -> None:
+        self._driver.wait(self._driver.record(self._stream))
+
+    # The search
+
+    def advance(self, seconds: float) -> bool:
+        """Goes on for about so long, or until the score is known; whether the end has been reached.
+
+        A launch with few strips may take longer; where it is stopped, all is as before.
+        """
+        if self._ended:
+            return True
+        if self._next < self._strips:
+            whole = sizes.seconds(self._build, self._driver.card.multiprocessors, self._rows, self._columns)
+            waiting = self._warps * tuning.GPU_LOCAL_BEHIND  # columns
+            least = max(-(-_ENDS * waiting // self._columns), 1) * self._warps
+            count, left = max(int(seconds * self._strips / whole), least), self._strips - self._next
+            self.take(count if left - count > least // 2 else left)
+        elif not self._path or self._best[0] <= 0:
+            self._ended = True
+        else:
+            begun, walk = time.monotonic(), self._back()
+            while not walk.ended:
+                walk.step()
+                if time.monotonic() - begun >= seconds:
+                    break
+            self._ended = walk.ended
+        return self._ended
+
+    def take(self, strips: int) -> None:
+        """So many strips more, in one launch; or none, where it is to stop."""
+        together = sizes.STATE_ROWS // self._build.rows  # so that states are anybody's
+        end = min(self._next + -(-strips // together) * together, self._strips)
+        driver, task = self._driver, self._task
+        task["first"], task["end"] = self._next, end
+        small = np.zeros(4, np.uint32)
+        small[1], small[2:] = self._best[0], np.array([self._cells // self._tile], np.uint64).view(np.uint32)
+        self._write(self._small, small)
+        driver.fill(self._records, 0, LOCAL_PLACE.itemsize * self._warps, self._stream)
+        blocks = min(self._warps // self._build.warps, -(-(end - self._next) // self._build.warps))
+        card, build = driver.card, self._build
+        rows = (end - self._next) * build.rows
+        if self._stop and sizes.seconds(build, card.multiprocessors, rows, self._columns) > _LONG:
+            if not self._launch_unless(self._stop, blocks):
+                return
+        else:
+            self._launch(blocks)
+        records = self._read(self._records, LOCAL_PLACE.itemsize * self._warps).view(LOCAL_PLACE)
+        self._cells = int(self._read(self._small + 8, 8).view(np.uint64)[0]) * self._tile
+        for one in records[records["score"] >= max(self._best[0], 1)]:
+            found = int(one["score"]), int(one["row"]), int(one["column"])
+            if (-found[0], *found[1:]) < (-self._best[0], *self._best[1:]) or self._best[0] <= 0:
+                self._best = found
+        begun, reached = self._next * self._build.rows, min(end * self._build.rows, self._rows)
+        self._next = end
+        if self._every:
+            self._has |= {rows for rows in self._kept if begun < rows <= reached}
+
+    def _launch(self, blocks: int) -> None:
+        """A launch; while the last one runs, what the way back needs of the host is made."""
+        self._driver.launch(self._kernel, blocks, self._task, self._stream, self._shared)
+        if self._path and self._task["end"] == self._strips:
+            self._prepare()
+
+    def _prepare(self) -> LocalWalk:
+        if self._native is None:
+            scheme = self._scheme
+            self._native = LocalWalk(
+                self._query, self._target, scheme.matrix, scheme.open, scheme.extend, scheme.same, self._barred,
+                memory=self._memory // 2,
+            )  # fmt: skip
+        return self._native
+
+    def _launch_unless(self, stop: Callable[[], bool], blocks: int) -> bool:
+        """A launch to its end, or until somebody wants to stop; then the row is as before."""
+        driver, row = self._driver, int(self._task["row"][0])
+        if self._before is None:
+            self._before = self._more(_CELL * self._columns).address
+        self._copy(row, self._before)
+        self._launch(blocks)
+        ended, stopped = driver.record(self._stream), False
+        while not driver.done(ended):
+            if not stopped and stop():
+                stopped = True
+                known = self._room(4)
+                known[:] = np.array([_STOP], np.uint32).view(np.uint8)
+                driver.upload(self._small + 4, known, self._aside)
+                driver.wait(driver.record(self._aside))
+            time.sleep(_POLL)
+        if stopped:
+            self._copy(self._before, row)
+            self._settle()
+        return not stopped
+
+    def _copy(self, row: int, into: int) -> None:
+        """A row of cells, by a kernel."""
+        task, cone = np.zeros(1, LOCAL_CONES_TASK), np.zeros(1, LOCAL_CONE)
+        cone["row"], cone["column"] = row, self._columns - 1
+        self._write(self._cone, cone)
+        task["cones"], task["answers"], task["parts"] = self._cone, into, _COPYING
+        self._driver.launch(self._driver.kernel(ROWS[sizes.WINDOWS]), _COPYING, task, self._stream)
+
+    def _back(self) -> Walk:
+        """The way back, which begins when the score is known."""
+        if self._walk is None:
+            kept = {rows: self._kept[rows] for rows in self._has}
+            self._walk = Walk(
+                self._driver, self._stream, self._room, self._prepare(), self._scores, self._best, kept, self._threads
+            )
+        return self._walk
+
+    def _scores_of(self, address: int, count: int) -> tuple[I32, I32]:
+        """Of a row's cells: scores, and those of gaps into the row below."""
+        return unpacked(self._read(address, _CELL * count).view(np.uint64))
+
+    @property
+    def ended(self) -> bool:
+        """Whether all is known."""
+        return self._ended
+
+    @property
+    def position(self) -> tuple[int, bool, float, int]:
+        """(best score so far, whether it is the best, share of the phase, cells)."""
+        scored = self._next >= self._strips
+        cells = self._cells + (self._walk.cells if self._walk else 0)
+        if self._ended:
+            return self._best[0], True, 1.0, cells
+        if not scored:
+            return self._best[0], False, self._next / self._strips, cells
+        return self._best[0], True, self._walk.share if self._walk else 0.0, cells
+
+    def alignment(self) -> tuple[int, tuple[int, int, int, int], U32]:
+        """As LocalSolver's: (score, span, operations), once, after the end."""
+        none = np.zeros(0, np.uint32)
+        if self._best[0] <= 0:
+            return 0, (0, 0, 0, 0), none
+        score, row, column = self._best
+        last_row, last_column = self._rows - 1, self._columns - 1
+        if self._walk is None:
+            return score, (last_row - row, -1, last_column - column, -1), none
+        end_row, end_column, ops = self._walk.path()
+        return score, (last_row - row, last_row - end_row, last_column - column, last_column - end_column), ops
+
+    # States
+
+    def save(self) -> dict[str, I64]:
+        """As LocalSolver's, which can go on from it."""
+        done = min(self._next * self._build.rows, self._rows)
+        numbers = [self._rows, self._columns, self._every, done, self._cells, *self._best]
+        row = self._packed(int(self._task["row"][0]))
+        kept = [self._packed(self._kept[r]) for r in sorted(self._has) if r % self._every == 0] if self._every else []
+        return {
+            "numbers": np.array(numbers, np.int64),
+            "row": row,
+            "kept": np.concatenate(kept) if kept else np.zeros(0, np.int64),
+        }
+
+    def _packed(self, address: int) -> I64:
+        h, f = self._scores_of(address, self._columns)
+        found: I64 = h.astype(np.int64) << 32 | f.view(np.uint32).astype(np.int64)
+        return found
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """As LocalSolver's. Raises ValueError, and then leaves everything as it was."""
+        if not {"numbers", "row", "kept"} <= state.keys() or len(state["numbers"]) != 8:
+            raise ValueError("the state is damaged")
+        rows, columns, every, done, cells, score, row, column = (int(x) for x in state["numbers"])
+        if (rows, columns) != (self._rows, self._columns):
+            raise ValueError("the state is of other sequences")
+        if every != self._every:
+            raise ValueError("the state is of a run with other memory")
+        kept = done // every if every else 0
+        fits = 0 <= done <= rows and (done == rows or done % self._build.rows == 0) and cells >= 0 and score >= 0
+        placed = -1 <= row < rows and -1 <= column < columns and (score > 0) == (row >= 0 and column >= 0)
+        if not (fits and placed and state["row"].shape == (columns,) and state["kept"].shape == (kept * columns,)):
+            raise ValueError("the state is damaged")
+        self._next, self._cells, self._best = -(-done // self._build.rows), cells, (score, row, column)
+        self._write(int(self._task["row"][0]), self._words(state["row"]))
+        if every:
+            self._has = {(k + 1) * every for k in range(kept) if (k + 1) * every in self._kept}
+            for k, above in enumerate(sorted(self._has)):
+                self._write(self._kept[above], self._words(state["kept"][k * columns : (k + 1) * columns]))
+        if self._walk:
+            self._walk.close()
+        self._walk, self._ended = None, False
+
+    def _words(self, packed: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+        """A state's row as the card has it, with the tag that the next strip waits for."""
+        h = (packed >> 32).astype(np.int64)
+        f = (packed & _SCORE).astype(np.uint32).view(np.int32).astype(np.int64)
+        less = np.clip(h - f, 0, self._scores.open + self._scores.extend)
+        tag = np.uint64((self._next & 0xFFFF) << 48)
+        words: npt.NDArray[np.uint64] = (less << 32 | h).astype(np.uint64) | tag
+        return words
+
+    def close(self) -> None:
+        """Gives everything back; it may be called again."""
+        with contextlib.suppress(DeviceError):
+            if self._memories:
+                self._settle()
+        if self._walk:
+            self._walk.close()
+        pinned, self._pinned = self._pinned, None
+        if pinned is not None:
+            with contextlib.suppress(DeviceError):
+                self._driver.unpin(pinned)
+        while self._memories:
+            with contextlib.suppress(DeviceError):
+                self._driver.free(self._memories.pop())

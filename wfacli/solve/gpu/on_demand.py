@@ -1,0 +1,124 @@
+"""A card that is opened when somebody wants it, and the algorithms that run there."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+
+from ...config import EngineName
+from ...errors import DeviceError
+from ...gpu.build.compiler import Compiler
+from ...gpu.runtime.cuda_driver import CudaDriver
+from ...gpu.runtime.driver import Driver
+from ...plan import tuning
+from ..base import Pair, Solver
+from ..distance import handover
+from ..distance.algorithm import Algorithm, Means
+from . import bits as gpu_bits
+from . import wavefront as gpu_wavefront
+
+
+class CardOnDemand:
+    """A card, opened by the thread that first asks for it, which then is the only one to use it.
+
+    To open one takes longer than most pairs.
+    """
+
+    def __init__(self, opened: Callable[[], Driver]) -> None:
+        """`opened` raises DeviceError where there is no card that works."""
+        self._opened = opened
+        self._driver: Driver | None = None
+        self._failure: DeviceError | None = None
+
+    def driver(self) -> Driver:
+        """The open card. Raises DeviceError."""
+        if self._failure:
+            raise self._failure
+        if self._driver is None:
+            try:
+                self._driver = self._opened()
+            except DeviceError as failure:
+                self._failure = failure
+                raise
+        return self._driver
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was opened, and works."""
+        return self._driver is not None
+
+    @property
+    def works(self) -> bool:
+        """Whether it is open, or opens now."""
+        try:
+            self.driver()
+        except DeviceError:
+            return False
+        return True
+
+    def leave(self, failure: DeviceError) -> None:
+        """Gives back one that has failed, and opens none any more."""
+        self._failure = failure
+        with contextlib.suppress(DeviceError):
+            self.close()
+
+    def close(self) -> None:
+        """Gives it back; it may be called again."""
+        driver, self._driver = self._driver, None
+        if driver:
+            driver.close()
+
+
+def any_card(tell: Callable[[str], None]) -> CardOnDemand:
+    """The first card that CUDA offers; `tell` gets a line for each kernel that has to be compiled."""
+
+    def compiled(row: str, arch: str, seconds: float | None) -> None:
+        if seconds is not None:
+            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
+
+    return CardOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))
+
+
+def _driver(means: Means) -> Driver:
+    if means.card is None:
+        raise DeviceError("there is no card")
+    return means.card.driver()
+
+
+def _wavefront(pair: Pair, most: int | None, means: Means) -> Solver:
+    return gpu_wavefront.GpuWavefront(_driver(means), pair, most)
+
+
+def _bits(pair: Pair, most: int | None, means: Means) -> Solver:
+    likely = None if means.likely is None else int(tuning.GPU_BITS_MARGIN * means.likely)
+    return gpu_bits.GpuBits(_driver(means), pair, most, likely)
+
+
+def _wavefront_seconds(pair: Pair, edits: float, means: Means) -> float:
+    planes = 32 if pair.query.itemsize > 1 else 2 if pair.plain else 8
+    return gpu_wavefront.forecast(_driver(means).card, _lengths(pair), int(edits), planes)
+
+
+def _bits_seconds(pair: Pair, edits: float, means: Means) -> float:
+    if pair.query.itemsize > 1:
+        return math.inf
+    return gpu_bits.forecast(_driver(means).card, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
+
+
+def _lengths(pair: Pair) -> tuple[int, int]:
+    return len(pair.query), len(pair.target)
+
+
+ON_CARD: tuple[Algorithm, ...] = (
+    Algorithm(
+        "gpu-wavefront",
+        "wavefront",
+        EngineName.GPU,
+        _wavefront,
+        _wavefront_seconds,
+        slice=0.03,
+        on_cpu=handover.wavefront_on_cpu,
+    ),
+    Algorithm("gpu-bits", "bits", EngineName.GPU, _bits, _bits_seconds, slice=0.5),
+)

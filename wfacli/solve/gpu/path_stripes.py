@@ -1,0 +1,124 @@
+"""The path of a long pair on a card, through the stripes of a band that proves the distance (cuda/long_path_bits.cu).
+
+Edges and states of as many stripes as have room are kept at a time. If that is not all of them, a first pass through
+the band keeps what comes before each group; then the groups are gone through once more, from the last to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core.batch import U32
+from ...gpu.kernels import long_bits
+from ...gpu.kernels import long_path as sizes
+from ...gpu.kernels.catalogue import ROWS
+from ...gpu.kernels.long_path import Stripes
+from ...gpu.runtime.driver import Driver
+from ...gpu.runtime.task import PATH_BITS_TASK
+from ..base import Pair
+from .segments import CardMemory, Segments
+
+NAME = "gpu-stripes"
+
+
+class StripesPath:
+    """One pair's path; the driver is the caller's, and not closed."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        pair: Pair,
+        distance: int,
+        memory: int,
+        shape: long_bits.Shape | None = None,
+        every: int = sizes.EVERY,
+        group: int = 0,
+    ) -> None:
+        """Copies the letters to the card; neither sequence is empty.
+
+        Args:
+            driver: an open card; this thread is its thread.
+            pair: the sequences.
+            distance: theirs.
+            memory: bytes of the card that it may have.
+            shape: a build, if not the fastest; for tests.
+            every: blocks of columns from one kept state to the next, likewise.
+            group: stripes at a time, likewise.
+
+        Raises:
+            OutOfDeviceMemory, DeviceError.
+        """
+        lengths, planes = (len(pair.query), len(pair.target)), 2 if pair.plain else 8
+        shape = shape or sizes.best_stripes(planes, driver.card.multiprocessors, lengths, distance)[1]
+        self._driver, self.rounds = driver, 0
+        self._memory = CardMemory(driver)
+        try:
+            kernel = driver.kernel(ROWS[sizes.row_of("walk", shape)])
+            warps = max(kernel.resident(), 1) * driver.card.multiprocessors
+            room = Stripes.plan(shape, lengths, distance, 1 << 62, every).room
+            left = memory - min(warps, -(-lengths[0] // shape.rows)) * (room + 256)
+            self._plan = plan = Stripes.plan(shape, lengths, distance, left, every, group)
+            self._task = np.zeros(1, PATH_BITS_TASK)
+            self._memory.letters(pair, self._task["bits"], planes, shape.row_bytes)
+            row = ROWS[sizes.row_of("walk", shape)]
+            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room, plan.usual_parts)
+            self._describe()
+        except BaseException:
+            self.close()
+            raise
+
+    def _describe(self) -> None:
+        plan, task, bits = self._plan, self._task, self._task["bits"]
+        bits["low"], bits["high"] = plan.band.low, plan.band.high
+        bits["rows"], bits["edge_words"], bits["slots"] = plan.shape.rows, plan.edge_words, plan.group + 1
+        bits["next"] = self._memory.take(4)
+        self._edges, self._states = self._memory.take(plan.edges_nbytes), self._memory.take(plan.states_nbytes)
+        self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # no tags
+        bits["matrix"]["edges"][0, 0], bits["matrix"]["stripes"][0, 0] = self._edges, plan.count
+        task["states_each"], task["every"] = plan.states_each, plan.every
+        self._sweep = self._driver.kernel(ROWS[sizes.row_of("sweep", plan.shape)])
+        self._guess = self._driver.kernel(ROWS[sizes.GUESS])
+
+    def find(self, look: Callable[[], None]) -> list[U32]:
+        """Its operations in pieces, one after the other; `look` is called now and then and may raise."""
+        plan = self._plan
+        groups = [range(first, min(first + plan.group, plan.count)) for first in range(0, plan.count, plan.group)]
+        edges: list[npt.NDArray[np.generic]] = []
+        for stripes in groups[:-1]:
+            self._sweep_through(stripes, keep=False)
+            edges.append(self._memory.download(self._edge(stripes[-1]), 2 * plan.edge_words, np.uint64))
+            look()
+        column, pieces = int(self._task["bits"]["target_len"][0]), []
+        for stripes in reversed(groups):
+            if stripes[0] and stripes is not groups[-1]:
+                self._memory.upload(self._edge(stripes[0] - 1), edges[stripes[0] // plan.group - 1])
+            self._sweep_through(stripes, keep=True)
+            self._segments.begin(self._task, len(stripes))
+            self._guess_entries(len(stripes))
+            walked = self._segments.walk(self._task, len(stripes), column, look)
+            column, self.rounds = walked.exit, self.rounds + walked.rounds
+            pieces.append(walked.ops)
+        return pieces
+
+    def _edge(self, stripe: int) -> int:
+        return self._edges + 16 * self._plan.edge_words * (stripe % (self._plan.group + 1))
+
+    def _sweep_through(self, stripes: range, keep: bool) -> None:
+        task, bits = self._task, self._task["bits"]
+        bits["first"], bits["end"] = stripes[0], stripes[-1] + 1
+        task["first_segment"], task["states"] = stripes[0], self._states if keep else 0
+        self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
+        # As in gpu_bits: a stripe that shares its scheduler makes all others wait.
+        blocks = min(self._driver.card.multiprocessors, -(-len(stripes) // long_bits.WARPS))
+        self._driver.launch(self._sweep, blocks, self._task, self._memory.stream)
+
+    def _guess_entries(self, stripes: int) -> None:
+        blocks = min(max(self._guess.resident(), 1) * self._driver.card.multiprocessors, stripes)
+        self._driver.launch(self._guess, blocks, self._task, self._memory.stream)
+
+    def close(self) -> None:
+        """Gives memory back."""
+        self._memory.close()

@@ -1,0 +1,219 @@
+"""The segments of a long pair's path on a card: walked until nothing changes, and their operations brought home.
+
+cuda/long_path.cuh says why that ends, and ends with the path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core.batch import U32
+from ...errors import DeviceError
+from ...gpu.kernels.catalogue import ROWS, Row
+from ...gpu.kernels.long_wavefront import PAD_ROWS
+from ...gpu.runtime.driver import Driver, Kernel, Memory
+from ...gpu.runtime.task import GATHER_TASK
+from ..base import Letters, Pair
+from .letters import Uploader
+
+_FIRST_ROUNDS, _MOST_ROUNDS = 3, 64  # launches that are queued before somebody looks
+_SURE = -(1 << 63)  # of an entry (long_path.cuh)
+_LIMITS = (2, 2, 2, 8, 8)  # times as many parts as usual, batch by batch, that a walk from a guess may take
+_LAST_LIMIT = 128
+_PIECE = 4 << 20  # bytes of operations that are copied at a time
+_LONGEST = (1 << 28) - 1  # of an operation, in BAM's packing
+
+
+class CardMemory:
+    """A card's memory and a stream, given back together."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver, self.stream = driver, driver.stream()
+        self._memories: list[Memory] = []
+
+    def take(self, nbytes: int) -> int:
+        """The address of so many bytes. Raises OutOfDeviceMemory."""
+        self._memories.append(self.driver.allocate(max(nbytes, 1)))
+        return self._memories[-1].address
+
+    def letters(self, pair: Pair, task: npt.NDArray[np.void], planes: int, row_bytes: int) -> None:
+        """Copies a pair's letters to the card, and says in a task where they are."""
+        uploader = Uploader(self.driver, self.stream, max(pair.query.nbytes, pair.target.nbytes))
+        try:
+            for side, letters in (("query", pair.query), ("target", pair.target)):
+                task[side] = self._rows(uploader, letters, planes, row_bytes) + PAD_ROWS * row_bytes
+                task[f"{side}_len"] = len(letters)
+        finally:
+            uploader.close()
+
+    def _rows(self, uploader: Uploader, letters: Letters, planes: int, row_bytes: int) -> int:
+        rows = self.driver.allocate(uploader.nbytes(len(letters), row_bytes))
+        self._memories.append(rows)
+        uploader.make(letters, planes, row_bytes, rows)
+        return rows.address
+
+    def upload(self, address: int, values: npt.NDArray[np.generic]) -> None:
+        """Copies values to the card, and waits for it."""
+        pinned = self.driver.pinned(max(values.nbytes, 1))
+        try:
+            pinned[: values.nbytes] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+            self.driver.upload(address, pinned[: values.nbytes], self.stream)
+            self.wait()
+        finally:
+            self.driver.unpin(pinned)
+
+    def download(self, address: int, count: int, dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
+        """A copy of so many values from the card, when all before is done."""
+        nbytes = count * np.dtype(dtype).itemsize
+        values = np.empty(nbytes, np.uint8)
+        pinned = self.driver.pinned(max(min(nbytes, _PIECE), 1))
+        try:
+            for at in range(0, nbytes, _PIECE):
+                piece = pinned[: min(_PIECE, nbytes - at)]
+                self.driver.download(piece, address + at, self.stream)
+                self.wait()
+                values[at : at + len(piece)] = piece
+        finally:
+            self.driver.unpin(pinned)
+        return values.view(dtype)
+
+    def wait(self) -> None:
+        """For all that is on the stream."""
+        self.driver.wait(self.driver.record(self.stream))
+
+    def settle(self) -> None:
+        """Waits before what the stream may still need is given back; a card that fails has nothing under way."""
+        with contextlib.suppress(DeviceError):
+            self.wait()
+
+    def close(self) -> None:
+        """Gives everything back."""
+        self.settle()
+        while self._memories:
+            self.driver.free(self._memories.pop())
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A group of segments that is walked.
+
+    Attributes:
+        ops: u32[C], BAM's packing, in the path's order; neighbours may be alike.
+        exit: where the path leaves the first segment.
+        rounds: launches that it took.
+    """
+
+    ops: U32
+    exit: int
+    rounds: int
+
+
+class Segments:
+    """Up to so many segments, walked by one kernel."""
+
+    def __init__(self, memory: CardMemory, row: Row, most: int, op_capacity: int, room: int, usual: int = 1) -> None:
+        """`room` is what each of the kernel's warps needs, in bytes; `usual` the parts that a segment's path has."""
+        self._memory, self._driver = memory, memory.driver
+        self._kernel = memory.driver.kernel(row)
+        self._capacity, self._usual = op_capacity, usual
+        warps = max(self._kernel.resident(), 1) * self._driver.card.multiprocessors
+        self._warps = min(warps, most)
+        stride = -(-room // 256) * 256
+        self._room, self._stride = memory.take(self._warps * stride), stride
+        self._entries = memory.take(8 * most), memory.take(8 * most)
+        self._walked, self._exit = memory.take(8 * most), memory.take(8 * most)
+        self._op_count, self._start = memory.take(4 * most), memory.take(8 * (most + 1))
+        self._ops = memory.take(4 * op_capacity * most)
+        self._counters = memory.take(8 * _MOST_ROUNDS)
+
+    @property
+    def kernel(self) -> Kernel:
+        """That walks."""
+        return self._kernel
+
+    @property
+    def warps(self) -> int:
+        """That a launch has."""
+        return self._warps
+
+    @staticmethod
+    def nbytes(most: int, op_capacity: int, room: int, warps: int) -> int:
+        """About what it needs of the card."""
+        return most * (4 * op_capacity + 64) + min(warps, most) * (room + 256) + (1 << 16)
+
+    def begin(self, task: npt.NDArray[np.void], count: int) -> None:
+        """For so many segments; who has a guess puts it into the task's path.entry, on the stream, afterwards."""
+        driver, stream, path = self._driver, self._memory.stream, task["path"]
+        driver.fill(self._walked, 0xFF, 8 * count, stream)
+        driver.fill(self._entries[0], 0, 8 * count, stream)
+        path["count"], path["entry"], path["next_entry"] = count, *self._entries
+        path["walked"], path["exit"], path["op_count"] = self._walked, self._exit, self._op_count
+        path["ops"], path["op_capacity"] = self._ops, self._capacity
+        path["room"], path["stride"] = self._room, self._stride
+
+    def entry(self, segment: int) -> int:
+        """The address of a segment's guess."""
+        return self._entries[0] + 8 * segment
+
+    def walk(self, task: npt.NDArray[np.void], count: int, entry: int, look: Callable[[], None]) -> Walked:
+        """From where the path enters the last segment; `look` is called now and then and may raise."""
+        self._memory.upload(self.entry(count - 1), np.array([entry + _SURE], np.int64))
+        rounds, batch, path = 0, _FIRST_ROUNDS, task["path"]
+        for times in itertools.chain(_LIMITS, itertools.repeat(_LAST_LIMIT)):
+            path["limit"] = times * self._usual
+            self._driver.fill(self._counters, 0, 8 * batch, self._memory.stream)
+            for launch in range(batch):
+                path["entry"], path["next_entry"] = self._entries[rounds % 2], self._entries[(rounds + 1) % 2]
+                path["drawn"], path["changed"] = (self._counters + 8 * launch + 4 * which for which in (0, 1))
+                self._driver.launch(self._kernel, min(self._warps, count), task, self._memory.stream)
+                rounds += 1
+            changed = self._memory.download(self._counters + 8 * (batch - 1), 2, np.uint32)
+            if not changed[1]:
+                break
+            look()
+            batch = min(2 * batch, _MOST_ROUNDS)
+        return Walked(self._gathered(count), int(self._memory.download(self._exit, 1, np.int64)[0]), rounds)
+
+    def _gathered(self, count: int) -> U32:
+        """All operations, those of the last segment first."""
+        counts = self._memory.download(self._op_count, count, np.int32).astype(np.int64)
+        if counts.max() > self._capacity:
+            raise DeviceError(f"a segment of the path has {counts.max()} operations")
+        before = np.cumsum(counts[::-1])
+        total, start = int(before[-1]), (before - counts[::-1])[::-1]
+        self._memory.upload(self._start, np.append(start, total).astype(np.int64))
+        cigar = self._driver.allocate(max(4 * total, 4))
+        try:
+            gather = np.zeros(1, GATHER_TASK)
+            gather["op_count"], gather["ops"], gather["start"] = self._op_count, self._ops, self._start
+            gather["cigar"], gather["count"], gather["op_capacity"] = cigar.address, count, self._capacity
+            gather["lanes_log2"] = 5
+            kernel = self._driver.kernel(ROWS["gather-ops"])
+            grid = min(-(-32 * count // kernel.threads), 8 * self._driver.card.multiprocessors)
+            self._driver.launch(kernel, grid, gather, self._memory.stream)
+            ops: U32 = self._memory.download(cigar.address, total, np.uint32)  # type: ignore[assignment]
+        finally:
+            self._memory.settle()
+            self._driver.free(cigar)
+        return ops
+
+
+def joined(pieces: list[U32]) -> U32:
+    """Operations one after the other as a CIGAR: neighbours that are alike become one, and too long ones several."""
+    ops = np.concatenate(pieces)
+    if not len(ops):
+        return ops
+    first = np.flatnonzero(np.diff(ops & 15, prepend=np.uint32(15)))
+    letters = np.add.reduceat((ops >> 4).astype(np.int64), first)
+    kinds = ops[first] & 15
+    parts = -(-letters // _LONGEST)
+    lengths = np.full(int(parts.sum()), _LONGEST, np.uint32)
+    lengths[np.cumsum(parts) - 1] = letters - (parts - 1) * _LONGEST
+    cigar: U32 = lengths << np.uint32(4) | np.repeat(kinds, parts)
+    return cigar

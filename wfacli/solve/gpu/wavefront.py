@@ -1,0 +1,301 @@
+"""The distance of one long pair by two wavefronts on a card, in memory that grows with the distance (paper 002).
+
+cuda/long_wavefront.cuh says what a launch does. Here launches are queued, some batches of them ahead of the card, and
+the memory of three states of the fronts is kept: the one that a launch begins with, the one that it makes, and the one
+before, with which the exact distance is found when the fronts are seen to have met.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...gpu.kernels import long_wavefront as sizes
+from ...gpu.kernels.long_wavefront import Launch, Shape, Tiles
+from ...gpu.runtime.driver import Card, Driver, Event
+from ...plan import tuning
+from ..base import Pair, Position, State
+from .fronts import ROOMS, CardFronts, Fronts
+
+NAME = "gpu-wavefront"
+_FIRST_BATCH, _LARGEST_BATCH = 8, 128  # launches
+_BATCH_SECONDS = 0.02  # that a batch should not exceed
+_AHEAD = 2  # batches that are queued at a time
+_SPARE = 2  # times as much memory as a state needs then
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Launches that have been queued: after `done`, the card's status is in `status`."""
+
+    card: CardFronts
+    done: Event
+    status: npt.NDArray[np.void]
+    last: int  # number of the last launch
+    looked_at: int  # score of the state that it begins with, thus compares
+    cells: int
+    full: bool  # whether it has as many launches as it might
+
+
+class GpuWavefront:
+    """A Solver (solver.py); the driver is the caller's, and not closed."""
+
+    name = NAME
+
+    def __init__(self, driver: Driver, pair: Pair, most: int | None = None, shape: Shape | None = None) -> None:
+        """Copies the letters to the card.
+
+        Args:
+            driver: an open card; this thread is its thread.
+            pair: the sequences.
+            most: edits that matter.
+            shape: another build than the catalogue's; for tests.
+        """
+        self._lengths, self._most = (len(pair.query), len(pair.target)), most
+        self._multiprocessors = driver.card.multiprocessors
+        self._distance: int | None = None
+        self._asked: deque[_Batch] = deque()
+        self._over = most is not None and abs(self._lengths[1] - self._lengths[0]) > most
+        self._reset(-1)
+        self._card = None if self._over else CardFronts(driver, pair, shape)
+        if self._card is not None:
+            try:
+                self._begin(self._card, np.array([[-1]] * 2), 0, -1)
+            except Exception:
+                self._card.close()
+                raise
+
+    # The way of the fronts
+
+    def _reset(self, score: int) -> None:
+        self._number = 0  # of launches that were queued
+        self._states: dict[int, Fronts] = {}  # by the launches that make them, of those that are not heard of yet
+        self._unasked = 0  # launches after the last batch
+        self._batches = 0
+        self._looked_at = score  # the fronts at this score have not met
+        self._cells = self._asked_cells = 0
+        self._reach = -1
+        self._bound = max(self._lengths)  # the distance is no more, or does not matter
+        if self._most is not None:
+            self._bound = min(self._bound, self._most)
+        self._goal = self._bound  # fronts whose scores make that need go no further
+        self._met = 0
+        self._launches = _FIRST_BATCH
+        self._launch = Launch(1)
+
+    def _begin(self, card: CardFronts, fronts: npt.NDArray[np.signedinteger], first: int, score: int) -> None:
+        """From a state, as CardFronts.begin has it."""
+        self._reset(score)
+        self._states[0] = card.begin(fronts, first, score)
+
+    def _tiles(self, card: CardFronts, score: int, ghost: int) -> Tiles:
+        low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
+        return Tiles.over(card.shape, ghost, low, high)
+
+    def _go_on(self, card: CardFronts) -> bool:
+        """Queues one launch; false: the fronts were found to have met."""
+        before, room, ghost = self._states[self._number], (self._number + 1) % ROOMS, self._launch.ghost
+        tiles = self._tiles(card, before.score + ghost, ghost)
+        if card.nbytes(tiles) > card.rooms[room].nbytes:
+            # What is there may still be needed: if the fronts have met.
+            self._ask(card)
+            self._drain()
+            if self._met:
+                return False
+            card.replace(room, int(_SPARE * card.nbytes(tiles)))
+        self._number += 1
+        self._states[self._number] = card.launch(before, room, tiles, (ghost, ghost), self._number, self._launch.slant)
+        self._asked_cells += 2 * tiles.diagonals * ghost
+        self._unasked += 1
+        return True
+
+    @property
+    def _all_queued(self) -> bool:
+        """Whether the last launch compares a state from which on nothing matters."""
+        return self._number > 0 and 2 * self._states[self._number - 1].score >= self._goal
+
+    def _queue(self, card: CardFronts) -> None:
+        """Queues a batch of launches, and a copy of the status."""
+        score = self._states[self._number].score + 1
+        low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
+        speed = max(self._reach, 0) / (2 * self._looked_at) if self._looked_at > 0 else 0.0
+        self._launch = sizes.best_launch(card.shape, self._multiprocessors, high - low + 1, speed)
+        while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on(card):
+            pass
+        self._ask(card)
+
+    def _ask(self, card: CardFronts) -> None:
+        if not self._unasked:
+            return
+        self._batches += 1
+        done, status = card.ask(self._batches)
+        looked_at, full = self._states[self._number - 1].score, self._unasked >= self._launches
+        batch = _Batch(card, done, status, self._number, looked_at, self._asked_cells, full)
+        self._asked.append(batch)
+        self._unasked = 0
+
+    def _hear(self) -> None:
+        """Waits for the oldest batch, and learns from it."""
+        batch = self._asked.popleft()
+        begun = time.perf_counter()
+        batch.card.wait_for(batch.done)
+        waited = time.perf_counter() - begun
+        reach, met = int(batch.status["reach"][0]), int(batch.status["met"][0])
+        self._cells, self._reach, self._met = batch.cells, reach, met
+        if met:
+            return
+        for number in [number for number in self._states if number < batch.last - 1]:
+            del self._states[number]
+        self._looked_at = batch.looked_at
+        if reach >= 0:
+            # Letters between the fronts, on the diagonal where they are fewest, can be substituted.
+            self._bound = min(self._bound, 2 * batch.looked_at + self._lengths[0] - reach)
+        if waited > _BATCH_SECONDS:
+            self._launches = max(self._launches // 2, 1)
+        elif batch.full:
+            self._launches = min(2 * self._launches, _LARGEST_BATCH)
+        if reach > 0 and batch.looked_at > 0:
+            # Fronts grow about evenly; launches that have nothing to do are the less, the smaller the last batches.
+            scores = batch.looked_at * max(self._lengths[0] - reach, 0) // reach
+            self._launches = max(min(self._launches, scores // (_AHEAD * self._launch.ghost)), _FIRST_BATCH)
+
+    def _drain(self) -> None:
+        while self._asked:
+            self._hear()
+
+    def advance(self, seconds: float) -> bool:
+        """Works on for about so long."""
+        deadline = time.perf_counter() + seconds
+        while self._card is not None and not self._over:
+            self._queue(self._card)
+            if self._asked and (len(self._asked) >= _AHEAD or self._all_queued):
+                self._hear()
+            if self._met or (self._all_queued and not self._asked):
+                self._drain()
+                self._finish(self._card)
+            if time.perf_counter() >= deadline:
+                break
+        return self._over
+
+    # The end
+
+    def _finish(self, card: CardFronts) -> None:
+        if self._met:
+            distance = self._first_meeting(card)
+            self._distance = distance if self._most is None or distance <= self._most else None
+        self._over = True
+
+    def _first_meeting(self, card: CardFronts) -> int:
+        """The least sum of scores at which the fronts have met.
+
+        They had not met with the state that launch met - 1 began with, and had with the one that it made. Whether they
+        have at scores in between, of which only the sum matters, is found by going there from the former.
+        """
+        before, met = self._states[self._met - 2], self._states[self._met - 1]
+        low, high, ghost = 2 * before.score, 2 * met.score, met.score - before.score
+        tiles, room = self._tiles(card, met.score, ghost), self._met % ROOMS
+        if card.nbytes(tiles) > card.rooms[room].nbytes:
+            card.replace(room, card.nbytes(tiles))
+        while high - low > 1:
+            middle = (low + high) // 2
+            steps = middle - 2 * before.score
+            if self._have_met(card, before, room, tiles, (steps - steps // 2, steps // 2)):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _have_met(self, card: CardFronts, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int]) -> bool:
+        """Whether the fronts have met so many scores after a state: one launch goes there, another one compares them.
+
+        What that one writes, with no score between, goes where the state was that is known to have met.
+        """
+        card.clear_status()
+        there = card.launch(before, room, tiles, steps, 1)
+        card.launch(there, (self._met - 1) % ROOMS, tiles, (0, 0), 2)
+        done, status = card.ask(0)
+        card.wait_for(done)
+        return bool(status["met"][0])
+
+    # What is known
+
+    @property
+    def distance(self) -> int | None:
+        """After the end: the distance; None: more than matters."""
+        return self._distance
+
+    @property
+    def position(self) -> Position:
+        """How far it is; cells are furthest-reaching points of both fronts."""
+        if self._over:
+            at_least = self._distance if self._distance is not None else (self._most or 0) + 1
+            return Position(at_least, 1.0, self._cells)
+        behind = min(max(self._reach, 0) / max(self._lengths[0], 1), 1.0)
+        apart = abs(self._lengths[0] - self._lengths[1])
+        return Position(max(2 * self._looked_at + 1, apart), behind, self._cells)
+
+    def save(self) -> State:
+        """The newest state that is known not to have met, or the answer."""
+        self._drain()
+        if self._met and not self._over and self._card is not None:
+            self._finish(self._card)
+        state = {
+            "lengths": np.array(self._lengths, np.int64),
+            "most": np.array([-1 if self._most is None else self._most], np.int64),
+            "cells": np.array([self._cells], np.int64),
+        }
+        if self._over or self._card is None:
+            return {**state, "distance": np.array([-1 if self._distance is None else self._distance], np.int64)}
+        fronts = self._states[max(self._number - 1, 0)]
+        place = np.array([fronts.score, fronts.first], np.int64)
+        return {**state, "place": place, "fronts": self._card.offsets(fronts)}
+
+    def restore(self, state: State) -> None:
+        """Goes on from there."""
+        lengths, most, cells = (np.asarray(state.get(name, ())) for name in ("lengths", "most", "cells"))
+        if lengths.tolist() != list(self._lengths) or most.shape != (1,) or cells.shape != (1,):
+            raise ValueError("the state is of another pair, or of another algorithm")
+        # Diagonals were left out that cannot matter up to the other bound.
+        if int(most[0]) >= 0 and (self._most is None or self._most > int(most[0])):
+            raise ValueError(f"the state is of a search for up to {int(most[0])} edits, and no more")
+        if "distance" in state:
+            self._restore_answer(int(state["distance"][0]), int(cells[0]))
+            return
+        place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))
+        if self._card is None:  # the answer was clear from the beginning
+            return
+        grain, offset = self._card.shape.diagonals, self._card.offset
+        fits = fronts.ndim == 2 and fronts.shape[0] == 2 and fronts.shape[1] % grain == 0
+        if place.shape != (2,) or fronts.dtype != offset or not fits or int(place[1]) % grain:
+            raise ValueError("the state is damaged, or of another version")
+        self._drain()
+        self._begin(self._card, fronts, int(place[1]), int(place[0]))
+        self._cells = self._asked_cells = int(cells[0])
+        self._over, self._distance = False, None
+
+    def _restore_answer(self, distance: int, cells: int) -> None:
+        self._drain()
+        self._over, self._cells = True, cells
+        self._distance = distance if distance >= 0 and (self._most is None or distance <= self._most) else None
+
+    def close(self) -> None:
+        """Gives memory back."""
+        self._drain()
+        if self._card is not None:
+            self._card.close()
+        self._over = True
+
+
+def forecast(card: Card, lengths: tuple[int, int], edits: int, planes: int = 2) -> float:
+    """Seconds for a pair of such lengths, letters of so many bits and so many edits, its copy to the card with it."""
+    letters = sum(lengths) * (4 if planes == 32 else 1)
+    shape = sizes.shape_for(planes, max(lengths))
+    return (
+        tuning.GPU_LONG_START
+        + letters / tuning.GPU_LONG_LETTERS
+        + sizes.seconds(shape, card.multiprocessors, lengths, edits)
+    )

@@ -1,0 +1,71 @@
+"""A local alignment that has been found: where it is, what it consists of, and whether it scores what it should."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.batch import I64, U8, U32
+from ...errors import InternalError
+from ...scoring.scheme import Scheme
+
+_SAME, _OTHER, _INSERTION, _DELETION = 7, 8, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One of the best local alignments.
+
+    Attributes:
+        score: by the scheme, above 0.
+        span: query from and to, target from and to, half open; -1 for both ends where only the beginning is known.
+        cigar: u32[...], length << 4 | operation as in BAM, with = and X; None where only the beginning is known.
+    """
+
+    score: int
+    span: tuple[int, int, int, int]
+    cigar: U32 | None
+
+    def runs(self) -> I64:
+        """i64[r, 3]: where letters are aligned with letters: query, target, how many."""
+        if self.cigar is None:
+            return np.zeros((0, 3), np.int64)
+        length, kind = (self.cigar >> 4).astype(np.int64), self.cigar & 15
+        letters = np.isin(kind, (_SAME, _OTHER))
+        query = self.span[0] + _before(np.where(kind != _DELETION, length, 0))
+        target = self.span[2] + _before(np.where(kind != _INSERTION, length, 0))
+        return np.ascontiguousarray(np.stack([query, target, length], axis=1)[letters])
+
+    def counts(self) -> dict[str, int]:
+        """Letters of each kind, and gaps."""
+        cigar = np.zeros(0, np.uint32) if self.cigar is None else self.cigar
+        length, kind = (cigar >> 4).astype(np.int64), cigar & 15
+        names = {"matches": _SAME, "mismatches": _OTHER, "inserted": _INSERTION, "deleted": _DELETION}
+        found = {name: int(length[kind == code].sum()) for name, code in names.items()}
+        return found | {"gaps": int(np.isin(kind, (_INSERTION, _DELETION)).sum())}
+
+    def check(self, query: U8, target: U8, scheme: Scheme) -> None:
+        """Raises InternalError unless its operations fit the codes (u8) of both, and score what it says."""
+        if self.cigar is None:
+            return
+        score, (q, q_end, t, t_end) = 0, self.span
+        for run_query, run_target, length in self.runs().tolist():
+            a, b = query[run_query : run_query + length], target[run_target : run_target + length]
+            if len(a) != length or len(b) != length:
+                raise InternalError("an alignment leaves its sequences; please report this")
+            score += int(scheme.matrix[a, b].sum(dtype=np.int64))
+        counts = self.counts()
+        letters = counts["matches"] + counts["mismatches"]
+        score -= counts["gaps"] * scheme.open + (counts["inserted"] + counts["deleted"]) * scheme.extend
+        spans = (q + letters + counts["inserted"], t + letters + counts["deleted"])
+        if score != self.score or spans != (q_end, t_end):
+            raise InternalError(
+                f"an alignment scores {score:,} where {self.score:,} is best, or has another span; please report this"
+            )
+
+
+def _before(lengths: I64) -> I64:
+    """What stands before each of some lengths."""
+    found: I64 = np.cumsum(lengths) - lengths
+    return found

@@ -1,0 +1,37 @@
+"""Two sequences as codes of a scheme."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...config import Ambiguous
+from ...core.batch import U8
+from ...errors import InputError
+from ...scoring.scheme import NO_CODE, Scheme
+from ..distance.inputs import Inputs, Side, read_sequences
+
+
+def read_pair(paths: tuple[str, str], names: tuple[str | None, str | None]) -> Inputs:
+    """Reads a record of each file, letters as they are. Raises UsageError, InputError; see read_sequences."""
+    return read_sequences(paths, names, Ambiguous.LITERAL, keep_letters=True)
+
+
+def codes_of(inputs: Inputs, scheme: Scheme) -> tuple[U8, U8]:
+    """Codes of both. Raises InputError: a letter that the scheme has no scores for."""
+    query, target = (_codes(side, letters, scheme) for side, letters in zip(
+        (inputs.a, inputs.b), (inputs.pair.query, inputs.pair.target), strict=True
+    ))  # fmt: skip
+    return query, target
+
+
+def _codes(side: Side, letters: np.ndarray, scheme: Scheme) -> U8:
+    codes: U8 = scheme.codes[letters]
+    unknown = codes == NO_CODE
+    if unknown.any():
+        place = int(unknown.argmax())
+        raise InputError(
+            side.path,
+            f"letter {place + 1:,} is {chr(letters[place])!r}, for which {scheme.name} has no scores",
+            side.name,
+        )
+    return codes

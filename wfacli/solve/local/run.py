@@ -1,0 +1,294 @@
+"""One pair on its way to its best local alignments: one after the other, and what is kept for another run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...core.batch import U8
+from ...errors import Cancelled, DeviceError, InputError, InternalError, OutputError, UsageError
+from ...scoring.scheme import Scheme
+from ..base import State
+from ..distance.checkpoint import Checkpoint, Saved, no_state
+from ..distance.facts import listed, number, record, row, whole
+from ..distance.run import Watchers
+from .found import Found
+from .searches import GPU, OnCpu, Search, Searches
+
+_SLICE = 0.25  # seconds between two looks
+_SOLVER = "strips-by-last"  # of equally good beginnings the last one
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be found.
+
+    Attributes:
+        query, target: u8, codes of the scheme.
+        scheme: scores of letters, costs of gaps.
+        top: how many alignments, at most: each the best of those that align no two letters which one before it aligns
+            with one another (M. Waterman and M. Eggert, J. Mol. Biol. 1987).
+        score_only: only the best one's score and beginning.
+        threads: of the CPU.
+        memory: bytes of rows that are kept for the way back.
+    """
+
+    query: U8
+    target: U8
+    scheme: Scheme
+    top: int = 1
+    score_only: bool = False
+    threads: int = 1
+    memory: int = 1 << 30
+
+    def __post_init__(self) -> None:
+        if self.top > 1 and self.score_only:
+            raise UsageError("--top needs alignments, which --score-only leaves out")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        score: the best so far of the alignment that is being looked for.
+        number: which one that is, from 1.
+        path: whether its score is known and its path is being made.
+        share: of this search, without the path; None at the beginning.
+        rest: seconds that it still takes, None where there is no telling.
+    """
+
+    score: int = 0
+    number: int = 1
+    path: bool = False
+    share: float | None = None
+    rest: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run.
+
+    Attributes:
+        found: alignments, the best one first; of equal scores the one that was found first.
+        seconds: of all searches, in all runs.
+        path_seconds: of them, those of the paths, of the last run.
+        cells: that were computed.
+        resumed: how many times the run went on from a checkpoint.
+        checkpoints: how many were written, in this run.
+        engines: that the searches ran on, in their order, "cpu" or "gpu"; of the last run.
+        card_failed: how a card failed, None where none did.
+    """
+
+    found: tuple[Found, ...]
+    seconds: float
+    path_seconds: float
+    cells: int
+    resumed: int = 0
+    checkpoints: int = 0
+    engines: tuple[str, ...] = ()
+    card_failed: str | None = None
+
+
+_are_facts = record(
+    found=listed(row(whole, listed(whole, 4))), seconds=number, running=number, cells=whole, resumed=whole
+)
+
+
+@dataclass
+class _Spent:
+    """What searches have taken: before the one that runs, and by it."""
+
+    seconds: float = 0.0
+    cells: int = 0
+    path_seconds: float = 0.0
+    began: float = 0.0
+    share_before: float = 0.0
+    seconds_before: float = field(default=0.0)
+
+
+class LocalRun:
+    """Takes a pair to its alignments.
+
+    Attributes:
+        progress: how far it is; any thread may look.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        watchers: Watchers,
+        checkpoint: Checkpoint | None = None,
+        every: float = 120.0,
+        searches: Searches | None = None,
+    ) -> None:
+        """A checkpoint is written every so many seconds; the CPU searches, if not told otherwise."""
+        self._task, self._watchers, self._checkpoint, self._every = task, watchers, checkpoint, every
+        self._searches = searches or OnCpu()
+        self._engines: list[str] = []
+        self._card_failed: str | None = None
+        self._last: State | None = None  # of the search that runs, as it was saved last
+        self._found: list[Found] = []
+        self._spent = _Spent()
+        self._resumed = self._written = 0
+        self._saved_at = 0.0
+        self.progress = Progress()
+
+    def run(self, saved: Saved | None = None) -> Outcome:
+        """Goes on from a checkpoint, or from the beginning.
+
+        Raises:
+            Cancelled: the watchers said stop; a checkpoint was written before, where there is one.
+            InputError: a checkpoint that does not fit.
+            InternalError: an alignment that does not score what it should.
+            UsageError: a pair whose scores need more than 32 bits.
+        """
+        self._saved_at = self._watchers.clock()
+        state = self._take(saved) if saved else None
+        while len(self._found) < self._task.top:
+            found = self._search(state)
+            state = None
+            if found.score <= 0:
+                break
+            self._found.append(found)
+            place = "query {:,} to {:,}, target {:,} to {:,}".format(*found.span)
+            self._watchers.note(f"alignment {len(self._found)}: score {found.score:,}, {place}")
+        spent = self._spent
+        return Outcome(
+            tuple(self._found[: self._task.top]),
+            spent.seconds,
+            spent.path_seconds,
+            spent.cells,
+            self._resumed,
+            self._written,
+            tuple(self._engines),
+            self._card_failed,
+        )
+
+    def _take(self, saved: Saved) -> State:
+        facts = saved.facts
+        if saved.algorithm != _SOLVER:
+            assert self._checkpoint
+            raise InputError(self._checkpoint.path, "the checkpoint is of another version; begin anew, without it")
+        if not _are_facts(facts) or len(facts["found"]) > self._task.top:
+            raise no_state(self._checkpoint)
+        for place, (score, span) in enumerate(facts["found"]):
+            cigar = saved.state.get(f"cigar{place}")
+            if cigar is None or cigar.ndim != 1 or cigar.dtype != np.uint32:
+                raise no_state(self._checkpoint)
+            self._found.append(Found(score, (span[0], span[1], span[2], span[3]), cigar))
+            try:
+                self._found[-1].check(self._task.query, self._task.target, self._task.scheme)
+            except InternalError:
+                raise no_state(self._checkpoint) from None
+        self._spent = _Spent(float(facts["seconds"]), int(facts["cells"]), seconds_before=float(facts["running"]))
+        self._resumed = int(facts["resumed"]) + 1
+        return {name: values for name, values in saved.state.items() if not name.startswith("cigar")}
+
+    def _solver(self) -> Search:
+        runs = [found.runs() for found in self._found]
+        barred = np.concatenate(runs) if runs else np.zeros((0, 3), np.int64)
+        try:
+            return self._searches(self._task, barred, self._watchers.stop)
+        except ValueError as error:
+            raise UsageError(f"these sequences cannot be aligned: {error}") from None
+
+    def _search(self, state: State | None) -> Found:
+        """The next alignment; of score 0 where there is none. Where a card fails, or is wrong, the CPU goes on."""
+        self._last = state
+        try:
+            return self._search_on(state)
+        except (DeviceError, InternalError) as failure:
+            if isinstance(failure, InternalError):
+                if self._engines[-1] != GPU:
+                    raise
+                self._last = None
+            self._card_failed = str(failure)
+            self._searches.leave(DeviceError(str(failure)))
+            since = "its last checkpoint" if self._last else "the beginning"
+            self._watchers.warn(f"the GPU has failed ({failure}): the CPU goes on from {since}")
+            return self._search_on(self._last)
+
+    def _search_on(self, state: State | None) -> Found:
+        solver = self._solver()
+        self._engines.append(solver.engine)
+        try:
+            if state is not None:
+                self._restore(solver, state)
+            else:
+                self._spent.seconds_before = 0.0
+            self._spent.began, self._spent.share_before = self._watchers.clock(), solver.position[2]
+            path_began = None
+            while not solver.advance(_SLICE):
+                now = self._watchers.clock()
+                if solver.position[1] and path_began is None:
+                    path_began = now
+                self._look(solver, now)
+                self._between(solver, now)
+            now = self._watchers.clock()
+            self._spent.seconds += self._running(now)
+            self._spent.path_seconds += now - path_began if path_began is not None else 0.0
+            self._spent.cells += solver.position[3]
+            score, span, cigar = solver.alignment()
+            found = Found(score, span, None if self._task.score_only else cigar)
+            if score > 0:
+                found.check(self._task.query, self._task.target, self._task.scheme)
+            return found
+        finally:
+            solver.close()
+
+    def _restore(self, solver: Search, state: State) -> None:
+        try:
+            solver.restore(dict(state))
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            assert self._checkpoint
+            raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
+        share = solver.position[2]
+        self._watchers.note(
+            f"going on after {self._running(self._spent.began):.0f} s with alignment {len(self._found) + 1}, "
+            f"{100 * share:.0f}% of whose search is done"
+        )
+
+    def _running(self, now: float) -> float:
+        """Seconds of the search that runs, in all runs."""
+        return self._spent.seconds_before + now - self._spent.began
+
+    def _look(self, solver: Search, now: float) -> None:
+        score, scored, share, _ = solver.position
+        rest = None
+        if not scored and share > self._spent.share_before:
+            rest = (1 - share) / (share - self._spent.share_before) * (now - self._spent.began)
+        self.progress = Progress(
+            score, len(self._found) + 1, scored, share, rest if rest is None or math.isfinite(rest) else None
+        )
+
+    def _between(self, solver: Search, now: float) -> None:
+        """What is to be done after a slice."""
+        stop = self._watchers.stop()
+        if self._checkpoint and (stop or now - self._saved_at >= self._every):
+            self._write(solver, now)
+            self._saved_at = self._watchers.clock()
+        if stop:
+            raise Cancelled("stopped")
+
+    def _write(self, solver: Search, now: float) -> None:
+        """A checkpoint that cannot be written ends no run of hours: the last one stays, and the user is told."""
+        assert self._checkpoint
+        cigars = {f"cigar{place}": found.cigar for place, found in enumerate(self._found)}
+        self._last = solver.save()
+        state = self._last | {name: cigar for name, cigar in cigars.items() if cigar is not None}
+        facts = {
+            "found": [(found.score, found.span) for found in self._found],
+            "seconds": self._spent.seconds,
+            "running": self._running(now),
+            "cells": self._spent.cells,
+            "resumed": self._resumed,
+        }
+        try:
+            self._checkpoint.write(Saved(_SOLVER, state, facts))
+            self._written += 1
+            self._watchers.note(f"checkpoint written to {self._checkpoint.path}")
+        except OutputError as error:
+            self._watchers.warn(str(error))
