@@ -1,9 +1,9 @@
-"""Measures each kernel by itself over lengths and errors, and fits the models of wfacli/plan/tuning.py.
+"""Measures each kernel by itself over lengths and errors, and fits the models of wfacli/core/tuning.py.
 
     python bench/crossover.py [--quick]
 
 Every pair is forced through one kernel (what it hands on is left out); one thread, with CIGARs, best of three.
-Prints the models in microseconds, to be put into wfacli/plan/tuning.py, and keeps the measurement in bench/results.
+Prints the models in microseconds, to be put into wfacli/core/tuning.py, and keeps the measurement in bench/results.
 """
 
 from __future__ import annotations

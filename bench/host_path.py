@@ -31,8 +31,9 @@ from wfacli.core.stats import Stats
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_in_turn, turns_of
 from wfacli.gpu.kernels.catalogue import Row
+from wfacli.gpu.kernels.properties import Card
 from wfacli.gpu.runtime import task
-from wfacli.gpu.runtime.driver import Card, Memory
+from wfacli.gpu.runtime.driver import Memory
 from wfacli.run.align import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 
 LENGTH, EDITS = 150, 3

@@ -26,6 +26,7 @@ from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Metric, Penalties
 from wfacli.core.batch import PairBatch, Status, every_row
 from wfacli.core.cores import usable_cores
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
@@ -34,7 +35,6 @@ from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.work import Work, letters, pairs_in_memory
-from wfacli.plan.dispatch import Route
 from wfacli.plan.estimate import with_estimates
 from wfacli.run.align import MOST_BESIDE_A_CARD
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from wfacli.config import Limits
 from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
-from wfacli.plan.dispatch import Route
 from wfacli.run.align import MOST_BESIDE_A_CARD
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec

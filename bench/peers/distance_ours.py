@@ -10,9 +10,9 @@ from typing import Any
 from wfacli.distance_work import Work
 
 from wfacli._native import estimate_long
+from wfacli.core import tuning
 from wfacli.gpu.kernels.catalogue import ROWS
 from wfacli.gpu.runtime.driver import Driver
-from wfacli.plan import tuning
 from wfacli.solve.base import Solver
 from wfacli.solve.distance import cpu
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront

@@ -17,18 +17,19 @@ from tests.pairgen import mutated, sequence
 from wfacli import cli
 from wfacli.cli import long_run
 from wfacli.config import EngineName
+from wfacli.core import tuning
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels import long_wavefront
-from wfacli.plan import tuning
 from wfacli.solve.base import Pair
+from wfacli.solve.checkpoint import Checkpoint, Identity
 from wfacli.solve.distance import run as run_module
-from wfacli.solve.distance.checkpoint import Checkpoint, Identity
 from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
 from wfacli.solve.distance.cpu import CpuWavefront
-from wfacli.solve.distance.run import DistanceRun, Watchers
+from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.gpu import wavefront as gpu_wavefront
 from wfacli.solve.gpu.bits import GpuBits
 from wfacli.solve.gpu.on_demand import CardOnDemand
+from wfacli.solve.watchers import Watchers
 
 
 class Cards:

@@ -10,8 +10,8 @@ import pytest
 from wfacli.solvers import pair_of
 
 from wfacli.errors import InputError, OutputError
-from wfacli.solve.distance import checkpoint as module
-from wfacli.solve.distance.checkpoint import Checkpoint, Identity, Saved
+from wfacli.solve import checkpoint as module
+from wfacli.solve.checkpoint import Checkpoint, Identity, Saved
 
 PAIR = pair_of(b"ACGTACGT", b"ACGTTT")
 IDENTITY = Identity.of(PAIR, 7)

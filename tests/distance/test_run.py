@@ -8,9 +8,10 @@ import pytest
 from wfacli.solvers import Clock, Table, pair_of
 
 from wfacli.errors import Cancelled, InputError, OutputError
-from wfacli.solve.distance.checkpoint import Checkpoint, Identity, Saved
+from wfacli.solve.checkpoint import Checkpoint, Identity, Saved
 from wfacli.solve.distance.choose import Choice, Means
-from wfacli.solve.distance.run import DistanceRun, Phase, Watchers
+from wfacli.solve.distance.run import DistanceRun, Phase
+from wfacli.solve.watchers import Watchers
 
 PAIR = pair_of(b"ACGT" * 100, b"TGCA" * 100)
 

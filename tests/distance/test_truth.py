@@ -9,7 +9,8 @@ from wfacli.solvers import edit_distance, pair_of
 
 from wfacli.config import EngineName
 from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
-from wfacli.solve.distance.run import DistanceRun, Watchers
+from wfacli.solve.distance.run import DistanceRun
+from wfacli.solve.watchers import Watchers
 
 ON_CPU = [a for a in ALGORITHMS if a.engine is EngineName.CPU]
 

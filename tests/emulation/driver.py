@@ -22,8 +22,9 @@ import numpy as np
 from wfacli import compiled
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels.catalogue import Row
-from wfacli.gpu.runtime.driver import Card, Memory
-from wfacli.gpu.runtime.occupancy import resident_blocks
+from wfacli.gpu.kernels.occupancy import resident_blocks
+from wfacli.gpu.kernels.properties import Card
+from wfacli.gpu.runtime.driver import Memory
 
 ALIGNMENT = 256
 

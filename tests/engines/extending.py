@@ -12,9 +12,9 @@ from tests.oracle_spans import Optimum, Pair
 from wfacli.config import Ambiguous, Limits
 from wfacli.core import cigar
 from wfacli.core.batch import PartialResult, Status
+from wfacli.core.route import Route
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

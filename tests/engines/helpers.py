@@ -11,9 +11,9 @@ from tests.oracles import EDIT, Costs, Pair
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
 from wfacli.core import cigar
 from wfacli.core.batch import AlignmentBatch, PartialResult, Status
+from wfacli.core.route import Route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 
 AMPLE = Limits()
 Answer = tuple[int, str]  # cost, CIGAR

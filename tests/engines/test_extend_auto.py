@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wfacli.core import tuning
 from wfacli.core.batch import PairBatch, every_row
+from wfacli.core.route import Route
 from wfacli.engines.extend_auto import ExtendWhereSooner
 from wfacli.errors import DeviceError
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import tuning
-from wfacli.plan.dispatch import Route
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

@@ -11,6 +11,7 @@ from tests.oracles import EDIT
 from wfacli._native import Aligner, CancelFlag, instruction_sets
 from wfacli.config import Limits
 from wfacli.core.batch import Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import cpu as cpu_engine
 from wfacli.engines import threads as engine_threads
@@ -18,7 +19,6 @@ from wfacli.engines.cpu import CpuEngine, native_options
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 from wfacli.plan.forecast import DIFFERENCE, LINEAR, READS, TABLE
 
 COSTS = [EDIT, (4, 6, 2), (2, 3, 1), (5, 1, 7), (1, 1, 3), (7, 20, 1)]

@@ -25,14 +25,14 @@ from tests.distance.solvers import cpu_path, solved
 from wfacli import rungs, scored
 from wfacli.config import AlignSpec, Heuristics
 from wfacli.core.batch import Status
+from wfacli.core.route import Route
 from wfacli.engines.gpu import GpuEngine
 from wfacli.gpu.build.cache import Cache
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.kernels import catalogue, long_bits, long_path, long_wavefront, tiles
-from wfacli.gpu.kernels import families as kernels
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
-from wfacli.plan.dispatch import Route
+from wfacli.plan import families as kernels
 from wfacli.plan.rungs import banded as kernels_with_bands
 from wfacli.solve.base import Pair as LongPair
 from wfacli.solve.base import Solver

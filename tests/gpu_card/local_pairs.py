@@ -12,8 +12,8 @@ from wfacli.gpu.kernels.local import BUILDS, Build
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu.local import GpuLocal
-from wfacli.solve.local.run import Task
 from wfacli.solve.local.searches import OnCpu, Search
+from wfacli.solve.local.task import Task
 
 NO_RUNS = np.zeros((0, 3), np.int64)
 Answer = tuple[int, tuple[int, int, int, int], list[int]]

@@ -12,17 +12,18 @@ from wfacli.inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, 
 
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import PairBatch, PartialResult, Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_batch
 from wfacli.gpu.kernels import wfa
-from wfacli.gpu.kernels.families import plan_of
 from wfacli.gpu.kernels.plans import NO_BOUND, Shape
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import rungs
-from wfacli.plan.dispatch import Route, candidates
+from wfacli.plan.dispatch import candidates
 from wfacli.plan.estimate import with_estimates
+from wfacli.plan.families import plan_of
 from wfacli.plan.forecast import Forecast, on_gpu
 
 SEED = 72

@@ -9,12 +9,12 @@ from wfacli.inputs import Pair, copied
 
 from wfacli.config import Limits
 from wfacli.core.batch import PartialResult
+from wfacli.core.route import Route
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.kernels import sw, sw_guided
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

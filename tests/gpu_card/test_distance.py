@@ -15,11 +15,12 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.choose import Choice, Means
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
-from wfacli.solve.distance.run import DistanceRun, Watchers
+from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.gpu.bits import GpuBits
 from wfacli.solve.gpu.on_demand import any_card
 from wfacli.solve.gpu.path import WAYS, find_path
 from wfacli.solve.gpu.wavefront import GpuWavefront
+from wfacli.solve.watchers import Watchers
 
 pytestmark = pytest.mark.gpu
 

@@ -19,8 +19,8 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu.local import GpuLocal
 from wfacli.solve.local.found import Found
-from wfacli.solve.local.run import Task
 from wfacli.solve.local.searches import OnCpu
+from wfacli.solve.local.task import Task
 
 pytestmark = pytest.mark.gpu
 SCHEMES = {

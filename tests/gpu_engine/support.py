@@ -16,11 +16,11 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import mutated, sequence
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import AlignmentBatch, PairBatch, PartialResult
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 
 SEED = 31
 EDIT = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))

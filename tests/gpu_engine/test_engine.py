@@ -26,6 +26,7 @@ from wfacli.support import (
 from tests.emulation.driver import EmulatedDriver
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.hybrid import BothEngines
@@ -33,7 +34,6 @@ from wfacli.engines.rescue import align_batch
 from wfacli.gpu.runtime.arena import Arena
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 from wfacli.plan.estimate import with_estimates
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")

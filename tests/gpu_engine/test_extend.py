@@ -21,7 +21,9 @@ from tests.oracle_local import MODES
 from tests.pairgen import mutated, sequence
 from wfacli import cli
 from wfacli.config import Limits
+from wfacli.core import tuning
 from wfacli.core.batch import PairBatch, PartialResult
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import choice, extend_gpu
 from wfacli.engines.extend_auto import ExtendWhereSooner
@@ -31,8 +33,6 @@ from wfacli.errors import Cancelled, DeviceError
 from wfacli.gpu.kernels import sw
 from wfacli.gpu.runtime import sw_job
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import tuning
-from wfacli.plan.dispatch import Route
 from wfacli.run import extend as run_extend
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendSpec

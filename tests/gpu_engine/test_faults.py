@@ -27,6 +27,7 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from tests.engines.helpers import answers
 from wfacli.config import AlignSpec, Config, EngineName, Limits, Mode
 from wfacli.core.batch import AlignmentBatch, PairBatch, Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import choice, gpu
 from wfacli.engines.cpu import CpuEngine
@@ -35,7 +36,6 @@ from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu.runtime.device import IN_FLIGHT
-from wfacli.plan.dispatch import Route
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

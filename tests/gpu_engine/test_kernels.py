@@ -16,16 +16,17 @@ from tests.thorough import THOROUGH, one_of_each
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric
 from wfacli.core import cigar
 from wfacli.core.batch import Flag, PartialResult, Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
-from wfacli.gpu.kernels import families as kernels
 from wfacli.gpu.kernels import tiles, wfa
 from wfacli.io.read.memory import pairs_of
+from wfacli.plan import families as kernels
 from wfacli.plan import rungs
-from wfacli.plan.dispatch import Route, candidates
+from wfacli.plan.dispatch import candidates
 from wfacli.plan.estimate import with_estimates
 from wfacli.plan.forecast import GPU_KERNELS, Forecast, on_gpu
 

@@ -27,12 +27,12 @@ from wfacli.support import (
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.core.batch import PairBatch, Status
+from wfacli.core.route import Route
 from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
 from wfacli.gpu.runtime import staging
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.gpu.runtime.lending import Lender
-from wfacli.plan.dispatch import Route
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

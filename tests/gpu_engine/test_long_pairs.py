@@ -11,13 +11,13 @@ from wfacli.support import AFFINE, EDIT, assert_equal, batch_of, on_card, within
 
 from tests.pairgen import mutated, sequence
 from wfacli.config import AlignSpec, Limits
+from wfacli.core import tuning
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.plan import tuning
-from wfacli.plan.dispatch import Route
 
 LONG = 600  # letters
 

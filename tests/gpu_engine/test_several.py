@@ -14,13 +14,13 @@ from wfacli.test_command import align, assert_one_error, folder  # noqa: F401 (f
 from tests.cli.support import table
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.core.batch import Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import choice
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.multi_gpu import SeveralGpus
 from wfacli.engines.parts import overlaid
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-from wfacli.plan.dispatch import Route
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

@@ -10,19 +10,20 @@ import pytest
 
 from tests import pairgen
 from tests.emulation.driver import EmulatedDriver, leaks
+from wfacli.core import tuning
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels import local as sizes
-from wfacli.plan import tuning
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.base import Pair
-from wfacli.solve.distance.checkpoint import Checkpoint, Identity
-from wfacli.solve.distance.run import Watchers
+from wfacli.solve.checkpoint import Checkpoint, Identity
 from wfacli.solve.gpu import local as gpu_local
 from wfacli.solve.gpu.local_walk import Walk
 from wfacli.solve.gpu.on_demand import CardOnDemand
 from wfacli.solve.local import searches
-from wfacli.solve.local.run import LocalRun, Task
+from wfacli.solve.local.run import LocalRun
 from wfacli.solve.local.searches import OnCard
+from wfacli.solve.local.task import Task
+from wfacli.solve.watchers import Watchers
 
 PLAIN = Scheme.of_scores(2, 4, 4, 2)
 

@@ -9,8 +9,9 @@ from wfacli.test_local_solver import best, text
 from tests import oracle_local, pairgen
 from wfacli.errors import UsageError
 from wfacli.scoring.scheme import Scheme
-from wfacli.solve.distance.run import Watchers
-from wfacli.solve.local.run import LocalRun, Task
+from wfacli.solve.local.run import LocalRun
+from wfacli.solve.local.task import Task
+from wfacli.solve.watchers import Watchers
 
 NEVER = -(10**9)
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.support import assert_failure, assert_success, environment, random_letters, run
 from wfacli.errors import InputError
+from wfacli.io.mapper.swapped import check_order
 from wfacli.io.read.sources import Source
-from wfacli.io.read.swapped import check_order
 
 
 def written(path: Path, lengths: list[int], fastq: bool = False) -> Source:

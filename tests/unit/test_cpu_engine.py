@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.route import Route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import Route
 from wfacli.plan.forecast import DIFFERENCE
 
 

@@ -13,10 +13,11 @@ from tests.engines.agreement import SCHEMES, spec_for
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
 from wfacli.core.batch import Flag, Status
+from wfacli.core.route import Route
 from wfacli.engines.cpu import native_options
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import dispatch, forecast
-from wfacli.plan.dispatch import Route, route
+from wfacli.plan.dispatch import route
 from wfacli.plan.estimate import with_estimates
 from wfacli.plan.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, GOTOH, INSIDE, LINEAR, READS, STRIPES, TABLE
 from wfacli.plan.retry import after, next_rung

@@ -10,9 +10,10 @@ import pytest
 from tests.engines.agreement import AMPLE, SCHEMES, spec_for
 from wfacli._native import Forecaster, estimate_edits, instruction_set
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
+from wfacli.core import tuning
 from wfacli.core.batch import PairBatch, Records
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import dispatch, forecast, tuning
+from wfacli.plan import dispatch, forecast
 from wfacli.plan.dispatch import best_for_all, candidates, route
 from wfacli.plan.estimate import with_estimates
 from wfacli.plan.forecast import (

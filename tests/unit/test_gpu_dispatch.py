@@ -12,14 +12,16 @@ import pytest
 
 from tests.engines.agreement import SCHEMES, spec_for
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
+from wfacli.core import tuning
 from wfacli.core.batch import Flag, Status
+from wfacli.core.route import Route
 from wfacli.gpu.kernels import dp, tiles, wfa
 from wfacli.gpu.kernels.catalogue import ROWS
-from wfacli.gpu.kernels.families import plan_of, serves
 from wfacli.gpu.kernels.plans import NO_BOUND, Shape
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import forecast, jobs, rungs, tuning
-from wfacli.plan.dispatch import Route, candidates, few_and_short, route
+from wfacli.plan import forecast, jobs, rungs
+from wfacli.plan.dispatch import candidates, few_and_short, route
+from wfacli.plan.families import plan_of, serves
 from wfacli.plan.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
 from wfacli.plan.offers import Sample, reached
 from wfacli.plan.retry import after as further

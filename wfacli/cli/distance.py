@@ -12,7 +12,7 @@ from ..core.cores import usable_cores
 from ..dotplot import format_of
 from ..errors import UsageError
 from ..io.write.output import Output
-from ..solve.distance.checkpoint import Checkpoint, Identity
+from ..solve.checkpoint import Checkpoint, Identity
 from ..solve.distance.choose import Choice, Means
 from ..solve.distance.deliver import Delivery, Form, form_of
 from ..solve.distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts

@@ -9,8 +9,9 @@ import typer
 
 from ..dotplot import PictureFormat, format_of
 from ..dotplot.density import MOST_SIZE
+from ..dotplot.draw import write
 from ..dotplot.paths import read_blocks
-from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, picture_of, usual_size, write
+from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, picture_of, usual_size
 from ..dotplot.sequences import Axis, read_records, read_text
 from ..errors import UsageError
 from ..io.read.reader import PairFiles

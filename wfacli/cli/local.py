@@ -8,22 +8,23 @@ from dataclasses import dataclass
 from .. import __version__
 from ..config import Ambiguous, EngineName
 from ..core.cores import usable_cores
+from ..dotplot.draw import write as write_picture
 from ..dotplot.paths import Block
 from ..dotplot.picture import format_of, picture_of, usual_size
-from ..dotplot.picture import write as write_picture
 from ..dotplot.sequences import Axis
 from ..errors import UsageError
 from ..io.write.output import Output, refuse_overwriting
 from ..scoring.scheme import Scheme
 from ..solve.base import Pair
-from ..solve.distance.checkpoint import Checkpoint, Identity
+from ..solve.checkpoint import Checkpoint, Identity
 from ..solve.distance.deliver import Form, one_of
 from ..solve.distance.inputs import Inputs
 from ..solve.distance.path import check_names
 from ..solve.local.inputs import codes_of, read_pair
 from ..solve.local.result import as_values
-from ..solve.local.run import LocalRun, Outcome, Task
+from ..solve.local.run import LocalRun, Outcome
 from ..solve.local.searches import OnCard, OnCpu, Searches
+from ..solve.local.task import Task
 from ..solve.local.writing import FORMS, write_alignments
 from .console import note
 from .distance_options import (

@@ -6,7 +6,8 @@ from ..core.stats import counted
 from ..solve.distance.inputs import Inputs
 from ..solve.local.found import Found
 from ..solve.local.result import gcups
-from ..solve.local.run import Outcome, Progress, Task
+from ..solve.local.run import Outcome, Progress
+from ..solve.local.task import Task
 from .distance_report import side_of
 from .standing import Standing, seconds
 

@@ -20,9 +20,9 @@ from ..config import EngineName
 from ..core.stats import Stats, peak_memory, versions
 from ..errors import Cancelled, UsageError
 from ..io.write.output import Output, is_standard_output, refuse_overwriting
-from ..solve.distance.checkpoint import Checkpoint, Saved
-from ..solve.distance.run import Watchers
+from ..solve.checkpoint import Checkpoint, Saved
 from ..solve.gpu.on_demand import CardOnDemand, any_card
+from ..solve.watchers import Watchers
 from .console import note, warning
 
 _EVERY = 120.0  # seconds

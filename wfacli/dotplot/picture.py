@@ -16,6 +16,7 @@ from ..core.batch import U32
 from ..errors import UsageError, WfacliError
 from ..io.write.output import Output
 from .density import Density, density
+from .draw import write
 from .paths import Block, Line, lines_of
 from .sequences import Axis
 
@@ -149,20 +150,6 @@ def picture_of(
     counted = density(query, target, k, size, literal)
     lines = lines_of(blocks, query, target, size, counted.literal, path)
     return Picture(query, target, counted, tuple(lines), size)
-
-
-def write(out: Output, picture: Picture, format_: PictureFormat) -> None:
-    """Draws the picture into a file. Raises OutputError."""
-    if format_ is PictureFormat.HTML:
-        from .page import page
-
-        drawn = page(picture)
-    else:
-        from .figure import figure
-
-        drawn = figure(picture, format_)
-    out.write(drawn)
-    out.finish()
 
 
 def _letters_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:

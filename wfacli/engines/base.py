@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..core.batch import U8, PairBatch, PartialResult
-from ..plan.dispatch import Route
+from ..core.route import Route
 
 
 class Engine(Protocol):

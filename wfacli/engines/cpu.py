@@ -6,11 +6,11 @@ from typing import Any
 
 from .._native import Aligner, AlignJob, AlignOptions
 from ..config import AlignSpec, Limits, Mode
+from ..core import tuning
 from ..core.batch import PairBatch, PartialResult
 from ..core.costs import UnitCosts
+from ..core.route import Route
 from ..core.stats import Stats
-from ..plan import tuning
-from ..plan.dispatch import Route
 from ..plan.forecast import (
     BITS,
     CAPPED,

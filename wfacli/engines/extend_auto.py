@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core import tuning
 from ..core.batch import U8, PairBatch, PartialResult
+from ..core.route import Route
 from ..errors import DeviceError
-from ..plan import tuning
-from ..plan.dispatch import Route
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 

@@ -9,9 +9,9 @@ import numpy as np
 from .._native import Extender, ExtendJob, ExtendOptions, foreign_letter
 from ..config import Limits
 from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, every_row
+from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import InputError
-from ..plan.dispatch import Route
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 from .threads import ThreadedEngine, letters_of

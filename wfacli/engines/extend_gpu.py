@@ -12,6 +12,7 @@ import numpy as np
 
 from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows
 from ..core.batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
+from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
 from ..gpu.kernels import sw, sw_guided
@@ -22,7 +23,6 @@ from ..gpu.runtime.job import Answers, Staged
 from ..gpu.runtime.lending import Lender
 from ..gpu.runtime.staging import Outbox, Staging
 from ..gpu.runtime.sw_job import SwJob, least_workspace, needs, operations
-from ..plan.dispatch import Route
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 

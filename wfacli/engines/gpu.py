@@ -14,16 +14,16 @@ from .._native import letter_codes, rows_summary, stage_columns, stage_rows, uns
 from ..config import AlignSpec, Ambiguous
 from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..core.costs import UnitCosts
+from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
-from ..gpu.kernels.families import plan_of, serves
 from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
 from ..gpu.runtime.device import IN_FLIGHT, Device
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.job import AlignJob, Answers, Staged
 from ..gpu.runtime.lending import Lender
 from ..gpu.runtime.staging import Outbox, Staging
-from ..plan.dispatch import Route
+from ..plan.families import plan_of, serves
 from .long import LongPairs
 
 _SHARE = 0.5  # of the card's free memory

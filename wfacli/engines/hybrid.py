@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.batch import I32, U8, PairBatch, PartialResult, join
+from ..core.route import Route
 from ..errors import DeviceError
-from ..plan.dispatch import Route, few_and_short
+from ..plan.dispatch import few_and_short
 from ..plan.forecast import on_gpu
 from .base import Engine
 from .long import LongPairs

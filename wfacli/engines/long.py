@@ -10,11 +10,12 @@ import numpy as np
 
 from .._native import estimate_long
 from ..config import AlignSpec, Limits
+from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, PartialResult, Status
 from ..core.cigar import OPERATIONS
 from ..errors import Cancelled, DeviceError
-from ..gpu.runtime.driver import Card, Driver
-from ..plan import tuning
+from ..gpu.kernels.properties import Card
+from ..gpu.runtime.driver import Driver
 from ..plan.forecast import CAPPED, LINEAR, STRIPES, Forecast, is_edit
 from ..solve.base import Pair, Solver
 from ..solve.gpu import bits as gpu_bits

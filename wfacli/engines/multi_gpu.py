@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.batch import U8, PairBatch, PartialResult, Status
+from ..core.route import Route
 from ..errors import DeviceError
-from ..plan.dispatch import Route
 from .gpu import GpuEngine
 from .long import LongPairs
 from .parts import overlaid

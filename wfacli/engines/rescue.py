@@ -11,8 +11,9 @@ import numpy as np
 
 from ..config import AlignSpec, Limits
 from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status
+from ..core.route import Route
 from ..core.stats import Stats
-from ..plan.dispatch import Route, route
+from ..plan.dispatch import route
 from ..plan.estimate import with_estimates
 from ..plan.forecast import KERNELS, on_gpu
 from ..plan.reasons import reasons

@@ -11,8 +11,9 @@ import numpy as np
 from .._native import OneByOne, OnePair
 from ..config import AlignSpec, Limits, Mode
 from ..core.batch import NO_SCORE, PairBatch, Records, Status
+from ..core.route import Route
 from ..io.read.memory import in_one_piece, pairs_of
-from ..plan.dispatch import MEDIUM, Route, candidates
+from ..plan.dispatch import MEDIUM, candidates
 from ..plan.dispatch import route as first_routes
 from ..plan.estimate import with_estimates
 from ..plan.forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside, steep_extension

@@ -14,9 +14,9 @@ import numpy as np
 
 from .._native import CancelFlag
 from ..core.batch import U8, PairBatch, PartialResult, Status
+from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled
-from ..plan.dispatch import Route
 
 # Letters of a part of a shared route, which one thread aligns without a pause: few enough for all to end together, and
 # enough for kernels that take many short pairs at a time.

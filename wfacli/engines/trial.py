@@ -10,8 +10,9 @@ import numpy as np
 
 from ..config import AlignSpec
 from ..core.batch import PairBatch, PartialResult, Status
+from ..core.route import Route
 from ..io.read.memory import pairs_of
-from ..plan.dispatch import Route, banded
+from ..plan.dispatch import banded
 from ..plan.forecast import TABLE
 from .base import Engine
 

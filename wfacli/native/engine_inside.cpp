@@ -29,7 +29,7 @@ EditRange range_of(const Costs& c) {
 bool by_edits(const Costs& c) { return c.mismatch == 1 && c.linear() && c.gap[0].extend == 1; }
 
 // Whether a wavefront takes less for a window than dynamic programming in a band, by about what both take (in
-// microseconds, as wfacli/plan/tuning.py has it): it does where edits are so few, for the query's letters.
+// microseconds, as wfacli/core/tuning.py has it): it does where edits are so few, for the query's letters.
 bool few_edits(const KernelTask& t) {
   const double cost = t.estimate, diagonals = t.target_len - t.query_len;
   const double cell = t.costs.linear() ? 0.0018 : 0.00042 * (1 + 2 * t.costs.pieces);

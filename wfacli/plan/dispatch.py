@@ -1,19 +1,19 @@
 """Which kernel a pair goes to, and where it goes when that kernel gives up. Pure functions of columns.
 
 Every kernel writes the same alignment, so a choice is only a matter of time: of the kernels that can align a pair,
-the one whose model (wfacli.plan.tuning) promises the least.
+the one whose model (wfacli.core.tuning) promises the least.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._native import estimate_edits
 from ..config import AlignSpec, Ambiguous, Limits
+from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, every_row, is_every_row
-from . import jobs, rungs, tuning
+from ..core.route import Route
+from . import jobs, rungs
 from .forecast import (
     BITS,
     CAPPED,
@@ -47,29 +47,6 @@ MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where
 ALL_EDITS, _MANY = 10_000, 400  # edits of 10,000 letters
 _FEW, _LETTERS, _LONGEST = 256, 64_000, 1_000  # rows, letters of all and of the longest: 2 ms of a thread at most
 _TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a card ends
-
-
-@dataclass(frozen=True)
-class Route:
-    """Rows of a batch (i32[m]) and the kernel that they go to.
-
-    Attributes:
-        rows: which.
-        kernel: its name.
-        cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
-        bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
-        spoke: i32[k], the rows by whose expected times it was chosen; None: its own; empty: a rule chose it.
-        jobs: kernels of the GPU that were compared for it, and microseconds a pair with each; see jobs.Job.
-    """
-
-    rows: I32
-    kernel: str
-    cut: int = 0
-    again: bool = False
-    bands: I32 | None = None
-    spoke: I32 | None = None
-    jobs: tuple[tuple[str, float], ...] = ()
 
 
 def route(

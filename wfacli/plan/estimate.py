@@ -9,9 +9,10 @@ import numpy as np
 
 from .._native import estimate_edits, survey
 from ..config import AlignSpec, Limits, Mode
+from ..core import tuning
 from ..core.batch import I32, Extent, PairBatch, every_row
 from ..core.cores import usable_cores
-from . import jobs, tuning
+from . import jobs
 from .dispatch import ALL_EDITS, MEDIUM, SAMPLE, best_for_all, speaks_for_all
 from .forecast import free_in_target, is_edit, plainly_global, surely_inside, weights
 

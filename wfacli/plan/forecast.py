@@ -1,4 +1,4 @@
-"""What kernels there are, and how long each of them will take for a pair, by the models of wfacli.plan.tuning."""
+"""What kernels there are, and how long each of them will take for a pair, by the models of wfacli.core.tuning."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from .._native import Forecaster, instruction_set
 from ..config import AlignSpec, Ambiguous, Limits, Metric, Mode
+from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, every_row
 from ..core.costs import UnitCosts
 from ..gpu.kernels.plans import NO_BOUND
-from . import rungs, tuning
+from . import rungs
 
 BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs a vector
 STRIPES = "stripes"  # bit-parallel, one pair over all lanes

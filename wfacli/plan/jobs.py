@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..config import AlignSpec, Limits
+from ..core import tuning
 from ..core.batch import I32, PairBatch
-from . import rungs, tuning
+from . import rungs
 from .forecast import F64
 from .offers import Offers, Sample, likely_some
 

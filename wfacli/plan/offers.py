@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..config import AlignSpec, Limits
+from ..core import tuning
 from ..core.batch import I32, PairBatch, every_row
 from ..gpu.kernels import dp, tiles, wfa
-from . import rungs, tuning
+from . import rungs
 from .forecast import F64, Forecast, Units, is_edit
 
 _STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # by which samples are alike

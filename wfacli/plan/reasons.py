@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..config import AlignSpec, Limits
+from ..core import tuning
 from ..core.batch import I32, PairBatch
-from . import tuning
-from .dispatch import Route, candidates, promised
+from ..core.route import Route
+from .dispatch import candidates, promised
 from .forecast import F64, Forecast, Promise, forecaster, free_in_target
 
 

@@ -7,9 +7,11 @@ import dataclasses
 import numpy as np
 
 from ..config import AlignSpec, Limits
+from ..core import tuning
 from ..core.batch import I32, U8, PairBatch, Status, every_row
-from . import jobs, rungs, tuning
-from .dispatch import Route, dense_kernel, few_and_short, for_card, raised, whole_matrix, with_many_estimates
+from ..core.route import Route
+from . import jobs, rungs
+from .dispatch import dense_kernel, few_and_short, for_card, raised, whole_matrix, with_many_estimates
 from .forecast import (
     BITS,
     CAPPED,

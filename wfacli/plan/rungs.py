@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ..core import tuning
 from ..core.batch import I32, I64
 from ..gpu.kernels import catalogue, dp, tiles, wfa
 from ..gpu.kernels.plans import NO_BOUND
-from . import tuning
 
 PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]

@@ -21,7 +21,7 @@ from ...errors import DeviceError
 from . import sources
 from .cache import Cache, read
 from ..kernels.catalogue import Row
-from ..runtime.occupancy import capability
+from ..kernels.occupancy import capability
 
 OLDEST = "sm_80"  # the kernels need its warp reductions
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # what a package ships machine code for

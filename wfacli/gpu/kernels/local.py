@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...core import tuning
 from ...core.batch import U8
-from ...plan import tuning
 
 # Rows of the catalogue: where a path can come from, where it is believed to, and cells of kept rows.
 CONES, TOPS, WINDOWS, CONE_THREADS = "local-cones", "local-tops", "local-windows", 256

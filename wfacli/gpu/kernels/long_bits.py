@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ...plan import tuning
+from ...core import tuning
 
 THREADS = 128  # a block: a warp for each scheduler of a multiprocessor, which has one block
 WARPS = THREADS // 32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...core import tuning
 from ...errors import OutOfDeviceMemory
-from ...plan import tuning
 from . import long_bits, long_wavefront
 from .layout import padded
 from .long_bits import Band, Shape

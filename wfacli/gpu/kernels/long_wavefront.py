@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...plan import tuning
+from ...core import tuning
 
 PAD_ROWS = 32  # of letters that can be read before and after a sequence (cuda/common/planes.cuh)
 LETTERS_OF_A_ROW = 32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..runtime.driver import Card
 from . import catalogue
+from .properties import Card
 
 NO_BOUND = (1 << 30) - 1  # on costs
 

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from ...errors import DeviceError, OutOfDeviceMemory
 from ..build.compiler import OLDEST, Compiler
 from ..kernels.catalogue import Row
-from .driver import Bytes, Card, Event, Kernel, Memory, Stream
-from .occupancy import capability, resident_blocks
+from ..kernels.occupancy import capability, resident_blocks
+from ..kernels.properties import Card
+from .driver import Bytes, Event, Kernel, Memory, Stream
 
 _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
 _NON_BLOCKING = 1  # streams that do not wait for the default one

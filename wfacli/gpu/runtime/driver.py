@@ -14,33 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels.catalogue import Row
+from ..kernels.properties import Card
 
 Bytes = npt.NDArray[np.uint8]
 Stream = Any  # opaque
 Event = Any  # opaque
-
-
-@dataclass(frozen=True)
-class Card:
-    """A card.
-
-    Attributes:
-        arch: as compilers name it, "sm_90".
-        shared_per_block: most shared memory that a block may ask for, bytes, static and dynamic together.
-        shared_per_multiprocessor: bytes.
-        memory_total: bytes.
-        driver_version: as NVIDIA numbers what its driver supports, "13.0".
-        bus: its PCI address, "" where there is none; what tells cards of one machine apart, whoever counts them.
-    """
-
-    name: str
-    arch: str
-    multiprocessors: int
-    shared_per_block: int
-    shared_per_multiprocessor: int
-    memory_total: int
-    driver_version: str
-    bus: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ import numpy as np
 
 from ...errors import InputError, UsageError, WfacliError
 from ..read.sources import Source
-from ..read.swapped import check_order, short_reads
 from ..write.python_child import python_command
 from .bam_reads import BamReads
 from .doubled import Doubled
 from .mapped import MappedFiles
 from .presets import PAIRING, check_preset
 from .process import Process
+from .swapped import check_order, short_reads
 
 _BY_MAPPY = """
 from wfacli.errors import WfacliError

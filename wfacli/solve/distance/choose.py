@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...config import EngineName
+from ...core import tuning
 from ...errors import DeviceError, UsageError
-from ...plan import tuning
 from ..base import Pair
-from ..gpu.on_demand import ON_CARD
 from .algorithm import Algorithm, Means
 from .cpu import CpuBits, CpuWavefront, forecast
+from .on_gpu import ON_CARD
 
 __all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means"]
 

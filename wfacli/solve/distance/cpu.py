@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from ... import _native
-from ...plan import tuning
+from ...core import tuning
 from ..base import Pair, Position, State
 
 

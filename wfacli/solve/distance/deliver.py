@@ -10,9 +10,9 @@ from typing import Any
 
 from ... import dotplot
 from ...config import Format
+from ...dotplot.draw import write as write_picture
 from ...dotplot.paths import Block, read_blocks
 from ...dotplot.picture import picture_of, refuse_picture, usual_size
-from ...dotplot.picture import write as write_picture
 from ...dotplot.sequences import Axis
 from ...errors import OutputError, UsageError, WfacliError
 from ...io.write.output import Output, compressor_of

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._native import check_batch
 from ...config import AlignSpec, Ambiguous, Config, Format, Limits, Metric, OutputSpec, Penalties
+from ...core import tuning
 from ...core.batch import U32, AlignmentBatch, PairBatch, Status
 from ...core.stats import Stats
 from ...engines.cpu import CpuEngine, native_options
@@ -20,7 +21,6 @@ from ...io.read.names import with_sam_names
 from ...io.write.format import Formatter
 from ...io.write.header import header_around
 from ...io.write.output import Output
-from ...plan import tuning
 from ...plan.forecast import CPU_KERNELS, TABLE, Forecast
 from ..gpu.on_demand import CardOnDemand
 from ..gpu.path import find_path, forecast

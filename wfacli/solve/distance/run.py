@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from ...config import EngineName
 from ...core.stats import counted
 from ...errors import Cancelled, DeviceError, InputError, OutputError
 from ..base import Pair, Position, Solver, State
-from .checkpoint import Checkpoint, Saved, no_state
+from ..checkpoint import Checkpoint, Saved, no_state
+from ..facts import listed, number, optional, record, text, truth, whole
+from ..watchers import Watchers
 from .choose import Algorithm, Choice
-from .facts import listed, number, optional, record, text, truth, whole
 
 _DECIDED_BY_LENGTHS = "lengths"  # the algorithm of pairs that need none
 _SURE = 2  # slices that a wavefront must have run before its growth says anything
@@ -106,23 +106,6 @@ class Progress:
     rest: float | None = None
     algorithm: str = ""
     done: bool = False
-
-
-@dataclass
-class Watchers:
-    """Who is told what happens.
-
-    Attributes:
-        note: gets what only some want to know.
-        warn: gets what everybody should.
-        stop: asked between two slices whether to stop.
-        clock: seconds.
-    """
-
-    note: Callable[[str], None] = field(default=lambda _: None)
-    warn: Callable[[str], None] = field(default=lambda _: None)
-    stop: Callable[[], bool] = field(default=lambda: False)
-    clock: Callable[[], float] = time.perf_counter
 
 
 class DistanceRun:

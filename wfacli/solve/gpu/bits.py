@@ -11,14 +11,15 @@ import contextlib
 import numpy as np
 import numpy.typing as npt
 
+from ...core import tuning
 from ...errors import DeviceError
 from ...gpu.kernels import long_bits as sizes
 from ...gpu.kernels.catalogue import ROWS
 from ...gpu.kernels.long_bits import Band, Shape
 from ...gpu.kernels.long_wavefront import PAD_ROWS
-from ...gpu.runtime.driver import Bytes, Card, Driver, Memory
+from ...gpu.kernels.properties import Card
+from ...gpu.runtime.driver import Bytes, Driver, Memory
 from ...gpu.runtime.task import LONG_BITS_TASK
-from ...plan import tuning
 from ..base import Letters, Pair, Position, State
 from .letters import Uploader
 

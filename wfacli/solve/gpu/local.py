@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..._native import LocalWalk
 from ...config import EngineName
+from ...core import tuning
 from ...core.batch import I32, I64, U8, U32
 from ...errors import DeviceError
 from ...gpu.kernels import local as sizes
@@ -24,7 +25,6 @@ from ...gpu.kernels.catalogue import ROWS, Row
 from ...gpu.kernels.local import Build, Scores
 from ...gpu.runtime.driver import Bytes, Driver, Memory
 from ...gpu.runtime.task import LOCAL_CONE, LOCAL_CONES_TASK, LOCAL_PLACE, LOCAL_TASK
-from ...plan import tuning
 from ...scoring.scheme import Scheme
 from .local_walk import Walk, unpacked
 

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable
 
-from ...config import EngineName
 from ...errors import DeviceError
 from ...gpu.build.compiler import Compiler
 from ...gpu.runtime.cuda_driver import CudaDriver
 from ...gpu.runtime.driver import Driver
-from ...plan import tuning
-from ..base import Pair, Solver
-from ..distance import handover
-from ..distance.algorithm import Algorithm, Means
-from . import bits as gpu_bits
-from . import wavefront as gpu_wavefront
 
 
 class CardOnDemand:
@@ -78,47 +70,3 @@ def any_card(tell: Callable[[str], None]) -> CardOnDemand:
             tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
 
     return CardOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))
-
-
-def _driver(means: Means) -> Driver:
-    if means.card is None:
-        raise DeviceError("there is no card")
-    return means.card.driver()
-
-
-def _wavefront(pair: Pair, most: int | None, means: Means) -> Solver:
-    return gpu_wavefront.GpuWavefront(_driver(means), pair, most)
-
-
-def _bits(pair: Pair, most: int | None, means: Means) -> Solver:
-    likely = None if means.likely is None else int(tuning.GPU_BITS_MARGIN * means.likely)
-    return gpu_bits.GpuBits(_driver(means), pair, most, likely)
-
-
-def _wavefront_seconds(pair: Pair, edits: float, means: Means) -> float:
-    planes = 32 if pair.query.itemsize > 1 else 2 if pair.plain else 8
-    return gpu_wavefront.forecast(_driver(means).card, _lengths(pair), int(edits), planes)
-
-
-def _bits_seconds(pair: Pair, edits: float, means: Means) -> float:
-    if pair.query.itemsize > 1:
-        return math.inf
-    return gpu_bits.forecast(_driver(means).card, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
-
-
-def _lengths(pair: Pair) -> tuple[int, int]:
-    return len(pair.query), len(pair.target)
-
-
-ON_CARD: tuple[Algorithm, ...] = (
-    Algorithm(
-        "gpu-wavefront",
-        "wavefront",
-        EngineName.GPU,
-        _wavefront,
-        _wavefront_seconds,
-        slice=0.03,
-        on_cpu=handover.wavefront_on_cpu,
-    ),
-    Algorithm("gpu-bits", "bits", EngineName.GPU, _bits, _bits_seconds, slice=0.5),
-)

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from ...core.batch import U32
 from ...gpu.kernels import long_path as sizes
-from ...gpu.runtime.driver import Card, Driver
+from ...gpu.kernels.properties import Card
+from ...gpu.runtime.driver import Driver
 from ..base import Pair
 from . import path_fronts as gpu_path_fronts
 from . import path_stripes as gpu_path_stripes

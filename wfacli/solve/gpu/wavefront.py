@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...core import tuning
 from ...gpu.kernels import long_wavefront as sizes
 from ...gpu.kernels.long_wavefront import Launch, Shape, Tiles
-from ...gpu.runtime.driver import Card, Driver, Event
-from ...plan import tuning
+from ...gpu.kernels.properties import Card
+from ...gpu.runtime.driver import Driver, Event
 from ..base import Pair, Position, State
 from .fronts import ROOMS, CardFronts, Fronts
 

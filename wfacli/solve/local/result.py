@@ -6,7 +6,8 @@ from typing import Any
 
 from ..distance.inputs import Inputs
 from .found import Found
-from .run import Outcome, Task
+from .run import Outcome
+from .task import Task
 
 
 def gcups(inputs: Inputs, outcome: Outcome) -> float | None:

@@ -7,45 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...core.batch import U8
 from ...errors import Cancelled, DeviceError, InputError, InternalError, OutputError, UsageError
-from ...scoring.scheme import Scheme
 from ..base import State
-from ..distance.checkpoint import Checkpoint, Saved, no_state
-from ..distance.facts import listed, number, record, row, whole
-from ..distance.run import Watchers
+from ..checkpoint import Checkpoint, Saved, no_state
+from ..facts import listed, number, record, row, whole
+from ..watchers import Watchers
 from .found import Found
 from .searches import GPU, OnCpu, Search, Searches
+from .task import Task
 
 _SLICE = 0.25  # seconds between two looks
 _SOLVER = "strips-by-last"  # of equally good beginnings the last one
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be found.
-
-    Attributes:
-        query, target: u8, codes of the scheme.
-        scheme: scores of letters, costs of gaps.
-        top: how many alignments, at most: each the best of those that align no two letters which one before it aligns
-            with one another (M. Waterman and M. Eggert, J. Mol. Biol. 1987).
-        score_only: only the best one's score and beginning.
-        threads: of the CPU.
-        memory: bytes of rows that are kept for the way back.
-    """
-
-    query: U8
-    target: U8
-    scheme: Scheme
-    top: int = 1
-    score_only: bool = False
-    threads: int = 1
-    memory: int = 1 << 30
-
-    def __post_init__(self) -> None:
-        if self.top > 1 and self.score_only:
-            raise UsageError("--top needs alignments, which --score-only leaves out")
 
 
 @dataclass(frozen=True)

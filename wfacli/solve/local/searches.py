@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from ..._native import LocalSolver
 from ...config import EngineName
+from ...core import tuning
 from ...core.batch import I64, U32
 from ...errors import DeviceError
 from ...gpu.kernels import local as sizes
-from ...plan import tuning
 from ..gpu.local import GpuLocal, NotForCards
 from ..gpu.on_demand import CardOnDemand
 
 if TYPE_CHECKING:
-    from .run import Task
+    from .task import Task
 
 CPU, GPU = EngineName.CPU.value, EngineName.GPU.value
 _CARD = 132  # multiprocessors of the card that is thought of before one is open

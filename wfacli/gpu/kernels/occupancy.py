@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .driver import Card
+from .properties import Card
 
 _WARP = 32
 _REGISTERS = 65536  # of a multiprocessor

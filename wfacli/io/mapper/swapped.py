@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...errors import InputError
-from ..mapper.presets import ASSEMBLIES, OVERLAPS
-from .reader import alignment_format
-from .sources import Source
+from ..read.reader import alignment_format
+from ..read.sources import Source
+from .presets import ASSEMBLIES, OVERLAPS
 
 _HEAD = 1 << 20  # bytes; no usual read fills it, while of a reference the first sequence often does
 _TIMES = 10  # as long as any read: surely a reference

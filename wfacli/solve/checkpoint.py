@@ -16,9 +16,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError, OutputError
-from ...io.write.temporary import new_beside, remove_left
-from ..base import Letters, Pair, State
+from ..errors import InputError, OutputError
+from ..io.write.temporary import new_beside, remove_left
+from .base import Letters, Pair, State
 from .facts import listed, optional, record, row, text, whole
 
 VERSION = 1
