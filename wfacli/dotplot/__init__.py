@@ -4,6 +4,7 @@
 >>> dotplot.save("plot.html", query, target, ("a", "b"), cigar)  # doctest: +SKIP
 """
 
-from .picture import PictureFormat, format_of, save
+from .draw import save
+from .picture import PictureFormat, format_of
 
 __all__ = ["PictureFormat", "format_of", "save"]

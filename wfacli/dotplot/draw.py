@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.batch import U32
 from ..io.write.output import Output
-from .picture import Picture, PictureFormat
+from .paths import Block
+from .picture import Picture, PictureFormat, format_of, picture_of, usual_size
+from .sequences import Axis
 
 
 def write(out: Output, picture: Picture, format_: PictureFormat) -> None:
@@ -18,3 +27,65 @@ def write(out: Output, picture: Picture, format_: PictureFormat) -> None:
         drawn = figure(picture, format_)
     out.write(drawn)
     out.finish()
+
+
+_Sequence = str | bytes | bytearray | npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
+
+
+def _letters_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:
+    """As an array. Raises TypeError."""
+    if isinstance(sequence, str):
+        sequence = sequence.encode()
+    letters: Any = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
+    if not isinstance(letters, np.ndarray) or letters.ndim != 1 or letters.dtype not in (np.uint8, np.uint32):
+        kind = f"{letters.dtype}" if isinstance(letters, np.ndarray) else type(letters).__name__
+        raise TypeError(f"the {what} is letters, as str, bytes, u8[n] or u32[n], not {kind}")
+    contiguous: npt.NDArray[np.uint8] = np.ascontiguousarray(letters)
+    return contiguous
+
+
+def save(
+    out_file: str | os.PathLike[str],
+    query: _Sequence,
+    target: _Sequence,
+    names: tuple[str, str] = ("query", "target"),
+    cigar: U32 | None = None,
+    *,
+    k: int | None = None,
+    size: int | None = None,
+    literal: bool = False,
+) -> Picture:
+    """Draws two sequences and the path of their global alignment into a .png, .svg, .pdf or .html file.
+
+    Args:
+        out_file: where to; the suffix says what is written.
+        query: letters, as str, bytes or u8[m]; or u32[m], which are literal.
+        target: likewise; u32[n] where the query is u32.
+        names: what the axes are called.
+        cigar: u32[...] in BAM's packing, from both beginnings to both ends; None for the density alone.
+        k: letters of a match; None for what suits the length.
+        size: pixels of the longer side; None for 1,000, or 2,000 in HTML.
+        literal: every letter matches itself, on one strand; else nucleotides in either case, and both strands.
+
+    Returns:
+        What was drawn.
+
+    Raises:
+        TypeError: at what are no letters.
+        UsageError: at a suffix, k or size that makes no sense.
+        InputError: where the CIGAR is of other sequences.
+        OutputError: where the file cannot be written.
+        WfacliError: where matplotlib is missing (HTML needs none).
+    """
+    path = os.fspath(out_file)
+    format_ = format_of(path)
+    axes = Axis.of(_letters_of(query, "query"), names[0]), Axis.of(_letters_of(target, "target"), names[1])
+    blocks = [] if cigar is None else [Block((0, len(axes[0])), (0, len(axes[1])), cigar=cigar)]
+    picture = picture_of(*axes, blocks, k=k, size=size or usual_size(format_), literal=literal)
+    out = Output(path)
+    try:
+        write(out, picture, format_)
+    except BaseException:
+        out.abandon()
+        raise
+    return picture
