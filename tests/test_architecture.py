@@ -23,7 +23,8 @@ ROOMS = """
     gpu.build plan
     gpu.runtime
     solve.base
-    solve.checkpoint solve.facts solve.watchers
+    solve.facts solve.watchers
+    solve.checkpoint
     solve.gpu
     engines
     run dotplot

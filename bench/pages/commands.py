@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wfacli.text import Report, Rows, Wins, number
+from .text import Report, Rows, Wins, number
 
 
 def api(report: Report) -> Rows:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wfacli.text import Report, Rows, Wins
-
-from wfacli import batches, commands, single
+from . import batches, commands, single
+from .text import Report, Rows, Wins
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wfacli.text import Report
+from .text import Report
 
 RESULTS = Path(__file__).parents[1] / "results"
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from wfacli.layout import Figure
+from .layout import Figure
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6b7280")
 _MARKS = ("o", "s", "D", "^", "v", "P", "X")

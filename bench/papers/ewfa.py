@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from pages.batches import kernel_seconds
 from pages.text import number
-from wfacli.found import Results
-from wfacli.layout import NOT_READ, Figure, Paper, Part, ours
+
+from .found import Results
+from .layout import NOT_READ, Figure, Paper, Part, ours
 
 _COUNT = 10_000_000  # pairs of its tables
 ERRORS = ("2%", "5%", "10%")

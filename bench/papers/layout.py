@@ -7,7 +7,8 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from pages.text import Rows, line, number
-from wfacli.found import MISSING
+
+from .found import MISSING
 
 LOOK = 1  # of the drawings: another number makes all of them anew
 NOT_READ = "–"  # of a paper's number that is not in its text

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pages.text import Report, number
-from wfacli.found import Results
-from wfacli.layout import NOT_READ, Figure, Paper, Part, ours
+
+from .found import Results
+from .layout import NOT_READ, Figure, Paper, Part, ours
 
 NONE = "none"
 _SCALED = re.compile(r"(random \d+|planted .*|simulated .*) ?Mb.*")  # pairs of distance_scale.py

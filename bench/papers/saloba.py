@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pages.text import Report, number
-from wfacli.found import Missed, Results
-from wfacli.layout import Figure, Paper, Part, ours, theirs
+
+from .found import Missed, Results
+from .layout import Figure, Paper, Part, ours, theirs
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 _CALL = 5000  # pairs of a call of its kernels

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pages.text import number
-from wfacli.found import MISSING, Missed, Results
-from wfacli.layout import NOT_READ, Figure, Paper, Part, ours
+
+from .found import MISSING, Missed, Results
+from .layout import NOT_READ, Figure, Paper, Part, ours
 
 RATE = 7.1  # GCUPS of StripedScore
 TIMES = {

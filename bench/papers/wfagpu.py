@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pages.text import number
-from wfacli.found import MISSING, NO_PEER, NO_SET, Results
-from wfacli.layout import Figure, Paper, Part, ours, theirs
+
+from .found import MISSING, NO_PEER, NO_SET, Results
+from .layout import Figure, Paper, Part, ours, theirs
 
 _M = 1_000_000
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from wfacli.verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
-from wfacli import ours, work
 from wfacli.core.batch import PairBatch
 from wfacli.core.cores import usable_cores
-from wfacli.native import Aligner
+
+from . import ours, work
+from .native import Aligner
+from .verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
 GIB = 1 << 30
 MOST_ROUNDS = 10  # times the repeats asked for, where a repeat is over in a moment

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from wfacli.distance_work import Work
-
 from wfacli._native import estimate_long
 from wfacli.core import tuning
 from wfacli.gpu.kernels.catalogue import ROWS
@@ -20,6 +18,8 @@ from wfacli.solve.gpu import bits as gpu_bits
 from wfacli.solve.gpu import wavefront as gpu_wavefront
 from wfacli.solve.gpu.bits import GpuBits
 from wfacli.solve.gpu.wavefront import GpuWavefront
+
+from .distance_work import Work
 
 SLICE = 0.25  # seconds that a solver works before anybody looks whether it takes too long
 

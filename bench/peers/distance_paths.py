@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from wfacli.distance_ours import Measured, NoAnswer, Rules
-from wfacli.distance_work import Work
 
 from wfacli._native import check_batch
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
@@ -15,6 +13,9 @@ from wfacli.engines.cpu import native_options
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.plan.forecast import TABLE
 from wfacli.solve.gpu.path import CardPath, find_path, forecast
+
+from .distance_ours import Measured, NoAnswer, Rules
+from .distance_work import Work
 
 NAME = "gpu-path"
 _SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL)

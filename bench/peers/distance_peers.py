@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from wfacli.build import RECIPES
-from wfacli.distance_ours import Measured, NoAnswer, Rules
-from wfacli.distance_work import Work, work_of
 
-from wfacli.native import Aligner
+from .build import RECIPES
+from .distance_ours import Measured, NoAnswer, Rules
+from .distance_work import Work, work_of
+from .native import Aligner
 
 _START = 60.0  # seconds for a process to begin and to read the pair
 _MEMORY = 0.75  # of the machine's that a peer may have

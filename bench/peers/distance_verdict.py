@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from wfacli.distance_ours import Measured, tcups
+from .distance_ours import Measured, tcups
 
 ENGINES = ("gpu", "cpu")
 _ESTIMATES = "gpu-bits"  # whose seconds have those of the estimate in them

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wfacli.contest import Task
-from wfacli.gpu_work import HEAD, Files
-from wfacli.verdict import Costs
+
+from .contest import Task
+from .gpu_work import HEAD, Files
+from .verdict import Costs
 
 _EWFA_MOST = 63  # edits; beyond, its answers are wrong
 _WFA_GPU_LONGEST = 32_767  # letters

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from wfacli.contest import PROBE, Task, bytes_needed
-from wfacli.gpu_binaries import Failed, Job, Tool
-from wfacli.gpu_work import Files, Pairs, in_slices
-from wfacli.ours import Engine, per_run
-from wfacli.threads import SLICES, Threads
-from wfacli.verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
 from wfacli.errors import WfacliError
+
+from .contest import PROBE, Task, bytes_needed
+from .gpu_binaries import Failed, Job, Tool
+from .gpu_work import Files, Pairs, in_slices
+from .ours import Engine, per_run
+from .threads import SLICES, Threads
+from .verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
 _SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
 _METRICS = {"wfa2": ("affine", "edit"), "quicked": ("edit",), "block-aligner": ("affine",)}

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from wfacli import work
 from wfacli.core.batch import U8, PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
+
+from . import work
 
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 _SEED = 1

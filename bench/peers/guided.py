@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wfacli.gpu_binaries import Failed
-from wfacli.verdict import Costs
 
 from wfacli.core.batch import PairBatch
+
+from .gpu_binaries import Failed
+from .verdict import Costs
 
 AGATHA_MOST = 32_767  # a score: 16 bits
 

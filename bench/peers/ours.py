@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wfacli.gpu_work import Files, Pairs
-from wfacli.verdict import Costs
-
 from wfacli.config import CPU_BATCH, AlignSpec, EngineName, Heuristics, Metric, Penalties
 from wfacli.core.batch import PairBatch
 from wfacli.measure.engine import Engine as MeasuredEngine
 from wfacli.run.align import shared_out
+
+from .gpu_work import Files, Pairs
+from .verdict import Costs
 
 EXACT = Heuristics()
 

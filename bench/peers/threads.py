@@ -9,10 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from wfacli.verdict import Costs
 
 from wfacli.core.batch import PairBatch
-from wfacli.native import Aligner
+
+from .native import Aligner
+from .verdict import Costs
 
 SLICES = 16  # a thread
 

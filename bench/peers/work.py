@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 from pairs import write_pairs
-from wfacli.build import CACHE
 
 from wfacli.core.batch import PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
+
+from .build import CACHE
 
 _SEED = 1
 _WHOLE_FILE = 1 << 62  # bases a batch: all of them in one

@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, fasta, fastq, random_pairs, run
 
 from wfacli import cli
+
+from .support import Result, fasta, fastq, random_pairs, run
 
 PAIRS = random_pairs(5)
 

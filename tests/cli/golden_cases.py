@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from wfacli.support import run
+from .support import run
 
 GOLDEN = Path(__file__).parent / "golden"
 

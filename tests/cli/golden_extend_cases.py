@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wfacli.golden_cases import GOLDEN, READS, without_versions
-from wfacli.support import run
+from .golden_cases import GOLDEN, READS, without_versions
+from .support import run
 
 PROTEINS = ("proteins.query.fa", "proteins.target.fa")
 

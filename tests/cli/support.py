@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from wfacli import forked
+from . import forked
 
 Pairs = Sequence[tuple[str, str]]
 

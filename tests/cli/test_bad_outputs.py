@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.conftest import PAIRS
-from wfacli.support import Result, assert_failure, random_pairs, run, seq
+
+from .conftest import PAIRS
+from .support import Result, assert_failure, random_pairs, run, seq
 
 Align = Callable[..., Result]
 full_disk = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

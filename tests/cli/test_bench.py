@@ -4,13 +4,14 @@ import json
 import sys
 
 import pytest
-from wfacli.support import Result, run
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli import cli
 from wfacli.cli import bench_table
 from wfacli.engines import choice
 from wfacli.measure import limits
+
+from .support import Result, run
 
 TITLES = "pairs task engine pairs/s GCUPS best median max of limit"
 SMALL = "bench -l 60,90 -e 0.05 -n 200 --repeats 1 --engine cpu"

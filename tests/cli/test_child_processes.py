@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pysam
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, environment, fasta, run
+
+from .support import Result, assert_failure, assert_success, environment, fasta, run
 
 # What a module of the working directory does when it is imported.
 PLANTED = "from pathlib import Path\nPath(__file__).with_name('executed').touch()\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pysam
 import pytest
-from wfacli.support import assert_failure, assert_success, bgzf, environment, fasta, run
+
+from .support import assert_failure, assert_success, bgzf, environment, fasta, run
 
 LETTERS = "ACGTTGCATTGACCATGACA"
 MAPPER = (

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, bgzf, fasta, fastq, rows_of, run, zstd
 
 from tests.distance.solvers import edit_distance
 from wfacli.errors import WfacliError
+
+from .support import Result, assert_failure, assert_success, bgzf, fasta, fastq, rows_of, run, zstd
 
 Distance = Callable[..., Result]
 A = "ACGTTGCAACGTGGCATTACGGATCCATGCAAGTCCGATAGGCTACCAAGTTTGACCAGTA"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pysam
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, fasta, run
 
 from tests.distance.solvers import edit_distance
+
+from .support import Result, assert_failure, assert_success, fasta, run
 
 Distance = Callable[..., Result]
 PICTURES = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "html": b"<!DOCTYPE html>"}

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, fasta, run, start
-from wfacli.test_interruption import assert_ends, wait_until
-from wfacli.test_terminal import BAR, on_terminal
+
+from .support import Result, assert_failure, assert_success, fasta, run, start
+from .test_interruption import assert_ends, wait_until
+from .test_terminal import BAR, on_terminal
 
 LENGTH = 90_000  # of unrelated sequences: a second or two for a wavefront
 SLOW = ("a.fa", "b.fa", "--algorithm", "wavefront", "-t", "1", "--json")

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_success
 
 from tests.distance.solvers import edit_distance
+
+from .support import Result, assert_success
 
 PATCH = shutil.which("patch")
 ENDS = {"lf": (b"\n",), "crlf": (b"\r\n",), "mixed": (b"\n", b"\r\n")}

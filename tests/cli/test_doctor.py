@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, environment
 
 from tests.cards import skip_without_card
 from wfacli._native import instruction_sets
+
+from .support import Result, assert_failure, assert_success, environment
 
 Wfacli = Callable[..., Result]
 CACHE = Path(__file__).parents[2] / "build" / "kernels"

@@ -17,21 +17,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from wfacli.support import (
-    COMPRESSIONS,
-    Result,
-    assert_failure,
-    assert_success,
-    environment,
-    fasta,
-    random_letters,
-    run,
-)
 
 import wfacli.dotplot
 from wfacli.cli import entry
 from wfacli.core.cigar import from_text
 from wfacli.errors import InputError, OutputError, UsageError
+
+from .support import COMPRESSIONS, Result, assert_failure, assert_success, environment, fasta, random_letters, run
 
 Dotplot = Callable[..., Result]
 TARGET = random_letters(6000, 1)

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.golden_cases import GOLDEN, without_versions
-from wfacli.golden_extend_cases import EXTEND_CASES, PROTEINS, ExtendCase
-from wfacli.support import Result, assert_failure, assert_success, fasta, rows_of, run, tags_of
-from wfacli.test_golden_truth import pairs_of_reads
 
 from tests.oracle_local import Charges, charges, cut_extension, optima, protein_charges, second_best
 from tests.oracle_spans import Optimum, runs_of
+
+from .golden_cases import GOLDEN, without_versions
+from .golden_extend_cases import EXTEND_CASES, PROTEINS, ExtendCase
+from .support import Result, assert_failure, assert_success, fasta, rows_of, run, tags_of
+from .test_golden_truth import pairs_of_reads
 
 Inside = Callable[..., Result]
 

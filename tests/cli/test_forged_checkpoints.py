@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from wfacli.support import assert_success, fasta, random_letters, run, start
-from wfacli.test_interruption import wait_until
+
+from .support import assert_success, fasta, random_letters, run, start
+from .test_interruption import wait_until
 
 LINES = {
     "distance": "distance a.fa b.fa -t 1 --checkpoint state --checkpoint-every 0.1s",

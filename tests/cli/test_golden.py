@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from wfacli.golden_cases import CASES, GOLDEN, MAPPED_CASES, Case, without_versions
-from wfacli.support import assert_success, header_of, run
+
+from .golden_cases import CASES, GOLDEN, MAPPED_CASES, Case, without_versions
+from .support import assert_success, header_of, run
 
 # One base a batch is one pair a batch; 100 and 1000 end batches in the middle of the file.
 WAYS = ("-t 1", "-t 2 --batch-bases 1", "-t 1 --batch-bases 100", "-t 2 --batch-bases 1000")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from wfacli.golden_cases import CASES, GOLDEN, Case
-from wfacli.support import rows_of, tags_of
 
-from wfacli import replay
+from . import replay
+from .golden_cases import CASES, GOLDEN, Case
+from .support import rows_of, tags_of
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.conftest import PAIRS
-from wfacli.support import (
+
+from .conftest import PAIRS
+from .support import (
     BGZF_END,
     COMPRESSIONS,
     Result,

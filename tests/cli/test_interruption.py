@@ -12,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
+
+from .support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 by_signal = pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=["SIGINT", "SIGTERM", "SIGHUP"])

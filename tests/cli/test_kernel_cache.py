@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, environment, run
 
 from wfacli.gpu.build.cache import read, sealed
+
+from .support import Result, environment, run
 
 NVCC = """#!/bin/sh
 case "$*" in *--version*) echo "release 13.0, V13.0.88"; exit;; esac

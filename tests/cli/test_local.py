@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, fasta, header_of, rows_of, run, start, tags_of
-from wfacli.test_interruption import assert_ends, wait_until
 
 from tests import oracle_local, pairgen
+
+from .support import Result, assert_failure, assert_success, fasta, header_of, rows_of, run, start, tags_of
+from .test_interruption import assert_ends, wait_until
 
 Local = Callable[..., Result]
 CORE = "GTTGCACGTGGCATTACGGTTCCATGCAAAGTCC"

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, command, run
 
 from tests.mapped.world import random_world
+
+from .support import Result, assert_failure, assert_success, command, run
 
 MIB = 1 << 20
 LONG = 64 * MIB

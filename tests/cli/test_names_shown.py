@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, command, environment, fasta, fastq, run
+
+from .support import Result, assert_failure, assert_success, command, environment, fasta, fastq, run
 
 # An escape sequence that clears a screen, line feeds, a carriage return, a bell, C1's CSI, text that runs backwards.
 NASTY = "\x1b[2J\n\r\a\x9b31m\u202e"

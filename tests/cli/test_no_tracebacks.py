@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import (
+
+from .support import (
     Result,
     assert_failure,
     bgzf,
@@ -26,7 +27,7 @@ from wfacli.support import (
     table,
     zstd,
 )
-from wfacli.test_interruption import SIGNALS, linux, wait_until
+from .test_interruption import SIGNALS, linux, wait_until
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.conftest import PAIRS
-from wfacli.support import Result, assert_failure, assert_success, command, environment, header_of, rows_of, tags_of
+
+from .conftest import PAIRS
+from .support import (
+    Result,
+    assert_failure,
+    assert_success,
+    command,
+    environment,
+    header_of,
+    rows_of,
+    tags_of,
+)
 
 Align = Callable[..., Result]
 FIRST_WORDS = {"sam": "@HD", "paf": "r1", "tsv": "query", "blast6": "r1"}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pysam
 import pytest
-from wfacli.support import assert_failure, environment, fasta, run
+
+from .support import assert_failure, environment, fasta, run
 
 MATRIX = "   A  C  G  T\nA  1 -1 -1 -1\nC -1  1 -1 -1\nG -1 -1  1 -1\nT -1 -1 -1  1\n"
 PAF = "r1\t4\t0\t4\t+\tt1\t4\t0\t4\t4\t4\t60\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pysam
 import pytest
-from wfacli.support import assert_failure, assert_success, header_of, rows_of, run
+
+from .support import assert_failure, assert_success, header_of, rows_of, run
 
 LETTERS = "ACGTTGCATTGACCATGACA"
 # Of reads and of targets.

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, rows_of, run, table, tags_of
-from wfacli.test_spans import PAIRS as RAGGED
 
-from wfacli import replay
+from . import replay
+from .support import Result, assert_failure, assert_success, rows_of, run, table, tags_of
+from .test_spans import PAIRS as RAGGED
 
 Align = Callable[..., Result]
 TITLES = "query target score edits identity query_start query_end target_start target_end cigar"

@@ -1,7 +1,8 @@
 """`wfacli simulate`: files, pipes, and what it refuses."""
 
 import pytest
-from wfacli.support import Result, assert_failure, run
+
+from .support import Result, assert_failure, run
 
 
 def ran(folder, options: str) -> Result:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, run, table, tags_of
 
-from wfacli import replay
+from . import replay
+from .support import Result, assert_failure, assert_success, run, table, tags_of
 
 Align = Callable[..., Result]
 MODES = {

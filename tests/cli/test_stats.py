@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from wfacli.golden_cases import CASES, GOLDEN
-from wfacli.support import Result, assert_success, run
+
+from .golden_cases import CASES, GOLDEN
+from .support import Result, assert_success, run
 
 
 @pytest.fixture

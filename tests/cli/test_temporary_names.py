@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pysam
 import pytest
-from wfacli.support import (
+
+from .support import (
     assert_success,
     command,
     environment,
@@ -22,7 +23,7 @@ from wfacli.support import (
     seq,
     start,
 )
-from wfacli.test_interruption import wait_until
+from .test_interruption import wait_until
 
 RANDOM = "[0-9a-f]" * 8
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import ESCAPE, Result, command, environment, random_letters, seq
+
+from .support import ESCAPE, Result, command, environment, random_letters, seq
 
 Align = Callable[..., Result]
 BAR = re.compile("[━╸╺]")

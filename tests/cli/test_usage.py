@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wfacli.support import Result, assert_failure, assert_success, command, environment
 
 from wfacli.cli.app import COMMANDS, loaded
+
+from .support import Result, assert_failure, assert_success, command, environment
 
 Wfacli = Callable[..., Result]
 PLAIN = environment(COLUMNS="200", NO_COLOR="1")

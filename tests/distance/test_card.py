@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfacli.solvers import edit_distance, pair_of
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.pairgen import mutated, sequence
@@ -30,6 +29,8 @@ from wfacli.solve.gpu import wavefront as gpu_wavefront
 from wfacli.solve.gpu.bits import GpuBits
 from wfacli.solve.gpu.on_demand import CardOnDemand
 from wfacli.solve.watchers import Watchers
+
+from .solvers import edit_distance, pair_of
 
 
 class Cards:

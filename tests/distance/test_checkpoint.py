@@ -7,11 +7,12 @@ import os
 
 import numpy as np
 import pytest
-from wfacli.solvers import pair_of
 
 from wfacli.errors import InputError, OutputError
 from wfacli.solve import checkpoint as module
 from wfacli.solve.checkpoint import Checkpoint, Identity, Saved
+
+from .solvers import pair_of
 
 PAIR = pair_of(b"ACGTACGT", b"ACGTTT")
 IDENTITY = Identity.of(PAIR, 7)

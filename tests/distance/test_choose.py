@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wfacli.solvers import Clock, Table, pair_of
 
 from wfacli.config import EngineName
 from wfacli.errors import DeviceError, UsageError
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
+
+from .solvers import Clock, Table, pair_of
 
 PAIR = pair_of(b"ACGT" * 250, b"ACGT" * 240)
 MEANS = Means(2)

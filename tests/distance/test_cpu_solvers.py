@@ -5,12 +5,13 @@ import random
 import edlib
 import numpy as np
 import pytest
-from wfacli.solvers import edit_distance
 
 from tests import pairgen
 from wfacli import _native
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront, forecast
+
+from .solvers import edit_distance
 
 SOLVERS = [CpuWavefront, CpuBits]
 EDGES = [*range(10), 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 69, 70]

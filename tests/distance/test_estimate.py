@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wfacli.solvers import edit_distance, solved
 
 from tests.engines.test_real_sets import pairs_of_set
 from wfacli._native import estimate_long
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.cpu import CpuBits
+
+from .solvers import edit_distance, solved
 
 REAL = {
     "long_mt_human_orang": 3_315,

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfacli.solvers import edit_distance, pair_of, solved
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.config import Ambiguous, Format
@@ -20,6 +19,8 @@ from wfacli.solve.distance.inputs import Inputs, Side, Unit, read_sequences
 from wfacli.solve.distance.path import PathOptions, write_path
 from wfacli.solve.gpu.on_demand import CardOnDemand
 from wfacli.solve.gpu.path import find_path
+
+from .solvers import edit_distance, pair_of, solved
 
 OPTIONS = PathOptions(Format.PAF, Ambiguous.LITERAL, 1, "0", "wfacli distance")
 

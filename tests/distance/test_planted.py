@@ -12,13 +12,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from peers.distance_work import Row, made, planted
-from wfacli.solvers import edit_distance, solved
 
 from tests.emulation.driver import EmulatedDriver
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
 from wfacli.solve.gpu.bits import GpuBits
 from wfacli.solve.gpu.wavefront import GpuWavefront
+
+from .solvers import edit_distance, solved
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 RATES = [0.0, 0.001, 0.01, 0.1, 0.3, 0.7, 1.0]

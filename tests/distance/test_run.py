@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import pytest
-from wfacli.solvers import Clock, Table, pair_of
 
 from wfacli.errors import Cancelled, InputError, OutputError
 from wfacli.solve.checkpoint import Checkpoint, Identity, Saved
 from wfacli.solve.distance.choose import Choice, Means
 from wfacli.solve.distance.run import DistanceRun, Phase
 from wfacli.solve.watchers import Watchers
+
+from .solvers import Clock, Table, pair_of
 
 PAIR = pair_of(b"ACGT" * 100, b"TGCA" * 100)
 

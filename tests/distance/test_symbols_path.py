@@ -6,13 +6,14 @@ import time
 
 import numpy as np
 import pytest
-from wfacli.solvers import edit_distance, solved
 
 from wfacli._native import CancelFlag, edit_path
 from wfacli.errors import Cancelled, InternalError
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.cpu import CpuBits
 from wfacli.solve.distance.symbols_path import as_table, symbols_path
+
+from .solvers import edit_distance, solved
 
 
 def found(a, b, distance):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from wfacli.solvers import edit_distance, pair_of
 
 from wfacli.config import EngineName
 from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
 from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.watchers import Watchers
+
+from .solvers import edit_distance, pair_of
 
 ON_CPU = [a for a in ALGORITHMS if a.engine is EngineName.CPU]
 

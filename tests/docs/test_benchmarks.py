@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from wfacli.pages import DOCS, ROOT
+
+from .pages import DOCS, ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import page

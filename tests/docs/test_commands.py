@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from wfacli.pages import DOCS, ROOT, Block, blocks, names, prose
-from wfacli.served import install
 
 from wfacli.cli.app import COMMANDS, loaded
+
+from .pages import DOCS, ROOT, Block, blocks, names, prose
+from .served import install
 
 RUN = ("sh", "console", "python")
 OTHERS = ("text", "groovy", "docker", "snakemake")

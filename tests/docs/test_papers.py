@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from wfacli.pages import ROOT
+
+from .pages import ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import papers_page

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.pages import ROOT
+
+from .pages import ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 import readme

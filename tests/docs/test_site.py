@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 import pytest
-from wfacli.pages import DOCS, ROOT, anchors, links, names
+
+from .pages import DOCS, ROOT, anchors, links, names
 
 sys.path.insert(0, str(DOCS))
 from reference import pages as made_pages

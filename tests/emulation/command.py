@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import os
 
-from wfacli.driver import EmulatedDriver
-
 from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError
+
+from .driver import EmulatedDriver
 
 CARDS = "WFACLI_EMULATED_CARDS"
 

@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from wfacli import compiled
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.occupancy import resident_blocks
 from wfacli.gpu.kernels.properties import Card
 from wfacli.gpu.runtime.driver import Memory
+
+from . import compiled
 
 ALIGNMENT = 256
 

@@ -7,7 +7,6 @@ import random
 
 import numpy as np
 import pytest
-from wfacli.extending import SCHEMES, extended, optima_of, parasail_scores, spec_of
 
 from tests import pairgen
 from tests.oracle_local import MODES, optima, score_of, second_best
@@ -17,6 +16,8 @@ from wfacli.config import MIB, Limits
 from wfacli.core.batch import Status
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
+
+from .extending import SCHEMES, extended, optima_of, parasail_scores, spec_of
 
 TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # as many pairs
 KERNELS = ("lanes", "strips")

@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-from wfacli.extending import SCHEMES, extended, optima_of, parasail_scores
 
 from tests import pairgen
 from tests.oracle_local import banded_optimum, charges, cut_extension, cut_prefixes, optima, score_of
@@ -17,6 +16,8 @@ from wfacli.config import Limits
 from wfacli.core.batch import PartialResult, Status
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
+
+from .extending import SCHEMES, extended, optima_of, parasail_scores
 
 NAMES = ("2,4,4,2", "1,1,0,1", "n-score", "BLOSUM62")
 BUILDS = [(isa, wide) for isa in instruction_sets() for wide in (False, True)]

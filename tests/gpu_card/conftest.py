@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.inputs import mixed, write
-from wfacli.support import EMULATED, Occupied, align, assert_no_failure, assert_same, card_environment, wait_until_free
 
 from tests.cards import skip_without_card
 from tests.cli.support import run
+
+from .inputs import mixed, write
+from .support import EMULATED, Occupied, align, assert_no_failure, assert_same, card_environment, wait_until_free
 
 
 @pytest.fixture(scope="session")

@@ -14,12 +14,14 @@ import numpy as np
 
 from tests.emulation import command as emulated
 from tests.emulation.driver import EmulatedDriver
-from wfacli import cli, twins
+from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError
 from wfacli.gpu.kernels import catalogue
 from wfacli.gpu.runtime import task
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
+
+from . import twins
 
 _NOWHERE = 1 << 12  # an address that no card has
 _LETTERS = 1 << 20

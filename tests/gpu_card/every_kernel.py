@@ -17,12 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from wfacli.inputs import Pair, mixed
-from wfacli.local_pairs import wrong_local
-from wfacli.support import CACHE
 
 from tests.distance.solvers import cpu_path, solved
-from wfacli import rungs, scored
 from wfacli.config import AlignSpec, Heuristics
 from wfacli.core.batch import Status
 from wfacli.core.route import Route
@@ -42,6 +38,11 @@ from wfacli.solve.gpu.path_fronts import FrontsPath
 from wfacli.solve.gpu.path_stripes import StripesPath
 from wfacli.solve.gpu.segments import joined
 from wfacli.solve.gpu.wavefront import GpuWavefront
+
+from . import rungs, scored
+from .inputs import Pair, mixed
+from .local_pairs import wrong_local
+from .support import CACHE
 
 SEED = 74
 SCORED = "scored"  # pairs under any scores of letters

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from wfacli.inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
 
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import PairBatch, PartialResult, Status
@@ -25,6 +24,8 @@ from wfacli.plan.dispatch import candidates
 from wfacli.plan.estimate import with_estimates
 from wfacli.plan.families import plan_of
 from wfacli.plan.forecast import Forecast, on_gpu
+
+from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
 
 SEED = 72
 LONGEST = 200_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-from wfacli.inputs import Pair, copied
 
 from wfacli.config import Limits
 from wfacli.core.batch import PartialResult
@@ -17,6 +16,8 @@ from wfacli.gpu.runtime.driver import Driver
 from wfacli.io.read.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
+
+from .inputs import Pair, copied
 
 SEED = 75
 NUCLEOTIDES, RESIDUES = b"ACGTN", b"ARNDCQEGHILKMFPSTWYVX"

@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from wfacli.inputs import Pair
-from wfacli.support import align, card_environment, program
+from .inputs import Pair
+from .support import align, card_environment, program
 
 HOLDER = Path(__file__).with_name("hold_memory.py")
 

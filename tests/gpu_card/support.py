@@ -18,7 +18,8 @@ from tests.cards import smi
 from tests.cli.support import command as installed
 from tests.cli.support import environment, run
 from tests.emulation import command as emulated
-from wfacli import twins
+
+from . import twins
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build" / "kernels"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from wfacli.inputs import real_letters
 
 from tests.cards import skip_without_card
 from tests.distance.solvers import cpu_path, solved
@@ -21,6 +20,8 @@ from wfacli.solve.gpu.on_demand import any_card
 from wfacli.solve.gpu.path import WAYS, find_path
 from wfacli.solve.gpu.wavefront import GpuWavefront
 from wfacli.solve.watchers import Watchers
+
+from .inputs import real_letters
 
 pytestmark = pytest.mark.gpu
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from wfacli.inputs import Pair, write
-from wfacli.scored import NUCLEOTIDES, RESIDUES, SEED, uneven
-from wfacli.support import align, assert_no_failure, assert_same
+
+from .inputs import Pair, write
+from .scored import NUCLEOTIDES, RESIDUES, SEED, uneven
+from .support import align, assert_no_failure, assert_same
 
 pytestmark = pytest.mark.gpu
 SCORES = {"nucleotides": ("--scores", "2,4,4,2", "--n-score", "-1"), "proteins": ("--matrix", "BLOSUM62")}

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from wfacli.inputs import real_letters
-from wfacli.local_pairs import NO_RUNS, answer, generated, on_card
-from wfacli.support import align, assert_same
 
 from tests.cards import skip_without_card
 from wfacli.gpu.kernels.local import BUILDS
@@ -21,6 +18,10 @@ from wfacli.solve.gpu.local import GpuLocal
 from wfacli.solve.local.found import Found
 from wfacli.solve.local.searches import OnCpu
 from wfacli.solve.local.task import Task
+
+from .inputs import real_letters
+from .local_pairs import NO_RUNS, answer, generated, on_card
+from .support import align, assert_same
 
 pytestmark = pytest.mark.gpu
 SCHEMES = {

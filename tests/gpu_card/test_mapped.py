@@ -19,8 +19,9 @@ from typing import Any
 
 import pysam
 import pytest
-from wfacli.inputs import REAL
-from wfacli.support import EMULATED, card_environment, program
+
+from .inputs import REAL
+from .support import EMULATED, card_environment, program
 
 pytestmark = pytest.mark.gpu
 MINIMAP2 = os.environ.get("WFACLI_MINIMAP2") or shutil.which("minimap2")

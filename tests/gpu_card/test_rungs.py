@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.support import CACHE
 
 from tests.gpu_engine.support import on_card
-from wfacli import rungs
 from wfacli.config import AlignSpec
 from wfacli.core.cores import usable_cores
 from wfacli.engines.gpu import GpuEngine
 from wfacli.gpu.build.cache import Cache
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
+
+from . import rungs
+from .support import CACHE
 
 ON_CARD = [(scheme, only) for scheme in rungs.SCHEMES for only in (False, True)]
 # Few and small, since an emulated card takes its time; the helpers are tried out with them.

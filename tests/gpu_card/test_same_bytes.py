@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.inputs import LENGTHS, REAL, generated, write
-from wfacli.support import CASES, Case, Run, compared, line_of
+
+from .inputs import LENGTHS, REAL, generated, write
+from .support import CASES, Case, Run, compared, line_of
 
 pytestmark = pytest.mark.gpu
 SEED = 71

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.support import card_environment
+
+from .support import card_environment
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")

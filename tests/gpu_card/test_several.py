@@ -18,9 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wfacli.inputs import REAL, mixed, write
-from wfacli.stopping import held, stopped
-from wfacli.support import (
+
+from tests.cards import smi
+from tests.emulation import command as emulated
+
+from . import twins
+from .inputs import REAL, mixed, write
+from .stopping import held, stopped
+from .support import (
     EMULATED,
     TWINS,
     Case,
@@ -32,10 +37,6 @@ from wfacli.support import (
     assert_same,
     wait_until_free,
 )
-
-from tests.cards import smi
-from tests.emulation import command as emulated
-from wfacli import twins
 
 pytestmark = pytest.mark.gpu
 SEED = 79

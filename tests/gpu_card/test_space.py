@@ -10,7 +10,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from wfacli.support import CACHE
 
 from tests.space import run
 from tests.space.check import failures
@@ -24,6 +23,8 @@ from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.plan.dispatch import candidates
 from wfacli.plan.forecast import on_gpu
+
+from .support import CACHE
 
 SIZES = (Size(1, 0, 60, (1500, 2500)), Size(1, 100, 400, (300, 600)), Size(1, 500, 3000, (20, 40)))
 SEED, FORCED = 26, 3  # FORCED: kernels that each block has by force

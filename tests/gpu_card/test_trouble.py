@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfacli.inputs import Pair, letters, mixed, write
-from wfacli.stopping import SIGNALS, ended_by, held, stopped
-from wfacli.support import (
+
+from .inputs import Pair, letters, mixed, write
+from .stopping import SIGNALS, ended_by, held, stopped
+from .support import (
     Occupied,
     Run,
     align,

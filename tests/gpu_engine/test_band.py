@@ -7,7 +7,6 @@ import random
 
 import numpy as np
 import pytest
-from wfacli.support import SEED, assert_equal, batch_of, on_card, some_pairs
 
 from tests.pairgen import mutated, sequence
 from wfacli.config import AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Mode, Penalties
@@ -20,6 +19,8 @@ from wfacli.engines.rescue import align_batch
 from wfacli.errors import DeviceError
 from wfacli.plan.dispatch import route
 from wfacli.plan.forecast import TABLE
+
+from .support import SEED, assert_equal, batch_of, on_card, some_pairs
 
 BATCH = batch_of(
     [

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from wfacli.support import some_pairs
 
 from tests.cli.support import fasta, fastq, table
 from tests.emulation.driver import EmulatedDriver, leaks
@@ -21,6 +20,8 @@ from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.run import align as run
+
+from .support import some_pairs
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

@@ -9,19 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfacli.support import (
-    AFFINE,
-    EDIT,
-    SEED,
-    aligned,
-    assert_equal,
-    batch_of,
-    every_row,
-    of_cpu,
-    on_card,
-    some_pairs,
-    within,
-)
 
 from tests.emulation.driver import EmulatedDriver
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
@@ -35,6 +22,20 @@ from wfacli.gpu.runtime.arena import Arena
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.estimate import with_estimates
+
+from .support import (
+    AFFINE,
+    EDIT,
+    SEED,
+    aligned,
+    assert_equal,
+    batch_of,
+    every_row,
+    of_cpu,
+    on_card,
+    some_pairs,
+    within,
+)
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfacli.support import assert_equal
 
 from tests.cli.support import fasta
 from tests.emulation.driver import EmulatedDriver, leaks
@@ -36,6 +35,8 @@ from wfacli.io.read.memory import pairs_of
 from wfacli.run import extend as run_extend
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendSpec
+
+from .support import assert_equal
 
 NARROWEST = sw.BUILDS[:1]  # each build takes the emulation's compiler seconds
 

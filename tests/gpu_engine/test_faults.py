@@ -9,19 +9,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from wfacli.support import (
-    AFFINE,
-    EDIT,
-    SEED,
-    aligned,
-    assert_equal,
-    batch_of,
-    every_row,
-    of_cpu,
-    on_card,
-    some_pairs,
-    within,
-)
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.engines.helpers import answers
@@ -36,6 +23,20 @@ from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu.runtime.device import IN_FLIGHT
+
+from .support import (
+    AFFINE,
+    EDIT,
+    SEED,
+    aligned,
+    assert_equal,
+    batch_of,
+    every_row,
+    of_cpu,
+    on_card,
+    some_pairs,
+    within,
+)
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

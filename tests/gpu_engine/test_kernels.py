@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import pytest
-from wfacli.support import on_card
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.engines.agreement import mixed_pairs, spec_for
@@ -29,6 +28,8 @@ from wfacli.plan import rungs
 from wfacli.plan.dispatch import candidates
 from wfacli.plan.estimate import with_estimates
 from wfacli.plan.forecast import GPU_KERNELS, Forecast, on_gpu
+
+from .support import on_card
 
 SCHEMES = [
     (Metric.EDIT, None, 0),

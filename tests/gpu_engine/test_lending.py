@@ -12,18 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfacli.support import (
-    AFFINE,
-    EDIT,
-    aligned,
-    assert_equal,
-    batch_of,
-    every_row,
-    of_cpu,
-    on_card,
-    some_pairs,
-    within,
-)
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.core.batch import PairBatch, Status
@@ -33,6 +21,8 @@ from wfacli.errors import DeviceError
 from wfacli.gpu.runtime import staging
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.gpu.runtime.lending import Lender
+
+from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, on_card, some_pairs, within
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

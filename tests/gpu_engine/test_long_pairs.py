@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfacli.support import AFFINE, EDIT, assert_equal, batch_of, on_card, within
 
 from tests.pairgen import mutated, sequence
 from wfacli.config import AlignSpec, Limits
@@ -18,6 +17,8 @@ from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError
+
+from .support import AFFINE, EDIT, assert_equal, batch_of, on_card, within
 
 LONG = 600  # letters
 

@@ -6,9 +6,10 @@ import json
 import re
 
 import pytest
-from wfacli.test_command import align, drivers, folder  # noqa: F401 (fixtures)
 
 from tests.mapped.world import random_world
+
+from .test_command import align, drivers, folder  # noqa: F401 (fixtures)
 
 INPUTS = ("reads.fq", "ref.fa", "--mappings", "map.paf")
 

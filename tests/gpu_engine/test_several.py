@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfacli.support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
-from wfacli.test_command import align, assert_one_error, folder  # noqa: F401 (fixtures)
 
 from tests.cli.support import table
 from tests.emulation.driver import EmulatedDriver, leaks
@@ -21,6 +19,9 @@ from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.multi_gpu import SeveralGpus
 from wfacli.engines.parts import overlaid
 from wfacli.errors import DeviceError, OutOfDeviceMemory
+
+from .support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
+from .test_command import align, assert_one_error, folder  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 

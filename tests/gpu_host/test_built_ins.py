@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wfacli.support import BLOCK, run_probe
+
+from .support import BLOCK, run_probe
 
 WARP = 32
 SEED = 20

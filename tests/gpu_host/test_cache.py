@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from wfacli.fake_nvcc import FakeNvcc
 
 from tests.emulation.compiled import ROOT
 from wfacli.errors import DeviceError
@@ -20,6 +19,8 @@ from wfacli.gpu.build.compiler import Compiler, Usage, find_nvcc
 from wfacli.gpu.build.package import build_rows, report
 from wfacli.gpu.build.sources import included_files
 from wfacli.gpu.kernels.catalogue import Row, table
+
+from .fake_nvcc import FakeNvcc
 
 ROW = Row("row", "row.cu", "entry", (("CAP", 32),), 64)
 
@@ -112,9 +113,9 @@ def test_processes_that_need_the_same_row_compile_it_once(sources, tmp_path):
     nvcc = FakeNvcc(tmp_path, seconds=0.3)
     code = f"""
 from pathlib import Path
-from wfacli.gpu.cache import Cache
-from wfacli.gpu.compiler import Compiler
-from wfacli.gpu.catalogue import Row
+from wfacli.gpu.build.cache import Cache
+from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.kernels.catalogue import Row
 folder = Path({str(tmp_path)!r})
 compiler = Compiler(Cache(folder / "cache"), folder / {nvcc.path.name!r}, folder / "cuda")
 print(compiler.image({ROW!r}, "sm_90").decode(), compiler.usage({ROW!r}, "sm_90").registers)

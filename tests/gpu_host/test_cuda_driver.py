@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wfacli import fake_pycuda
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.occupancy import resident_blocks
 from wfacli.gpu.kernels.properties import Card
 from wfacli.gpu.runtime.cuda_driver import CudaDriver, load_pycuda
+
+from . import fake_pycuda
 
 ROW = Row("row", "row.cu", "entry", (), 64)
 COMPILER = SimpleNamespace(image=lambda row, arch: arch.encode())

@@ -7,10 +7,11 @@ import time
 
 import numpy as np
 import pytest
-from wfacli.support import BLOCK, PROBE, PROBES, arguments, run_probe
 
 from wfacli.errors import OutOfDeviceMemory
 from wfacli.gpu.runtime.selftest import check_card
+
+from .support import BLOCK, PROBE, PROBES, arguments, run_probe
 
 
 def test_copies_and_fills_happen_in_their_order(driver):

@@ -9,11 +9,12 @@ import threading
 
 import numpy as np
 import pytest
-from wfacli.support import BLOCK, DEFECTS, PROBE, arguments, run_probe
 
 from tests.emulation.compiled import ROOT
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli.errors import DeviceError, OutOfDeviceMemory
+
+from .support import BLOCK, DEFECTS, PROBE, arguments, run_probe
 
 
 def test_nothing_happens_before_somebody_waits(emulated):

@@ -8,7 +8,6 @@ all of these in make fuzz, in make test one of each function, with paths and wit
 from __future__ import annotations
 
 import pytest
-from wfacli.support import PROBE
 
 from tests.emulation.compiled import ROOT
 from tests.thorough import one_of_each
@@ -17,6 +16,8 @@ from wfacli.gpu.build.cache import Cache
 from wfacli.gpu.build.compiler import Compiler, find_nvcc
 from wfacli.gpu.build.package import build_rows
 from wfacli.gpu.kernels.catalogue import ROWS, Row
+
+from .support import PROBE
 
 ARCHITECTURES = ("sm_90",)
 # Macros that say how many of the same there are, by source; in the catalogue they rise.

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from wfacli.drive import FOUND, fuzz
+from .drive import FOUND, fuzz
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
     chosen = parser.parse_args()
     chosen.found.mkdir(exist_ok=True)
     if chosen.kill:
-        from wfacli.kill import kill as work
+        from .kill import kill as work
     else:
         work = fuzz
     jobs = [(chosen.seed + job, chosen.seconds, chosen.inputs, chosen.found) for job in range(chosen.jobs)]

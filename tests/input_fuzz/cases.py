@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wfacli.mutate import Change, inside_bgzf, mutated, resealed
-
 from tests.cli.support import bgzf, fasta, fastq, random_letters, random_pairs, seq, start, table
 from tests.cli.test_interruption import wait_until
 from tests.mapped.world import random_world
+
+from .mutate import Change, inside_bgzf, mutated, resealed
 
 
 def _any(rng: random.Random, data: bytes) -> bytes:

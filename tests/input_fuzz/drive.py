@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wfacli.cases import Case, cases
-from wfacli.rules import Run, problem_of
-
 from tests.cli import forked
 from tests.cli.support import environment
+
+from .cases import Case, cases
+from .rules import Run, problem_of
 
 FOUND = Path(__file__).parent / "found"
 SECONDS, MEMORY = 20.0, 3 << 30

@@ -7,10 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
-from wfacli.cases import cases
-from wfacli.drive import FOUND, Driver, Input, fuzz, kept
-from wfacli.kill import kill
-from wfacli.rules import Run, problem_of
+
+from .cases import cases
+from .drive import FOUND, Driver, Input, fuzz, kept
+from .kill import kill
+from .rules import Run, problem_of
 
 INPUTS = int(os.environ.get("WFACLI_FUZZ_INPUTS", "80"))
 

@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from wfacli.test_local_solver import best, text
 
 from tests import oracle_local, pairgen
 from wfacli.errors import UsageError
@@ -12,6 +11,8 @@ from wfacli.scoring.scheme import Scheme
 from wfacli.solve.local.run import LocalRun
 from wfacli.solve.local.task import Task
 from wfacli.solve.watchers import Watchers
+
+from .test_local_solver import best, text
 
 NEVER = -(10**9)
 

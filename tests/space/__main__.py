@@ -15,12 +15,12 @@ import time
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from wfacli.blocks import Block, Tally, run_block
-from wfacli.workers import Worker
-
-from wfacli import log
 from wfacli.core.cores import usable_cores
 from wfacli.measure.machine import commit
+
+from . import log
+from .blocks import Block, Tally, run_block
+from .workers import Worker
 
 _SHOWN = 40  # empty cells
 _NEWS = 30.0  # seconds between lines

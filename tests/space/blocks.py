@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
-from wfacli.check import SECONDS, Failure, failures, status_name
-from wfacli.oracle import optima
-from wfacli.pairs import Pair, Size, block, limits_of, size_of
-from wfacli.shrink import as_test, shrunk
-from wfacli.specs import STRATA, spec, written
-from wfacli.ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
 
 from wfacli._native import instruction_set
 from wfacli.config import AlignSpec, Metric, Mode
 from wfacli.core.batch import Status
-from wfacli.run.align import Answers
+
+from .check import SECONDS, Failure, failures, status_name
+from .oracle import optima
+from .pairs import Pair, Size, block, limits_of, size_of
+from .run import Answers
+from .shrink import as_test, shrunk
+from .specs import STRATA, spec, written
+from .ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
 
 CHOSEN, UNKNOWN = "chosen", "unknown"
 # Of every eight blocks of a stratum the last has pairs at the first limit of its kernels, the fourth at the second.

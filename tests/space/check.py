@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from wfacli.oracle import Optima, optima, text_of
-from wfacli.specs import written
-from wfacli.ways import ENGINE, GPU, Way
 
 from wfacli.config import AlignSpec, Ambiguous
 from wfacli.core.batch import Status
-from wfacli.run.align import NOTHING, Answers, Pair, TooSlow, run
+
+from .oracle import Optima, optima, text_of
+from .run import NOTHING, Answers, Pair, TooSlow, run
+from .specs import written
+from .ways import ENGINE, GPU, Way
 
 SECONDS = 20.0  # that a block may take in one way
 

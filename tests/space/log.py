@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wfacli.blocks import CHOSEN, Tally
-from wfacli.ways import answering
-
 from wfacli._native import instruction_sets
 from wfacli.config import Metric, Mode
 from wfacli.measure.machine import header
 from wfacli.plan.forecast import CPU_KERNELS
+
+from .blocks import CHOSEN, Tally
+from .ways import answering
 
 _MEANING = {
     "cases": "a pair, a specification and a way to ask for it (entry, kernel, instruction set, limits), each compared"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from wfacli.ways import BATCH, COMMAND, ENGINE, GPU, SINGLE, Way
 
 import wfacli
 from tests.cli import support
@@ -27,6 +26,8 @@ from wfacli.errors import Cancelled
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.estimate import with_estimates
+
+from .ways import BATCH, COMMAND, ENGINE, GPU, SINGLE, Way
 
 Pair = tuple[bytes, bytes]
 T = TypeVar("T")

@@ -6,12 +6,12 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from wfacli.check import Failure, failures
-from wfacli.specs import simpler, written
-from wfacli.ways import Way
-
 from wfacli.config import AlignSpec
-from wfacli.run.align import Pair
+
+from .check import Failure, failures
+from .run import Pair
+from .specs import simpler, written
+from .ways import Way
 
 _SECONDS = 12.0  # after which what has been found is good enough
 _LONG = 0.5  # seconds that no pair takes

@@ -1,12 +1,13 @@
 """Pairs that need a bound to the last base: with a tighter one they are not optimal, and few others show it."""
 
 import pytest
-from wfacli.check import assert_exact
-from wfacli.specs import spec_of
-from wfacli.ways import Way
 
 from wfacli._native import instruction_sets
 from wfacli.plan.forecast import DIFFERENCE
+
+from .check import assert_exact
+from .specs import spec_of
+from .ways import Way
 
 
 @pytest.mark.parametrize("isa", instruction_sets())

@@ -3,12 +3,13 @@
 from random import Random
 
 import pytest
-from wfacli.oracle import SOURCE, compiled, optima
-from wfacli.pairs import SIZES, block
-from wfacli.specs import STRATA, spec
 
 from tests.engines.agreement import ends_of
 from tests.oracle_spans import RULES, optimum_plain
+
+from .oracle import SOURCE, compiled, optima
+from .pairs import SIZES, block
+from .specs import STRATA, spec
 
 _BLOCKS, _PAIRS = 400, 16
 PLANTED = [

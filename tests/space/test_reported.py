@@ -5,11 +5,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from wfacli.check import assert_exact
-from wfacli.oracle import optima
-from wfacli.pairs import mutated
-from wfacli.specs import spec_of
-from wfacli.ways import BATCH, COMMAND, GPU, SINGLE, Way
 
 import wfacli
 from wfacli._native import instruction_sets
@@ -17,7 +12,13 @@ from wfacli.config import WHOLE, Heuristics, Limits
 from wfacli.core.batch import Status
 from wfacli.plan.dispatch import candidates
 from wfacli.plan.forecast import CPU_KERNELS, DIFFERENCE, INSIDE, READS, on_gpu
-from wfacli.run.align import TooSlow, run, within
+
+from .check import assert_exact
+from .oracle import optima
+from .pairs import mutated
+from .run import TooSlow, run, within
+from .specs import spec_of
+from .ways import BATCH, COMMAND, GPU, SINGLE, Way
 
 NNAT = (
     b"CAACCGTCTATGCGCCGCNGGGGATGATGNGANGACAGNNTCAANNNCCCTNTCGTNTTACTGCCCGAGAGAATGCTNNGGTNNACNGTNTAGTNTANACTTGCNNTCNAC"

@@ -3,12 +3,13 @@
 import itertools
 
 import pytest
-from wfacli.blocks import Tally, run_block
-from wfacli.log import by_answer
-from wfacli.specs import STRATA
-from wfacli.ways import answering
 
 from wfacli.config import Metric, Mode
+
+from .blocks import Tally, run_block
+from .log import by_answer
+from .specs import STRATA
+from .ways import answering
 
 _SEED, _TURNS = 26, 8
 

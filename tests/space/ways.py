@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from wfacli.oracle import Optima
-from wfacli.pairs import Size
 
 from wfacli._native import instruction_sets
 from wfacli.config import MIB, AlignSpec, Limits, Metric, Mode
 from wfacli.plan.dispatch import candidates
 from wfacli.plan.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE, on_gpu
+
+from .oracle import Optima
+from .pairs import Size
 
 AMPLE = Limits()
 TINY = (Limits(3000, 1 << 30), Limits(table=3000), Limits(1, 4 * MIB), Limits(1, 1))

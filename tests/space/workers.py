@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
-from wfacli.blocks import Found, Tally, run_block
-from wfacli.check import SECONDS
+from .blocks import Found, Tally, run_block
+from .check import SECONDS
 
 _HANGS = 30 * SECONDS  # without any news
 _TEXT = 4096  # bytes

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfacli.reading import AT_ONCE, read, read_files
 
 from wfacli._native import MappedReader, MappingGroups, Next, PairReader, Reference, longest_line, set_longest_line
 from wfacli.errors import InputError
 from wfacli.io.read import reader as reading
 from wfacli.io.read.sources import Source
+
+from .reading import AT_ONCE, read, read_files
 
 SIZE, BLOCK = 8_000_000, 128  # in more blocks than any reader has for as many bytes
 # A reader that looks at all of a line again with each block needs a thousand times as long as for the same bytes in

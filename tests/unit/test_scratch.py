@@ -15,7 +15,7 @@ from wfacli.io.write.scratch import Scratch
 
 _MAKER = """
 import sys, time
-from wfacli.io.scratch import Scratch
+from wfacli.io.write.scratch import Scratch
 scratch = Scratch()
 open(scratch.name + "/file", "w").close()
 print(scratch.name, flush=True)

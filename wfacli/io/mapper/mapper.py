@@ -24,7 +24,7 @@ from .swapped import check_order, short_reads
 
 _BY_MAPPY = """
 from wfacli.errors import WfacliError
-from wfacli.io.by_mappy import mappings
+from wfacli.io.mapper.by_mappy import mappings
 form, preset, threads, *paths = sys.argv[1:]
 try:
     sys.stdout.writelines(mappings(form == "sam", preset, int(threads), *paths))
