@@ -26,7 +26,7 @@ from ..kernels.occupancy import capability
 OLDEST = "sm_80"  # the kernels need its warp reductions
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # what a package ships machine code for
 NEWEST_PTX = "compute_100"  # and what cards that are newer still make theirs of
-SHIPPED = Path(__file__).parent.parent / "cubins"
+SHIPPED = Path(__file__).parents[2] / "cubins"
 OPTIONS = ("-std=c++20", "-O3", "-Xptxas", "-v")
 GET_NVCC = "install the CUDA toolkit (conda-forge: cuda-nvcc) and set CUDA_HOME, or put nvcc on PATH"
 _TOOLKIT = Path("/usr/local/cuda")

@@ -10,7 +10,7 @@ from pathlib import Path
 from ...errors import DeviceError
 from ..kernels.catalogue import Row
 
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parents[2]
 _MARK = Path("common/task.cuh")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 

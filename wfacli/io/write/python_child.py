@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-_ROOT = str(Path(__file__).parents[2])  # the folder that holds the package
+_ROOT = str(Path(__file__).parents[3])  # the folder that holds the package
 
 
 def python_command(code: str, arguments: Sequence[str]) -> list[str]:
