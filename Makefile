@@ -141,9 +141,9 @@ bench-tables: .venv/dev
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++
-CROSS_SOURCES := $(filter-out wfacli/native/bind%,$(wildcard wfacli/native/*.cpp))
+CROSS_SOURCES := $(filter-out wfacli/native/bind/%,$(shell find wfacli/native -name '*.cpp'))
 cross:
-	for f in $(CROSS_SOURCES); do $(CROSS_CXX) -std=c++20 -O2 -Wall -Wextra -Werror -DWFACLI_ISA=baseline -c $$f -o /dev/null || exit 1; done
+	for f in $(CROSS_SOURCES); do $(CROSS_CXX) -std=c++20 -O2 -Wall -Wextra -Werror -Iwfacli/native -DWFACLI_ISA=baseline -c $$f -o /dev/null || exit 1; done
 
 golden: .venv/dev
 	$(BIN)/python -m tests.cli.golden_cases && $(BIN)/python -m tests.cli.golden_extend_cases && $(BIN)/python -m pytest tests/cli/test_golden.py tests/cli/test_golden_truth.py tests/cli/test_extend.py

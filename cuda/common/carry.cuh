@@ -1,7 +1,7 @@
 // Sums of many words: what one addition carries goes into the next.
 #pragma once
 
-#include "platform.cuh"
+#include "common/platform.cuh"
 
 namespace wfacli {
 

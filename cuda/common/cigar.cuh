@@ -1,7 +1,7 @@
 // CIGARs written by one thread, run by run.
 #pragma once
 
-#include "task.cuh"
+#include "common/task.cuh"
 
 namespace wfacli {
 

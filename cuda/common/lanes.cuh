@@ -1,7 +1,7 @@
 // Threads that work on one pair: a part of a warp, a warp, or a block.
 #pragma once
 
-#include "platform.cuh"
+#include "common/platform.cuh"
 
 namespace wfacli {
 

@@ -1,7 +1,7 @@
 // Letters of reversed sequences, several at a time, in both alphabets that the kernels are built for.
 #pragma once
 
-#include "task.cuh"
+#include "common/task.cuh"
 
 namespace wfacli {
 

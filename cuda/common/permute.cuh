@@ -1,7 +1,7 @@
 // A choice of bytes that can extend signs, which __byte_perm leaves out.
 #pragma once
 
-#include "platform.cuh"
+#include "common/platform.cuh"
 
 namespace wfacli {
 

@@ -6,7 +6,7 @@
 // two of them are read. kPadRows rows before and after a sequence can be read; what is in them decides nothing.
 #pragma once
 
-#include "platform.cuh"
+#include "common/platform.cuh"
 
 namespace wfacli {
 

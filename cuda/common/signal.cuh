@@ -1,7 +1,7 @@
 // A number by which a warp tells others of the card how far it has come.
 #pragma once
 
-#include "platform.cuh"
+#include "common/platform.cuh"
 
 namespace wfacli {
 

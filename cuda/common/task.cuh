@@ -2,7 +2,7 @@
 // wfacli/gpu/runtime/task.py mirrors the layout; a test compares both.
 #pragma once
 
-#include "platform.cuh"
+#include "common/platform.cuh"
 
 namespace wfacli {
 
@@ -20,7 +20,7 @@ struct Sequences {
   // 2 bits a letter (common/letters.cuh), 16 letters a word, the first in the lowest bits, as in the file's order;
   // kGuard words can be read before and after. For pairs of A C G T only.
   const std::uint32_t* packed;
-  // A byte a letter (wfacli/native/letters.hpp), by the --ambiguous rule; null where no pair needs it.
+  // A byte a letter (wfacli/native/base/letters.hpp), by the --ambiguous rule; null where no pair needs it.
   const std::uint8_t* codes;
   const std::uint32_t* query_start;  // [n]
   const std::uint32_t* target_start;

@@ -1,4 +1,4 @@
-"""Pairs through cuda/sw.cu, launched alone, and its answers as the engine's."""
+"""Pairs through cuda/sw/sw.cu, launched alone, and its answers as the engine's."""
 
 from __future__ import annotations
 

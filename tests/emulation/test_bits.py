@@ -1,4 +1,4 @@
-"""Every width of cuda/bits.cu against the oracle."""
+"""Every width of cuda/bits/bits.cu against the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""wfacli/native/bits_runs.hpp: what becomes of runs that BAM's 28 bits do not hold."""
+"""wfacli/native/kernels/bits/bits_runs.hpp: what becomes of runs that BAM's 28 bits do not hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two wavefronts that meet (native/wavefront_meet.hpp): the answers of one that goes all the way."""
+"""Two wavefronts that meet (native/kernels/wavefront/wavefront_meet.hpp): the answers of one that goes all the way."""
 
 import random
 

@@ -98,7 +98,7 @@ def cpu_models(build: str) -> CpuModels:
 
 # Letters of paths in the widest band of bits: those of longer pairs leave the cache; stripes take 0.9 to 1.05 of that.
 BITS_LONGEST = 6000
-READS_LONGEST = 2000  # letters (native/difference.hpp)
+READS_LONGEST = 2000  # letters (native/kernels/difference/difference.hpp)
 # Overlaps: letters up to which all cells are computed, a pair a lane (likewise), and pairs from which on lanes are
 # full enough. Two shared cores, 2026-11-23, AVX-512: 50, 150, 250, 500 letters 0.35, 2.0, 6, 23 us beside 2.4 to 3,
 # 7 to 9, 11 to 16, 30 to 36 by a look ahead and bands. With other free ends of the query a wavefront ends clean pairs
@@ -110,14 +110,14 @@ ROW = 80.0
 # free ones, 0.2 to 10% edits or half of the query like nothing, affine costs and edits: of 110 sets four went to a
 # slower kernel, for 1.7 to 3.2 times as long.
 FREE_SHARE, FREE_FRONT = 0.4, 1.6
-# A query inside a target with free ends: letters up to which several are in a vector (native/bits.hpp), and rows of a
-# slab beyond that (native/inside.hpp). Slabs are over all columns until random letters have cost more, so many a slab,
+# A query inside a target with free ends: letters up to which several are in a vector (native/kernels/bits/bits.hpp), and rows of a
+# slab beyond that (native/kernels/bits/inside.hpp). Slabs are over all columns until random letters have cost more, so many a slab,
 # than the query has edits; then over so many columns, and two more for an edit. With inside_lanes and inside_slabs:
 # two shared cores, 2026-11-23, 150 to 10,000 letters in 300 to 100,000, 0.2 to 20% edits, within a third.
 # From targets of so many times the query's letters on it is best whatever the edits: by edits, and by other costs.
 INSIDE_FAR = {True: 2, False: 3}
 INSIDE_LANES, INSIDE_SLAB, INSIDE_RANDOM, INSIDE_COLUMNS = 512, 512, 240.0, 700.0
-MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/wavefront_front.hpp)
+MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/kernels/wavefront/wavefront_front.hpp)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
 SCORE_ONLY = {
@@ -127,7 +127,7 @@ SAFETY = 1.3  # estimates of edits are trusted to this factor
 # The same where the next kernel takes twice as long or less: one in six has more edits, in sets of 1 to 10 kb.
 SAFETY_OF_BITS = 1.1
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
-# Edits that an estimate of 10,000 letters looks at, and more letters too; native/estimate.hpp has the usual number. A
+# Edits that an estimate of 10,000 letters looks at, and more letters too; native/plan/estimate.hpp has the usual number. A
 # card's kernels are cut to estimates.
 ESTIMATE_BESIDE_A_CARD = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
@@ -167,7 +167,7 @@ GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
 # where a kernel has shown an estimate to be wrong.
 SPREAD, SPREAD_AGAIN = 0.09, 0.35
 SPREAD_BY_CHANCE = 0.07  # of estimates of ESTIMATE_BESIDE_A_CARD, for pairs that are alike
-LOOKED_AT = 1024.0  # letters that an estimate of a long pair with few errors looks at (native/estimate.cpp)
+LOOKED_AT = 1024.0  # letters that an estimate of a long pair with few errors looks at (native/plan/estimate.cpp)
 GPU_CODED = 1.6  # times as long for letters other than A C G T
 # Wavefronts; work: instructions of warps, counted in the code that the assembler makes. Four kernels, from 1 kb at 2%
 # to 10 kb at 5%, took 0.57 to 0.65 of the time of half of what the card's clock allows.

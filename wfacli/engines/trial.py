@@ -1,7 +1,7 @@
 """Whether a card's kernel for a heuristic band answers as the CPU's does, tried before a run depends on it.
 
 The card's machine code is made by whatever nvcc a machine has, and one has been seen to lose a sign in these kernels
-(Reach in cuda/wfa_band.cuh). A path replays well even where the band went astray, so nobody would notice.
+(Reach in cuda/wfa/wfa_band.cuh). A path replays well even where the band went astray, so nobody would notice.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _THREADS, _FEW_THREADS = 8, 4  # of a batch's estimates; where they are short
 
 
 def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> PairBatch:
-    """The batch with est_edits filled in, from samples of each pair (native/estimate.hpp); -1 stays for unknown.
+    """The batch with est_edits filled in, from samples of each pair (native/plan/estimate.hpp); -1 stays for unknown.
 
     Where estimates would cost more than they gain, few or none are made: for spans that only one kernel serves, for
     short reads of edit distance, and for reads of which some speak for all.

@@ -106,13 +106,13 @@ def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
 
 
 def _spread(spec: AlignSpec) -> float:
-    """How many edits the least path may have for each that there are at least (native/engine_inside.cpp)."""
+    """How many edits the least path may have for each that there are at least (native/engine/engine_inside.cpp)."""
     costs = Units.of(spec)
     return max(costs.mismatch, min(o + e for o, e in costs.gaps)) / min(costs.mismatch, costs.extend)
 
 
 def _columns(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.int64]:
-    """Letters (i64[n]) of targets that paths can meet, as native/inside.cpp has it."""
+    """Letters (i64[n]) of targets that paths can meet, as native/kernels/bits/inside.cpp has it."""
     n, m = pairs.q_len.astype(np.int64), pairs.t_len.astype(np.int64)
     begin, end = np.minimum(spec.free.target_begin, m), np.minimum(spec.free.target_end, m)
     longest = n + (n + np.maximum(m - begin - end, 0)) * _spread(spec)
@@ -275,7 +275,7 @@ def forecaster(spec: AlignSpec, limits: Limits, kernels: tuple[str, ...], thread
 
 
 def _native_model(kernel: str, spec: AlignSpec, limits: Limits, threads: int) -> tuple[float, ...]:
-    """A KernelModel of native/forecast.hpp."""
+    """A KernelModel of native/plan/forecast.hpp."""
     costs, model = Units.of(spec), _model(kernel, Units.of(spec))
     family = "bits" if kernel in BITS else READS if kernel == READS else kernel.split("-")[0]
     scores = tuning.SCORE_ONLY[family] if spec.score_only and not spec.free else 1.0  # free ends are told by the path
@@ -322,7 +322,7 @@ def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float,
 
 
 def _longest_in_differences(costs: Units) -> float:
-    """Bases of the longest sequences that DIFFERENCE takes, -1 for none (native/difference_isa.cpp)."""
+    """Bases of the longest sequences that DIFFERENCE takes, -1 for none (native/kernels/difference/difference_isa.cpp)."""
     return (2**31 - 1) / costs.need / 2 if costs.in_words else -1.0
 
 
@@ -377,7 +377,7 @@ class Units:
     gaps: tuple[tuple[int, int], ...]
     unit: int  # UnitCosts.unit
     meet: bool  # whether two wavefronts share the work
-    need: int  # the largest difference of neighbouring cells (native/difference_costs.hpp, lane_need)
+    need: int  # the largest difference of neighbouring cells (native/kernels/difference/difference_costs.hpp, lane_need)
     depth: int  # scores that a wavefront looks back
 
     def bound(self, spec: AlignSpec) -> int:

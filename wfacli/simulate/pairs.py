@@ -1,7 +1,7 @@
 """Pairs of sequences that differ by errors of sequencing: which errors, and how the pairs become files.
 
 The same options and seed make the same bytes on every machine, with any number of threads: all that is drawn is drawn
-from integers (`native/simulate.hpp`), and the chances are made here from fractions, not from floating point.
+from integers (`native/io/simulate.hpp`), and the chances are made here from fractions, not from floating point.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import InputError, UsageError
 from ..io.write.output import Output
 from ..run.pipeline import run_ordered
 
-PLACES, KINDS = 64, 16  # of a read, of reads; as native/simulate.hpp has them
+PLACES, KINDS = 64, 16  # of a read, of reads; as native/io/simulate.hpp has them
 MOST_ERROR = 0.9
 _ONE = 1 << 32  # a chance of 1
 _LETTERS = 1 << 21  # of targets in a block

@@ -65,8 +65,8 @@ BITS = {32: (1, 1), 64: (2, 1), 128: (4, 1), 256: (8, 1), 1024: (1, 32), 2048: (
 def _bits() -> Iterator[Row]:
     for diagonals, (words, lanes) in BITS.items():
         macros = (("WFACLI_WORDS", words), ("WFACLI_LANES", lanes))
-        yield Row(f"bits-{diagonals}", "bits.cu", "bits_align", macros, 128)
-        yield Row(walk_of(f"bits-{diagonals}"), "bits.cu", "bits_walk", macros, 128)
+        yield Row(f"bits-{diagonals}", "bits/bits.cu", "bits_align", macros, 128)
+        yield Row(walk_of(f"bits-{diagonals}"), "bits/bits.cu", "bits_walk", macros, 128)
 
 
 # Bands of dynamic programming by their diagonals.
@@ -147,20 +147,20 @@ def _dp() -> Iterator[Row]:
     for band in DP_THREAD:
         for pieces in dp_thread_pieces(band):
             name, macros = dp_thread(band, pieces), (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces))
-            yield _dp_row(name, "dp_thread.cu", "dp_align", macros, 0)
-            yield _dp_row(walk_of(name), "dp_thread.cu", "dp_walk", macros, 0)
+            yield _dp_row(name, "dp/dp_thread.cu", "dp_align", macros, 0)
+            yield _dp_row(walk_of(name), "dp/dp_thread.cu", "dp_walk", macros, 0)
             if dp_thread_coded(band):
-                yield _dp_row(coded_of(name), "dp_thread.cu", "dp_align", macros, 1)
+                yield _dp_row(coded_of(name), "dp/dp_thread.cu", "dp_align", macros, 1)
     for band, pieces, bits in itertools.product(DP_WARP, (1, 2), (16, 32)):
         name = dp_warp(band, pieces, bits)
         sizes = (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces), ("WFACLI_BITS", bits))
-        yield _dp_row(name, "dp_warp.cu", "dp_warp_align", sizes, 0)
-        yield _dp_row(coded_of(name), "dp_warp.cu", "dp_warp_align", sizes, 1)
+        yield _dp_row(name, "dp/dp_warp.cu", "dp_warp_align", sizes, 0)
+        yield _dp_row(coded_of(name), "dp/dp_warp.cu", "dp_warp_align", sizes, 1)
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
         name, spread = dp_tiles(lanes, pieces), int(tiles.spread(lanes))
         groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_SPREAD", spread), ("WFACLI_PIECES", pieces))
-        yield _dp_row(name, "dp_tiles.cu", "dp_tiles_align", groups, 0)
-        yield _dp_row(coded_of(name), "dp_tiles.cu", "dp_tiles_align", groups, 1)
+        yield _dp_row(name, "tiles/dp_tiles.cu", "dp_tiles_align", groups, 0)
+        yield _dp_row(coded_of(name), "tiles/dp_tiles.cu", "dp_tiles_align", groups, 1)
 
 
 def dp_tiles(lanes: int, pieces: int) -> str:
@@ -177,7 +177,7 @@ def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], .
 def _wavefronts() -> Iterator[Row]:
     for name, variant in VARIANTS.items():
         yield Row(
-            name, "wfa.cu", "align_wavefront", variant.macros, variant.threads, spills_on=_TOO_LARGE.get(name, ())
+            name, "wfa/wfa.cu", "align_wavefront", variant.macros, variant.threads, spills_on=_TOO_LARGE.get(name, ())
         )
 
 
@@ -192,31 +192,31 @@ def _long() -> Iterator[Row]:
     """
     for shape in long_wavefront.SHAPES:
         name = long_wavefront.row_of(shape)
-        yield Row(name, "long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
+        yield Row(name, "long/long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
     for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
         name = long_wavefront.letters_row_of(planes)
-        yield Row(name, "long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
+        yield Row(name, "long/long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
 
 
 def _long_bits() -> Iterator[Row]:
     """Stripes of one long pair's matrices, and their meeting."""
     for shape in long_bits.SHAPES:
-        yield Row(shape.name, "long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
-    yield Row(long_bits.MEETING, "long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
+        yield Row(shape.name, "long/long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
+    yield Row(long_bits.MEETING, "long/long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
 def _long_path() -> Iterator[Row]:
     """The path of one long pair: by stripes of bits, and by a front."""
     for shape in long_path.SHAPES:
         name = long_path.row_of("sweep", shape)
-        yield Row(name, "long_path_bits.cu", "sweep_for_path", shape.macros, long_bits.THREADS)
-        yield Row(long_path.row_of("walk", shape), "long_path_bits.cu", "walk_stripes", shape.macros, 32)
-    yield Row(long_path.GUESS, "long_path_bits.cu", "guess_from_edges", long_path.SHAPES[0].macros, 32)
+        yield Row(name, "long/long_path_bits.cu", "sweep_for_path", shape.macros, long_bits.THREADS)
+        yield Row(long_path.row_of("walk", shape), "long/long_path_bits.cu", "walk_stripes", shape.macros, 32)
+    yield Row(long_path.GUESS, "long/long_path_bits.cu", "guess_from_edges", long_path.SHAPES[0].macros, 32)
     for front in long_path.FRONTS:
         name = long_path.row_of_front("sweep", front)
-        yield Row(name, "long_path_fronts.cu", "sweep_front_for_path", front.macros, long_wavefront.THREADS)
+        yield Row(name, "long/long_path_fronts.cu", "sweep_front_for_path", front.macros, long_wavefront.THREADS)
         name = long_path.row_of_front("walk", front)
-        yield Row(name, "long_path_fronts.cu", "walk_fronts", replace(front, resident=16).macros, 32)
+        yield Row(name, "long/long_path_fronts.cu", "walk_fronts", replace(front, resident=16).macros, 32)
 
 
 def _sw() -> Iterator[Row]:
@@ -227,35 +227,35 @@ def _sw() -> Iterator[Row]:
         name = sw.row_of(build, rule, path)
         resident = _RESIDENT.get(name, 3 if build.columns == 32 else 4)
         macros = (*build.macros(rule, path), ("WFACLI_RESIDENT", resident))
-        yield Row(name, "sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
+        yield Row(name, "sw/sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
     for build, rule in itertools.product(sw.WHOLE, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
         macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # which wait for memory most of the time
-        yield Row(sw.walk_row_of(build, rule), "sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
+        yield Row(sw.walk_row_of(build, rule), "sw/sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
 
 
 def _sw_guided() -> Iterator[Row]:
     """Extensions in a band, until a Z-drop."""
     for build in sw_guided.BUILDS:
         macros = (*build.macros(sw.Rule.EXTENSION, False), ("WFACLI_RESIDENT", 4))
-        yield Row(sw_guided.row_of(build), "sw_guided.cu", "sw_guided", macros, build.threads)
+        yield Row(sw_guided.row_of(build), "sw/sw_guided.cu", "sw_guided", macros, build.threads)
 
 
 def _local() -> Iterator[Row]:
     """The best local alignment of one long pair."""
     for build in local.BUILDS:
         large = ("sm_100",) if build.pairs else ()
-        yield Row(build.name, "local.cu", "local_strips", build.macros, build.threads, spills_on=large)
+        yield Row(build.name, "local/local.cu", "local_strips", build.macros, build.threads, spills_on=large)
     for name in (local.CONES, local.TOPS, local.WINDOWS):
-        yield Row(name, "local_cone.cu", name.replace("-", "_"), (), local.CONE_THREADS)
+        yield Row(name, "local/local_cone.cu", name.replace("-", "_"), (), local.CONE_THREADS)
 
 
 _ARRAYS = (  # kernels that go over letters, counts and operations
-    Row("pack", "pack.cu", "pack_letters", (), 256, brief=True),
-    Row("encode", "pack.cu", "encode_letters", (), 256, brief=True),
-    Row("sum-chunks", "cigar.cu", "sum_chunks", (), 256, brief=True),
-    Row("sum-before", "cigar.cu", "sum_before", (), 256, brief=True),
-    Row("sum-slots", "cigar.cu", "sum_slots", (), 256, brief=True),
-    Row("gather-ops", "cigar.cu", "gather_ops", (), 256, brief=True),
+    Row("pack", "common/pack.cu", "pack_letters", (), 256, brief=True),
+    Row("encode", "common/pack.cu", "encode_letters", (), 256, brief=True),
+    Row("sum-chunks", "common/cigar.cu", "sum_chunks", (), 256, brief=True),
+    Row("sum-before", "common/cigar.cu", "sum_before", (), 256, brief=True),
+    Row("sum-slots", "common/cigar.cu", "sum_slots", (), 256, brief=True),
+    Row("gather-ops", "common/cigar.cu", "gather_ops", (), 256, brief=True),
 )
 
 ROWS: dict[str, Row] = table(

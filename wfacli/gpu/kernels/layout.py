@@ -13,24 +13,24 @@ def padded(nbytes: int) -> int:
 
 
 def gather_chunks(count: int) -> tuple[int, int]:
-    """Slots a chunk and chunks for cuda/cigar.cu; it needs 8 bytes of its own for each chunk."""
+    """Slots a chunk and chunks for cuda/common/cigar.cu; it needs 8 bytes of its own for each chunk."""
     chunk = max(_CHUNK, -(-count // _MOST_CHUNKS))
     chunk = -(-chunk // 4) * 4
     return chunk, max(1, -(-count // chunk))
 
 
 def bits_diagonals(words: int, lanes: int) -> int:
-    """Of the band of cuda/bits.cu with WFACLI_WORDS and WFACLI_LANES."""
+    """Of the band of cuda/bits/bits.cu with WFACLI_WORDS and WFACLI_LANES."""
     return 32 * words * lanes
 
 
 def bits_stride(words: int, longest_target: int) -> int:
-    """Bytes of workspace that a warp of cuda/bits.cu needs for the path; without the path it needs none."""
+    """Bytes of workspace that a warp of cuda/bits/bits.cu needs for the path; without the path it needs none."""
     return 256 * words * longest_target
 
 
 def bits_warps(lanes: int, count: int) -> int:
-    """Warps, thus strides, of a launch of cuda/bits.cu over so many pairs."""
+    """Warps, thus strides, of a launch of cuda/bits/bits.cu over so many pairs."""
     return -(-count * lanes // 32)
 
 

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/local.cu: builds, letters as they have them, memory, how long it takes."""
+"""What the host needs to know of cuda/local/local.cu: builds, letters as they have them, memory, how long it takes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ...core.batch import U8
 CONES, TOPS, WINDOWS, CONE_THREADS = "local-cones", "local-tops", "local-windows", 256
 _HALF = 0xFFFF  # the greatest score of a half, from its floor on
 _FLOOR = 128  # at least, so that no letters' score leaves a half
-_SLOTS = 3  # states that a warp can put aside (cuda/local_room.cuh)
+_SLOTS = 3  # states that a warp can put aside (cuda/local/local_room.cuh)
 _PAIR_LETTERS = 4  # of the target, that are looked up two at a time
 _OTHERS = 1 / 2000  # of its letters may be others for that: as many tiles of 128 columns and 63 are slow (guess)
 _CELL = 8  # bytes of a row
 _WARPS = 12  # of a multiprocessor, at most
-STATE_ROWS = 1536  # kLocalStateRows of native/local.hpp: states stop, and keep rows, at multiples of it
+STATE_ROWS = 1536  # kLocalStateRows of native/solvers/local/local.hpp: states stop, and keep rows, at multiples of it
 
 I8 = npt.NDArray[np.int8]
 
@@ -62,7 +62,7 @@ class Build:
         return (*sizes, ("WFACLI_RESIDENT", _WARPS // self.warps))
 
     def shared(self, letters: int) -> int:
-        """Bytes of shared memory of a block, as Room of cuda/local_room.cuh has it."""
+        """Bytes of shared memory of a block, as Room of cuda/local/local_room.cuh has it."""
         scores = _PAIR_LETTERS**2 * self.words * 128 if self.pairs else 2 * letters * (self.words // 4) * 128
         return self.warps * (scores + 4 * (3 * self.chunk + 40))
 

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/long_bits.cu: builds, bands, memory, how long it takes."""
+"""What the host needs to know of cuda/long/long_bits.cu: builds, bands, memory, how long it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/long_wavefront.cu: builds, tiles, which diagonals matter, how long it takes."""
+"""What the host needs to know of cuda/long/long_wavefront.cu: builds, tiles, which diagonals matter, how long it takes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Shape:
 
     @property
     def slants(self) -> bool:
-        """Whether its tiles can go along with a front (cuda/long_wavefront_slant.cuh)."""
+        """Whether its tiles can go along with a front (cuda/long/long_wavefront_slant.cuh)."""
         return self.planes == 2 and self.diagonals > 1
 
     @property

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/sw.cu: its builds, their memory, and which scores their bits hold."""
+"""What the host needs to know of cuda/sw/sw.cu: its builds, their memory, and which scores their bits hold."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Build:
         )
 
     def stride(self, rule: Rule, path: bool, longest_query: int, longest_target: int) -> int:
-        """Bytes of workspace of a group, as Room of cuda/sw_room.cuh has it."""
+        """Bytes of workspace of a group, as Room of cuda/sw/sw_room.cuh has it."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
             return padded(edge)
@@ -229,7 +229,7 @@ class Scores:
 
     @property
     def digits(self) -> bool:
-        """Whether directions come as digits, as Gaps::digits of cuda/sw_room.cuh says of the gaps."""
+        """Whether directions come as digits, as Gaps::digits of cuda/sw/sw_room.cuh says of the gaps."""
         return 1 <= self.open <= 3
 
     def into(self, task: npt.NDArray[np.void]) -> None:

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/sw_guided.cu: extensions in a band, until a Z-drop."""
+"""What the host needs to know of cuda/sw/sw_guided.cu: extensions in a band, until a Z-drop."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def row_of(build: Build) -> str:
 
 
 def stride(build: Build, band: int, longest_query: int) -> int:
-    """Bytes of workspace of a group, as GuidedRoom of cuda/sw_guided_room.cuh has it."""
+    """Bytes of workspace of a group, as GuidedRoom of cuda/sw/sw_guided_room.cuh has it."""
     rows = min(2 * band + build.width + 1, longest_query + build.width + 1) // 4 * 4 + 4
     rings = (1 << (least - 1).bit_length() for least in (rows + build.width, 2 * (band + build.width) + 48))
     return padded(8 * sum(rings) + 4 * build.lanes * (rows + build.columns))
@@ -81,7 +81,7 @@ def longest(scores: Scores, band: int) -> int:
 
     No cell scores less than a way to it along the diagonal and then the border; what lies outside the band is less.
     """
-    floor = max(2 * scores.open + 3 * scores.extend + 1, 128)  # as gaps_of of cuda/sw_guided.cu has it
+    floor = max(2 * scores.open + 3 * scores.extend + 1, 128)  # as gaps_of of cuda/sw/sw_guided.cu has it
     room = 0xFFFF - 128 - floor - 1 - scores.open
     each = scores.most + max(-scores.least, 0)
     unbounded = room // (each + scores.extend)

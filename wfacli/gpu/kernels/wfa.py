@@ -1,4 +1,4 @@
-"""The wavefront kernels (cuda/wfa.cu): what a launch of each needs, as the source lays its memory out."""
+"""The wavefront kernels (cuda/wfa/wfa.cu): what a launch of each needs, as the source lays its memory out."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Variant:
         words = cost // (_STEPS // 2) + 2
         cells = (cost + 1) * (2 * _letters(gaps, cost) + 1) // 2 + cost  # rows grow as a triangle does
         cells = min(cells, (cost + 1) * band) if band else cells
-        if self.trace == CODES and self.outside == BANDED:  # as in Codes of cuda/wfa_trace.cuh
+        if self.trace == CODES and self.outside == BANDED:  # as in Codes of cuda/wfa/wfa_trace.cuh
             pieces = 64 * (cost + cost // 8 + 640) + 40 * (cost // _EVERY + 1)
             return _padded(2 * cells + 4 * (cost + cost // _EVERY + 2 + words) + pieces + 16)
         if self.trace == CODES:

@@ -177,4 +177,4 @@ class CardFronts:
 def _row(shape: Shape) -> Row:
     if shape in sizes.SHAPES:
         return ROWS[sizes.row_of(shape)]
-    return Row("long-wavefront-other", "long_wavefront.cu", "advance_long_wavefront", shape.macros, sizes.THREADS)
+    return Row("long-wavefront-other", "long/long_wavefront.cu", "advance_long_wavefront", shape.macros, sizes.THREADS)

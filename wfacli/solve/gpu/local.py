@@ -1,6 +1,6 @@
 """The best local alignment of one pair on a card: its score by strips over all of the card, the way back on the CPU.
 
-cuda/local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
+cuda/local/local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
 before it are all that there is. The card keeps many more rows than a state on the disk has, so that the pieces between
 two of them, which the CPU's own walk computes once more, are small.
 """
@@ -33,7 +33,7 @@ _CELL = 8  # bytes of a row
 _KEPT_SHARE = 0.5  # of the card's free memory that kept rows may have
 _ENDS = 20  # times as long as its beginning and end that a launch takes at least, when strips wait for each other
 _SCORE = 0xFFFFFFFF
-_STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local_room.cuh
+_STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local/local_room.cuh
 _LONG = 0.3  # seconds that a launch is thought to take that can be stopped
 _POLL = 2e-3  # seconds between two looks whether it is to be
 _COPYING = 1024  # blocks that copy a row

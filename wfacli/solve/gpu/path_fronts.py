@@ -1,4 +1,4 @@
-"""The path of a long pair on a card, by one front whose states are kept (cuda/long_path_fronts.cu).
+"""The path of a long pair on a card, by one front whose states are kept (cuda/long/long_path_fronts.cu).
 
 States of as many segments as have room are kept at a time. If that is not all of them, the front first goes the whole
 way and leaves a state before each group; then, from the last group to the first, it goes through each once more, on

@@ -1,6 +1,6 @@
 """The segments of a long pair's path on a card: walked until nothing changes, and their operations brought home.
 
-cuda/long_path.cuh says why that ends, and ends with the path.
+cuda/long/long_path.cuh says why that ends, and ends with the path.
 """
 
 from __future__ import annotations

@@ -1,0 +1,204 @@
+// Global alignment in a wide band, a warp a pair: long or noisy reads.
+//
+// Resident warps draw slots from task.next. With the path a warp writes a direction for each cell to its own `stride`
+// bytes of the workspace (a word, or a few, for each step and lane), then walks back through them: its lanes look at the
+// next 32 cells of a diagonal, or of a gap, at once, so that a walk costs a read a run and not one a letter. A pair
+// whose band does not prove its cost gets ScoreLimit; one that `stride` has no room for gets MemoryLimit.
+//
+// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_BAND: diagonals: 128, 256, 512 or 1024. WFACLI_PIECES: of gap
+// costs, 1 or 2. WFACLI_BITS: of a cost, 16 or 32. WFACLI_CODES: 1 for pairs with letters other than A C G T.
+#include "common/cigar.cuh"
+#include "dp/dp_front.cuh"
+#include "dp/dp_planes.cuh"
+
+namespace wfacli::dp {
+
+constexpr std::uint32_t kAll = 0xffffffffu;
+constexpr int kWidth = WFACLI_BAND;
+constexpr int kPieces = WFACLI_PIECES;
+constexpr int kSpan = kWidth / 64;
+#if WFACLI_CODES
+using Letters = CodedPlanes;
+#else
+using Letters = PackedPlanes;
+#endif
+#if WFACLI_BITS == 16
+using Value = Halves;
+#else
+using Value = Whole;
+#endif
+using Layout = FrontLayout<kPieces, Value, kSpan>;
+using D = Directions<kPieces>;
+
+// A pair as all lanes have it, and the steps of its matrix.
+struct Pair {
+  Letters query, target;
+  std::int32_t query_len, target_len;
+  Band band;
+  std::int32_t begin, end;  // the first step with a cell beside (0, 0), and the one after the last cell's
+
+  WFACLI_DEVICE static Pair of(const AlignTask& task, std::int32_t row) {
+    Pair pair;
+    pair.query = Letters::query(task, row);
+    pair.target = Letters::target(task, row);
+    pair.query_len = pair.query.letters.length;
+    pair.target_len = pair.target.letters.length;
+    pair.band = Band::of(task.costs, pair.query_len, pair.target_len, kWidth, true);
+    pair.begin = (1 - pair.band.low) / 2;
+    pair.end = pair.query_len + (pair.band.last - pair.band.low) / 2 + 1;
+    return pair;
+  }
+};
+
+// What the last cell has; all lanes know it.
+template <class S>
+WFACLI_DEVICE std::int32_t compute(const AlignTask& task, const S& steps, const Pair& pair, std::int32_t lane,
+                                   std::uint32_t* out) {
+  Crossing<Letters, kSpan> letters;
+  letters.query = pair.query;
+  letters.target = pair.target;
+  letters.begin(lane, pair.band.low, pair.begin);
+  Front<S, kSpan> front;
+  const std::int32_t first = -pair.band.low, last = pair.band.last - pair.band.low;
+  front.begin(steps, first / 2 - lane * kSpan, first % 2);
+  out += lane;
+  for (std::int32_t base = pair.begin; base < pair.end; base += kRows) {
+    letters.enter(base);
+    front.cut(steps);
+    const std::int32_t rows = min(pair.end - base, kRows);
+#pragma unroll 1
+    for (std::int32_t r = 0; r < rows; ++r) {
+      front.template half_step<0>(steps, letters.differ(r, 0, task.wildcard), lane);
+      front.template half_step<1>(steps, letters.differ(r, 1, task.wildcard), lane);
+      if constexpr (S::kTagged) {
+#pragma unroll
+        for (int w = 0; w < Layout::kWords; ++w) out[32 * w] = front.directions[w];
+        out += 32 * Layout::kWords;
+      }
+    }
+  }
+  return __shfl_sync(kAll, front.value(last / 2 % kSpan, last % 2), last / 2 / kSpan);
+}
+
+// The cost if it is proved, or else kNever.
+template <bool kPath>
+WFACLI_DEVICE std::int32_t cost_of(const AlignTask& task, const Pair& pair, std::int32_t lane, std::uint32_t* out) {
+  if (pair.query_len == 0 || pair.target_len == 0) return gap_cost(task.costs, pair.query_len + pair.target_len);
+  const auto steps = Steps<kPieces, kPath, Value>::of(task.costs);
+  if (!pair.band.holds || steps.most <= 0) return kNever;
+  const std::int32_t value = compute(task, steps, pair, lane, out) / kScale;
+  const std::int32_t cost = value + pair.band.last * steps.drift;
+  return value < steps.most && cost < pair.band.unproven ? cost : kNever;
+}
+
+// The way back. All lanes are at the same cell, and write the same runs; lane 0's are kept.
+struct Walk {
+  const std::uint32_t* directions;
+  std::int32_t lane, begin, low;
+  std::int32_t i, j;
+  RunWriter out;
+
+  // Of a cell within the matrix.
+  WFACLI_DEVICE std::uint32_t direction(std::int32_t row, std::int32_t column) const {
+    const std::int32_t diagonal = column - row - low, odd = diagonal & 1;
+    const std::int32_t of_lane = diagonal / 2 / kSpan, x = diagonal / 2 % kSpan;
+    const auto step = static_cast<std::uint64_t>(row + diagonal / 2 - begin);
+    const std::uint32_t word = directions[(step * Layout::kWords + static_cast<std::uint32_t>(Layout::word(x, odd))) * 32 +
+                                          static_cast<std::uint32_t>(of_lane)];
+    return word >> Layout::shift(x, odd) & ((1u << D::kBits) - 1);
+  }
+  // How many of the lanes from 0 on say yes.
+  WFACLI_DEVICE static std::int32_t leading(bool yes) {
+    const std::uint32_t no = ~__ballot_sync(kAll, yes);
+    return no ? __ffs(static_cast<int>(no)) - 1 : 32;
+  }
+  // Along the diagonal until a gap begins; its kind, or -1 after 32 cells or at the matrix' edge.
+  WFACLI_DEVICE std::int32_t diagonal_run() {
+    const bool within = i - lane > 0 && j - lane > 0;
+    const std::int32_t source = within ? D::source(direction(i - lane, j - lane)) : 0;
+    const std::int32_t run = leading(source < 0);
+    const std::uint32_t equal = __ballot_sync(kAll, source == kMatch);
+    for (std::int32_t at = 0; at < run;) {  // runs of equal bits
+      const bool same = equal >> at & 1;
+      const std::uint32_t change = (same ? ~equal : equal) >> at;
+      const std::int32_t length = min(change ? __ffs(static_cast<int>(change)) - 1 : 32, run - at);
+      out.add(same ? kEqual : kDifferent, length);
+      at += length;
+    }
+    i -= run;
+    j -= run;
+    return run < 32 && i > 0 && j > 0 ? __shfl_sync(kAll, source, run) : -1;
+  }
+  // A gap of a kind from here on.
+  WFACLI_DEVICE void gap_run(std::int32_t kind) {
+    const bool insertion = kind < kPieces;
+    for (std::int32_t letters = 32; letters == 32;) {
+      // Lane l looks at the cell behind l + 1 letters: whether one more follows.
+      const std::int32_t row = i - (insertion ? lane + 1 : 0), column = j - (insertion ? 0 : lane + 1);
+      const bool goes_on = row > 0 && column > 0 && in_band(column - row) && D::stays(direction(row, column), kind);
+      const std::int32_t more = leading(goes_on);
+      letters = min(more + 1, 32);
+      out.add(insertion ? kInsertion : kDeletion, letters);
+      (insertion ? i : j) -= letters;
+      if (more == 31) return;  // the cell behind these 32 ends it
+    }
+  }
+  WFACLI_DEVICE bool in_band(std::int32_t diagonal) const { return diagonal >= low && diagonal - low < kWidth; }
+
+  WFACLI_DEVICE std::int32_t run() {
+    while (i > 0 && j > 0) {
+      const std::int32_t kind = diagonal_run();
+      if (kind >= 0) gap_run(kind);
+    }
+    out.add(kInsertion, i);
+    out.add(kDeletion, j);
+    return out.finish();
+  }
+};
+
+template <bool kPath>
+WFACLI_DEVICE void align(const AlignTask& task, std::int32_t slot, std::int32_t lane, std::uint32_t* directions) {
+  const Pair pair = Pair::of(task, task.rows[slot]);
+  const bool empty = pair.query_len == 0 || pair.target_len == 0;
+  const auto steps = static_cast<std::uint64_t>(empty || !pair.band.holds ? 0 : pair.end - pair.begin);
+  Status status = Status::Ok;
+  std::int32_t cost = 0, count = 0;
+  if (kPath && steps * Layout::kWords * 128 > task.stride) {
+    status = Status::MemoryLimit;
+  } else {
+    cost = cost_of<kPath>(task, pair, lane, directions);
+    if (cost == kNever || cost > task.max_cost) status = Status::ScoreLimit;
+  }
+  if (kPath && status == Status::Ok) {
+    __syncwarp();  // directions are written
+    std::uint32_t* ops = task.ops + static_cast<std::uint64_t>(slot) * static_cast<std::uint32_t>(task.op_capacity);
+    Walk walk = {directions,      lane,           pair.begin, pair.band.low, pair.query_len,
+                 pair.target_len, RunWriter(ops, lane == 0 ? task.op_capacity : 0)};
+    count = walk.run();
+    if (count > task.op_capacity) status = Status::MemoryLimit;
+    __syncwarp();  // and read, before the next pair's
+  }
+  if (lane != 0) return;
+  task.status[slot] = static_cast<std::uint8_t>(status);
+  task.cost[slot] = status == Status::ScoreLimit ? 0 : cost;
+  task.op_count[slot] = status == Status::Ok ? count : 0;
+}
+
+WFACLI_DEVICE void align_all(const AlignTask& task) {
+  const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x), lane = thread & 31;
+  auto* directions = reinterpret_cast<std::uint32_t*>(task.workspace + static_cast<std::uint64_t>(thread / 32) * task.stride);
+  for (;;) {
+    std::uint32_t drawn = 0;
+    if (lane == 0) drawn = atomicAdd(task.next, 1u);
+    const auto slot = static_cast<std::int32_t>(min(__shfl_sync(kAll, drawn, 0), 0x7fffffffu));
+    if (slot >= task.count) return;
+    if (task.path)
+      align<true>(task, slot, lane, directions);
+    else
+      align<false>(task, slot, lane, directions);
+  }
+}
+
+}  // namespace wfacli::dp
+
+WFACLI_KERNEL(dp_warp_align, wfacli::AlignTask) { wfacli::dp::align_all(task); }

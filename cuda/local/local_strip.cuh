@@ -1,0 +1,410 @@
+// The best local score of one pair of any length, and where its alignment begins: strips of rows, over which warps go
+// side by side (J. Li, S. Ranka and S. Sahni, "Pairwise sequence alignment for very long sequences on GPUs", 2012;
+// O. Gotoh, "An improved algorithm for matching biological sequences", J. Mol. Biol. 1982).
+//
+// Rows are letters of the reversed query, columns those of the reversed target: a cell's score is that of the best
+// alignment that begins there, and the first best cell is the canonical beginning. A strip has 64 lanes of kWords rows,
+// each a column behind the one above; lanes l and 32 + l are the halves of one lane's words. The row between two strips
+// is one array: a strip reads a column when the one above has written it, and writes it itself 63 steps later; a tag in
+// each word says whose it is. Strips are drawn from a counter, so whoever waits, waits for somebody who is at work.
+//
+// Scores in halves are relative to their tile's base, from `floor` up, and cells count as at least that
+// (wfacli/native/solvers/local/local_sweep.hpp says why this is right). All that is added stays in its half, so sums are of whole words:
+// they take the multiplier, and the rest of the cell the other pipe.
+//
+// A tile is left out where no alignment through it can be the best (E. Sandes and A. de Melo, "Retrieving Smith-Waterman
+// alignments with optimizations for megabase biological sequences using GPU", 2013); ties are kept.
+#pragma once
+
+#include "local/local_room.cuh"
+
+namespace wfacli::local {
+
+// What a lane has between two steps.
+struct State {
+  std::uint32_t score[kWords], along[kWords];  // of the last column; what a gap along the row brings into the next one
+  std::uint32_t corner;                        // of the row above, in the last column
+  std::uint32_t down;                          // what a gap down the column brings into the next lane's first row
+
+  WFACLI_DEVICE void begin(std::uint32_t floor) {
+#pragma unroll
+    for (int r = 0; r < kWords; ++r) score[r] = along[r] = floor;
+    corner = down = floor;
+  }
+  template <class Each>
+  WFACLI_DEVICE void each(const Each& change) {
+#pragma unroll
+    for (int r = 0; r < kWords; ++r) change(score[r], r), change(along[r], kWords + r);
+    change(corner, 2 * kWords);
+    change(down, 2 * kWords + 1);
+  }
+};
+
+// What cells need besides: constants as words.
+struct Charges {
+  std::uint32_t floor, first_gap, extend, extend_halves, one;
+
+  WFACLI_DEVICE explicit Charges(const LocalTask& task)
+      : floor(both(task.floor)), first_gap(added(-task.first_gap)), extend(added(-task.extend)),
+        extend_halves(both(-task.extend)), one(static_cast<std::uint32_t>(task.one)) {}
+  // Sums of words whose halves do not overflow.
+  WFACLI_DEVICE std::uint32_t sum(std::uint32_t a, std::uint32_t b) const { return a * one + b; }
+};
+
+template <class Scores>
+class Strip {
+ public:
+  WFACLI_DEVICE Strip(const LocalTask& task, const Room<Scores>& room, std::int64_t number, std::int32_t warp)
+      : task_(task), room_(room), charges_(task), number_(number), lane_(static_cast<std::int32_t>(threadIdx.x & 31)),
+        scores_(task, room.scores, number * kRows, lane_),
+        aside_(task.scratch + static_cast<std::int64_t>(warp) * kSlots * (32 * kStateWords + kChunk)),
+        record_(task.best + warp) {}
+
+  // All columns, and what the best cell is; false: the launch is to end.
+  WFACLI_DEVICE bool run() {
+    __syncwarp();
+    state_.begin(charges_.floor);
+    request(0);
+    const std::int64_t steps = task_.columns + kLate;
+#pragma unroll 1
+    for (std::int64_t from = 0; from < steps; from += kChunk)
+      if (!tile(from)) return false;
+    report();
+    return true;
+  }
+
+ private:
+  struct Place {
+    std::int32_t row, column;  // in the strip, and from the tile's first column on; row kRows: none
+  };
+
+  // Asks for what comes in from above in a tile's columns.
+  WFACLI_DEVICE void request(std::int64_t from) {
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      const std::int64_t c = from + 32 * k + lane_;
+      if (c < task_.columns) coming_[k] = Boundary::read(task_.row + c);
+    }
+  }
+  // Takes it; what is not there yet is asked for again, unless the launch is to end.
+  WFACLI_DEVICE void receive(std::int64_t from) {
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      const std::int64_t c = from + 32 * k + lane_;
+      if (c >= task_.columns) {
+        coming_[k] = 0;
+        continue;
+      }
+      while (!Boundary::is_of(coming_[k], number_)) {
+        WFACLI_PAUSE();
+        coming_[k] = Boundary::read(task_.row + c);
+        if (*static_cast<volatile const std::int32_t*>(task_.known) == kStop) break;
+      }
+    }
+    __syncwarp();
+  }
+
+  WFACLI_DEVICE bool tile(std::int64_t from) {
+    receive(from);
+    const std::int32_t highest = highest_input();
+    const std::int32_t known = known_now();
+    if (known == kStop) return false;
+    if (task_.prune && !matters(from, highest, known)) {
+      request(from + kChunk);
+      state_.begin(charges_.floor);
+      base_ = 0;
+      hand_on<false>(from);
+      return true;
+    }
+    ++tiles_;
+    rebase(max(0, highest - task_.apart));
+    const bool any = has_barred(from) || has_others(from);
+    if (any)
+      look_up<true>(from);
+    else
+      look_up<false>(from);
+    take_top();
+    __syncwarp();
+    const std::int32_t grows = min(kRows, kChunk + kLate) * task_.match;
+    const bool may_be_best = highest + grows >= known;
+    if (may_be_best) put_aside(slot_);
+    request(from + kChunk);
+    const bool inside = from >= kLate && from + kChunk <= task_.columns;
+    Place none{};
+    const std::uint32_t top = any      ? steps<true, false, true>(from, 0, none)
+                              : inside ? steps<false, false, false>(from, 0, none)
+                                       : steps<true, false, false>(from, 0, none);
+    const auto best = __reduce_max_sync(kAll, greater_half(top)) - task_.floor + base_;
+    __syncwarp();
+    hand_on<true>(from);
+    if (may_be_best && best > 0 && best >= known) consider(from, best);
+    return true;
+  }
+
+  // The best score known, the same for all lanes: others change it all the time.
+  WFACLI_DEVICE std::int32_t known_now() const {
+    return __shfl_sync(kAll, *static_cast<volatile const std::int32_t*>(task_.known), 0);
+  }
+  WFACLI_DEVICE std::int32_t highest_input() {
+    std::uint32_t most = state_.corner;
+#pragma unroll
+    for (int r = 0; r < kWords; ++r) most = __vmaxu2(most, state_.score[r]);
+    std::int32_t highest = greater_half(most) - task_.floor + base_;
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) highest = max(highest, Boundary::score(coming_[k]));
+    return __reduce_max_sync(kAll, highest);
+  }
+  // Whether the best alignment may lead through a tile whose cells begin with no more than `highest`.
+  WFACLI_DEVICE bool matters(std::int64_t from, std::int32_t highest, std::int32_t known) const {
+    const std::int64_t rows = task_.rows - number_ * kRows;
+    const std::int64_t columns = task_.columns - max(from - kLanes, std::int64_t{0});
+    const std::int64_t most = highest + min(rows, columns) * task_.match;
+    return most > 0 && most >= known;
+  }
+  WFACLI_DEVICE void rebase(std::int32_t base) {
+    const std::int32_t by = base_ - base;
+    base_ = base;
+    if (by == 0) return;
+    if (by > 0) {
+      state_.each([&](std::uint32_t& word, int) { word += added(by); });
+      return;
+    }
+    const std::int32_t least = min(task_.floor - by, 0xffff);
+    const std::uint32_t limit = both(least), moved = added(task_.floor - least);
+    state_.each([&](std::uint32_t& word, int) { word = __vmaxu2(word, limit) + moved; });
+  }
+  template <bool kAny>
+  WFACLI_DEVICE void look_up(std::int64_t from) {
+#pragma unroll 1
+    for (int x = lane_; x < Room<Scores>::kLooks; x += 32) {
+      const std::int64_t c = from - 31 + x;
+      room_.looks[x] = Scores::template look<kAny>(letter(c), letter(c - 32));
+    }
+  }
+  WFACLI_DEVICE bool has_others(std::int64_t from) const {
+    if (!Scores::has_others(task_)) return false;
+    bool some = false;
+#pragma unroll 1
+    for (int x = lane_; x < Room<Scores>::kLooks + 32; x += 32)
+      some |= letter(from - 63 + x) >= static_cast<std::uint32_t>(PairScores::kLetters);
+    return __any_sync(kAll, some);
+  }
+  WFACLI_DEVICE std::uint32_t letter(std::int64_t column) const {
+    return column >= 0 && column < task_.columns ? __ldg(task_.target + column) : 0;
+  }
+  WFACLI_DEVICE void take_top() {
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      const std::int32_t over = Boundary::score(coming_[k]) - base_;
+      const std::int32_t h = max(over, 0), f = max(over - Boundary::less(coming_[k]), 0);
+      room_.tops[32 * k + lane_] = static_cast<std::uint32_t>(h + task_.floor) |
+                                   static_cast<std::uint32_t>(f + task_.floor) << 16;
+    }
+  }
+
+  // The steps of a tile. kEdge: columns outside the matrix are kept at the floor; kSeek: the first cell with a score (a
+  // half's) is looked for; kAny: there may be any letters, and cells whose letters are not to be aligned. The greatest
+  // words of all cells.
+  template <bool kEdge, bool kSeek, bool kAny>
+  WFACLI_DEVICE std::uint32_t steps(std::int64_t from, std::int32_t wanted, Place& place) {
+    const Charges charges = charges_;
+    const std::uint32_t into_scores = lane_ == 0 ? 0x1054 : 0x3210, into_gaps = lane_ == 0 ? 0x1076 : 0x3210;
+    const std::uint32_t* const looks = room_.looks + 31 - lane_;
+    std::uint32_t most = charges.floor;
+    typename Scores::Worth ahead;
+    scores_.template fetch<kAny>(looks[0], ahead);
+    std::uint32_t next = looks[1], outer = room_.tops[0];
+#pragma unroll(kEdge ? 1 : 2)
+    for (int s = 0; s < kChunk; ++s) {
+      const typename Scores::Worth worth = ahead;
+      std::uint32_t above = __shfl_sync(kAll, state_.score[kWords - 1], lane_ + 31);
+      std::uint32_t down = __shfl_sync(kAll, state_.down, lane_ + 31);
+      scores_.template fetch<kAny>(next, ahead);  // the last time for nothing
+      above = __byte_perm(above, outer, into_scores);
+      down = __byte_perm(down, outer, into_gaps);
+      next = looks[s + 2];
+      outer = room_.tops[s + 1];
+      const std::uint32_t inside = kEdge ? in_matrix(from + s) : kAll;
+      std::uint32_t diagonal = state_.corner, before = 0;
+      state_.corner = above;
+#pragma unroll
+      for (int r = 0; r < kWords; ++r) {
+        std::uint32_t now = best_of(charges, diagonal, worth.of(r), state_.along[r], down);
+        if (kAny) {
+          const std::uint32_t out = barred(r, from + s);
+          now = (now & ~out) | (__vimax3_u16x2(state_.along[r], down, charges.floor) & out);
+        }
+        if (kEdge) now = (now & inside) | (charges.floor & ~inside);
+        if (kSeek) look_at(now, r, s, wanted, place);
+        diagonal = state_.score[r];
+        state_.score[r] = now;
+        const std::uint32_t begun = charges.sum(now, charges.first_gap);
+        state_.along[r] = __vimax3_u16x2(charges.sum(state_.along[r], charges.extend), begun, charges.floor);
+        down = __viaddmax_u16x2(down, charges.extend_halves, begun);
+        if (r % 2) most = __vimax3_u16x2(most, before, now);
+        before = now;
+      }
+      state_.down = down;
+      if (lane_ == 31) room_.bottoms[s] = __byte_perm(state_.score[kWords - 1], down, 0x7632);
+    }
+    return most;
+  }
+  WFACLI_DEVICE static std::uint32_t best_of(const Charges& charges, std::uint32_t diagonal, std::uint32_t worth,
+                                             std::uint32_t along, std::uint32_t down) {
+    if constexpr (Scores::kSums)
+      return __vimax3_u16x2(charges.sum(diagonal, worth), along, down);
+    else
+      return __vmaxu2(__viaddmax_u16x2(diagonal, worth, along), down);
+  }
+  // All bits of the halves whose columns are in the matrix, in the step that begins with a column.
+  WFACLI_DEVICE std::uint32_t in_matrix(std::int64_t column) const {
+    const std::int64_t first = column - lane_, second = first - 32;
+    return (first >= 0 && first < task_.columns ? 0xffffu : 0) | (second >= 0 && second < task_.columns ? 0xffff0000u : 0);
+  }
+  // All bits of the halves of a word whose cells are barred, in that step.
+  WFACLI_DEVICE std::uint32_t barred(int r, std::int64_t column) const {
+    std::uint32_t out = 0;
+#pragma unroll 1
+    for (int set = 0; set < task_.barred_sets; ++set) {
+      const std::int32_t* const own = barred_of(set) + r;
+      if (__ldg(own) == column - lane_) out |= 0xffffu;
+      if (__ldg(own + 32 * kWords) == column - lane_ - 32) out |= 0xffff0000u;
+    }
+    return out;
+  }
+  WFACLI_DEVICE const std::int32_t* barred_of(int set) const {
+    const std::int64_t strips = (task_.rows + kRows - 1) / kRows;
+    return task_.barred + (set * strips + number_) * kRows + lane_ * kWords;
+  }
+  WFACLI_DEVICE bool has_barred(std::int64_t from) const {
+    bool some = false;
+#pragma unroll 1
+    for (int set = 0; set < task_.barred_sets; ++set)
+#pragma unroll 1
+      for (int half = 0; half < 2; ++half)
+        for (int r = 0; r < kWords; ++r) {
+          const std::int64_t column = __ldg(barred_of(set) + 32 * kWords * half + r);
+          some |= column >= from - kLate && column < from + kChunk;
+        }
+    return task_.barred_sets > 0 && __any_sync(kAll, some);
+  }
+  WFACLI_DEVICE void look_at(std::uint32_t now, int r, int s, std::int32_t wanted, Place& place) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Place here{(32 * half + lane_) * kWords + r, s - lane_ - 32 * half};
+      const bool sooner = here.row != place.row ? here.row < place.row : here.column < place.column;
+      if ((half ? upper(now) : lower(now)) == wanted && sooner) place = here;
+    }
+  }
+
+  // Writes the last row's cells that a tile has made complete, or that count 0.
+  template <bool kComputed>
+  WFACLI_DEVICE void hand_on(std::int64_t from) {
+    const bool keeps = task_.keep && (number_ + 1) % task_.keep == 0;
+    unsigned long long* const kept =
+        keeps ? task_.kept + ((number_ + 1) / task_.keep - 1 - task_.kept_before) * task_.columns : nullptr;
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      const int s = 32 * k + lane_;
+      const std::int64_t c = from - kLate + s;
+      if (c < 0 || c >= task_.columns) continue;
+      unsigned long long word = Boundary::of(number_ + 1, 0, 0);
+      if (kComputed) {
+        const std::uint32_t bottom = room_.bottoms[s];
+        word = Boundary::of(number_ + 1, lower(bottom) - task_.floor + base_, lower(bottom) - upper(bottom));
+      }
+      Boundary::write(task_.row + c, word);
+      if (keeps) kept[c] = word;
+    }
+    __syncwarp();
+  }
+
+  // States put aside, with what came in from above.
+  WFACLI_DEVICE std::uint32_t* slot(int number) const { return aside_ + number * (32 * kStateWords + kChunk); }
+  WFACLI_DEVICE void put_aside(int number) {
+    std::uint32_t* const to = slot(number);
+    state_.each([&](std::uint32_t& word, int w) { to[32 * w + lane_] = word; });
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) to[32 * kStateWords + 32 * k + lane_] = room_.tops[32 * k + lane_];
+  }
+  WFACLI_DEVICE void take_back(int number) {
+    const std::uint32_t* const from = slot(number);
+    state_.each([&](std::uint32_t& word, int w) { word = from[32 * w + lane_]; });
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) room_.tops[32 * k + lane_] = from[32 * kStateWords + 32 * k + lane_];
+  }
+
+  // A tile that begins as slot_ says and has a cell as good as any known.
+  WFACLI_DEVICE void consider(std::int64_t from, std::int32_t best) {
+    if (lane_ == 0) atomicMax(task_.known, best);
+    if (best < best_) return;
+    const Place place{kRows, 0};
+    if (best == best_) {
+      const std::int32_t base = base_;
+      put_aside(kSlots - 1);
+      resolve();
+      const Place before = place_;
+      const std::int64_t before_from = best_from_;
+      begins_with(from, base, place);
+      resolve();
+      const bool sooner =
+          before.row != place_.row ? before.row < place_.row : before_from + before.column < best_from_ + place_.column;
+      if (sooner) place_ = before, best_from_ = before_from;
+      take_back(kSlots - 1);
+      base_ = base;
+      __syncwarp();
+      return;
+    }
+    best_ = best;
+    begins_with(from, base_, place);
+  }
+  WFACLI_DEVICE void begins_with(std::int64_t from, std::int32_t base, const Place& place) {
+    best_from_ = from;
+    best_base_ = base;
+    place_ = place;
+    slot_ ^= 1;
+  }
+  // Finds the best tile's first best cell, if that is not known yet; its state is in the slot that is not slot_. Changes
+  // the state.
+  WFACLI_DEVICE void resolve() {
+    if (place_.row < kRows) return;
+    __syncwarp();
+    take_back(slot_ ^ 1);
+    look_up<true>(best_from_);
+    __syncwarp();
+    Place found{kRows, 0};
+    steps<true, true, true>(best_from_, best_ - best_base_ + task_.floor, found);
+    place_.row = __reduce_min_sync(kAll, found.row);
+    place_.column = __reduce_min_sync(kAll, found.row == place_.row ? found.column : INT32_MAX);
+    __syncwarp();
+  }
+  // The strip's best cell, if it is as good as any known and better than those of the warp's strips before, which are
+  // above.
+  WFACLI_DEVICE void report() {
+    if (lane_ == 0) atomicAdd(task_.tiles, static_cast<unsigned long long>(tiles_));
+    if (best_ <= 0 || best_ < known_now()) return;
+    resolve();
+    if (lane_ == 0 && best_ > record_->score)
+      *record_ = {best_, 0, number_ * kRows + place_.row, best_from_ + place_.column};
+    __syncwarp();
+  }
+
+  const LocalTask& task_;
+  const Room<Scores>& room_;
+  const Charges charges_;
+  const std::int64_t number_;
+  const std::int32_t lane_;
+  const Scores scores_;
+  std::uint32_t* const aside_;
+  LocalPlace* const record_;
+  State state_;
+  std::int32_t base_ = 0;
+  unsigned long long coming_[kParts] = {};
+  std::int32_t tiles_ = 0;
+  std::int32_t best_ = 0, best_base_ = 0;  // of the strip: score, its tile's base
+  std::int64_t best_from_ = 0;             // ... first column
+  Place place_{kRows, 0};                  // ... and place, when it has been looked for
+  int slot_ = 0;                           // where the next state is put aside
+};
+
+}  // namespace wfacli::local

@@ -1,0 +1,20 @@
+// Edit distance of one long pair in a band of bits (long_bits.cuh). What a catalogue row decides:
+//
+// WFACLI_BLOCK   threads a block: its warps are on schedulers of their own, and draw their stripes each for itself
+// WFACLI_PLANES  of letters (common/planes.cuh): 2, 4 or 8
+// WFACLI_WORDS   of 32 rows that a lane has
+#include "long/long_bits.cuh"
+
+WFACLI_KERNEL(long_bits, wfacli::LongBitsTask) {
+  using Stripe = wfacli::BitStripe<WFACLI_PLANES, WFACLI_WORDS>;
+  __shared__ typename Stripe::Rows::Memory memory[WFACLI_BLOCK / 32];
+  const bool both = task.matrix[1].stripes > 0;
+  for (;;) {
+    std::uint32_t drawn = 0;
+    if (Stripe::lane() == 0) drawn = atomicAdd(task.next, 1u);
+    const std::int64_t turn = task.first + __shfl_sync(wfacli::kEveryLane, drawn, 0);
+    if (turn >= task.end) return;
+    const int matrix = both ? 1 - static_cast<int>(turn & 1) : 0;
+    Stripe(task, matrix, both ? turn >> 1 : turn, memory[threadIdx.x / 32]).run();
+  }
+}

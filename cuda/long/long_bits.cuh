@@ -1,0 +1,397 @@
+// Edit distance of one long pair in a band of bits: stripes of rows, over which warps go side by side.
+//
+// G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 1999, with
+// deltas that come in from above (H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
+// distances", Nordic J. Computing 2003); the band is Ukkonen's (Information and Control 1985).
+//
+// Rows of a matrix are letters of the query. There are two, that of the reversed sequences and that of the sequences, which
+// meet in the middle: so twice as many stripes are under way, and what a path costs is the least sum of two cells there
+// (long_bits_meet.cu; D. S. Hirschberg, "A linear space algorithm for computing maximal common subsequences", CACM 1975).
+// A stripe has kRows rows, 32 * Words
+// of them a lane, which is kSkew columns behind the lane above; so lanes hand the horizontal deltas of their last rows
+// down every kStep columns only, and some columns before they are needed. The last lane writes these deltas, the stripe's
+// edge, from which the next stripe goes on as soon as they are there. Stripes are drawn from a counter, so whoever waits for the one before waits for somebody who
+// is at work. Each word of an edge comes with the stripe's tag in one 64-bit store, so nobody needs a fence.
+//
+// A stripe has the columns that the band's diagonals cross in its rows. What comes into it from outside of the band is
+// taken to cost one more than what is next to it inside, as it does at most; so costs are never too small, and a
+// distance that a path outside of the band could not undercut is right.
+#pragma once
+
+#include "common/carry.cuh"
+#include "common/planes.cuh"
+#include "common/task.cuh"
+#include "long/long_bits_rows.cuh"
+
+namespace wfacli {
+
+constexpr std::uint32_t kEveryLane = 0xffffffffu;
+
+// 32 bits that are there when their tag is.
+class Tagged {
+ public:
+  WFACLI_DEVICE static void write(unsigned long long* at, std::uint32_t tag, std::uint32_t value) {
+    *static_cast<volatile unsigned long long*>(at) = static_cast<unsigned long long>(tag) << 32 | value;
+  }
+  WFACLI_DEVICE static std::uint32_t tag(unsigned long long word) { return static_cast<std::uint32_t>(word >> 32); }
+  WFACLI_DEVICE static unsigned long long read(const unsigned long long* at) {
+    return *static_cast<const volatile unsigned long long*>(at);
+  }
+  WFACLI_DEVICE static std::uint32_t wait(const unsigned long long* at, std::uint32_t tag_wanted) {
+    unsigned long long word = read(at);
+    while (tag(word) != tag_wanted) {
+      WFACLI_PAUSE();
+      word = read(at);
+    }
+    return static_cast<std::uint32_t>(word);
+  }
+};
+
+// Columns of a stripe, in words of 32.
+struct StripeColumns {
+  std::int64_t first, end;
+
+  WFACLI_DEVICE static StripeColumns of(const LongBitsTask& task, int matrix, std::int64_t stripe) {
+    const std::int64_t row = stripe * task.rows - task.matrix[matrix].above;
+    const std::int64_t from = max(row + task.low, std::int64_t{0});
+    const std::int64_t to = min(row + task.rows + task.high, task.target_len);
+    return {from / 32, (to + 31) / 32};
+  }
+};
+
+// Letters of a sequence, or of the reversed one, as planes: 32 of them from letter `at` + 32 * block on, the first one's in
+// the lowest bit. What lies outside is anything. What is fetched is to be used later, so that nobody waits for it.
+template <int Planes>
+class LetterBlocks {
+ public:
+  WFACLI_DEVICE LetterBlocks(const std::uint32_t* rows, std::int64_t length, bool reversed, std::int64_t at)
+      : rows_(rows), end_(static_cast<std::int32_t>(length >> 5) + kPadRows - 2), reversed_(reversed) {
+    const std::int64_t from = reversed ? length - 32 - at : at;
+    row_ = static_cast<std::int32_t>(from >> 5);
+    by_ = static_cast<std::uint32_t>(from);
+  }
+  // The words that have them.
+  struct Fetched {
+    std::uint32_t first[Planes], next[Planes];
+  };
+  WFACLI_DEVICE Fetched fetch(std::int32_t block) const {
+    const std::int32_t at = min(max(reversed_ ? row_ - block : row_ + block, 2 - kPadRows), end_);
+    Fetched words;
+    if constexpr (Planes == 2) {
+      const uint4 row = __ldg(reinterpret_cast<const uint4*>(rows_) + at);
+      words = {{row.x, row.y}, {row.z, row.w}};
+    } else {
+      const std::uint32_t* row = rows_ + static_cast<std::int64_t>(at) * kRowWords<Planes>;
+#pragma unroll
+      for (int p = 0; p < Planes; ++p) {
+        words.first[p] = __ldg(row + p);
+        words.next[p] = __ldg(row + p + Planes);
+      }
+    }
+    return words;
+  }
+  WFACLI_DEVICE void take(const Fetched& words, std::uint32_t (&planes)[Planes]) const {
+#pragma unroll
+    for (int p = 0; p < Planes; ++p) planes[p] = bits_from(words.first[p], words.next[p], by_);
+    if (reversed_) return;
+#pragma unroll
+    for (int p = 0; p < Planes; ++p) planes[p] = __brev(planes[p]);
+  }
+
+ private:
+  const std::uint32_t* rows_;
+  std::int32_t row_, end_;
+  std::uint32_t by_;
+  bool reversed_;
+};
+
+// What a lane has between two blocks of columns. Of deltas that are handed down only the last eight are needed: `handed`
+// has, from the lowest byte on, where the lane's own rise and fall, and where those of the lane above fall and rise.
+template <int Words>
+struct LaneState {
+  std::uint32_t plus[Words], minus[Words], handed;
+};
+
+// Is shown what a stripe goes through, before each block of 32 columns and in each column; this one looks at nothing.
+template <int Words>
+struct Unwatched {
+  static constexpr bool kBlocks = false;   // whether block() is to be called with a LaneState
+  static constexpr bool kHandsOn = true;   // whether the stripe writes its edge
+  WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
+};
+
+template <int Planes, int Words, class Watch = Unwatched<Words>>
+class BitStripe {
+ public:
+  static constexpr std::int64_t kRows = std::int64_t{32} * 32 * Words;
+  static constexpr int kStep = Words == 2 ? 8 : 4;  // columns from one shuffle to the next, 8 at most; measured
+  static constexpr int kEarly = 2;                  // columns that a shuffle has to arrive
+  static constexpr int kSkew = kStep + kEarly;      // columns; 32 of them are as many words
+  using Rows = typename RowsOf<Planes, Words>::Type;
+
+  WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory,
+                          Watch watch = {})
+      : task_(task), own_(task.matrix[matrix]), number_(number), columns_(StripeColumns::of(task, matrix, number)),
+        row_(number * kRows - own_.above + lane() * (32 * Words)), query_(memory),
+        target_(task.target, task.target_len, matrix == 0, 32 * columns_.first - kSkew * (lane() + 1)), watch_(watch) {
+    const LetterBlocks<Planes> letters(task.query, task.query_len, matrix == 0, row_);
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      std::uint32_t planes[Planes];
+      letters.take(letters.fetch(w), planes);
+      const std::uint32_t rows = in_matrix(w);
+      query_.set(w, planes, rows);
+      plus_[w] = rows;
+      minus_[w] = 0;
+    }
+    const StripeColumns next = StripeColumns::of(task, matrix, number + 1);
+    const std::int64_t given = number > 0 ? StripeColumns::of(task, matrix, number - 1).end : columns_.first;
+    next_first_ = next.first;
+    given_ = static_cast<std::int32_t>(min(given, columns_.end) - columns_.first);
+    to_next_ = static_cast<std::int32_t>(min(next.first - columns_.first, std::int64_t{1} << 30));
+    above_ = edge(number_ - 1, columns_.first);
+    below_ = edge(number_, columns_.first);
+  }
+
+  WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
+
+  // All columns.
+  WFACLI_DEVICE void run() {
+    wait_for_room();
+    go(0, blocks());
+    finish();
+  }
+  WFACLI_DEVICE std::int32_t blocks() const { return static_cast<std::int32_t>(columns_.end - columns_.first) + kSkew; }
+  // Those of blocks `from` to `to`.
+  WFACLI_DEVICE void go(std::int32_t from, std::int32_t to) {
+    const std::int32_t last = blocks() - kSkew - 1;  // that begins in the stripe for all lanes
+    request(from);
+    target_.take(target_.fetch(from), letters_);
+    typename LetterBlocks<Planes>::Fetched coming = target_.fetch(from + 1);
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) query_.matching(letters_, k, equal_[k]);
+    for (std::int32_t b = from; b < to; ++b) {
+      if constexpr (Watch::kBlocks) watch_.block(state());
+      receive(b);
+      request(b + 1);
+      target_.take(coming, ahead_);
+      coming = target_.fetch(b + 2);
+      if (b < kSkew || b >= last)
+        columns_of_block<true>(b);
+      else
+        columns_of_block<false>(b);
+      if (Watch::kHandsOn && b >= kSkew) hand_on(b - kSkew);
+    }
+  }
+  WFACLI_DEVICE LaneState<Words> state() const {
+    LaneState<Words> lane;
+    copy(plus_, lane.plus);
+    copy(minus_, lane.minus);
+    // The last byte of each, the latest in its lowest bit, as from_above_ has them.
+    lane.handed = __byte_perm(__byte_perm(edge_plus_, edge_minus_, 0x0040), from_above_, 0x7410);
+    return lane;
+  }
+  // As it was before block `from`.
+  WFACLI_DEVICE void restore(std::int32_t from, const LaneState<Words>& lane) {
+    copy(lane.plus, plus_);
+    copy(lane.minus, minus_);
+    edge_plus_ = lane.handed & 0xff;
+    edge_minus_ = lane.handed >> 8 & 0xff;
+    from_above_ = __byte_perm(lane.handed, 0, 0x3222);
+    if (from == 0 || from > given_) {
+      before_plus_ = from == 0 ? 0 : ~0u;
+      before_minus_ = 0;
+    } else {
+      before_plus_ = Tagged::wait(above_ + 2 * (from - 1), tag() - 1);
+      before_minus_ = Tagged::wait(above_ + 2 * (from - 1) + 1, tag() - 1);
+    }
+  }
+
+ private:
+  static constexpr int kAhead = Words > 4 ? 1 : 2;  // columns whose matches are looked up before their turn
+
+  WFACLI_DEVICE std::uint32_t tag() const { return static_cast<std::uint32_t>(number_ + 1); }
+  // Of the words of a stripe's edge, two each.
+  WFACLI_DEVICE unsigned long long* edge(std::int64_t stripe, std::int64_t word) const {
+    const std::int64_t first = StripeColumns::of(task_, static_cast<int>(&own_ - task_.matrix), stripe).first;
+    return own_.edges + 2 * (static_cast<std::int64_t>(slot(stripe)) * task_.edge_words + (word - first));
+  }
+  // The cost at the top left of a stripe, in two halves.
+  WFACLI_DEVICE unsigned long long* corner(std::int64_t stripe) const { return own_.corner + 2 * slot(stripe); }
+  WFACLI_DEVICE std::uint32_t slot(std::int64_t stripe) const {
+    return static_cast<std::uint32_t>(stripe) % static_cast<std::uint32_t>(task_.slots);
+  }
+
+  // Rows of a word that are not above the matrix. There the cost is the same from row to row, so that the first row of the
+  // matrix is as it must be.
+  WFACLI_DEVICE std::uint32_t in_matrix(int w) const {
+    const std::int64_t outside = -(row_ + 32 * w);
+    return outside <= 0 ? ~0u : outside >= 32 ? 0 : ~0u << static_cast<std::uint32_t>(outside);
+  }
+  // The stripe whose place this one takes has been read to its end by the one after it.
+  WFACLI_DEVICE void wait_for_room() const {
+    const std::int64_t reader = number_ - task_.slots + 1;
+    const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - (&own_ - task_.matrix) : reader;
+    if (drawn >= task_.first && reader >= 0 && lane() == 0)
+      Tagged::wait(own_.read + slot(reader), static_cast<std::uint32_t>(reader + 1));
+    __syncwarp();
+  }
+  // Asks for the deltas above the stripe, of block b.
+  WFACLI_DEVICE void request(std::int32_t b) {
+    if (b >= given_) return;
+    coming_plus_ = Tagged::read(above_ + 2 * b);
+    coming_minus_ = Tagged::read(above_ + 2 * b + 1);
+  }
+  // Takes them; what is not there yet is asked for again. The first lane is behind, too, so that the last one's words
+  // are whole.
+  WFACLI_DEVICE void receive(std::int32_t b) {
+    auto plus = static_cast<std::uint32_t>(coming_plus_), minus = static_cast<std::uint32_t>(coming_minus_);
+    if (b >= given_) {
+      plus = ~0u;
+      minus = 0;
+    } else {
+      const std::uint32_t before = tag() - 1;
+      if (Tagged::tag(coming_plus_) != before) plus = Tagged::wait(above_ + 2 * b, before);
+      if (Tagged::tag(coming_minus_) != before) minus = Tagged::wait(above_ + 2 * b + 1, before);
+    }
+    in_plus_ = __funnelshift_r(plus, before_plus_, kSkew);
+    in_minus_ = __funnelshift_r(minus, before_minus_, kSkew);
+    before_plus_ = plus;
+    before_minus_ = minus;
+  }
+
+  // Of the first and the last blocks (kSome), lanes stand still whose columns are not in the stripe, or the matrix. Lane l
+  // is kSkew * (l + 1) columns behind the block.
+  template <bool kSome>
+  WFACLI_DEVICE void columns_of_block(std::int32_t b) {
+    const std::int64_t column = 32 * (columns_.first + b) - kSkew * (lane() + 1);
+    const std::int64_t begin = 32 * columns_.first, end = min(32 * columns_.end, task_.target_len);
+    const auto from = static_cast<std::int32_t>(min(max(begin - column, std::int64_t{0}), std::int64_t{32}));
+    const auto to = static_cast<std::int32_t>(max(min(end - column, std::int64_t{32}), std::int64_t{0}));
+#pragma unroll 1
+    for (int i = 0; i < 32; i += kStep) {
+      std::uint32_t plus = lane() == 0 ? in_plus_ : from_above_ << (8 - kStep);
+      std::uint32_t minus = lane() == 0 ? in_minus_ : from_above_ << (16 - kStep);
+      in_plus_ <<= kStep;
+      in_minus_ <<= kStep;
+      std::uint32_t now[Planes], equal[kStep + kAhead][Words];
+#pragma unroll
+      for (int p = 0; p < Planes; ++p) {
+        now[p] = letters_[p];
+        letters_[p] = __funnelshift_r(letters_[p], ahead_[p], kStep);
+        ahead_[p] >>= kStep;
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) copy(equal_[k], equal[k]);
+#pragma unroll
+      for (int k = 0; k < kStep; ++k, plus <<= 1) {
+        const int next = k + kAhead;
+        if (next < kStep)
+          query_.matching(now, next, equal[next]);
+        else
+          query_.matching(letters_, next - kStep, equal[next]);
+        column_of_lane(equal[k], plus, minus, !kSome || (i + k >= from && i + k < to));
+        if (k + kEarly + 1 == kStep)  // the last eight of each
+          from_above_ = __shfl_up_sync(kEveryLane, __byte_perm(edge_plus_, edge_minus_, 0x0444), 1);
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) copy(equal[kStep + k], equal_[k]);
+    }
+  }
+  WFACLI_DEVICE static void copy(const std::uint32_t (&from)[Words], std::uint32_t (&to)[Words]) {
+#pragma unroll
+    for (int w = 0; w < Words; ++w) to[w] = from[w];
+  }
+
+  // One column; above it the cost rises or falls from the column before as the top bits say. That of `fall_above` is
+  // gone afterwards.
+  WFACLI_DEVICE void column_of_lane(const std::uint32_t (&equal)[Words], std::uint32_t rise_above,
+                                    std::uint32_t& fall_above, bool active) {
+    CarryChain chain;
+    std::uint32_t sum[Words];
+    std::uint32_t above = fall_above;
+    fall_above = chain.first(fall_above, fall_above);
+#pragma unroll
+    for (int w = 0; w < Words; ++w) sum[w] = chain.next(equal[w] & plus_[w], plus_[w]);
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      // Where the cost is that of the cell above on the left, which is no more than any other way costs.
+      const std::uint32_t free = (sum[w] ^ plus_[w]) | (equal[w] | minus_[w]);
+      const std::uint32_t rise = minus_[w] | ~(free | plus_[w]), fall = plus_[w] & free;
+      const std::uint32_t risen = __funnelshift_l(rise_above, rise, 1), fallen = __funnelshift_l(above, fall, 1);
+      if (active) {
+        plus_[w] = fallen | ~(free | risen);
+        minus_[w] = risen & free;
+      }
+      watch_.column(w, plus_[w], rise);
+      rise_above = rise;
+      above = fall;
+    }
+    edge_plus_ = __funnelshift_l(rise_above, edge_plus_, 1);
+    edge_minus_ = __funnelshift_l(above, edge_minus_, 1);
+  }
+
+  // A word of the edge is whole, in the last lane.
+  WFACLI_DEVICE void hand_on(std::int32_t word) {
+    if (lane() == 31) {
+      Tagged::write(below_ + 2 * word, tag(), edge_plus_);
+      Tagged::write(below_ + 2 * word + 1, tag(), edge_minus_);
+    }
+    if (word == to_next_) before_next_ = risen_;
+    risen_ += __popc(edge_plus_) - __popc(edge_minus_);
+  }
+  // Says what the next stripe begins with, or where the last one does, and that this one has read what it needs. The last
+  // one of a matrix alone has its last cell, above the rows that it does not have.
+  WFACLI_DEVICE void finish() {
+    std::int32_t below = 0;
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      const std::int64_t rows = task_.query_len - (row_ + 32 * w);  // of the matrix, from the word's first on
+      const std::uint32_t outside = rows >= 32 ? 0 : rows <= 0 ? ~0u : ~0u << static_cast<std::uint32_t>(rows);
+      below += __popc(plus_[w] & outside) - __popc(minus_[w] & outside);
+    }
+    below = __reduce_add_sync(kEveryLane, below);
+    if (lane() != 31) return;
+    const std::int64_t beyond = 32 * columns_.end - task_.target_len;  // columns of the last word, fewer than 32
+    const std::uint32_t outside = beyond > 0 ? (1u << static_cast<std::uint32_t>(beyond)) - 1 : 0;
+    risen_ -= __popc(edge_plus_ & outside) - __popc(edge_minus_ & outside);
+    std::uint64_t begun = 0;
+    if (number_ > 0) {
+      const std::uint64_t upper = Tagged::wait(corner(number_) + 1, tag());
+      begun = upper << 32 | Tagged::wait(corner(number_), tag());
+    }
+    const bool last = number_ + 1 == own_.stripes;
+    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows - (number_ ? 0 : own_.above);
+    if (last && !task_.matrix[1].stripes) *task_.distance = bottom + risen_ - below;
+    const std::int64_t there = last ? 0 : next_first_ < columns_.end ? before_next_ : risen_;
+    const auto next = static_cast<std::uint64_t>(bottom + there);
+    Tagged::write(corner(number_ + 1), tag() + 1, static_cast<std::uint32_t>(next));
+    Tagged::write(corner(number_ + 1) + 1, tag() + 1, static_cast<std::uint32_t>(next >> 32));
+    __threadfence();  // all has been read
+    Tagged::write(own_.read + slot(number_), tag(), 0);
+  }
+
+  const LongBitsTask& task_;
+  const BitsMatrix& own_;
+  const std::int64_t number_;
+  const StripeColumns columns_;
+  const std::int64_t row_;  // the lane's first
+  Rows query_;
+  LetterBlocks<Planes> target_;  // of the lane
+  Watch watch_;
+  std::int64_t next_first_;
+  std::int64_t risen_ = 0, before_next_ = 0;  // along the edge: so far, and to where the next stripe begins
+  std::uint32_t plus_[Words], minus_[Words];  // where the cost rises, or falls, from the row above
+  std::uint32_t letters_[Planes], ahead_[Planes];  // of the columns to come, and of those after them
+  std::uint32_t equal_[kAhead][Words];             // rows that match the next columns
+  const unsigned long long* above_;  // the edge of the stripe before, from the first column on
+  unsigned long long* below_;        // and this one's
+  std::int32_t given_;               // words of it
+  std::int32_t to_next_;             // words before the next stripe's first column
+  unsigned long long coming_plus_ = 0, coming_minus_ = 0;
+  std::uint32_t in_plus_ = 0, in_minus_ = 0, before_plus_ = 0, before_minus_ = 0;
+  std::uint32_t edge_plus_ = 0, edge_minus_ = 0;  // of the last row's columns, the latest in the lowest bit
+  std::uint32_t from_above_ = 0;  // of the lane above, for the next columns: eight of each, where it rises in the top byte
+};
+
+}  // namespace wfacli

@@ -1,0 +1,143 @@
+// The path of one long pair by one front (long_wavefront.cuh), that of the reversed sequences, whose furthest cells a way
+// back meets in the path's own order. A first kernel takes the front from the end of the sequences to their beginning, and
+// what it makes is kept every so many scores; the second walks (long_path.cuh) from one of these to the one before it,
+// through scores that are computed once more, for those diagonals alone from which the path can come.
+//
+// A cell's source is the furthest of the cells that an edit leads from, the first of insertion, deletion and mismatch if
+// several are. Fronts here have what a score or less reaches, and cells beyond the matrix are cut off; neither makes a
+// difference on a best path: a source that is reached with less, or a cell beyond the matrix, would make the whole cheaper.
+//
+// WFACLI_BLOCK      threads a block, a multiple of 32
+// WFACLI_PLANES, WFACLI_OFFSET, WFACLI_DIAGONALS, WFACLI_AGAIN  as in long_wavefront.cu
+#include "long/long_path.cuh"
+#include "long/long_wavefront.cuh"
+
+namespace wfacli {
+
+template <int Bits>
+struct OffsetOf {
+  using Type = std::int32_t;
+};
+template <>
+struct OffsetOf<64> {
+  using Type = std::int64_t;
+};
+
+using Offset = OffsetOf<WFACLI_OFFSET>::Type;
+using Tile = Stretch<WFACLI_PLANES, Offset, WFACLI_DIAGONALS, WFACLI_AGAIN>;
+
+constexpr int kBackward = 1;  // which front it is
+
+// The cell with the most letters behind it, as PathFrontsTask::furthest has it, of the diagonals that a lane wrote.
+WFACLI_DEVICE std::int64_t furthest_of(const LongWavefrontTask& pair, const Offset* offsets, std::int64_t first) {
+  std::int64_t most = 0;
+#pragma unroll
+  for (int j = 0; j < WFACLI_DIAGONALS; ++j) {
+    const std::int64_t k = first + j, i = offsets[j];
+    if (i < max(std::int64_t{0}, -k) || i > min(pair.query_len, pair.target_len - k)) continue;
+    most = max(most, (2 * i + k) << 32 | (k + pair.query_len));
+  }
+  return most;
+}
+
+WFACLI_DEVICE void note_furthest(std::int64_t* furthest, std::int64_t own) {
+  for (int by = 16; by > 0; by /= 2) own = max(own, __shfl_xor_sync(kWholeWarp, own, by));
+  if (Tile::lane() == 0 && own > *static_cast<volatile std::int64_t*>(furthest))
+    atomicMax(reinterpret_cast<long long*>(furthest), static_cast<long long>(own));
+}
+
+// A segment's way back, by a warp.
+class FrontWalk {
+ public:
+  WFACLI_DEVICE FrontWalk(const PathFrontsTask& task, std::int64_t segment, WarpRuns& runs)
+      : pair_(task.fronts), runs_(runs), below_(task.kept[segment]),
+        scores_(static_cast<std::int32_t>(task.kept[segment + 1].score - below_.score)),
+        rows_(reinterpret_cast<Offset*>(task.path.room + blockIdx.x * task.path.stride)) {}
+
+  // From a diagonal, counted from the matrix's first one, to the one where it is left, counted so too.
+  WFACLI_DEVICE std::int64_t from(std::int64_t place) {
+    std::int64_t k = place - pair_.query_len;
+    first_ = (k - Tile::kWidth / 2) & -std::int64_t{WFACLI_DIAGONALS};
+    compute();
+    std::int64_t i = at(scores_, k);
+    if (!is_cell(k, i)) return place;  // a place where the path is not
+    for (std::int32_t s = scores_; s > 0; --s) {
+      if (below_.score + s == 0) {
+        runs_.add(kEqual, i);
+        break;
+      }
+      // Sources by preference; -1: there is none.
+      const std::int64_t insertion = after_edit(s - 1, k + 1, 1, k), deletion = after_edit(s - 1, k - 1, 0, k),
+                         mismatch = after_edit(s - 1, k, 1, k);
+      const std::int64_t most = max(max(insertion, deletion), mismatch);
+      if (most < 0) continue;  // not on the path
+      runs_.add(kEqual, max(i - most, std::int64_t{0}));
+      const Op op = most == insertion ? kInsertion : most == deletion ? kDeletion : kDifferent;
+      runs_.add(op, 1);
+      k += op == kInsertion ? 1 : op == kDeletion ? -1 : 0;
+      i = op == kDeletion ? most : most - 1;
+    }
+    return k + pair_.query_len;
+  }
+
+ private:
+  WFACLI_DEVICE void compute() {
+    Tile tile(pair_, kBackward, static_cast<Offset>(first_));
+    tile.load(static_cast<const Offset*>(below_.offsets), static_cast<Offset>(below_.first),
+              static_cast<Offset>(below_.count));
+    Offset* row = rows_ + Tile::lane() * WFACLI_DIAGONALS;
+    __syncwarp();
+    tile.store(row);
+    tile.advance(scores_, [&] {
+      row += Tile::kWidth;
+      tile.store(row);
+    });
+    __syncwarp();
+  }
+  WFACLI_DEVICE std::int64_t at(std::int32_t s, std::int64_t k) const {
+    return rows_[std::int64_t{s} * Tile::kWidth + (k - first_)];
+  }
+  WFACLI_DEVICE bool is_cell(std::int64_t k, std::int64_t i) const {
+    return i >= max(std::int64_t{0}, -k) && i <= min(pair_.query_len, pair_.target_len - k);
+  }
+  // Where an edit by `letters` of the query leads from diagonal `source` to diagonal k; -1: nowhere.
+  WFACLI_DEVICE std::int64_t after_edit(std::int32_t s, std::int64_t source, int letters, std::int64_t k) const {
+    const std::int64_t i = at(s, source);
+    return is_cell(source, i) && is_cell(k, i + letters) ? i + letters : -1;
+  }
+
+  const LongWavefrontTask& pair_;
+  WarpRuns& runs_;
+  const PathFront below_;
+  const std::int32_t scores_;
+  Offset* const rows_;  // [scores + 1][kWidth]
+  std::int64_t first_ = 0;
+};
+
+}  // namespace wfacli
+
+WFACLI_KERNEL(sweep_front_for_path, wfacli::PathFrontsTask) {
+  using wfacli::Offset, wfacli::Tile;
+  const wfacli::LongWavefrontTask& pair = task.fronts;
+  const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32;
+  if (number >= pair.tiles) return;
+  const std::int64_t at = number * (Tile::kWidth - 2 * pair.ghost);
+  Tile tile(pair, wfacli::kBackward, static_cast<Offset>(pair.first + at - pair.ghost));
+  tile.load(static_cast<const Offset*>(pair.from), static_cast<Offset>(pair.from_first),
+            static_cast<Offset>(pair.from_count));
+  tile.advance(pair.steps[wfacli::kBackward]);
+  const int inside = Tile::lane() * WFACLI_DIAGONALS - pair.ghost;
+  std::int64_t own = 0;
+  if (inside >= 0 && inside < Tile::kWidth - 2 * pair.ghost) {
+    Offset* to = static_cast<Offset*>(pair.to) + at + inside;
+    tile.store(to);
+    if (task.furthest) own = wfacli::furthest_of(pair, to, pair.first + at + inside);
+  }
+  if (task.furthest) wfacli::note_furthest(task.furthest, own);
+}
+
+WFACLI_KERNEL(walk_fronts, wfacli::PathFrontsTask) {
+  wfacli::walk_segments(task.path, [&](std::int64_t segment, std::int64_t place, std::int64_t, wfacli::WarpRuns& runs) {
+    return wfacli::FrontWalk(task, segment, runs).from(place);
+  });
+}

@@ -1,0 +1,117 @@
+// How far pairs extend from both beginnings in a band, until a Z-drop: scores alone, as the CPU has them. The band is
+// cut into stripes of columns, as sw.cu cuts the matrix, of which a group of lanes sweeps the rows that the band has.
+// Lanes keep the best score of each anti-diagonal that crosses their columns; after each stripe the group puts them
+// together, follows the anti-diagonals that are complete, and stops where the extension ends, so that the next pairs take
+// its place (as subwarps are joined anew in AGAThA, Park et al. 2024).
+//
+// 16 bits: wfacli/gpu/kernels/sw_guided.py says which pairs they hold. A pair gets Unsupported whose end is not
+// certain (sw_guided_drop.cuh). An extension without drops has the greatest `drop` there is.
+//
+// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (GuidedRoom), a warp
+// Profile::of_warp bytes of dynamic shared memory. Macros as in sw.cu; WFACLI_RULE is Extension, WFACLI_BITS 16.
+#include "sw/sw_guided_drop.cuh"
+#include "sw/sw_guided_sweep.cuh"
+
+namespace wfacli::sw {
+
+struct Shared {
+  std::uint32_t scores[kSwCodes * kSwCodes / 4];
+  GuidedPair pairs[WFACLI_BLOCK / kLanes][kPairs];
+  Progress progress[WFACLI_BLOCK / kLanes][kPairs];
+};
+
+// With scores as high as they can be, since there is nothing below what lies outside the band. From that gaps may open
+// twice and go on.
+WFACLI_DEVICE Gaps gaps_of(const SwTask& task) {
+  Gaps gaps = Gaps::of(task);
+  gaps.zero = 0xffff - 128 - task.most * min(task.longest_query, task.longest_target);
+  gaps.floor = once(Word::all(max(2 * task.open + 3 * task.extend + 1, 128)));
+  return gaps;
+}
+
+WFACLI_DEVICE void answer(const SwTask& task, const GuidedPair& pair, const Progress& progress, const Gaps& gaps) {
+  const bool sure = progress.going != Going::Unsure;
+  const std::int32_t n = task.seq.query_len[pair.row], m = task.seq.target_len[pair.row];
+  const bool cut = !pair.covered || progress.doubt || (progress.going == Going::Dropped && progress.end < n + m);
+  task.status[pair.row] = static_cast<std::uint8_t>(sure ? Status::Ok : Status::Unsupported);
+  task.score[pair.row] = sure ? (progress.best - gaps.zero) * task.unit : 0;
+  task.span[pair.row] = make_int4(cut ? -1 : 0, n, 0, m);
+}
+
+// A group's pairs, and where it is in them.
+struct Turn {
+  Slice slice{0, 0, 0, 0};
+  std::int32_t kept = 0;
+  bool over = true, none_left = false;
+
+  // The rows of its stripe, as those of its pairs that go on need them.
+  WFACLI_DEVICE void measure(const SwTask& task, const GuidedPair (&pairs)[kPairs], const Progress (&progress)[kPairs]) {
+    std::int32_t first = INT32_MAX, last = INT32_MIN;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (progress[x].going != Going::On) continue;
+      const std::int32_t corner = pairs[x].before + slice.number * kWidth;
+      first = min(first, max(-corner, -task.band));  // the row before the first cell has the one diagonally before it
+      last = max(last, min(pairs[x].query_len - corner, kWidth + task.band));
+    }
+    over = last == INT32_MIN;
+    slice.first = over ? 0 : first;
+    slice.rows = over ? 0 : (max(last - first, 0) / 4 + 1) * 4;
+  }
+  WFACLI_DEVICE void next() {
+    slice.known = slice.last() - kWidth;
+    kept = 2 * slice.number * kWidth + Drop::last_of(slice);
+    ++slice.number;
+  }
+};
+
+WFACLI_DEVICE void align_all(const SwTask& task) {
+  WFACLI_DYNAMIC_SHARED(profiles);
+  __shared__ Shared shared;
+  const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
+  const std::int32_t lane = thread & (kLanes - 1);
+  const Profile profile = Profile::of_block(task, shared.scores, profiles);
+  const GuidedRoom room = GuidedRoom::of(task, thread / kLanes);
+  const Gaps gaps = gaps_of(task);
+  const GuidedSweep sweep(task, room, profile, gaps, shared.scores, lane);
+  const Drop drop(task, room, gaps, lane);
+  GuidedPair(&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
+  Progress(&progress)[kPairs] = shared.progress[threadIdx.x / kLanes];
+  Turn turn;
+  for (;;) {
+    const bool draws = turn.over && !turn.none_left;
+    std::uint32_t drawn = 0;
+    if (draws && lane == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kPairs));
+    drawn = min(__shfl_sync(kAllLanes, drawn, 0, kLanes), 0x7ffffff0u);
+    if (draws) {
+      const auto first = static_cast<std::int32_t>(drawn);
+      turn.none_left = first >= task.count;
+      turn.slice.number = 0;
+      if (lane < kPairs) {
+        pairs[lane] = GuidedPair::of(task, first + lane);
+        progress[lane] = Progress::of(pairs[lane], gaps);
+      }
+    }
+    __syncwarp();
+    turn.measure(task, pairs, progress);
+    if (!__any_sync(kAllLanes, !turn.over || !turn.none_left)) return;
+    const std::int32_t steps = __reduce_max_sync(kAllLanes, turn.slice.rows ? turn.slice.rows + kLanes - 1 : 0);
+    sweep.stripe(pairs, turn.slice, steps);
+    __syncwarp();  // edges and anti-diagonals are written
+    Progress found[kPairs] = {progress[0], progress[1]};
+    drop.look(pairs, turn.slice, turn.slice.number ? turn.kept : INT32_MIN, found);
+    __syncwarp();
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (lane != x || progress[x].going != Going::On) continue;
+      progress[x] = found[x];
+      if (found[x].going != Going::On) answer(task, pairs[x], found[x], gaps);
+    }
+    __syncwarp();
+    turn.next();
+  }
+}
+
+}  // namespace wfacli::sw
+
+WFACLI_KERNEL(sw_guided, wfacli::SwTask) { wfacli::sw::align_all(task); }

@@ -1,0 +1,402 @@
+// All stripes from the first to the last, scores alone, and the best cell.
+#pragma once
+
+#include "sw/sw_lines.cuh"
+#include "sw/sw_profile.cuh"
+
+namespace wfacli::sw {
+
+// What comes into a lane's first column in a row, and the codes of the row's letters.
+struct Entry {
+  std::uint32_t value, deletion, codes;
+};
+
+// What becomes of each cell's score beside going on, in the order of columns: here nothing.
+struct AllCells {
+  static constexpr bool kGuided = false;  // whether none is less than Gaps::floor, where nothing begins
+
+  WFACLI_DEVICE std::uint32_t cell(int, std::uint32_t score) const { return score; }
+  WFACLI_DEVICE std::uint32_t but_for_deletions(int, std::uint32_t score) const { return score; }
+};
+
+// A lane's columns of a stripe, after the last row that they had (Gotoh 1982).
+struct State {
+  std::uint32_t value[kColumns];
+  std::uint32_t insertion[kColumns];  // that come into the next row
+  std::uint32_t deletion;             // that leaves the last column, in the same row
+  std::uint32_t corner;               // the value before the first column
+  std::uint32_t codes;                // of the last row's letters, in the pairs' places
+
+  // Before row 1, where `before` letters of the targets lie before the lane's.
+  WFACLI_DEVICE void begin(const Gaps& gaps, std::int32_t before) {
+    corner = gaps.word(gaps.above(before));
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) {
+      const std::int32_t above = gaps.above(before + k + 1);
+      value[k] = gaps.word(above);
+      insertion[k] = gaps.word(above - gaps.opened());
+    }
+    deletion = corner;
+    codes = 0;
+  }
+  // What the lane before passes on, or to the first lane what comes from outside: called by all lanes, in the step
+  // after the one in which it was made.
+  WFACLI_DEVICE Entry entry(const Entry& outer, std::int32_t lane) const {
+    const Entry passed{__shfl_up_sync(kAllLanes, value[kColumns - 1], 1, kLanes),
+                       __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
+    return lane == 0 ? outer : passed;
+  }
+  // The next row; the greatest of `most` and its values, or of their keys: a value and how many columns the lane may
+  // have after the cell's. Where it is traced, its directions come, too: four bits a cell, four cells in a half of a word.
+  // `cells` has each score, and says what goes on from it.
+  template <Trace kTrace, bool kKeyed = false, class Cells = AllCells>
+  WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most,
+                                  std::uint32_t (&directions)[Room::kDirections], const Cells& cells = {}) {
+    std::uint32_t worth[kPairs][Profile::kWords];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) profile.row(x, code(entry.codes, x), worth[x]);
+    std::uint32_t diagonal = corner, along = entry.deletion;
+    corner = entry.value;
+    codes = entry.codes;
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) {
+      const std::uint32_t inserted = insertion[k], deleted = along;
+      // A deletion that another one opens, from the same cell, is worth no more than that going on. So from column to column
+      // of a band there is but one instruction to wait for. Others need what has begun to find their ways back.
+      const std::uint32_t floored = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
+      const std::uint32_t other =
+          cells.but_for_deletions(k, Word::most_with_sum(diagonal, score(worth, k), Cells::kGuided ? inserted : floored));
+      const std::uint32_t best = cells.cell(k, Cells::kGuided ? Word::most(other, deleted, gaps.floor) : other);
+      diagonal = value[k];
+      value[k] = best;
+      const std::uint32_t begun = Word::less(best, gaps.opened_word);
+      insertion[k] = Word::most_with_sum(inserted, gaps.minus_extend, begun);
+      along = Word::most_with_sum(deleted, gaps.minus_extend, Cells::kGuided ? Word::less(other, gaps.opened_word) : begun);
+      if (k % 2) most = Word::most(most, kKeyed ? key(gaps, k - 1) : value[k - 1], kKeyed ? key(gaps, k) : best);
+      if constexpr (kTrace == Trace::Digits) {
+        std::uint32_t& word = directions[k / 4];
+        word = (k % 4 ? word * gaps.two_to_4 : 0) - insertion[k];
+        word += along * gaps.minus_4;
+        word += best * gaps.five;
+      }
+      if constexpr (kTrace == Trace::Flags) {
+        const std::uint32_t minus_best = Word::minus(best, gaps.minus_one),
+                            minus_begun = Word::minus(begun, gaps.minus_one);
+        std::uint32_t& word = directions[k / 4];
+        word = (k % 4 ? word : 0) + (Word::differ(inserted, minus_best) << k % 4 * 4);
+        word += Word::differ(deleted, minus_best) << (k % 4 * 4 + 1);
+        word += Word::differ(insertion[k], minus_begun) << (k % 4 * 4 + 2);
+        word += Word::differ(along, minus_begun) << (k % 4 * 4 + 3);
+      }
+    }
+    deletion = along;
+    return most;
+  }
+  WFACLI_DEVICE std::uint32_t key(const Gaps& gaps, int k) const {
+    return value[k] * gaps.two_to_5 + Word::all(kKeyColumns - 1 - k);
+  }
+  // The first columns, from 0, that have scores: of each pair its own.
+  WFACLI_DEVICE std::uint32_t columns_of(const Gaps& gaps, std::uint32_t word) const {
+    const std::uint32_t minus = Word::minus(word, gaps.minus_one);
+    std::uint32_t first = Word::all(kColumns);
+#pragma unroll
+    for (int k = 0; k < kColumns; k += 2)
+      first = Word::least(first, Word::differ(value[k], minus) * kColumns + Word::all(k),
+                          Word::differ(value[k + 1], minus) * kColumns + Word::all(k + 1));
+    return first;
+  }
+  WFACLI_DEVICE static std::uint32_t code(std::uint32_t codes, int x) {
+    return kPairs == 1 ? codes : x ? codes >> 16 : codes & 0xffff;
+  }
+  WFACLI_DEVICE static std::uint32_t score(const std::uint32_t (&worth)[kPairs][Profile::kWords], int k) {
+    std::uint32_t words[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) words[x] = worth[x][k / 4];
+    return Word::bytes(words, k % 4);
+  }
+  WFACLI_DEVICE void keep(std::uint32_t* at) const {
+    int w = 0;
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) at[kLanes * w++] = value[k];
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) at[kLanes * w++] = insertion[k];
+    at[kLanes * w++] = deletion;
+    at[kLanes * w++] = corner;
+    at[kLanes * w] = codes;
+  }
+};
+
+// What lies before stripes of a group's pairs: stripe stripe[x] of each.
+struct LeftOfStripes {
+  Gaps gaps;
+  const Room* room;
+  const Pair* pairs;
+  std::int32_t stripe[kPairs], rows;  // rows: that edges have
+  std::uint32_t beyond;               // code of what lies beyond a sequence
+
+  // Whether rows differ in their values.
+  WFACLI_DEVICE bool differ() const {
+    bool edges = !kLocal;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) edges |= stripe[x] > 0;
+    return edges;
+  }
+  WFACLI_DEVICE Entry all() const { return {gaps.word(0), gaps.word(-gaps.opened()), 0}; }
+  // Of row row[x] of each pair.
+  WFACLI_DEVICE Entry at(const std::int32_t (&row)[kPairs]) const {
+    std::uint32_t value[kPairs], deletion[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      const std::int32_t i = row[x];
+      if (stripe[x] > 0) {
+        const Edge edge = i <= rows ? room->edge(stripe[x] - 1)[i - 1] : Edge{0, 0};
+        value[x] = edge.value;
+        deletion[x] = edge.deletion;
+      } else {
+        const std::int32_t h = gaps.left_of(i);
+        value[x] = gaps.word(h);
+        deletion[x] = gaps.word(h - gaps.opened());
+      }
+    }
+    return {Word::joined(value), Word::joined(deletion), 0};
+  }
+  // Of rows i to i + 3 of a pair.
+  WFACLI_DEVICE std::uint32_t codes(int x, std::int32_t i) const { return pairs[x].query_codes(i, beyond); }
+};
+
+// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
+template <class Left>
+class Entering {
+ public:
+  // From row[x] of each pair on.
+  WFACLI_DEVICE void begin(const Left& left, const std::int32_t (&row)[kPairs], std::int32_t lane) {
+    left_ = left;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      row_[x] = row[x] + lane % kChunk;
+      four_[x] = row[x] + 4 * (lane % kChunk);
+      codes_ahead_[x] = left_.codes(x, four_[x]);
+    }
+    edges_ = __any_sync(kAllLanes, left_.differ());
+    if (edges_) {
+      ahead_ = left_.at(row_);
+      next();
+    } else {
+      entry_ = left_.all();
+    }
+  }
+  // The row t after the first; all lanes of the warp call it for one t after the other.
+  WFACLI_DEVICE Entry at(std::int32_t t) {
+    if (t % 4 == 0) next_four(t / 4);
+    Entry entry{entry_.value, entry_.deletion, Word::codes(four_codes_, static_cast<std::uint32_t>(t % 4))};
+    if (edges_) {
+      entry.value = __shfl_sync(kAllLanes, entry_.value, t % kChunk, kLanes);
+      entry.deletion = __shfl_sync(kAllLanes, entry_.deletion, t % kChunk, kLanes);
+      if (t % kChunk == kChunk - 1) next();
+    }
+    return entry;
+  }
+
+ private:
+  static constexpr int kChunk = kLanes < 16 ? kLanes : 16;
+
+  // The codes of four rows.
+  WFACLI_DEVICE void next_four(std::int32_t number) {
+    if (number % kChunk == 0) {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) {
+        codes_[x] = codes_ahead_[x];
+        four_[x] += 4 * kChunk;
+        codes_ahead_[x] = left_.codes(x, four_[x]);
+      }
+    }
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) four_codes_[x] = __shfl_sync(kAllLanes, codes_[x], number % kChunk, kLanes);
+  }
+  WFACLI_DEVICE void next() {
+    entry_ = ahead_;
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) row_[x] += kChunk;
+    ahead_ = left_.at(row_);
+  }
+
+  Left left_;
+  std::int32_t row_[kPairs];
+  std::int32_t four_[kPairs];  // the first of four rows whose codes the lane reads next
+  std::uint32_t codes_[kPairs] = {}, codes_ahead_[kPairs], four_codes_[kPairs] = {};
+  bool edges_;
+  Entry ahead_, entry_;
+};
+
+// A cell and its score. Where nothing is kept of a local alignment's cells j is the number of the lane's columns, counted
+// through all stripes.
+struct Best {
+  std::int32_t score, i, j;
+
+  // By the rule: whether this cell is the end, rather than another one.
+  WFACLI_DEVICE bool before(const Best& other) const {
+    if (score != other.score) return score > other.score;
+    if (kExtends) return i + j != other.i + other.j ? i + j < other.i + other.j : i < other.i;
+    return i != other.i ? i < other.i : j < other.j;
+  }
+  // Before any cell of the matrix is seen.
+  WFACLI_DEVICE static Best of(const Pair& pair, const Gaps& gaps) {
+    if (kLocal || kExtends || pair.query_len == 0) return {0, 0, 0};
+    const bool empty = gaps.free_columns;  // the query beside no letter of the target
+    return {empty ? gaps.left_of(pair.query_len) : INT32_MIN, pair.query_len, 0};
+  }
+  // Of all lanes of the group; each of them gets it.
+  WFACLI_DEVICE static Best of_group(Best best) {
+#pragma unroll
+    for (int by = 1; by < kLanes; by *= 2) {
+      const Best other{__shfl_xor_sync(kAllLanes, best.score, by, kLanes),
+                       __shfl_xor_sync(kAllLanes, best.i, by, kLanes), __shfl_xor_sync(kAllLanes, best.j, by, kLanes)};
+      if (other.before(best)) best = other;
+    }
+    return best;
+  }
+};
+
+class Sweep {
+ public:
+  WFACLI_DEVICE Sweep(const SwTask& task, const Room& room, const Profile& profile, const Lines& lines,
+                      std::int32_t lane)
+      : task_(task), room_(room), profile_(profile), lines_(lines), gaps_(Gaps::of(task)), lane_(lane) {}
+
+  // All lanes of the warp call it; rows, stripes: the most that one of the warp's pairs has. kTrace: of directions that
+  // are kept.
+  template <Trace kTrace>
+  WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], std::int32_t rows, std::int32_t stripes, Best (&best)[kPairs]) {
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) best[x] = Best::of(pairs[x], gaps_);
+#pragma unroll 1
+    for (std::int32_t s = 0; s < stripes; ++s) {
+      stripe<kTrace>(pairs, s, rows, s + 1 < stripes, best);
+      __syncwarp();  // its edge is written
+    }
+  }
+
+ private:
+  static constexpr bool kSeeks = kPath && kLocal;  // the row of the best cell
+  template <Trace kTrace>
+  static constexpr bool kKeyed = kTrace == Trace::Digits && kWhole && kLocal;  // and its column
+  // Rows of a turn: values change their registers in a row, and two bring most of them back. Others have none to spare.
+  static constexpr int kTogether = kLocal && !kTwice ? 2 : 1;
+
+  template <Trace kTrace>
+  WFACLI_DEVICE void stripe(const Pair (&pairs)[kPairs], std::int32_t number, std::int32_t rows, bool more,
+                            Best (&best)[kPairs]) {
+    const std::int32_t before = number * kWidth + lane_ * kColumns;
+    std::int32_t first[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      profile_.make(pairs[x], x, before);
+      first[x] = 1;
+      at_[x] = column_[x] = 0;
+    }
+    State state;
+    state.begin(gaps_, before);
+    LeftOfStripes left{gaps_, &room_, &pairs[0], {}, rows, static_cast<std::uint32_t>(task_.codes)};
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) left.stripe[x] = number;
+    Entering<LeftOfStripes> entering;
+    entering.begin(left, first, lane_);
+    Edge* const edge = room_.edge(number);
+    most_ = gaps_.word(0);
+    if constexpr (kKeyed<kTrace>) most_ = most_ * kKeyColumns + Word::all(kKeyColumns - 1);
+    const std::int32_t steps = rows + kLanes - 1;
+    const bool last = more && lane_ == kLanes - 1;
+#pragma unroll kTogether
+    for (std::int32_t t = 0; t < steps; ++t) {
+      if (kTwice && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
+      const Entry entry = state.entry(entering.at(t), lane_);
+      const std::int32_t r = t - lane_;  // rows before
+      if (static_cast<std::uint32_t>(r) < static_cast<std::uint32_t>(rows)) {
+        std::uint32_t directions[Room::kDirections];
+        const std::uint32_t top =
+            state.row<kTrace, kKeyed<kTrace>>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
+        if constexpr (kWhole) lines_.put(t, directions);
+        Edge::put(edge + r, state.value[kColumns - 1], state.deletion, last);
+        if constexpr (kKeyed<kTrace>)
+          look_at_keys(top, r + 1);
+        else
+          look(pairs, state, top, r + 1, before, best);
+      }
+      if constexpr (kWhole) lines_.flush(task_, room_, number, t, steps);
+    }
+    if constexpr (kKeyed<kTrace>) {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) column_[x] = before + kKeyColumns - Word::of(most_, x) % kKeyColumns;
+      most_ = (most_ & ~Word::all(kKeyColumns - 1)) / kKeyColumns;
+    }
+    if constexpr (kLocal || !kPath) fold(number, best);
+  }
+  // A row of a higher score has the best cell, whatever its column.
+  WFACLI_DEVICE void look_at_keys(std::uint32_t top, std::int32_t i) {
+    bool stays[kPairs], rises[kPairs];
+    Word::most(most_, top & ~Word::all(kKeyColumns - 1), stays);
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      rises[x] = !stays[x];
+      if (rises[x]) at_[x] = i;
+    }
+    const std::uint32_t mask = Word::mask(rises);
+    most_ = (top & mask) | (most_ & ~mask);
+  }
+  // What the best cell is, as far as a row says.
+  WFACLI_DEVICE void look(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,
+                          std::int32_t before, Best (&best)[kPairs]) {
+    if constexpr (kSeeks) {
+      bool stays[kPairs];
+      most_ = Word::most(most_, top, stays);
+      bool all_stay = true;
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) {
+        if (!stays[x]) at_[x] = i;
+        all_stay &= stays[x];
+      }
+      if (!kWhole || all_stay) return;
+      const std::uint32_t columns = state.columns_of(gaps_, top);
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x)
+        if (!stays[x]) column_[x] = before + 1 + Word::of(columns, x);
+    } else if constexpr (kLocal || (kExtends && !kPath)) {
+      most_ = top;
+    } else {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x)
+        if (kExtends ? gaps_.score(top, x) >= best[x].score : i == pairs[x].query_len)
+          in_row(pairs[x], state, x, i, before, best[x]);
+    }
+  }
+  WFACLI_DEVICE void in_row(const Pair& pair, const State& state, int x, std::int32_t i, std::int32_t before,
+                            Best& best) const {
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) {
+      const Best cell{gaps_.score(state.value[k], x), i, before + k + 1};
+      const bool allowed =
+          kExtends || task_.rule == SwRule::Semiglobal ? cell.j <= pair.target_len : cell.j == pair.target_len;
+      if (allowed && cell.before(best)) best = cell;
+    }
+  }
+  WFACLI_DEVICE void fold(std::int32_t number, Best (&best)[kPairs]) const {
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (!kLocal && !kExtends) continue;
+      const Best own{gaps_.score(most_, x), at_[x], kWhole ? column_[x] : number * kLanes + lane_};
+      if (own.score > 0 && own.before(best[x])) best[x] = own;
+    }
+  }
+
+  const SwTask& task_;
+  const Room& room_;
+  const Profile& profile_;
+  const Lines& lines_;
+  const Gaps gaps_;
+  const std::int32_t lane_;
+  std::uint32_t most_ = 0;        // of the lane's cells in the stripe
+  std::int32_t at_[kPairs] = {};  // the first row that has it
+  std::int32_t column_[kPairs] = {};  // and the first column there, where that is asked
+};
+
+}  // namespace wfacli::sw

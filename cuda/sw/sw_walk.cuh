@@ -1,0 +1,333 @@
+// From the best cell back to where the path begins: by directions of all cells, or the parts of stripes that it crosses
+// are computed once more, from states that were kept, with directions (as in Hirschberg's linear space, 1975, with one
+// level of what is kept).
+#pragma once
+
+#include "common/cigar.cuh"
+#include "sw/sw_sweep.cuh"
+
+namespace wfacli::sw {
+
+// Bits of a cell that say what is not so: that H comes from an insertion, from a deletion; that the gap which goes on
+// from here into the next row, the next column, begins here. It does wherever that is as good, and an insertion goes
+// before a deletion, and both before two letters.
+enum Direction : std::uint32_t { kNoInsertion = 1, kNoDeletion = 2, kInsertionGoesOn = 4, kDeletionGoesOn = 8 };
+
+// Where the way back of a pair is.
+struct Track {
+  std::int32_t i, j;
+  std::int32_t left;           // what the rest of the path scores
+  std::int32_t stripe, state;  // of the part
+  std::uint32_t gap;           // kNoInsertion or kNoDeletion inside one
+  RunWriter out;
+
+  // At the cell where a pair's path begins.
+  WFACLI_DEVICE static Track from(const SwTask& task, const Pair& pair, const Best& best, bool writes) {
+    const auto at = static_cast<std::uint64_t>(pair.slot) * static_cast<std::uint32_t>(task.op_capacity);
+    return {best.i, best.j, best.score, 0, 0, 0, RunWriter(task.ops + at, writes ? task.op_capacity : 0)};
+  }
+  WFACLI_DEVICE bool goes_on() const { return i > 0 && j > 0 && !(kLocal && gap == 0 && left == 0); }
+  WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
+    return row - 1 + (column - 1 - stripe * kWidth) / kColumns;
+  }
+  // The part whose last cell is (i, j).
+  WFACLI_DEVICE void enter() {
+    stripe = goes_on() ? (j - 1) / kWidth : 0;
+    state = kTwice && goes_on() ? step(i, j) / kSteps : 0;
+  }
+  WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kSteps + 1 : 0; }
+  WFACLI_DEVICE bool has(std::int32_t row, std::int32_t column) const {
+    return row > 0 && column > stripe * kWidth && step(row, column) >= state * kSteps;
+  }
+  // Writes what is found of a pair beside its score, at the end of the way from `best`; its status.
+  WFACLI_DEVICE Status answer(const SwTask& task, const Pair& pair, const Best& best, Status status) {
+    if (!kLocal) {
+      out.add(kInsertion, i);
+      i = 0;
+      if (task.rule == SwRule::Global) {
+        out.add(kDeletion, j);
+        j = 0;
+      }
+    }
+    const std::int32_t count = out.finish();
+    if (status == Status::Ok && count > task.op_capacity) status = Status::MemoryLimit;
+    const bool ok = status == Status::Ok;
+    task.op_count[pair.row] = ok ? count : 0;
+    const std::int32_t n = pair.query_len, m = pair.target_len;
+    task.span[pair.row] = ok && count ? make_int4(n - best.i, n - i, m - best.j, m - j) : make_int4(0, 0, 0, 0);
+    return status;
+  }
+};
+
+// A word of memory that is likely followed, or preceded, by what is read next: 128 bytes come with it.
+WFACLI_DEVICE std::uint32_t with_neighbours(const std::uint32_t* at) {
+#ifdef __CUDACC__
+  std::uint32_t word;
+  asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(at));
+  return word;
+#else
+  return *at;
+#endif
+}
+
+// Codes of a sequence that are read one after another, eight at a time.
+class EightCodes {
+ public:
+  // `letters`: from a multiple of 8 bytes on, with room for a multiple of 8.
+  WFACLI_DEVICE explicit EightCodes(const std::uint8_t* letters) : letters_(letters) {}
+  WFACLI_DEVICE std::uint32_t operator[](std::int32_t at) {
+    if (at / 8 != number_) eight_ = reinterpret_cast<const std::uint64_t*>(letters_)[at / 8];
+    number_ = at / 8;
+    return static_cast<std::uint32_t>(eight_ >> at % 8 * 8) & 0xff;
+  }
+
+ private:
+  const std::uint8_t* letters_;
+  std::int32_t number_ = -1;
+  std::uint64_t eight_ = 0;
+};
+
+// Steps of the way back by directions.
+class Steps {
+ public:
+  WFACLI_DEVICE Steps(const SwTask& task, const Room& room, const std::uint32_t* scores)
+      : task_(task),
+        room_(room),
+        gaps_(Gaps::of(task)),
+        scores_(reinterpret_cast<const std::int8_t*>(scores)),
+        digits_(Gaps::digits(task)) {}
+
+  // Of a pair in half x, to the beginning of its path, where the directions of all cells are there.
+  WFACLI_DEVICE void all(const Pair& pair, int x, Track& track) const {
+    EightCodes query(pair.query), target(pair.target);
+#pragma unroll 1
+    while (track.goes_on()) {
+      track.enter();
+      const std::uint32_t way = direction(track, x, track.i, track.j);
+      follow(track, way, query[pair.query_len - track.i], target[pair.target_len - track.j]);
+    }
+  }
+
+ protected:
+  // The direction of a cell of the track's part, of the pair in half x.
+  WFACLI_DEVICE std::uint32_t direction(const Track& track, int x, std::int32_t row, std::int32_t column) const {
+    const std::int32_t of_stripe = column - 1 - track.stripe * kWidth, of_lane = of_stripe % kColumns;
+    const std::uint32_t* words =
+        room_.directions(track.stripe, track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
+    const std::uint32_t word = kWhole ? with_neighbours(words + of_lane / 4) : words[of_lane / 4];
+    if (!digits_) return word >> (16 * x + of_lane % 4 * 4) & 15;
+    const std::uint32_t digits = word - gaps_.surplus() >> (16 * x + (3 - of_lane % 4) * 4);
+    const auto open = static_cast<std::uint32_t>(gaps_.open), insertion = digits & 3, deletion = digits >> 2 & 3;
+    return (insertion ? kNoInsertion : 0) | (deletion ? kNoDeletion : 0) | (insertion < open ? kInsertionGoesOn : 0) |
+           (deletion < open ? kDeletionGoesOn : 0);
+  }
+  WFACLI_DEVICE std::int32_t score(std::uint32_t query, std::uint32_t target) const {
+    return scores_[target * kSwCodes + query];
+  }
+  WFACLI_DEVICE bool equal(std::uint32_t query, std::uint32_t target) const {
+    return query == target && (task_.same >> query & 1);
+  }
+  // One operation, or the end of a gap and of the path.
+  WFACLI_DEVICE void follow(Track& track, std::uint32_t direction, std::uint32_t query, std::uint32_t target) const {
+    if (track.gap && !(direction & track.gap << 2)) track.gap = 0;
+    if (!track.goes_on()) return;
+    if (track.gap == 0) {
+      track.gap = !(direction & kNoInsertion) ? kNoInsertion : ~direction & kNoDeletion;
+      if (track.gap) track.left += gaps_.open;
+    }
+    const bool deletion = track.gap == kNoDeletion, insertion = track.gap == kNoInsertion;
+    track.left += track.gap ? gaps_.extend : -score(query, target);
+    track.out.add(insertion ? kInsertion : deletion ? kDeletion : equal(query, target) ? kEqual : kDifferent, 1);
+    track.i -= !deletion;
+    track.j -= !insertion;
+  }
+
+  const SwTask& task_;
+  const Room& room_;
+  const Gaps gaps_;
+  const std::int8_t* scores_;
+  const bool digits_;  // that directions come as
+};
+
+class Walk : Steps {
+ public:
+  WFACLI_DEVICE Walk(const SwTask& task, const Room& room, const Profile& profile, const std::uint32_t* scores,
+                     std::int32_t rows, std::int32_t lane)
+      : Steps(task, room, scores), profile_(profile), rows_(rows), lane_(lane) {}
+
+  // A pair's lanes bring it to the beginning of its path; each has its track, of which the first writes operations. `best`:
+  // the cells where the pairs' ways begin; `begins` becomes the column of the lane's pair where it was not known. All
+  // lanes of the warp call it.
+  WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], const Best (&best)[kPairs], Track& track, std::int32_t& begins) {
+    std::int32_t seeks[kPairs];  // the score that a lane looks for in the last of a part's steps, or 0
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      seeks[x] = kLocal && best[x].score > 0 && best[x].j % kLanes == lane_ ? best[x].score : 0;
+      made_[x] = -1;
+    }
+    for (;;) {
+      track.enter();
+      const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
+      if (most == 0) return;
+      again(pairs, most, seeks, track, begins);
+      __syncwarp();  // directions are written
+      through(pairs[lane_ / kOwnLanes], track);
+      __syncwarp();  // and read
+    }
+  }
+
+ private:
+  // The tracks' parts once more.
+  WFACLI_DEVICE void again(const Pair (&pairs)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs], Track& track,
+                           std::int32_t& begins) {
+    std::int32_t stripe[kPairs], state[kPairs], last[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      stripe[x] = __shfl_sync(kAllLanes, track.stripe, x * kOwnLanes, kLanes);
+      state[x] = __shfl_sync(kAllLanes, track.state, x * kOwnLanes, kLanes);
+      last[x] = __shfl_sync(kAllLanes, track.steps(), x * kOwnLanes, kLanes) - 1;
+    }
+    if (digits_)
+      compute<Trace::Digits>(pairs, stripe, state, most, seeks, last);
+    else
+      compute<Trace::Flags>(pairs, stripe, state, most, seeks, last);
+    if constexpr (kLocal) {
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) {
+        const std::uint32_t found = __ballot_sync(kAllLanes, seeks[x] < 0) >> ((threadIdx.x & 31) - lane_) & kGroup;
+        const std::int32_t column = __shfl_sync(kAllLanes, seeks[x], max(__ffs(static_cast<int>(found)), 1) - 1, kLanes);
+        if (lane_ / kOwnLanes == x && found) begins = track.j = -column;
+        seeks[x] = 0;
+      }
+    }
+  }
+
+  // The state before parts of two stripes.
+  WFACLI_DEVICE void restore(const std::int32_t (&stripe)[kPairs], const std::int32_t (&number)[kPairs],
+                             State& state) const {
+    const std::uint32_t* kept[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) kept[x] = room_.kept(stripe[x], number[x], lane_);
+    int w = 0;
+    const auto word = [&] {
+      std::uint32_t own[kPairs];
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x) own[x] = kept[x][kLanes * w];
+      ++w;
+      return Word::joined(own);
+    };
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) state.value[k] = word();
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k) state.insertion[k] = word();
+    state.deletion = word();
+    state.corner = word();
+    state.codes = word();
+  }
+  // `most` steps of a part of each pair, with directions. Where a lane seeks pair x's score in step last[x], minus the
+  // column that has it takes its place.
+  template <Trace kTrace>
+  WFACLI_DEVICE void compute(const Pair (&pairs)[kPairs], const std::int32_t (&stripe)[kPairs],
+                             const std::int32_t (&number)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs],
+                             const std::int32_t (&last)[kPairs]) {
+    State state;
+    restore(stripe, number, state);
+    std::int32_t first[kPairs];
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (made_[x] != stripe[x]) profile_.make(pairs[x], x, stripe[x] * kWidth + lane_ * kColumns);
+      made_[x] = stripe[x];
+      first[x] = number[x] * kSteps + 1;
+    }
+    LeftOfStripes left{gaps_, &room_, &pairs[0], {}, rows_, static_cast<std::uint32_t>(task_.codes)};
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) left.stripe[x] = stripe[x];
+    Entering<LeftOfStripes> entering;
+    entering.begin(left, first, lane_);
+#pragma unroll 1
+    for (std::int32_t t = 0; t < most; ++t) {
+      const Entry entry = state.entry(entering.at(t), lane_);
+      if (t == lane_) begin_first_parts(state, stripe, number);
+      std::uint32_t directions[Room::kDirections];
+      state.row<kTrace>(gaps_, profile_, entry, Word::kLeast, directions);
+      Room::put(room_.directions(0, t, lane_), directions);
+#pragma unroll
+      for (int x = 0; x < kPairs; ++x)
+        if (kLocal && seeks[x] > 0 && t == last[x]) {
+          const std::uint32_t columns = state.columns_of(gaps_, gaps_.word(seeks[x]));
+          seeks[x] = -(stripe[x] * kWidth + lane_ * kColumns + 1 + Word::of(columns, x));
+        }
+    }
+  }
+  // Before row 1 of the lane, for pairs whose part begins above it: what it did until now was for nothing.
+  WFACLI_DEVICE void begin_first_parts(State& state, const std::int32_t (&stripe)[kPairs],
+                                       const std::int32_t (&number)[kPairs]) const {
+#pragma unroll
+    for (int x = 0; x < kPairs; ++x) {
+      if (number[x] > 0) continue;
+      bool own[kPairs] = {};
+      own[x] = true;
+      const std::uint32_t mask = Word::mask(own), *kept = room_.kept(stripe[x], 0, lane_);
+#pragma unroll
+      for (int k = 0; k < kColumns; ++k) {
+        state.value[k] = (kept[kLanes * k] & mask) | (state.value[k] & ~mask);
+        state.insertion[k] = (kept[kLanes * (kColumns + k)] & mask) | (state.insertion[k] & ~mask);
+      }
+      state.corner = (kept[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
+    }
+  }
+  // Through the part. Most cells are followed by those above them on the diagonal: each of the pair's lanes looks at one
+  // of them, and all take the same steps. All lanes of the warp call it.
+  WFACLI_DEVICE void through(const Pair& pair, Track& track) const {
+    const int half = lane_ / kOwnLanes, ahead = lane_ % kOwnLanes;
+    const auto own = [&](bool yes) {  // of the pair's lanes, the first the lowest
+      return std::uint64_t{__ballot_sync(kAllLanes, yes) >> ((threadIdx.x & 31) - ahead)} & kOwn;
+    };
+    for (;;) {
+      const bool inside = track.goes_on() && track.has(track.i, track.j);
+      if (!__any_sync(kAllLanes, inside)) return;
+      const std::int32_t i = track.i - ahead, j = track.j - ahead;
+      const bool here = inside && track.has(i, j);
+      const std::uint32_t way = here ? direction(track, half, i, j) : 0;
+      const std::uint32_t query = here ? pair.query_code(i) : 0, target = here ? pair.target_code(j) : 0;
+      const bool straight = here && track.gap == 0 && (way & kNoInsertion) && (way & kNoDeletion);
+      std::int32_t scored = straight ? score(query, target) : 0;  // with all before
+#pragma unroll
+      for (int by = 1; by < kOwnLanes; by *= 2) {
+        const std::int32_t before = __shfl_up_sync(kAllLanes, scored, by, kOwnLanes);
+        if (ahead >= by) scored += before;
+      }
+      const std::uint64_t turns = own(!straight), ends = own(kLocal && straight && scored == track.left);
+      std::uint64_t equals = own(equal(query, target));
+      std::int32_t cells = turns ? __ffsll(static_cast<long long>(turns)) - 1 : kOwnLanes;
+      if (ends) cells = min(cells, __ffsll(static_cast<long long>(ends)));
+      const std::int32_t last = max(cells, 1) - 1, next = min(cells, kOwnLanes - 1);
+      scored = __shfl_sync(kAllLanes, scored, last, kOwnLanes);
+      if (cells > 0) track.left -= scored;
+      track.i -= cells;
+      track.j -= cells;
+      for (std::int32_t rest = cells; rest > 0;) {
+        const bool same = equals & 1;
+        const std::int32_t run = min(rest, __ffsll(static_cast<long long>(same ? ~equals : equals | ~kOwn)) - 1);
+        track.out.add(same ? kEqual : kDifferent, run);
+        equals >>= run;
+        rest -= run;
+      }
+      // The direction and the letters there, which one of the lanes has looked at.
+      const std::uint32_t turn = __shfl_sync(kAllLanes, way | query << 8 | target << 16, next, kOwnLanes);
+      if (inside && cells < kOwnLanes && track.goes_on() && track.has(track.i, track.j))
+        follow(track, turn & 15, turn >> 8 & 0xff, turn >> 16);
+    }
+  }
+
+  static constexpr std::uint32_t kGroup = kAllLanes >> (32 - kLanes);
+  static constexpr int kOwnLanes = kLanes / kPairs;  // of a pair
+  static constexpr std::uint64_t kOwn = (std::uint64_t{1} << kOwnLanes) - 1;
+
+  const Profile& profile_;
+  const std::int32_t rows_;  // that edges have
+  const std::int32_t lane_;
+  std::int32_t made_[kPairs];  // the stripe that the profile is of
+};
+
+}  // namespace wfacli::sw

@@ -1,0 +1,311 @@
+// All stripes from the first to the last, costs alone: about five instructions for two cells.
+#pragma once
+
+#include "tiles/dp_tile_room.cuh"
+
+namespace wfacli::dp {
+
+// A lane's columns of a stripe, after the last row that they had.
+struct TileState {
+  std::uint32_t value[kTileColumns];
+  std::uint32_t insertion[kTilePieces][kTileColumns];  // that come into the next row
+  std::uint32_t deletion[kTilePieces];                 // that leave the last column, in the same row
+  std::uint32_t corner;                                // the value before the first column
+
+  // Before row 0 of a stripe, where `columns` letters of the targets lie before the lane's.
+  WFACLI_DEVICE void begin(const TileCosts& costs, const TilePair (&pairs)[2], const TileStripe& stripe,
+                           std::int32_t columns, std::uint32_t entry) {
+    const bool outer[2] = {stripe.top[0] == 1, stripe.top[1] == 1};
+#pragma unroll
+    for (int j = -1; j < kTileColumns; ++j) {
+      const std::int32_t above = costs.edge(columns + j + 1);
+      std::int32_t of[2];
+#pragma unroll
+      for (int x = 0; x < 2; ++x) of[x] = outer[x] ? min(max(above - pairs[x].base, -kFar), kFar) : kFar;
+      if (j < 0) {
+        corner = halves(of[0], of[1]);
+        continue;
+      }
+      value[j < 0 ? 0 : j] = halves(of[0], of[1]);
+#pragma unroll
+      for (int g = 0; g < kTilePieces; ++g) {
+        const std::int32_t by = costs.open[g] + costs.more[g];
+        insertion[g][j < 0 ? 0 : j] = halves(min(of[0] + by, kFar), min(of[1] + by, kFar));
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) deletion[g] = Halves::all(kFar);
+    if (columns % kTileWidth != 0) return;
+    // The first lane's corner lies in the stripe before, unless it is in row 0.
+    corner = (corner & ((outer[0] ? 0xffffu : 0) | (outer[1] ? 0xffff0000u : 0))) |
+             (entry & ((outer[0] ? 0 : 0xffffu) | (outer[1] ? 0 : 0xffff0000u)));
+  }
+  // What the lane before passes on: called by all lanes, in the step after the one in which it was made.
+  WFACLI_DEVICE Entry passed_on() const {
+    Entry entry;
+    entry.value = __shfl_up_sync(kAllLanes, value[kTileColumns - 1], 1, kTileLanes);
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+      entry.deletion[g] = __shfl_up_sync(kAllLanes, deletion[g], 1, kTileLanes);
+    return entry;
+  }
+  // The next row.
+  WFACLI_DEVICE void row(const std::uint32_t (&open)[kTilePieces], const std::uint32_t (&more)[kTilePieces],
+                         const TileLetters& letters, const TileLetters::Row& letter,
+                         const std::uint32_t (&columns)[kTileColumns], const Entry& entry) {
+    std::uint32_t diagonal = corner;
+    corner = entry.value;
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) deletion[g] = entry.deletion[g];
+#pragma unroll
+    for (int j = 0; j < kTileColumns; ++j) {
+      std::uint32_t least = Halves::least_with_sum(diagonal, letters.worth(letter, columns[j]), insertion[0][j]);
+      diagonal = value[j];
+      if constexpr (kTilePieces == 1) {
+        // A deletion after a deletion is no cheaper than one of both: `least` will do to open one.
+        value[j] = Halves::least(least, deletion[0]);
+        deletion[0] = Halves::least_with_sum(least, open[0], deletion[0]);
+        insertion[0][j] = Halves::least_with_sum(value[j], open[0], insertion[0][j]);
+      } else {
+        least = Halves::least(least, insertion[kTilePieces - 1][j]);
+        value[j] = Halves::least(least, deletion[0], deletion[kTilePieces - 1]);
+#pragma unroll
+        for (int g = 0; g < kTilePieces; ++g) {
+          deletion[g] = Halves::add(Halves::least_with_sum(value[j], open[g], deletion[g]), more[g]);
+          insertion[g][j] = Halves::add(Halves::least_with_sum(value[j], open[g], insertion[g][j]), more[g]);
+        }
+      }
+    }
+  }
+  WFACLI_DEVICE void keep(std::uint32_t* at) const {
+    int w = 0;
+#pragma unroll
+    for (int j = 0; j < kTileColumns; ++j) at[kTileLanes * w++] = value[j];
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+#pragma unroll
+      for (int j = 0; j < kTileColumns; ++j) at[kTileLanes * w++] = insertion[g][j];
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) at[kTileLanes * w++] = deletion[g];
+    at[kTileLanes * w] = corner;
+  }
+  WFACLI_DEVICE Edge edge() const {
+    const std::uint32_t last = value[kTileColumns - 1];
+    Edge edge;
+    edge.of[0].first = __byte_perm(last, deletion[0], 0x5410);
+    edge.of[1].first = __byte_perm(last, deletion[0], 0x7632);
+#if WFACLI_PIECES == 2
+    edge.of[0].second = static_cast<std::uint32_t>(half_of(deletion[1], 0));
+    edge.of[1].second = static_cast<std::uint32_t>(half_of(deletion[1], 1));
+#endif
+    return edge;
+  }
+};
+
+constexpr std::int32_t kNowhere = kNever / 2;  // below zero it is no diagonal; sums with rows and columns stay in 32 bits
+
+// Both pairs through a stripe, some steps at a time. All lanes of the warp call its functions.
+class TileSweep {
+ public:
+  static constexpr std::int32_t kChunk = 16;  // steps
+
+  WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane)
+      : task_(task), costs_(costs), room_(room), lane_(lane) {}
+
+  // Says which rows a stripe has, as the stripes up to `known` have left them; -1: none has.
+  WFACLI_DEVICE void place(const TilePair (&pairs)[2], std::int32_t number, std::int32_t known) {
+    TileStripe& stripe = *room_.about(number);
+    TileStripe own{};
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      own.low[x] = known < 0 ? pairs[x].lowest : room_.about(known)->low[x];
+      own.high[x] = known < 0 ? -pairs[x].band.low : room_.about(known)->high[x];
+      own.top[x] = max(1, number * kTileWidth + 1 + own.low[x]);
+      if (number > 0) own.top[x] = max(own.top[x], room_.about(number - 1)->top[x]);
+      const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + own.high[x]);
+      own.rows[x] = number < pairs[x].stripes ? max(0, last - own.top[x] + 1) : 0;
+    }
+    __syncwarp();  // what was there is read
+    if (lane_ == 0) {
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        stripe.top[x] = own.top[x];
+        stripe.rows[x] = own.rows[x];
+        stripe.low[x] = own.low[x];
+        stripe.high[x] = own.high[x];
+      }
+    }
+    __syncwarp();
+  }
+  // The most rows that one of the pairs has in a stripe that has its place.
+  WFACLI_DEVICE std::int32_t rows(std::int32_t number) const {
+    return max(room_.about(number)->rows[0], room_.about(number)->rows[1]);
+  }
+  // Rows by which a stripe that has its place begins below the one before.
+  WFACLI_DEVICE std::int32_t lower(std::int32_t number) const {
+    const TileStripe &own = *room_.about(number), &before = *room_.about(max(number - 1, 0));
+    return max(own.top[0] - before.top[0], own.top[1] - before.top[1]);
+  }
+  // `rows`: of the stripe, of both pairs; `most`: of all pairs of the warp. The edge of the stripe before is there.
+  WFACLI_DEVICE void begin(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t most) {
+    std::int32_t lift[2];
+    rebase(pairs, number, lift);
+    number_ = number;
+    rows_ = rows;
+    steps_ = most + kTileLanes - 1;
+    const std::int32_t columns = number * kTileWidth + lane_ * kTileColumns;
+    const TileStripe& own = *room_.about(number);
+    const Entrance entrance = Entrance::of(room_, {number, number}, lift);
+    const std::int32_t before[2] = {-1, -1};
+    state_.begin(costs_, pairs, own, columns, entrance.entry(costs_, before, entrance.kept(before)).value);
+    entering_.begin(entrance, costs_, {0, 0}, lane_);
+    letters_ = TileLetters::of(task_, {-2 * costs_.drift, costs_.mismatch - 2 * costs_.drift});
+    letters_.columns({pairs[0].target, pairs[1].target}, {columns, columns}, targets_);
+#pragma unroll
+    for (int x = 0; x < 2; ++x) last_[x] = last_step(pairs[x], own.top[x], own.rows[x]);
+    ends_ = __any_sync(kAllLanes, max(last_[0], last_[1]) >= 0);
+  }
+  // After the last step: which cells behind the stripe a path that the bands prove may still cross.
+  //
+  // What is left of such a path costs at least a gap without its opening, to the diagonal of the last cell. Below the
+  // last cell that leaves enough for it there is none: whoever goes further down does so in a gap, and would have come
+  // through the cells below here for no more. Upwards, cells leave so much for a deletion.
+  WFACLI_DEVICE void narrow(const TilePair (&pairs)[2]) const {
+    TileStripe& stripe = *room_.about(number_);
+    const Edge* const edge = room_.edge(number_);
+    const std::int32_t column = (number_ + 1) * kTileWidth, drift = costs_.drift;
+    std::int32_t spare[2], end[2], last[2] = {-kNowhere, -kNowhere}, rise[2] = {kNever, kNever};
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      spare[x] = proved(pairs[x]) - pairs[x].base - 2 * drift * column;
+      end[x] = pairs[x].query.length - pairs[x].target.length;
+    }
+    // What is read at the same time is waited for once.
+#pragma unroll 4
+    for (std::int32_t r = lane_; r < rows_; r += kTileLanes) {
+      const Edge values = edge[r];
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        const std::int32_t k = stripe.top[x] + r - column;
+        const std::int32_t rest = spare[x] - half_of(values.of[x].first, 0) - drift * k;
+        if (r >= stripe.rows[x] || rest < drift * (k < end[x] ? end[x] - k : k - end[x])) continue;
+        last[x] = k;  // they come in order
+        rise[x] = min(rise[x], drift * k - rest);
+      }
+    }
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+#pragma unroll
+      for (int by = 1; by < kTileLanes; by *= 2) {
+        last[x] = max(last[x], __shfl_xor_sync(kAllLanes, last[x], by, kTileLanes));
+        rise[x] = min(rise[x], __shfl_xor_sync(kAllLanes, rise[x], by, kTileLanes));
+      }
+      if (lane_ != 0) continue;
+      if (drift > 0 && last[x] > -kNowhere) stripe.low[x] = max(stripe.low[x], (rise[x] / drift + end[x]) / 2 - 2);
+      stripe.high[x] = min(stripe.high[x], last[x]);
+    }
+    __syncwarp();
+  }
+  // How many times steps() is to be called.
+  WFACLI_DEVICE std::int32_t chunks() const { return (steps_ + kChunk - 1) / kChunk; }
+
+  // The chunk's steps.
+  WFACLI_DEVICE void steps(TilePair (&pairs)[2], std::int32_t chunk) {
+    const std::int32_t from = chunk * kChunk, to = min(from + kChunk, steps_);
+    if (room_.path && from % kTileSteps == 0 && from < rows_ + kTileLanes - 1)
+      state_.keep(room_.kept(number_, from / kTileSteps, lane_));
+    letters_.enter({pairs[0].query, pairs[1].query},
+                   {room_.about(number_)->top[0] - 1 - lane_ + from, room_.about(number_)->top[1] - 1 - lane_ + from});
+    std::uint32_t open[kTilePieces], more[kTilePieces];
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) {
+      open[g] = Halves::all(costs_.open[g]);
+      more[g] = Halves::all(costs_.more[g]);
+    }
+    Edge* const edge = room_.edge(number_);
+#pragma unroll 1
+    for (std::int32_t t = from; t < to; ++t) {
+      Entry entry = state_.passed_on();
+      const Entry outer = entering_.at(t);
+      if (lane_ == 0) entry = outer;
+      const TileLetters::Row letter = letters_.next();
+      if (t < lane_) continue;
+      state_.row(open, more, letters_, letter, targets_, entry);
+      if (lane_ == kTileLanes - 1 && t - lane_ < rows_) edge[t - lane_] = state_.edge();
+      if (ends_ && (t == last_[0] || t == last_[1])) end(pairs, t == last_[0], t == last_[1]);
+    }
+  }
+
+ private:
+  // The most that a path may cost.
+  WFACLI_DEVICE std::int32_t proved(const TilePair& pair) const {
+    return min(min(pair.band.unproven - 1, task_.max_cost), kNever / 4);
+  }
+  // Of a path that is proved, the most that it may have cost in a row of an edge behind so many columns: what is left is
+  // at least a gap to the last cell's diagonal, less its opening. In the frame of values whose base is given.
+  WFACLI_DEVICE std::int32_t most_at(const TilePair& pair, std::int32_t row, std::int32_t column,
+                                     std::int32_t base) const {
+    const std::int32_t rest = row - column - (pair.query.length - pair.target.length);
+    return proved(pair) - costs_.drift * (max(rest, -rest) + row + column) - base;
+  }
+  // New bases, by which kTop is the value at the stripe's top left, or else the most that it may be; what lifts values of
+  // the stripe before to them.
+  WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
+    const TileStripe& before = *room_.about(max(stripe - 1, 0));
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const bool ended = stripe == 0 || before.rows[x] == 0;
+      const std::int32_t beside = ended ? 0 : min(room_.about(stripe)->top[x] - before.top[x], before.rows[x] - 1);
+      const std::int32_t base = stripe ? before.base[x] : -kTop;
+      const std::int32_t most = most_at(pairs[x], before.top[x] + beside, stripe * kTileWidth, base);
+      lift[x] = ended ? 0 : kTop - min(half_of(room_.edge(stripe - 1)[beside].of[x].first, 0), most);
+      pairs[x].base = base - lift[x];
+      if (lane_ == 0) room_.about(stripe)->base[x] = pairs[x].base;
+    }
+  }
+  // The step in which this lane has a pair's last cell; -1: in none of this stripe.
+  WFACLI_DEVICE std::int32_t last_step(const TilePair& pair, std::int32_t top, std::int32_t rows) const {
+    if (number_ != pair.stripes - 1 || top + rows <= pair.query.length) return -1;
+    const std::int32_t column = pair.target.length - 1 - number_ * kTileWidth;
+    return column / kTileColumns == lane_ ? pair.query.length - top + lane_ : -1;
+  }
+  WFACLI_DEVICE void end(TilePair (&pairs)[2], bool of_first, bool of_second) const {
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      if (!(x ? of_second : of_first)) continue;
+      TilePair& pair = pairs[x];
+      std::uint32_t word = 0;  // by masks: an index would take the state out of its registers
+#pragma unroll
+      for (int j = 0; j < kTileColumns; ++j)
+        word |= state_.value[j] & (j == (pair.target.length - 1) % kTileColumns ? 0xffffffffu : 0u);
+      pair.cost = half_of(word, x) + pair.base + costs_.drift * (pair.query.length + pair.target.length);
+    }
+  }
+
+  const AlignTask& task_;
+  const TileCosts& costs_;
+  const TileRoom& room_;
+  const std::int32_t lane_;
+  std::int32_t number_, rows_, steps_;
+  TileState state_;
+  Entering entering_;
+  TileLetters letters_;
+  std::uint32_t targets_[kTileColumns];
+  std::int32_t last_[2];
+  bool ends_;
+};
+
+// One warp through all stripes of its pairs.
+WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
+  const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
+  for (std::int32_t s = 0; s < stripes; ++s) {
+    sweep.place(pairs, s, s - 1);
+    const std::int32_t rows = sweep.rows(s);
+    sweep.begin(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
+    for (std::int32_t c = 0; c < sweep.chunks(); ++c) sweep.steps(pairs, c);
+    __syncwarp();  // the stripe's edge is written
+    sweep.narrow(pairs);
+  }
+}
+
+}  // namespace wfacli::dp

@@ -1,0 +1,311 @@
+// The way back through the stripes: those parts of them that the paths cross are computed once more, with directions.
+#pragma once
+
+#include "common/cigar.cuh"
+#include "tiles/dp_tile_sweep.cuh"
+
+namespace wfacli::dp {
+
+using TileSteps = Steps<kTilePieces, true>;
+using TileDirections = Directions<kTilePieces>;
+
+// Where directions of a lane's columns are in the words that it writes for a row.
+struct TileLayout {
+  static constexpr int kBits = TileDirections::kBits;
+  static constexpr int kRoom = 16 / kBits;  // of a word, for each pair
+  static constexpr int kWords = kTileColumns / kRoom;
+  static_assert(kWords == 4 * TileRoom::kVectors);
+};
+
+// A part of a stripe: from a state that was kept on.
+struct TilePart {
+  std::int32_t stripe, state;
+};
+
+// Where one of a group's pairs ends.
+struct TileEnd {
+  std::int32_t slot, query_len, target_len, cost;
+
+  // Value by value, since a choice of whole pairs would take them out of their registers.
+  WFACLI_DEVICE static TileEnd of(const TilePair (&pairs)[2], bool second) {
+    return {second ? pairs[1].slot : pairs[0].slot, second ? pairs[1].query.length : pairs[0].query.length,
+            second ? pairs[1].target.length : pairs[0].target.length, second ? pairs[1].cost : pairs[0].cost};
+  }
+};
+
+// One pair's way back: a cell, and what of the pair's stripe is there to walk through.
+struct TileTrack {
+  std::int32_t i, j;    // from (query_len, target_len) to an edge of the matrix
+  std::int32_t gap;     // the kind of gap that (i, j) is inside of, perhaps at its end; -1: none
+  std::int32_t stripe, top, state;  // of the part
+  RunWriter out;
+
+  // From a pair's last cell; nowhere to go where no cost is found.
+  WFACLI_DEVICE static TileTrack of(const AlignTask& task, const TileEnd& end, bool found) {
+    const auto at = static_cast<std::uint64_t>(found ? end.slot : 0) * static_cast<std::uint32_t>(task.op_capacity);
+    return {found ? end.query_len : 0, found ? end.target_len : 0, -1, 0, 0, 0,
+            RunWriter(task.ops + at, found ? task.op_capacity : 0)};
+  }
+  WFACLI_DEVICE bool goes_on() const { return i > 0 && j > 0; }
+  WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
+    return row - top + (column - 1 - stripe * kTileWidth) / kTileColumns;
+  }
+  // The part whose last cell is (i, j), of pair x.
+  WFACLI_DEVICE void enter(const TileRoom& room, int x) {
+    stripe = goes_on() ? (j - 1) / kTileWidth : 0;
+    top = goes_on() ? room.about(stripe)->top[x] : 1;
+    state = goes_on() ? step(i, j) / kTileSteps : 0;
+  }
+  WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kTileSteps + 1 : 0; }
+  WFACLI_DEVICE bool has(std::int32_t row, std::int32_t column) const {
+    return row > 0 && column > stripe * kTileWidth && step(row, column) >= state * kTileSteps;
+  }
+};
+
+struct TileWalk {
+  const AlignTask& task;
+  const TileCosts costs;
+  const TileRoom& room;
+  std::int32_t lane;
+
+  // Lanes 0 and 1 of the group bring their pair from its last cell to an edge of the matrix. All lanes of the warp
+  // call it, the others with tracks that have nowhere to go.
+  WFACLI_DEVICE void run(const TilePair (&pairs)[2], TileTrack& track) const {
+    const TileSteps steps = TileSteps::of(task.costs);
+    for (;;) {
+      track.enter(room, lane == 1);
+      const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
+      if (most == 0) return;
+      TilePart parts[2];
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        parts[x].stripe = __shfl_sync(kAllLanes, track.stripe, x, kTileLanes);
+        parts[x].state = __shfl_sync(kAllLanes, track.state, x, kTileLanes);
+      }
+      compute(steps, pairs, parts, most);
+      __syncwarp();  // directions are written
+      walk(track, lane);
+      __syncwarp();  // and read
+    }
+  }
+
+ private:
+  // Values of the sweep as the cells of dp_cells.cuh have them: drift by diagonals, and all of a part near 0.
+  struct Frame {
+    std::uint32_t least, most;  // of values kept
+    std::uint32_t tagged_most;
+
+    WFACLI_DEVICE std::uint32_t tagged(std::uint32_t value, std::uint32_t rows_drift, std::uint32_t tag) const {
+      const std::uint32_t near = __vmins2(__vmaxs2(__vadd2(__vmins2(value, Halves::all(kFar)), rows_drift), least), most);
+      return (__vsub2(near, least) << 4 & 0xfff0fff0u) | tag * Halves::kOnes;
+    }
+  };
+  struct State {
+    std::uint32_t value[kTileColumns];
+    Gaps<kTilePieces> insertion[kTileColumns], passed;
+    std::uint32_t corner;
+  };
+
+  // 2 drift a row, counted from the lane that is the furthest behind; `rows` more than the lane's last one.
+  WFACLI_DEVICE std::uint32_t drift_of(const TilePart (&parts)[2], std::int32_t rows) const {
+    std::int32_t of[2];
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const std::int32_t done = parts[x].state > 0 ? -1 - lane : -1;
+      of[x] = 2 * costs.drift * (done + rows + kTileLanes);
+    }
+    return halves(of[0], of[1]);
+  }
+
+  WFACLI_DEVICE std::uint32_t word(const std::uint32_t* const (&kept)[2], int w) const {
+    return __byte_perm(kept[0][kTileLanes * w], kept[1][kTileLanes * w], 0x7610);
+  }
+
+  // The state before the parts, and the frame that all of it fits.
+  WFACLI_DEVICE Frame restore(const TileSteps& steps, const TilePart (&parts)[2], State& state) const {
+    const std::uint32_t* const kept[2] = {room.kept(parts[0].stripe, parts[0].state, lane),
+                                          room.kept(parts[1].stripe, parts[1].state, lane)};
+    const std::uint32_t done = drift_of(parts, 0), next = drift_of(parts, 1);
+    std::uint32_t least = Halves::all(kFar);
+    int w = 0;
+#pragma unroll
+    for (int j = 0; j < kTileColumns; ++j) {
+      state.value[j] = word(kept, w++);
+      least = __vmins2(least, __vadd2(state.value[j], done));
+    }
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+#pragma unroll
+      for (int j = 0; j < kTileColumns; ++j) state.insertion[j].insertion[g] = word(kept, w++);
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) state.passed.deletion[g] = word(kept, w++);
+    state.corner = word(kept, w);
+    least = __vmins2(least, __vadd2(state.corner, done));
+#pragma unroll
+    for (int by = 1; by < kTileLanes; by *= 2) least = __vmins2(least, __shfl_xor_sync(kAllLanes, least, by, kTileLanes));
+    // Rows to come may have values a little below those that are here.
+    std::int32_t margin = costs.mismatch;
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) margin = max(margin, costs.open[g] + costs.more[g] + costs.drift);
+    Frame frame;
+    frame.least = __vsub2(least, Halves::all(2 * margin));
+    frame.most = __vadd2(frame.least, Halves::all(steps.most));
+    frame.tagged_most = Halves::all(steps.most * kScale + static_cast<std::int32_t>(TileSteps::kMatchTag));
+#pragma unroll
+    for (int j = 0; j < kTileColumns; ++j) {
+      state.value[j] = frame.tagged(state.value[j], done, TileSteps::kMatchTag);
+#pragma unroll
+      for (int g = 0; g < kTilePieces; ++g)
+        state.insertion[j].insertion[g] = frame.tagged(state.insertion[j].insertion[g], next, TileSteps::tag(g));
+    }
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+      state.passed.deletion[g] = frame.tagged(state.passed.deletion[g], done, TileSteps::tag(kTilePieces + g));
+    state.corner = frame.tagged(state.corner, done, TileSteps::kMatchTag);
+    return frame;
+  }
+
+  // `most` steps of both parts: their directions.
+  WFACLI_DEVICE void compute(const TileSteps& steps, const TilePair (&pairs)[2], const TilePart (&parts)[2],
+                             std::int32_t most) const {
+    State state;
+    const Frame frame = restore(steps, parts, state);
+    std::int32_t lift[2], columns[2], query[2], begin[2], stripes[2];
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      const std::int32_t stripe = stripes[x] = parts[x].stripe;
+      lift[x] = stripe ? base_of(stripe - 1, x) - base_of(stripe, x) : 0;
+      columns[x] = stripe * kTileWidth + lane * kTileColumns;
+      begin[x] = parts[x].state * kTileSteps;
+      query[x] = room.about(stripe)->top[x] - 1 - lane + begin[x];
+    }
+    const Entrance entrance = Entrance::of(room, stripes, lift);
+    Entering outer;
+    outer.begin(entrance, costs, begin, lane);
+    TileLetters letters = TileLetters::of(task, {0, -1});
+    std::uint32_t targets[kTileColumns];
+    letters.columns({pairs[0].target, pairs[1].target}, columns, targets);
+    const std::uint32_t mismatch = steps.mismatch[0] * Halves::kOnes;
+    uint4* out = room.directions() + lane * TileRoom::kVectors;
+    const std::int32_t behind[2] = {begin[0] > 0 ? 0 : lane, begin[1] > 0 ? 0 : lane};  // steps until its first row
+    const bool begins = __any_sync(kAllLanes, min(begin[0], begin[1]) == 0);
+    for (std::int32_t t = 0; t < most; ++t, out += kTileLanes * TileRoom::kVectors) {
+      if (t % kRows == 0) {
+        letters.enter({pairs[0].query, pairs[1].query}, {query[0] + t, query[1] + t});
+#pragma unroll
+        for (int j = 0; j < kTileColumns; ++j) state.value[j] = __vmins2(state.value[j], frame.tagged_most);
+      }
+      Gaps<kTilePieces> deletion{};
+      const std::uint32_t corner = entering(frame, outer.at(t), t, state, deletion);
+      const TileLetters::Row letter = letters.next();
+      if (begins && t < kTileLanes)
+        row<true>(steps, letters, letter, targets, mismatch, corner, deletion, begun_by(behind, t), state, out);
+      else
+        row<false>(steps, letters, letter, targets, mismatch, corner, deletion, 0, state, out);
+    }
+  }
+
+  WFACLI_DEVICE std::int32_t base_of(std::int32_t stripe, int x) const {
+    return room.about(stripe)->base[x];
+  }
+
+  // What comes into the lane's first column in step t of the parts, from the lane before or, to the first one, from
+  // outside; the value there. All lanes call it.
+  WFACLI_DEVICE std::uint32_t entering(const Frame& frame, const Entry& outer, std::int32_t t, const State& state,
+                                       Gaps<kTilePieces>& deletion) const {
+    std::uint32_t value = __shfl_up_sync(kAllLanes, state.value[kTileColumns - 1], 1, kTileLanes);
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+      deletion.deletion[g] = __shfl_up_sync(kAllLanes, state.passed.deletion[g], 1, kTileLanes);
+    if (lane > 0) return value;
+    const std::uint32_t drift = Halves::all(2 * costs.drift * (t + kTileLanes));
+    value = frame.tagged(outer.value, drift, TileSteps::kMatchTag);
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g)
+      deletion.deletion[g] = frame.tagged(outer.deletion[g], drift, TileSteps::tag(kTilePieces + g));
+    return value;
+  }
+
+  WFACLI_DEVICE static std::uint32_t begun_by(const std::int32_t (&behind)[2], std::int32_t t) {
+    return (t >= behind[0] ? 0xffffu : 0) | (t >= behind[1] ? 0xffff0000u : 0);
+  }
+  // A row and its directions. kBegins: only of the pairs that have begun, all ones in their halves of `begun`.
+  template <bool kBegins>
+  WFACLI_DEVICE static void row(const TileSteps& steps, const TileLetters& letters, const TileLetters::Row& letter,
+                                const std::uint32_t (&targets)[kTileColumns], std::uint32_t mismatch,
+                                std::uint32_t corner, Gaps<kTilePieces> deletion, std::uint32_t begun, State& state,
+                                uint4* out) {
+    std::uint32_t diagonal = state.corner, words[TileLayout::kWords] = {};
+    state.corner = kBegins ? (corner & begun) | (state.corner & ~begun) : corner;
+    constexpr std::uint32_t kMask = ((1u << TileLayout::kBits) - 1) * Halves::kOnes;
+#pragma unroll
+    for (int j = 0; j < kTileColumns; ++j) {
+      const std::uint32_t unlike = letters.worth(letter, targets[j]);
+      Gaps<kTilePieces> from, to;
+#pragma unroll
+      for (int g = 0; g < kTilePieces; ++g) {
+        from.insertion[g] = state.insertion[j].insertion[g];
+        from.deletion[g] = deletion.deletion[g];
+      }
+      std::uint32_t value;
+      const std::uint32_t direction = gotoh(steps, diagonal + (unlike & mismatch), from, value, to);
+      diagonal = state.value[j];
+      state.value[j] = kBegins ? (value & begun) | (diagonal & ~begun) : value;
+#pragma unroll
+      for (int g = 0; g < kTilePieces; ++g) {
+        deletion.deletion[g] = to.deletion[g];
+        state.insertion[j].insertion[g] =
+            kBegins ? (to.insertion[g] & begun) | (from.insertion[g] & ~begun) : to.insertion[g];
+      }
+      words[j / TileLayout::kRoom] += (direction & kMask) << j % TileLayout::kRoom * TileLayout::kBits;
+    }
+#pragma unroll
+    for (int g = 0; g < kTilePieces; ++g) state.passed.deletion[g] = deletion.deletion[g];
+#pragma unroll
+    for (int v = 0; v < TileRoom::kVectors; ++v)
+      out[v] = make_uint4(words[4 * v], words[4 * v + 1], words[4 * v + 2], words[4 * v + 3]);
+  }
+
+  // The direction of a cell of the track's part, of pair x.
+  WFACLI_DEVICE std::uint32_t direction(const TileTrack& track, int x, std::int32_t row, std::int32_t column) const {
+    const std::int32_t of_stripe = column - 1 - track.stripe * kTileWidth;
+    const std::int32_t of_lane = of_stripe % kTileColumns;
+    const std::int32_t step = track.step(row, column) % kTileSteps;
+    const auto* words = reinterpret_cast<const std::uint32_t*>(
+        room.directions() + (step * kTileLanes + of_stripe / kTileColumns) * TileRoom::kVectors);
+    const int shift = 16 * x + of_lane % TileLayout::kRoom * TileLayout::kBits;
+    return words[of_lane / TileLayout::kRoom] >> shift & ((1u << TileLayout::kBits) - 1);
+  }
+  // Through the part. Most cells are followed by those above them on the diagonal, which are read at the same time.
+  WFACLI_DEVICE void walk(TileTrack& track, int x) const {
+    while (track.goes_on() && track.has(track.i, track.j)) {
+      std::uint32_t ahead[kAhead];
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        const bool within = track.has(track.i - k, track.j - k);
+        ahead[k] = within ? direction(track, x, track.i - k, track.j - k) : kUnknown;
+      }
+      bool straight = true;
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        if (straight && ahead[k] != kUnknown && track.goes_on()) straight = follow(track, ahead[k]);
+      }
+    }
+  }
+  // One operation; whether it went along the diagonal.
+  WFACLI_DEVICE static bool follow(TileTrack& track, std::uint32_t direction) {
+    if (track.gap >= 0 && !TileDirections::stays(direction, track.gap)) track.gap = -1;
+    const std::int32_t source = track.gap >= 0 ? track.gap : TileDirections::source(direction);
+    track.gap = source >= 0 ? source : -1;
+    const bool insertion = source >= 0 && source < kTilePieces, deletion = source >= kTilePieces;
+    track.i -= !deletion;
+    track.j -= !insertion;
+    track.out.add(insertion ? kInsertion : deletion ? kDeletion : source == kMatch ? kEqual : kDifferent, 1);
+    return !insertion && !deletion;
+  }
+
+  static constexpr int kAhead = 4;
+  static constexpr std::uint32_t kUnknown = 0xffffffffu;
+};
+
+}  // namespace wfacli::dp

@@ -1,0 +1,135 @@
+// Global alignment in a band of any width, in little memory: long or noisy reads. A group of lanes has two pairs at a
+// time, one in each 16-bit half of its words.
+//
+// The matrix of the reversed sequences is cut into stripes of columns, of which each lane has 16 in registers (Gotoh's
+// recurrences, 1982). A first sweep through all stripes finds costs alone. With the path, the last column of each
+// stripe and every kTileSteps steps the state of its lanes go to the workspace; then the parts that the path crosses
+// are computed once more from there, this time with directions (as in Hirschberg's and Myers & Miller's linear space,
+// 1988, with one level of rows and columns that are kept).
+//
+// Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs times `stride` bytes of the
+// workspace (wfacli/gpu/kernels/tiles.py). With WFACLI_SPREAD they draw stripes (dp_tile_spread.cuh), and `stride` is all of the
+// workspace. A pair whose band, one of task.bands or task.band diagonals, does not prove its cost gets ScoreLimit.
+// wfacli/gpu/kernels/tiles.py says which costs and bands 16 bits suffice for.
+//
+// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_SPREAD: 1 where any
+// warp of the card takes stripes of any two pairs; 32 lanes. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
+// pairs with letters other than A C G T.
+#include "tiles/dp_tile_spread.cuh"
+#include "tiles/dp_tile_walk.cuh"
+
+namespace wfacli::dp {
+
+WFACLI_DEVICE void answer(const AlignTask& task, const TileEnd& end, Status status, std::int32_t count) {
+  if (status == Status::Ok && task.path && count > task.op_capacity) status = Status::MemoryLimit;
+  task.status[end.slot] = static_cast<std::uint8_t>(status);
+  task.cost[end.slot] = status == Status::ScoreLimit ? 0 : end.cost;
+  task.op_count[end.slot] = status == Status::Ok ? count : 0;
+}
+
+WFACLI_DEVICE Status status_of(const AlignTask& task, const TileEnd& end) {
+  if (max(end.query_len, end.target_len) > task.longest) return Status::MemoryLimit;
+  return end.cost == kNever || end.cost > task.max_cost ? Status::ScoreLimit : Status::Ok;
+}
+
+// What the pairs' costs prove is found, their ways back, and all is written.
+WFACLI_DEVICE void finish(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane,
+                          TilePair (&pairs)[2]) {
+#pragma unroll
+  for (int x = 0; x < 2; ++x)
+    if (pairs[x].stripes > 0 && pairs[x].cost >= pairs[x].band.unproven) pairs[x].cost = kNever;
+  // Of two pairs of the group, lanes 0 and 1 have one each from here on.
+  const TileEnd own = TileEnd::of(pairs, lane == 1);
+  const bool owns = lane < 2 && own.slot < task.count;
+  const Status status = status_of(task, own);
+  std::int32_t count = 0;
+  if (task.path) {
+    TileTrack track = TileTrack::of(task, own, owns && status == Status::Ok);
+    TileWalk{task, costs, room, lane}.run(pairs, track);
+    track.out.add(kInsertion, track.i);
+    track.out.add(kDeletion, track.j);
+    count = track.out.finish();
+  }
+  if (owns) answer(task, own, status, count);
+}
+
+// A group of lanes with pairs of its own, from slot `first` of the warp on.
+WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRoom& room, std::int32_t lane) {
+  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kTileLanes;  // of the warp
+  TilePair pairs[2] = {TilePair::of(task, first + 2 * group), TilePair::of(task, first + 2 * group + 1)};
+  const TileCosts costs = TileCosts::of(task.costs);
+  TileSweep sweep(task, costs, room, lane);
+  sweep_alone(sweep, pairs);
+#pragma unroll
+  for (int x = 0; x < 2; ++x) {  // the lane that has the last cell tells the others
+#pragma unroll
+    for (int by = 1; by < kTileLanes; by *= 2)
+      pairs[x].cost = min(pairs[x].cost, __shfl_xor_sync(kAllLanes, pairs[x].cost, by, kTileLanes));
+  }
+  finish(task, costs, room, lane, pairs);
+}
+
+WFACLI_DEVICE void align_all(const AlignTask& task) {
+  const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
+  const auto group = static_cast<std::uint64_t>(thread / kTileLanes);
+  const TileRoom room = TileRoom::of(task, task.workspace + 2 * group * task.stride, task.longest, task.band);
+  for (;;) {
+    std::uint32_t drawn = 0;
+    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kTilePairs));
+    const auto first = static_cast<std::int32_t>(min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu));
+    if (first >= task.count) return;
+    align(task, first, room, thread & (kTileLanes - 1));
+    __syncwarp();  // the room is free again
+  }
+}
+
+// A stripe of any two pairs, and their way back if it is the last one.
+WFACLI_DEVICE void take(const AlignTask& task, const TileTable& table, const TileUnit& unit, std::int32_t wave,
+                        std::int32_t lane) {
+  TilePair pairs[2] = {TilePair::of(task, 2 * unit.group), TilePair::of(task, 2 * unit.group + 1)};
+  const TileCosts costs = TileCosts::of(task.costs);
+  const std::int32_t stripes = max(pairs[0].stripes, pairs[1].stripes);
+  TileGroup& group = table.group(unit.group);
+  const TileRoom room = table.room(pairs, group.at);
+  if (unit.stripe == 0)
+    open_group(table, group, wave, room, stripes, lane);
+  else
+    wait_for(&group.opened, 0);
+  __syncwarp();
+  if (stripes > 0) {
+    TileSweep sweep(task, costs, room, lane);
+    sweep_stripe(sweep, pairs, group, room, unit.stripe, lane);
+  }
+  __syncwarp();
+  if (unit.stripe >= stripes - 1) {
+#pragma unroll
+    for (int x = 0; x < 2; ++x)
+      if (pairs[x].stripes > 0) pairs[x].cost = group.cost[x];
+    finish(task, costs, room, lane, pairs);
+  }
+  __syncwarp();
+  if (lane != 0) return;
+  __threadfence();
+  atomicAdd(&table.wave(wave).done, 1);
+}
+
+WFACLI_DEVICE void take_all(const AlignTask& task) {
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+  const TileTable table(task);
+  TileUnits units(task, table, lane);
+  for (;;) {
+    const TileUnit unit = units.draw();
+    if (unit.group < 0) return;
+    take(task, table, unit, units.wave(), lane);
+    __syncwarp();
+  }
+}
+
+}  // namespace wfacli::dp
+
+WFACLI_KERNEL(dp_tiles_align, wfacli::AlignTask) {
+  if constexpr (wfacli::dp::kTileSpread)
+    wfacli::dp::take_all(task);
+  else
+    wfacli::dp::align_all(task);
+}

@@ -1,0 +1,199 @@
+// Which diagonals a wavefront has: all that gaps of its score reach, or a band of them that follows the path.
+#pragma once
+
+#include "wfa/wfa_ring.cuh"
+
+namespace wfacli {
+
+// All diagonals from which the target's and the query's end can still be reached within max_cost.
+//
+// kBelow: the lowest diagonal is counted down by itself, instead of as the highest one's negative. ptxas 13.0 (sm_90)
+// loses the sign where it makes one instruction of the greatest of three values of which one is negated: which form is
+// safe depends on what the diagonal is compared with next. Bands need this one, with each negative kept in a register
+// of its own; all others the other.
+template <int Pieces, bool kBelow>
+class Reach {
+ public:
+  WFACLI_DEVICE Reach(Penalties<Pieces> p, std::int32_t n, std::int32_t m) : p_(p), n_(kBelow ? -n : n), m_(m) {
+    if constexpr (kBelow) WFACLI_KEEP(n_);
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) {
+      letters_[g] = left_[g] = 0;
+      next_[g] = p.opened(g);
+    }
+  }
+  // The diagonals of the next score.
+  WFACLI_DEVICE Range next(std::int32_t s) {
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) {
+      if (s != next_[g]) continue;
+      ++letters_[g];
+      if (kBelow) --left_[g];
+      next_[g] += p_.costs.extend[g];
+    }
+    return reached();
+  }
+  // As if next() had been called for each score up to s.
+  WFACLI_DEVICE Range skip_to(std::int32_t s) {
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) {
+      const std::int32_t opened = p_.opened(g), extend = p_.costs.extend[g];
+      letters_[g] = s < opened ? 0 : (s - opened) / extend + 1;
+      left_[g] = -letters_[g];
+      WFACLI_KEEP(left_[g]);  // else the sign may be lost, as above
+      next_[g] = opened + letters_[g] * extend;
+    }
+    return reached();
+  }
+  WFACLI_DEVICE Range reached() const {
+    Range at{0, 0};
+#pragma unroll
+    for (int g = 0; g < kCount; ++g) at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
+    if constexpr (kBelow) return {max(at.lo, n_), min(at.hi, m_)};
+    return {-min(at.hi, n_), min(at.hi, m_)};
+  }
+
+ private:
+  static constexpr int kCount = Pieces == 2 ? 2 : 1;
+  const Penalties<Pieces> p_;
+  std::int32_t n_;  // letters of the query; kBelow: their negative
+  const std::int32_t m_;
+  std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
+  std::int32_t left_[kCount];                    // the same below 0
+};
+
+// What is left of the score: a diagonal too far from the last one for it has no path to the end. The sources of all
+// that remain do remain, so no path within max_cost is touched.
+class Budget {
+ public:
+  WFACLI_DEVICE Budget(std::int32_t max_cost, std::int32_t sideways, std::int32_t last)
+      : sideways_(sideways), last_(last), letters_(max_cost / sideways), rest_(max_cost % sideways) {}
+  WFACLI_DEVICE Range clip(Range at) {
+    if (rest_ == 0) --letters_;
+    rest_ = rest_ == 0 ? sideways_ - 1 : rest_ - 1;
+    return {max(at.lo, last_ - letters_), min(at.hi, last_ + letters_)};
+  }
+
+ private:
+  const std::int32_t sideways_, last_;
+  std::int32_t letters_, rest_;
+};
+
+// A band of `width` diagonals on either side of the most promising one, which is looked for every `step` scores
+// (WFA-GPU, section 2.3.5). Which rows have which diagonals is as in wfacli/native/kernels/wavefront/wavefront_narrow.hpp.
+template <int Pieces, class Group>
+class Band {
+ public:
+  // Of the memory that it needs: the ranges of as many scores as the ring has rows, and of the one under way, so that
+  // who is ahead by no more than a barrier leaves alone what others read.
+  WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
+    return (static_cast<std::uint32_t>(p.rows_m() + 1) * sizeof(Range) + 15) & ~15u;
+  }
+
+  WFACLI_DEVICE Band(const AlignTask& task, Penalties<Pieces> p, std::int32_t n, std::int32_t m, Range* rows)
+      : p_(p), width_(task.band), step_(task.band_step), rows_(rows),
+        pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
+
+  // Whether the last row has just the band's diagonals. So has the next one then, until the band moves: what is reached
+  // only grows, and of older rows it reads but one that the last row did not read, which is the last row.
+  WFACLI_DEVICE bool settled() const { return alike_ > 0; }
+  // So many further rows have these diagonals. All threads call it, and have a barrier before the next clip().
+  WFACLI_DEVICE void stay(std::int32_t rows) {
+    const std::int32_t kept = p_.rows_m() + 1;
+    slot_ = (slot_ + rows) % kept;
+    alike_ += rows;
+    for (std::int32_t back = Group::rank(); back < min(rows, kept); back += Group::kThreads)
+      rows_[slot_ < back ? slot_ - back + kept : slot_ - back] = band_;
+  }
+  // The band has left something out if more was reached by then.
+  WFACLI_DEVICE void stayed(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
+  WFACLI_DEVICE Range diagonals() const { return band_; }
+  WFACLI_DEVICE std::int32_t middle() const { return band_.lo + (band_.hi - band_.lo) / 2; }
+  // The last score after s that has the band where it is, up to `most`.
+  WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
+    return step_ > 0 ? min(s / step_ * step_ + step_, most) : most;
+  }
+
+  // Makes the ranges of scores before 0, and of 0.
+  WFACLI_DEVICE void begin() {
+    for (std::int32_t r = Group::rank(); r <= p_.rows_m(); r += Group::kThreads) rows_[r] = {0, 0};
+  }
+  // Whether the next row is one of those that go from where the band was, and all rows in the ring were, to where it is:
+  // one diagonal a row on the one side, at once on the other. `reached`: by the last row; `most`: the ring's diagonals.
+  WFACLI_DEVICE bool turns(Range reached, std::int32_t most) const {
+    return turned_ >= 0 && reached.lo <= band_.lo && reached.hi >= band_.hi && from_.hi - from_.lo + p_.depth() + 2 < most;
+  }
+  // The diagonals of the next such row.
+  WFACLI_DEVICE Range turn() {
+    const std::int32_t oldest = turned_ - p_.depth();
+    const Range before = on_turn(turned_), first = on_turn(oldest);
+    span_ = {min(before.lo, first.lo) - 1, max(before.hi, first.hi) + 1};
+    cut_ = true;
+    return on_turn(++turned_);
+  }
+  // The part of `reached` that the next row has. All threads call it; each part of a warp looks at the rows by itself.
+  WFACLI_DEVICE Range clip(Range reached) {
+    turned_ = -1;
+    Range least{INT32_MAX, INT32_MAX}, most{INT32_MAX, INT32_MAX};  // of the rows' ends, and of their complements
+    for (std::int32_t back = Group::lane(); back < p_.depth(); back += Group::kWarp) {
+      const Range row = before(back);
+      least = {min(least.lo, row.lo), min(least.hi, row.hi)};
+      most = {min(most.lo, ~row.lo), min(most.hi, ~row.hi)};
+    }
+    const Range oldest = before(p_.depth());
+    const std::int32_t lowest = Group::least_of_warp(least.lo);
+    std::int32_t highest = ~Group::least_of_warp(most.hi), first = ~Group::least_of_warp(most.lo) - pad_ + 1;
+    WFACLI_KEEP(highest);  // see Reach
+    WFACLI_KEEP(first);
+    span_ = {min(lowest, oldest.lo) - 1, max(highest, oldest.hi) + 1};
+    const Range readable{first, Group::least_of_warp(least.hi) + pad_ - 1};
+    const Range at{max(max(reached.lo, lowest - 1), max(readable.lo, band_.lo)),
+                   min(min(reached.hi, highest + 1), min(readable.hi, band_.hi))};
+    cut_ = cut_ || at.lo > reached.lo || at.hi < reached.hi;
+    return at;
+  }
+  // Diagonals from the first to the last that any row in the ring has, and one more on either side.
+  WFACLI_DEVICE Range span() const { return span_; }
+  // Remembers the row's range, which threads read after their next barrier.
+  WFACLI_DEVICE void next(Range at) {
+    slot_ = slot_ == p_.rows_m() ? 0 : slot_ + 1;
+    if (Group::rank() == 0) rows_[slot_] = at;
+    alike_ = at.lo == band_.lo && at.hi == band_.hi ? alike_ + 1 : 0;
+  }
+  WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
+  WFACLI_DEVICE void centre(std::int32_t k) {
+    if (band_.lo == k - width_ && band_.hi == k + width_) return;
+    // Older rows are all as the last one, and near enough to be read until they are no longer in the ring.
+    turned_ = alike_ >= p_.rows_m() && pad_ > p_.depth() ? 0 : -1;
+    from_ = band_;
+    alike_ = 0;
+    band_ = {k - width_, k + width_};
+  }
+  WFACLI_DEVICE bool cut() const { return cut_; }
+
+ private:
+  // The range that a row had, 0: the last one.
+  WFACLI_DEVICE Range before(std::int32_t back) const {
+    return rows_[slot_ < back ? slot_ - back + p_.rows_m() + 1 : slot_ - back];
+  }
+  // The range of the row so many after the band's move; 0 and less: of those before.
+  WFACLI_DEVICE Range on_turn(std::int32_t rows) const {
+    if (rows <= 0) return from_;
+    std::int32_t first = from_.lo - rows;
+    WFACLI_KEEP(first);  // see Reach
+    return {max(band_.lo, first), min(band_.hi, from_.hi + rows)};
+  }
+
+  const Penalties<Pieces> p_;
+  const std::int32_t width_, step_;
+  Range* const rows_;
+  const std::int32_t pad_;
+  Range band_, span_{0, 0};
+  std::int32_t slot_ = 0;     // of the last row
+  std::int32_t alike_ = 0;    // last rows that have just the band's diagonals
+  std::int32_t turned_ = -1;  // rows since the band has moved, if they and all before are as in on_turn()
+  Range from_{0, 0};          // where it was before
+  bool cut_ = false;
+};
+
+}  // namespace wfacli

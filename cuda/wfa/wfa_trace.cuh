@@ -1,0 +1,334 @@
+// How a wavefront remembers its paths. All ways end in the same: the path's steps, 2 bits each, first step first.
+//
+// A step is an edit; in between lie as many matches as there are. A mismatch cannot follow inside a gap, so there the
+// mismatch's code says that the gap ends, whereupon matches may follow. Steps fill 32-bit words from the top; the first
+// word may begin with zeros, which is no step.
+#pragma once
+
+#include "wfa/wfa_ring.cuh"
+
+namespace wfacli {
+
+enum Step : std::uint32_t { kStepMismatch = 1, kStepInsertion = 2, kStepDeletion = 3 };
+constexpr Step kLeaveGap = kStepMismatch;
+constexpr int kStepsOfWord = 16;
+
+// Where M's offset came from; of equally far sources the highest wins, which is the canonical one.
+constexpr std::uint32_t kFromMismatch = 0;
+WFACLI_DEVICE constexpr std::uint32_t from_deletion(int g) { return 2 - static_cast<std::uint32_t>(g); }
+WFACLI_DEVICE constexpr std::uint32_t from_insertion(int g) { return 4 - static_cast<std::uint32_t>(g); }
+// Whether a gap component opened in a cell: bits of its code, above those of M's source.
+WFACLI_DEVICE constexpr std::uint32_t insertion_opens(int g) { return 8u << 2 * g; }
+WFACLI_DEVICE constexpr std::uint32_t deletion_opens(int g) { return 16u << 2 * g; }
+
+// Offsets that compare by their source where they are equal.
+WFACLI_DEVICE std::int32_t ranked(std::int32_t off, std::uint32_t source) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(off) << 3 | source);
+}
+
+// Shared memory of a group for its trace and its turns.
+struct GroupState {
+  std::uint32_t slot;    // that the group works on
+  std::uint32_t blocks;  // of Carried, drawn so far for this pair
+  std::int32_t words;    // of the path's steps
+  std::int32_t scratch;  // of Lanes
+};
+
+// Writes a path's steps from the last to the first, downwards.
+class StepsBack {
+ public:
+  WFACLI_DEVICE explicit StepsBack(std::uint32_t* end) : at_(end), end_(end) {}
+  WFACLI_DEVICE void add(Step step) {
+    word_ |= step << shift_;
+    shift_ += 2;
+    if (shift_ == 2 * kStepsOfWord) flush();
+  }
+  // Up to a word of steps, after whole words.
+  WFACLI_DEVICE void add_word(std::uint32_t steps) {
+    word_ = steps;
+    flush();
+  }
+  // How many words there are.
+  WFACLI_DEVICE std::int32_t finish() {
+    flush();
+    return static_cast<std::int32_t>(end_ - at_);
+  }
+  // Words that hold the steps of a path of score s: a step costs half a unit or more.
+  WFACLI_DEVICE static std::uint64_t most_words(std::int32_t s) {
+    return static_cast<std::uint64_t>(s) / (kStepsOfWord / 2) + 2;
+  }
+
+ private:
+  WFACLI_DEVICE void flush() {
+    if (word_) *--at_ = word_;
+    word_ = 0;
+    shift_ = 0;
+  }
+  std::uint32_t* at_;
+  std::uint32_t* const end_;
+  std::uint32_t word_ = 0, shift_ = 0;
+};
+
+// Memory that a trace has for one pair.
+struct TraceMemory {
+  std::uint8_t* bytes;  // 16-byte aligned, the group's own
+  std::uint64_t size;   // a multiple of 4
+  GroupState* state;
+};
+
+// Nothing: scores only.
+struct NoTrace {
+  static constexpr bool kCarried = false, kCodes = false, kLinked = false, kRuns = false;
+  static constexpr int kWords = 0;
+  static constexpr std::int32_t kMostSteps = INT32_MAX;
+  struct Cell {};
+
+  WFACLI_DEVICE explicit NoTrace(TraceMemory) {}
+};
+
+// Each cell carries its own path's steps. Without `Linked` they are all there is, which bounds the path's length
+// (eWFA-GPU, section III-A: 2, 4 or 8 words for up to 32, 64 or 128 edits). With it, full words go to a buffer as
+// blocks {steps, previous block}, and cells carry the last block's number (WFA-GPU, section 2.3.3). A group's blocks
+// are counted by an atomic counter in its shared memory, and lie in its own part of the buffer: groups do not contend.
+template <int StepWords, bool Linked>
+class Carried {
+ public:
+  static constexpr bool kCarried = true, kCodes = false, kLinked = Linked, kRuns = false;
+  static constexpr int kWords = StepWords + Linked;
+  static constexpr std::int32_t kMostSteps = Linked ? INT32_MAX : StepWords * kStepsOfWord;
+  static constexpr std::uint32_t kNoBlock = 0xffffffffu;
+  struct Cell {
+    std::uint32_t word[kWords];
+  };
+
+  WFACLI_DEVICE explicit Carried(TraceMemory memory) : memory_(memory) {}
+  WFACLI_DEVICE static Cell empty() {
+    Cell cell = {};
+    if (Linked) cell.word[kWords - 1] = kNoBlock;
+    return cell;
+  }
+  template <bool Spill, class R>
+  WFACLI_DEVICE static Cell load(const R& ring, std::int32_t row, std::int32_t k) {
+    Cell cell;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) cell.word[w] = ring.template word<Spill>(row, k, w);
+    return cell;
+  }
+  template <bool Spill, class R>
+  WFACLI_DEVICE static void store(R& ring, std::int32_t row, std::int32_t k, const Cell& cell) {
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) ring.template set_word<Spill>(row, k, w, cell.word[w]);
+  }
+  WFACLI_DEVICE void push(Cell& cell, Step step) {
+    if (Linked && cell.word[0] >> 30) offload(cell);
+#pragma unroll
+    for (int w = 0; w + 1 < StepWords; ++w) cell.word[w] = __funnelshift_l(cell.word[w + 1], cell.word[w], 2);
+    cell.word[StepWords - 1] = cell.word[StepWords - 1] << 2 | step;
+  }
+  // Whether so many blocks, and the steps of a path of score s, have room. Blocks that have none are counted, and not
+  // written.
+  WFACLI_DEVICE bool fits(std::uint32_t blocks, std::int32_t s) const {
+    const std::uint64_t kept = 4 * StepsBack::most_words(s);
+    return 4 * std::uint64_t{kWords} * blocks + kept <= memory_.size;
+  }
+  // The steps of a cell's path, written by one thread so that they end at end(); how many words.
+  WFACLI_DEVICE std::int32_t steps(const Cell& cell) const {
+    StepsBack back(end(0));
+#pragma unroll
+    for (int w = StepWords - 1; w >= 0; --w) back.add_word(cell.word[w]);
+    if constexpr (Linked) {
+      for (std::uint32_t b = cell.word[StepWords]; b != kNoBlock; b = block(b)[StepWords])
+#pragma unroll
+        for (int w = StepWords - 1; w >= 0; --w) back.add_word(block(b)[w]);
+    }
+    return back.finish();
+  }
+
+  // Where the steps of any path end.
+  WFACLI_DEVICE std::uint32_t* end(std::int32_t) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size);
+  }
+
+ private:
+  WFACLI_DEVICE std::uint32_t* block(std::uint32_t number) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes) + static_cast<std::uint64_t>(number) * kWords;
+  }
+  WFACLI_DEVICE void offload(Cell& cell) {
+    const std::uint32_t number = atomicAdd(&memory_.state->blocks, 1u);
+    if (number < memory_.size / (4 * kWords))
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) block(number)[w] = cell.word[w];
+    cell = empty();
+    cell.word[kWords - 1] = number;
+  }
+
+  TraceMemory memory_;
+};
+
+// A number for each score and diagonal: M's source in three bits, for each gap component whether it opens there, and,
+// where `Unit` has more than a byte, how many letters match from there on, in the bits above `Bits`.
+// Nothing travels with the offsets, and neighbours write to neighbouring places; the way back reads one of them a step.
+// Where a row begins is in a table that grows downwards from the end of the memory.
+template <class Unit, int Bits>
+class Codes {
+ public:
+  static constexpr bool kCarried = false, kCodes = true, kLinked = false;
+  static constexpr bool kRuns = sizeof(Unit) > 1;
+  static constexpr int kWords = 0;
+  static constexpr std::int32_t kMostSteps = INT32_MAX;
+  struct Cell {};
+  static constexpr std::uint32_t kSource = 7;
+  static constexpr std::int32_t kLongRun = kRuns ? (1 << (8 * sizeof(Unit) - Bits)) - 1 : 0;  // or any longer one
+  static constexpr std::int32_t kEvery = 64;  // scores after which is kept where the band is
+  WFACLI_DEVICE static std::int32_t run_of(std::uint32_t cell) { return static_cast<std::int32_t>(cell >> Bits); }
+
+  WFACLI_DEVICE explicit Codes(TraceMemory memory) : memory_(memory) {}
+
+  // Takes the places of score s, if there are so many; all threads of the group call it. begin_row(0) is not needed.
+  WFACLI_DEVICE bool begin_row(std::int32_t s, Range at) {
+    if (!fits(1, s, at)) return false;
+    next_row(s, at, true);
+    return true;
+  }
+  // Whether so many further rows with these diagonals, of which score s has the last, have room.
+  WFACLI_DEVICE bool fits(std::int32_t rows, std::int32_t s, Range at) const {
+    const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
+    return sizeof(Unit) * (used_ + cells) + kept(static_cast<std::uint64_t>(s)) <= memory_.size;
+  }
+  // Where rows of the same diagonals are that next_row() has taken, of which s is the last.
+  template <class Group>
+  WFACLI_DEVICE void tell(std::int32_t rows, std::int32_t s, Range at) const {
+    const std::uint32_t size = static_cast<std::uint32_t>(at.hi - at.lo + 1);
+    for (std::int32_t back = Group::rank(); back < rows; back += Group::kThreads)
+      *row_of(s - back) = row_ - static_cast<std::uint32_t>(back) * size;
+  }
+  // Takes the places of score s, which fit; at least one thread tells where they are.
+  WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
+    row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
+    used_ += static_cast<std::uint64_t>(at.hi - at.lo + 1);
+    if (tell) *row_of(s) = row_;
+  }
+  WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code) {
+    units()[row_ + static_cast<std::uint32_t>(k)] = static_cast<Unit>(code);
+  }
+  WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code, std::int32_t run) {
+    put(k, static_cast<std::uint32_t>(min(run, kLongRun)) << Bits | code);
+  }
+  // The diagonal in the middle of the band after score s, a multiple of kEvery above 0 whose row is taken.
+  WFACLI_DEVICE std::uint32_t* middle(std::int32_t s) const { return row_of(s) + 1; }
+  // What is left besides the steps and the table: so many bytes, 16-byte aligned.
+  WFACLI_DEVICE static constexpr std::uint64_t spare_bytes(std::uint64_t s) {
+    return kRuns ? 64 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
+  }
+  WFACLI_DEVICE std::uint8_t* spare() const { return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15}); }
+
+  // Where the steps of a path of score s end.
+  WFACLI_DEVICE std::uint32_t* end(std::int32_t s) const { return row_of(s); }
+  // The way back from M at (s, k), by one thread, written so that it ends at end(s); how many words.
+  template <int Pieces>
+  WFACLI_DEVICE std::int32_t steps(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p) const {
+    StepsBack back(end(s));
+    Way way{s, k};
+    walk(way, back, p, [&](std::int32_t row, std::int32_t diagonal) { return at(row, diagonal); },
+         [](std::int32_t, std::int32_t) { return true; });
+    return back.finish();
+  }
+  // The same by a block, whose threads bring what lies around the way to `near` in shared memory: one
+  // thread alone would wait for each code by itself. The first thread's count is right; all call it.
+  // `Room`: bytes there are at least.
+  template <class Group, int Room, int Pieces>
+  WFACLI_DEVICE std::int32_t steps_of_block(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p,
+                                            std::uint8_t* near) const {
+    constexpr std::int32_t kNearDiagonals = 16, kNearRows = Room < 64 * kNearDiagonals ? Room / kNearDiagonals : 64;
+    constexpr std::int32_t kNear = kNearRows * kNearDiagonals;
+    StepsBack back(end(s));
+    for (Way way{s, k}; way.s > 0;) {
+      const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
+      Group::sync();  // everyone knows where the way is, and needs `near` no longer
+      constexpr int kEach = (kNear + Group::kThreads - 1) / Group::kThreads;
+      std::uint8_t codes[kEach];  // without runs
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const std::int32_t cell = Group::rank() + i * Group::kThreads;
+        codes[i] = static_cast<std::uint8_t>(around(last - cell / kNearDiagonals, first + cell % kNearDiagonals));
+      }
+#pragma unroll
+      for (int i = 0; i < kEach; ++i)
+        if (const std::int32_t cell = Group::rank() + i * Group::kThreads; cell < kNear) near[cell] = codes[i];
+      Group::sync();
+      if (Group::rank() == 0) {
+        const auto place = [&](std::int32_t row, std::int32_t diagonal) {
+          return (last - row) * kNearDiagonals + (diagonal - first);
+        };
+        walk(way, back, p, [&](std::int32_t row, std::int32_t diagonal) { return near[place(row, diagonal)]; },
+             [&](std::int32_t row, std::int32_t diagonal) {
+               return last - row < kNearRows &&
+                      static_cast<std::uint32_t>(diagonal - first) < static_cast<std::uint32_t>(kNearDiagonals);
+             });
+        memory_.state->scratch = way.s;
+        memory_.state->words = way.k;
+      }
+      Group::sync();
+      way.s = memory_.state->scratch;
+      way.k = memory_.state->words;
+    }
+    Group::sync();  // everyone has read where it is
+    return back.finish();
+  }
+
+  // Where a way back has come to: in M, or in the gap component that `gap` says M comes from.
+  struct Way {
+    std::int32_t s, k;
+    std::uint32_t gap = kFromMismatch;
+  };
+  // A cell, or any where the row does not have the diagonal.
+  WFACLI_DEVICE std::uint32_t around(std::int32_t s, std::int32_t k) const {
+    const std::uint32_t place = *row_of(max(s, 1)) + static_cast<std::uint32_t>(k);
+    return units()[place < used_ ? place : 0];
+  }
+  // One step back from a cell: into a gap, along it, or over a mismatch; `back` adds the steps.
+  template <int Pieces, class Back>
+  WFACLI_DEVICE static void step(Way& way, std::uint32_t cell, Back& back, const Penalties<Pieces>& p) {
+    if (way.gap == kFromMismatch) {
+      way.gap = cell & kSource;
+      if (way.gap == kFromMismatch) {
+        back.add(kStepMismatch);
+        way.s -= p.costs.mismatch;
+        return;
+      }
+      if (Pieces > 0) back.add(kLeaveGap);
+    }
+    const bool insertion = way.gap >= from_insertion(1);
+    const int g = Pieces == 2 && (way.gap == from_insertion(1) || way.gap == from_deletion(1));
+    const bool opened = Pieces == 0 || (cell & (insertion ? insertion_opens(g) : deletion_opens(g))) != 0;
+    back.add(insertion ? kStepInsertion : kStepDeletion);
+    way.k += insertion ? 1 : -1;
+    way.s -= opened ? p.opened(g) : p.costs.extend[g];
+    if (opened) way.gap = kFromMismatch;
+  }
+
+ private:
+  WFACLI_DEVICE Unit* units() const { return reinterpret_cast<Unit*>(memory_.bytes); }
+  WFACLI_DEVICE std::uint32_t* row_of(std::int32_t s) const {
+    return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size) - (s + (kRuns ? s / kEvery + 2 : 1));
+  }
+  // Bytes for the table, the steps and what is done with them, up to score s.
+  WFACLI_DEVICE static std::uint64_t kept(std::uint64_t s) {
+    return 4 * (s + (kRuns ? s / kEvery + 2 : 1) + StepsBack::most_words(static_cast<std::int32_t>(s))) + spare_bytes(s);
+  }
+  WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
+    return units()[*row_of(s) + static_cast<std::uint32_t>(k)];
+  }
+
+  // Goes on as long as near(s, k) says so, to the beginning at most; code(s, k) is a cell's code.
+  template <int Pieces, class Code, class Near>
+  WFACLI_DEVICE static void walk(Way& way, StepsBack& back, const Penalties<Pieces>& p, const Code& code, const Near& near) {
+    while (way.s > 0 && near(way.s, way.k)) step(way, code(way.s, way.k), back, p);
+  }
+
+  TraceMemory memory_;
+  std::uint64_t used_ = 0;
+  std::uint32_t row_ = 0;
+};
+
+}  // namespace wfacli

@@ -1,0 +1,15 @@
+#include "base/buffer.hpp"
+
+#include <new>
+
+namespace wfacli {
+
+void* grow_bytes(void* old, std::size_t bytes) {
+  void* grown = std::realloc(old, bytes);
+  if (!grown) throw std::bad_alloc();
+  return grown;
+}
+
+void* take_bytes(std::size_t bytes) { return grow_bytes(nullptr, bytes ? bytes : 1); }
+
+}  // namespace wfacli

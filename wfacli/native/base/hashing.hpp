@@ -1,0 +1,74 @@
+// Hashes of names.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/buffer.hpp"
+
+namespace wfacli {
+
+// 64-bit mixing in the manner of splitmix64; two different seeds give two independent hashes.
+inline std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ull;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+inline std::uint64_t hashed(const std::uint8_t* name, std::int64_t len, std::uint64_t seed) {
+  std::uint64_t h = mixed(seed + static_cast<std::uint64_t>(len));
+  for (std::int64_t i = 0; i < len; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, name + i, static_cast<std::size_t>(len - i < 8 ? len - i : 8));
+    h = mixed((h ^ word) + 0x9e3779b97f4a7c15ull);
+  }
+  return h;
+}
+
+// Names, by 64 bits each.
+class NameSet {
+ public:
+  // False where it is in already.
+  bool add(std::string_view name) {
+    if (count_ * 4 >= slots_.size() * 3) grow();
+    std::uint64_t& slot = find(key(name));
+    if (slot) return false;
+    slot = key(name);
+    ++count_;
+    return true;
+  }
+  // Has the memory fetch what the others will look at.
+  void prefetch(std::string_view name) const {
+    if (count_) __builtin_prefetch(slots_.data() + (key(name) & (slots_.size() - 1)));
+  }
+  bool has(std::string_view name) { return count_ && find(key(name)); }
+
+ private:
+  static std::uint64_t key(std::string_view name) {
+    const std::uint64_t h = hashed(reinterpret_cast<const std::uint8_t*>(name.data()),
+                                   static_cast<std::int64_t>(name.size()), 1);
+    return h ? h : 1;  // 0 is an empty slot
+  }
+  std::uint64_t& find(std::uint64_t k) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t i = k & mask;
+    while (slots_[i] && slots_[i] != k) i = (i + 1) & mask;
+    return slots_[i];
+  }
+  void grow() {
+    Buffer<std::uint64_t> old = std::move(slots_);
+    slots_ = Buffer<std::uint64_t>();
+    slots_.resize(old.empty() ? 1024 : old.size() * 2);
+    std::memset(slots_.data(), 0, slots_.size() * sizeof(std::uint64_t));
+    for (std::size_t i = 0; i < old.size(); ++i)
+      if (old[i]) find(old[i]) = old[i];
+  }
+
+  Buffer<std::uint64_t> slots_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace wfacli

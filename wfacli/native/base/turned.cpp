@@ -1,0 +1,67 @@
+#include "base/turned.hpp"
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "base/letters.hpp"
+
+namespace wfacli {
+namespace {
+
+// kLetters.complement of visible bytes: what comes after '?' in ASCII is told apart by its last five bits, since a
+// letter's case lies in the sixth; all others stay what they are.
+struct Complement {
+  Bytes16 low{}, high{};
+  Complement() {
+    for (int i = 0; i < 32; ++i) {
+      const std::uint8_t bits = kLetters.complement[0x40 | i] & 31;
+      if (i < 16)
+        low[i] = bits;
+      else
+        high[i - 16] = bits;
+    }
+  }
+  Bytes16 operator()(Bytes16 c) const {
+    const Bytes16 changed = (c & 0xe0) | __builtin_shuffle(low, high, c & 31);
+    const Bytes16 letters = reinterpret_cast<Bytes16>(c >= 0x40);
+    return (changed & letters) | (c & ~letters);
+  }
+};
+
+Bytes16 load(const std::uint8_t* p) {
+  Bytes16 c;
+  std::memcpy(&c, p, sizeof c);
+  return c;
+}
+
+// Reverses with each of 16 bytes, and each single one, changed.
+template <class Many, class One>
+void reverse_with(std::uint8_t* p, std::size_t n, const Many& many, const One& one) {
+  constexpr Bytes16 kBackwards = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+  std::size_t i = 0, j = n;
+  for (; j - i >= 32; i += 16, j -= 16) {
+    const Bytes16 first = many(__builtin_shuffle(load(p + i), kBackwards));
+    const Bytes16 last = many(__builtin_shuffle(load(p + j - 16), kBackwards));
+    std::memcpy(p + i, &last, sizeof last);
+    std::memcpy(p + j - 16, &first, sizeof first);
+  }
+  for (; i < j; ++i) {
+    const std::uint8_t first = one(p[i]);
+    p[i] = one(p[--j]);
+    p[j] = first;
+  }
+}
+
+}  // namespace
+
+void reverse(std::uint8_t* text, std::size_t n) {
+  const auto same = [](auto c) { return c; };
+  reverse_with(text, n, same, same);
+}
+
+void reverse_complement(std::uint8_t* letters, std::size_t n) {
+  static const Complement complement;
+  reverse_with(letters, n, complement, [](std::uint8_t c) { return kLetters.complement[c]; });
+}
+
+}  // namespace wfacli

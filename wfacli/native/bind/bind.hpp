@@ -1,0 +1,74 @@
+// What the binding units share: numpy arrays to and from the native columns. No logic beyond that.
+#pragma once
+
+// Its headers hide names in thousands of lines of warnings, among which our own would be lost.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#pragma GCC diagnostic pop
+
+#include "io/builder.hpp"
+#include "engine/engine.hpp"
+
+namespace wfacli {
+
+namespace nb = nanobind;
+
+template <class T>
+using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutColumn = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+
+// A numpy array that owns what the buffer held.
+template <class T>
+OutColumn<T> to_numpy(Buffer<T>& buffer) {
+  const std::size_t size = buffer.size();
+  T* data = buffer.release();
+  if (!data) data = static_cast<T*>(take_bytes(sizeof(T)));
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return OutColumn<T>(data, {size}, owner);
+}
+
+// An attribute of a batch as a column of `n` values (any number when n < 0); the object keeps it alive.
+template <class T>
+const T* column(nb::handle object, const char* name, std::int64_t n) {
+  const auto array = nb::cast<InColumn<T>>(object.attr(name), false);
+  if (n >= 0 && array.shape(0) != static_cast<std::size_t>(n))
+    throw nb::value_error((std::string(name) + " has another length than its batch").c_str());
+  return array.data();
+}
+
+// A batch's pairs; and with its names and qualities, which most calls have no use for.
+BatchView batch_view(nb::handle batch);
+BatchView batch_with_records(nb::handle batch);
+AlignmentView alignment_view(nb::handle alignments);
+
+// Throws IndexError unless all rows are of a batch of so many pairs.
+void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs);
+
+// A batch as columns by name.
+nb::dict columns_dict(BatchColumns columns);
+
+// (status, cut, score, span, cigar, cigar_start)
+inline nb::tuple columns_of(AlignedRows& rows) {
+  return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
+                        to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));
+}
+
+void bind_reader(nb::module_& m);
+void bind_mapped(nb::module_& m);
+void bind_memory(nb::module_& m);
+void bind_engine(nb::module_& m);
+void bind_extend(nb::module_& m);
+void bind_forecast(nb::module_& m);
+void bind_distance(nb::module_& m);
+void bind_local(nb::module_& m);
+void bind_format(nb::module_& m);
+void bind_dotplot(nb::module_& m);
+void bind_simulate(nb::module_& m);
+
+}  // namespace wfacli

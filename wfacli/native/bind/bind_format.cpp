@@ -1,0 +1,103 @@
+#include "bind/bind.hpp"
+#include "format/format.hpp"
+#include "format/replay.hpp"
+#include "io/sam_names.hpp"
+
+namespace wfacli {
+namespace {
+
+FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
+                         bool heuristic, bool second, bool hard_clip, const std::string& read_group,
+                         std::tuple<double, double, int> significance) {
+  FormatOptions o;
+  o.format = format == "paf"      ? Format::Paf
+             : format == "tsv"    ? Format::Tsv
+             : format == "blast6" ? Format::Blast6
+                                  : Format::Sam;
+  o.ambiguous = static_cast<Ambiguous>(ambiguous);
+  o.cigar_m = cigar_m;
+  o.md = md;
+  o.cs = cs;
+  o.scores_only = scores;
+  o.heuristic = heuristic;
+  o.second = second;
+  o.hard_clip = hard_clip;
+  o.read_group = read_group;
+  std::tie(o.nats, o.log_k, o.score_step) = significance;
+  return o;
+}
+
+nb::dict to_dict(const Tally& t) {
+  nb::dict d;
+  d["aligned"] = t.aligned;
+  d["matches"] = t.matches;
+  d["mismatches"] = t.mismatches;
+  d["inserted"] = t.inserted;
+  d["deleted"] = t.deleted;
+  d["gaps"] = t.gaps;
+  d["query_bases"] = t.query_bases;
+  d["target_bases"] = t.target_bases;
+  d["non_nucleotide"] = t.non_nucleotide;
+  d["cells"] = t.cells;
+  return d;
+}
+
+template <class Options>
+nb::object check(nb::handle batch, nb::handle alignments, const Options& options) {
+  const BatchView b = batch_with_records(batch);
+  const AlignmentView a = alignment_view(alignments);
+  std::string fault;
+  std::int64_t i = 0;
+  {
+    nb::gil_scoped_release release;
+    for (; options.path && i < b.n && fault.empty(); ++i)
+      if (static_cast<Status>(a.status[i]) == Status::Ok) fault = replay_fault(b, a, i, options);
+  }
+  if (fault.empty()) return nb::none();
+  return nb::make_tuple(i - 1, fault);
+}
+
+}  // namespace
+
+void bind_format(nb::module_& m) {
+  nb::class_<FormatOptions>(m, "FormatOptions")
+      .def(
+          "__init__",
+          [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
+             bool scores_only, bool heuristic, bool second, bool hard_clip, const std::string& read_group,
+             std::tuple<double, double, int> significance) {
+            new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second,
+                                                hard_clip, read_group, significance));
+          },
+          nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
+          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("hard_clip") = false,
+          nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1));
+  m.def(
+      "format_batch",
+      [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {
+        const BatchView b = batch_with_records(batch);
+        const AlignmentView a = alignment_view(alignments);
+        if (a.n != b.n) throw nb::value_error("the alignments are not this batch's");
+        Formatted out;
+        {
+          nb::gil_scoped_release release;
+          out = format_batch(b, a, options);
+        }
+        return nb::make_tuple(to_numpy(out.text.buffer()), to_dict(out.tally));
+      },
+      nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "(text u8[...], sums over its records)");
+  m.def("check_batch", &check<AlignOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"),
+        "None, or (row, what is wrong with it)");
+  m.def(
+      "unfit_query", [](nb::handle batch) { return unfit_query(batch_with_records(batch)); }, nb::arg("batch"),
+      "The first row whose query's name SAM cannot hold, or -1");
+  m.def(
+      "unfit_target", [](nb::handle batch) { return unfit_target(batch_with_records(batch)); }, nb::arg("batch"),
+      "The first row whose target's name SAM cannot hold, or -1");
+  m.def(
+      "fits_rname", [](nb::bytes name) { return fits_rname({name.c_str(), name.size()}); }, nb::arg("name"),
+      "Whether SAM can hold a target's name");
+  m.def("check_batch", &check<ExtendOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"));
+}
+
+}  // namespace wfacli

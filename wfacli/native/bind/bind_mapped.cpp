@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include "bind/bind.hpp"
+#include "mapped/grouping.hpp"
+#include "mapped/mapped.hpp"
+
+namespace wfacli {
+namespace {
+
+Span span_of(const std::string& name) {
+  if (name == "mapped") return Span::Mapped;
+  if (name == "padded") return Span::Padded;
+  if (name == "read") return Span::Read;
+  throw nb::value_error("span is one of mapped, padded, read");
+}
+
+nb::dict mapped_dict(MappedBatch batch) {
+  MappedColumns& m = batch.mapped;
+  nb::dict mapped;
+  mapped["t_offset"] = to_numpy(m.t_offset);
+  mapped["t_total"] = to_numpy(m.t_total);
+  mapped["letters"] = to_numpy(m.letters);
+  mapped["clip_begin"] = to_numpy(m.clip_begin);
+  mapped["clip_end"] = to_numpy(m.clip_end);
+  mapped["first"] = to_numpy(m.first);
+  mapped["sam_flags"] = to_numpy(m.sam_flags);
+  mapped["mapq"] = to_numpy(m.mapq);
+  mapped["tags"] = to_numpy(m.tags);
+  mapped["tags_len"] = to_numpy(m.tags_len);
+  nb::dict d = columns_dict(std::move(batch.pairs));
+  d["mapped"] = mapped;
+  return d;
+}
+
+// Calls what adds a sequence: its name, which need not be UTF-8, goes into the error as bytes.
+template <class Add>
+void named_in_errors(Add add) {
+  try {
+    add();
+  } catch (const std::invalid_argument& error) {
+    PyErr_SetObject(PyExc_ValueError, nb::bytes(error.what()).ptr());
+    throw nb::python_error();
+  }
+}
+
+nb::dict counts_dict(const MappedCounts& counts) {
+  nb::dict d;
+  d["reads"] = counts.reads;
+  d["mapped_reads"] = counts.mapped_reads;
+  d["mappings"] = counts.mappings;
+  d["skipped"] = counts.skipped;
+  return d;
+}
+
+}  // namespace
+
+void bind_mapped(nb::module_& m) {
+  nb::class_<Reference>(m, "Reference", "Sequences that reads are mapped to, in memory")
+      .def(nb::init<>())
+      .def(
+          "add",
+          [](Reference& self, nb::handle batch) {
+            const BatchView view = batch_with_records(batch);
+            named_in_errors([&] {
+              nb::gil_scoped_release release;
+              self.add(view);
+            });
+          },
+          nb::arg("batch"),
+          "Adds a batch's targets; ValueError with the name (bytes) of one that is there, or b\"\" for one without a name")
+      .def("__len__", &Reference::size)
+      .def("name", [](const Reference& self, int i) { return nb::bytes(self.name(i).data(), self.name(i).size()); })
+      .def("length", &Reference::length)
+      .def("leave_in", &Reference::leave_in, nb::arg("descriptor"),
+           "Leaves letters in a file of which add_place() is told; RuntimeError")
+      .def(
+          "add_place",
+          [](Reference& self, nb::bytes name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
+             std::int64_t line_bytes) {
+            named_in_errors([&] {
+              self.add_place(std::string(name.c_str(), name.size()), length, offset, line_letters, line_bytes);
+            });
+          },
+          nb::arg("name"), nb::arg("length"), nb::arg("offset"), nb::arg("line_letters"), nb::arg("line_bytes"),
+          "Adds a sequence that lies in the file; ValueError as add() has it")
+      .def(
+          "bring_by",
+          [](Reference& self, InColumn<std::int64_t> starts, nb::object bring) {
+            self.bring_by({starts.data(), starts.data() + starts.shape(0)},
+                          [bring](const std::vector<std::int64_t>& blocks) {
+                            nb::gil_scoped_acquire acquire;
+                            nb::list numbers;
+                            for (const std::int64_t block : blocks) numbers.append(block);
+                            bring(numbers);
+                          });
+          },
+          nb::arg("starts"), nb::arg("bring"),
+          "The file has its bytes in blocks that begin at starts (i64[n]); bring is called with numbers of those wanted")
+      .def_prop_ro("fits", &Reference::fits, "Whether the file has been as its index says, so far")
+      .def(
+          "letters",
+          [](const Reference& self, int i, std::int64_t begin, std::int64_t end) {
+            if (i < 0 || i >= self.size()) throw nb::index_error();
+            end = std::min(end, self.length(i));
+            begin = std::clamp<std::int64_t>(begin, 0, end);
+            Buffer<std::uint8_t> letters;
+            letters.resize(static_cast<std::size_t>(end - begin));
+            {
+              nb::gil_scoped_release release;
+              if (self.must_bring()) self.bring({{i, begin, end}});
+              self.copy(i, begin, end, letters.data());
+            }
+            return to_numpy(letters);
+          },
+          nb::arg("number"), nb::arg("begin"), nb::arg("end"), "u8[end - begin], as far as there are letters");
+
+  nb::class_<MappedReader, StreamReader>(m, "MappedReader", "Parts of reads and the windows to which they are mapped")
+      .def(
+          "__init__",
+          [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
+             bool keep_unmapped, bool copy_tags, bool read_group, bool skip, bool mates, bool in_step, const std::string& folder,
+             std::size_t shelf) {
+            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, copy_tags, read_group,
+                                                mates, in_step, skip, folder, shelf});
+          },
+          nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
+          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("read_group"), nb::arg("skip"), nb::arg("mates"), nb::arg("in_step"),
+          nb::arg("folder"), nb::arg("shelf"),
+          nb::keep_alive<1, 2>())
+      .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
+      .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
+      .def("first_skipped", [](const MappedReader& self) {
+        const MappedCounts& counts = self.counts();
+        return nb::make_tuple(nb::bytes(counts.first_skipped.data(), counts.first_skipped.size()), counts.first_skipped_line);
+      });
+
+  nb::class_<MappingGroups>(m, "MappingGroups", "Whether mappings of a read follow one another, or shall")
+      .def(nb::init<bool>(), nb::arg("places"))
+      .def(
+          "prepare",
+          [](nb::handle_t<MappingGroups> self, std::size_t bytes) {
+            return OutColumn<std::uint8_t>(nb::cast<MappingGroups&>(self).prepare(bytes), {bytes}, self);
+          },
+          nb::arg("bytes"), "A writable array for the next block, valid until commit()")
+      .def("commit", &MappingGroups::commit, nb::arg("bytes"), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("grouped", &MappingGroups::grouped)
+      .def_prop_ro("too_long", &MappingGroups::too_long, "Whether a line is longer than longest_line()")
+      .def_prop_ro("ended_inside", &MappingGroups::ended_inside)
+      .def(
+          "write",
+          [](MappingGroups& self, InColumn<std::uint8_t> text, int descriptor) {
+            nb::gil_scoped_release release;
+            self.write(text.data(), text.shape(0), descriptor);
+          },
+          nb::arg("text"), nb::arg("descriptor"), "Writes the text that was taken, grouped, to a file");
+}
+
+}  // namespace wfacli

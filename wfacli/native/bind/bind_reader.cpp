@@ -1,0 +1,137 @@
+#include "io/bam_count.hpp"
+#include "bind/bind.hpp"
+#include "io/pairs.hpp"
+#include "io/targets.hpp"
+
+namespace wfacli {
+namespace {
+
+using Lent = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Lent memory as an array that keeps the lender's alive.
+OutColumn<std::uint8_t> lent_letters(LetterBuffer& bases) {
+  return {bases.data(), {bases.size()}, *static_cast<nb::object*>(bases.lender().get())};
+}
+
+void lend(StreamReader& self, nb::object memory) {
+  const auto array = nb::cast<Lent>(memory, false);
+  const std::shared_ptr<void> lender(new nb::object(memory), [](void* held) {
+    nb::gil_scoped_acquire acquire;
+    delete static_cast<nb::object*>(held);
+  });
+  self.lend(array.data(), array.shape(0), lender);
+}
+
+}  // namespace
+
+nb::dict columns_dict(BatchColumns columns) {
+  nb::dict d;
+  d["bases"] = columns.bases.lender() ? lent_letters(columns.bases) : to_numpy(columns.bases.own());
+  d["q_start"] = to_numpy(columns.q_start);
+  d["t_start"] = to_numpy(columns.t_start);
+  d["q_len"] = to_numpy(columns.q_len);
+  d["t_len"] = to_numpy(columns.t_len);
+  d["flags"] = to_numpy(columns.flags);
+  d["text"] = to_numpy(columns.text);
+  d["q_name"] = to_numpy(columns.q_name);
+  d["t_name"] = to_numpy(columns.t_name);
+  d["qual"] = to_numpy(columns.qual);
+  d["q_name_len"] = to_numpy(columns.q_name_len);
+  d["t_name_len"] = to_numpy(columns.t_name_len);
+  return d;
+}
+
+namespace {
+
+Layout layout_of(const std::string& name) {
+  if (name == "two") return Layout::TwoFiles;
+  if (name == "targets") return Layout::Targets;
+  if (name == "seq") return Layout::Seq;
+  if (name == "tsv") return Layout::Tsv;
+  throw nb::value_error("layout is one of two, targets, seq, tsv");
+}
+
+}  // namespace
+
+void bind_reader(nb::module_& m) {
+  m.def("set_longest_line", [](std::size_t bytes) { longest_line = bytes; }, nb::arg("bytes"),
+        "Bytes that a line may have that is no sequence, for the whole process");
+  m.def("longest_line", [] { return longest_line.load(); }, "What set_longest_line() was given, or its default");
+  nb::enum_<Next>(m, "Next", "What PairReader.fill wants next")
+      .value("FULL", Next::Full)
+      .value("NEED_QUERY", Next::NeedQuery)
+      .value("NEED_TARGET", Next::NeedTarget)
+      .value("NEED_MATES", Next::NeedMates)
+      .value("END", Next::End)
+      .value("FAILED", Next::Failed);
+
+  nb::class_<StreamReader>(m, "StreamReader", "Two streams, or one; the caller brings the bytes")
+      .def(
+          "prepare",
+          [](nb::handle_t<StreamReader> self, int stream, std::size_t bytes) {
+            std::uint8_t* room = nb::cast<StreamReader&>(self).prepare(stream, bytes);
+            return OutColumn<std::uint8_t>(room, {bytes}, self);
+          },
+          nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
+      .def("lend", &lend, nb::arg("memory"),
+           "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
+           "do not fit they go into memory of their own")
+      .def("commit", &StreamReader::commit, nb::arg("stream"), nb::arg("bytes"))
+      .def("help", &StreamReader::help, nb::arg("threads"),
+           "Starts threads that help fill() with regular files of records, which are attached later")
+      .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
+           "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")
+      .def("bytes_read", &StreamReader::bytes_read, nb::arg("stream"))
+      .def("fill", &StreamReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("pending_pairs", &StreamReader::pending_pairs)
+      .def("fault", [](const StreamReader& self) -> nb::object {
+        const InputFault* f = self.fault();
+        if (!f) return nb::none();
+        return nb::make_tuple(f->stream, nb::bytes(f->what()), f->line, nb::bytes(f->record.data(), f->record.size()));
+      });
+
+  nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
+      .def(
+          "__init__",
+          [](PairReader* self, const std::string& layout, bool keep_letters, bool keep_quality) {
+            new (self) PairReader(layout_of(layout), {keep_letters, keep_quality});
+          },
+          nb::arg("layout"), nb::arg("keep_letters") = true, nb::arg("keep_quality") = true)
+      .def("take", [](PairReader& self) { return columns_dict(self.take()); });
+
+  nb::class_<BamCount>(m, "BamCount", "Counts the records of a BAM file as its bytes pass by")
+      .def(nb::init<>())
+      .def(
+          "take",
+          [](BamCount& self, InColumn<std::uint8_t> bytes) {
+            nb::gil_scoped_release release;
+            self.take(bytes.data(), bytes.shape(0));
+          },
+          nb::arg("bytes"), "Takes the next bytes, after decompression")
+      .def_prop_ro("records", &BamCount::records)
+      .def_prop_ro("whole", &BamCount::whole, "Whether the file may end here");
+
+  nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
+      .def(nb::init<std::int64_t>(), nb::arg("most"))
+      .def(
+          "add",
+          [](TargetTable& self, nb::handle batch) {
+            const BatchView view = batch_with_records(batch);
+            TargetTable::Added added;
+            {
+              nb::gil_scoped_release release;
+              added = self.add(view);
+            }
+            Buffer<std::uint64_t> spilled;
+            for (std::size_t i = 0; i < added.spilled.size(); ++i) {
+              const TargetTable::Entry& e = added.spilled[i];
+              const std::uint64_t columns[] = {e.hash, e.more, static_cast<std::uint64_t>(e.length)};
+              spilled.append(columns, 3);
+            }
+            return nb::make_tuple(added.clash, to_numpy(added.lines.buffer()), to_numpy(spilled),
+                                  to_numpy(added.spilled_lines.buffer()));
+          },
+          nb::arg("batch"), "(row that clashes or -1, @SQ lines, spilled u64[3k]: hash, hash, length, their @SQ lines)");
+}
+
+}  // namespace wfacli

@@ -1,0 +1,212 @@
+// Queries somewhere in targets with free ends: where paths may begin by edits, then the path by the costs.
+//
+// By other costs the best paths have no more edits than the least by edits costs at most. What paths of so many edits
+// meet is a window that has all of the best ones, and mostly is much shorter than the target.
+#include <algorithm>
+
+#include "engine/engine.hpp"
+
+namespace wfacli {
+namespace {
+
+// Time for a column, as one to another: of a pair over all lanes; of a word of pairs in lanes, and of their last row.
+constexpr std::int64_t kSlabTime = 20, kWordTime = 7, kLanesTime = 8;
+
+bool serves(const AlignOptions& o) {
+  return o.match == 0 && !o.extension && !o.free.query_begin && !o.free.query_end && !o.heuristics.any();
+}
+
+EditRange range_of(const Costs& c) {
+  EditRange range = {c.mismatch, INT32_MAX};
+  for (int g = 0; g < c.pieces; ++g) {
+    range.least = std::min(range.least, c.gap[g].extend);
+    range.most = std::min(range.most, c.gap[g].open + c.gap[g].extend);
+  }
+  range.most = std::max(range.most, c.mismatch);
+  return range;
+}
+
+bool by_edits(const Costs& c) { return c.mismatch == 1 && c.linear() && c.gap[0].extend == 1; }
+
+// Whether a wavefront takes less for a window than dynamic programming in a band, by about what both take (in
+// microseconds, as wfacli/core/tuning.py has it): it does where edits are so few, for the query's letters.
+bool few_edits(const KernelTask& t) {
+  const double cost = t.estimate, diagonals = t.target_len - t.query_len;
+  const double cell = t.costs.linear() ? 0.0018 : 0.00042 * (1 + 2 * t.costs.pieces);
+  return cell * cost * (cost + 80 + 1.6 * diagonals) < 1.5 + 0.012 * t.query_len;
+}
+
+}  // namespace
+
+// Leaves out of the target what no path of so many edits meets.
+void Aligner::InsideRow::narrow(std::int64_t most) {
+  PairView& view = pair.pair;
+  const InsidePart part(view.query_len, view.target_len, pair.free_begin, pair.free_end, most);
+  before += part.first;
+  behind += view.target_len - part.end;
+  view.target += part.first;
+  view.target_len = part.end - part.first;
+  pair.free_begin = part.free_begin;
+  pair.free_end = part.free_end;
+}
+
+// The same of paths that begin behind `least` to `most` letters.
+void Aligner::InsideRow::begin_within(std::int32_t least, std::int32_t most, std::int64_t edits) {
+  before += least;
+  pair.pair.target += least;
+  pair.pair.target_len -= least;
+  pair.free_begin = most - least;
+  narrow(edits);
+}
+
+// All of a pair that paths can meet, whatever they cost.
+Aligner::InsideRow Aligner::row_of(const PairView& pair, const AlignOptions& options) {
+  const FreeEnds& free = options.free;
+  InsideRow row = {{pair, free.target_begin, free.target_end}, 0, 0, {}, 0};
+  const std::int64_t most = inside_most(pair.query_len, pair.target_len, free.target_begin, free.target_end);
+  row.narrow(range_of(options.costs).edits(most));
+  return row;
+}
+
+void Aligner::align_inside(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
+                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
+  constexpr std::int64_t kChunk = 512;
+  const bool served = serves(options), paths = by_edits(options.costs);
+  for (std::int64_t first = 0; first < count; first += kChunk) {
+    const std::int64_t last = std::min(first + kChunk, count);
+    // Of few pairs most lanes would be empty: each takes less over all lanes.
+    const auto in_lanes = [&](std::int64_t r) {
+      const std::int32_t i = rows[r], n = batch.q_len[i], m = batch.t_len[i];
+      return served && !(batch.flags[i] & kNonAcgt) && n > 0 && n <= 64 * kInsideWords && m > 0 &&
+             m <= kInsideLongest && kSlabTime * (last - first) >= kWordTime * ((n + 63) / 64) + kLanesTime;
+    };
+    inside_.clear();
+    for (std::int64_t r = first; r < last; ++r) {
+      if (!in_lanes(r)) continue;
+      const PairView pair = batch.pair(rows[r]);
+      inside_.push(row_of(pair, options));
+    }
+    solve_inside(false, options, cancelled);
+    if (paths) solve_inside(true, options, cancelled);
+    std::size_t next = 0;
+    for (std::int64_t r = first; r < last; ++r) {
+      const std::int32_t i = rows[r];
+      const Work work{batch.pair(i), !(batch.flags[i] & kNonAcgt), batch.est_edits[i], options, cancelled};
+      out.cigar.begin();
+      KernelAnswer answer{.status = Status::Unsupported};
+      if (in_lanes(r) && paths) {
+        const InsideRow& row = inside_[next++];
+        answer = {.status = row.answer.status, .score = -row.answer.edits, .target_skip = row.before,
+                  .target_skip_end = row.behind + row.answer.skip_end};
+        out.cigar.runs().append(inside_cigar_.runs().data() + row.cigar,
+                                static_cast<std::size_t>(row.answer.cigar_end - row.cigar));
+      } else if (in_lanes(r)) {
+        answer = align_window(work, inside_[next++], out.cigar);
+      } else if (served) {
+        answer = search_inside(work, out.cigar);
+      }
+      if (answer.status != Status::Ok || !options.path) out.cigar.drop();
+      add_row(work.pair, answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
+    }
+  }
+}
+
+// Where the paths of inside_ begin, or the paths by edits: rows that are alike share a vector.
+void Aligner::solve_inside(bool path, const AlignOptions& options, const CancelFlag& cancelled) {
+  inside_order_.clear();
+  inside_cigar_.runs().clear();
+  const EditRange range = range_of(options.costs);
+  for (std::size_t x = 0; x < inside_.size(); ++x)
+    if (inside_[x].answer.status == Status::Ok) inside_order_.push(static_cast<std::int32_t>(x));
+  const auto row = [&](std::int32_t x) -> InsideRow& { return inside_[static_cast<std::size_t>(x)]; };
+  std::sort(inside_order_.data(), inside_order_.data() + inside_order_.size(), [&](std::int32_t a, std::int32_t b) {
+    const auto key = [&](std::int32_t x) { return std::int64_t{row(x).words()} << 32 | row(x).pair.pair.target_len; };
+    return key(a) != key(b) ? key(a) < key(b) : a < b;
+  });
+  for (std::size_t first = 0, last; first < inside_order_.size(); first = last) {
+    const std::int32_t words = row(inside_order_[first]).words();
+    inside_pairs_.clear();
+    for (last = first; last < inside_order_.size() && row(inside_order_[last]).words() == words; ++last)
+      inside_pairs_.push(row(inside_order_[last]).pair);
+    inside_answers_.resize(inside_pairs_.size());
+    const InsideTask task{inside_pairs_.data(), static_cast<std::int32_t>(inside_pairs_.size()), words, path, range,
+                          options.table_bytes, &cancelled};
+    std::int64_t cigar = static_cast<std::int64_t>(inside_cigar_.runs().size());
+    entry_.inside(task, memory_.bits, inside_cigar_, inside_answers_.data());
+    for (std::size_t x = first; x < last; ++x) {
+      InsideRow& found = row(inside_order_[x]);
+      found.answer = inside_answers_[x - first];
+      found.cigar = cigar;
+      cigar = found.answer.cigar_end;
+      if (path || found.answer.status != Status::Ok) continue;
+      // Each edit costs so much at least, whatever gaps are opened.
+      if (options.max_cost >= 0 && std::int64_t{found.answer.edits} * range.least > options.max_cost)
+        found.answer.status = Status::ScoreLimit;
+      found.begin_within(found.answer.least_skip, found.answer.most_skip, range.edits(found.answer.edits));
+    }
+  }
+}
+
+// A pair that is too long for `inside`, alone, or has other letters.
+KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
+  Work work = whole;
+  const PairView& pair = whole.pair;
+  const AlignOptions& options = work.options;
+  if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return {.status = Status::LengthLimit};
+  if (pair.query_len == 0 || pair.target_len == 0) return {.status = Status::Unsupported};
+  if (options.ambiguous == Ambiguous::Wildcard && !work.plain) return {.status = Status::Unsupported};
+  const EditRange range = range_of(options.costs);
+  InsideRow row = row_of(pair, options);
+  work.pair = row.pair.pair;
+  encode(work.pair, work.plain, options.ambiguous, true);
+  KernelTask task = task_of(work);
+  task.free = {.target_begin = row.pair.free_begin, .target_end = row.pair.free_end};
+  task.estimate = work.estimate;
+  task.max_score = options.max_cost < 0 ? INT32_MAX / 2 : options.max_cost / range.least;
+  const SlabKernel slab = entry_.edit().low_slab;
+  InsideSearch search(task, slab, memory_.inside);
+  const KernelAnswer found = search.run();
+  if (found.status != Status::Ok) return found;
+  row.answer = {.edits = static_cast<std::int32_t>(found.score), .least_skip = found.target_skip, .most_skip = found.target_skip};
+  const std::int64_t edits = range.edits(found.score);
+  // Paths of as many edits may cost less, if edits differ in cost.
+  const bool others = found.score > 0 && range.most > range.least;
+  // Random letters have about half as many edits: with so many a path may begin anywhere.
+  if (others && 20 * edits > 9 * std::int64_t{pair.query_len}) return align_window(whole, row, cigar);
+  if (others) {
+    const InsideSearch::Skips skips = search.within(edits);
+    row.answer.least_skip = skips.least;
+    row.answer.most_skip = skips.most;
+  }
+  if (work.cancelled.is_set()) return {.status = Status::Dropped};
+  row.begin_within(row.answer.least_skip, row.answer.most_skip, edits);
+  return align_window(whole, row, cigar);
+}
+
+// The path, of a pair of which only a window is left, and of which the least edits are known.
+KernelAnswer Aligner::align_window(const Work& whole, const InsideRow& row, Cigar& cigar) {
+  if (row.answer.status != Status::Ok) return {.status = row.answer.status};
+  Work work = whole;
+  work.pair = row.pair.pair;
+  work.estimate = row.answer.edits;
+  KernelAnswer answer;
+  if (work.estimate > 0) {
+    encode(work.pair, work.plain, work.options.ambiguous, true);
+    KernelTask task = task_of(work);
+    task.free = {.target_begin = row.pair.free_begin, .target_end = row.pair.free_end};
+    if (by_edits(work.options.costs)) task.max_score = work.estimate;
+    answer = few_edits(task) ? entry_.wavefront(task, memory_.wavefront, cigar)
+                             : entry_.difference(task, memory_.difference, cigar);
+    if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, work.options)};
+    set_score(answer, -answer.score * work.options.unit);
+    if (answer.status != Status::Ok) return answer;
+  } else {
+    cigar.add(kEqual, work.pair.query_len);
+    answer.target_skip_end = work.pair.target_len - work.pair.query_len;
+  }
+  answer.target_skip += row.before;
+  answer.target_skip_end += row.behind;
+  return answer;
+}
+
+}  // namespace wfacli

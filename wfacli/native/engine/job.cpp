@@ -1,0 +1,118 @@
+#include "engine/job.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace wfacli {
+namespace {
+
+// How often a thread that waits looks again before it sleeps: to be woken takes longer than most parts do.
+constexpr int kLooks = 2000;
+// How long a thread works before it looks after other things; a part, which nothing interrupts, may take longer.
+constexpr std::chrono::milliseconds kPause{20};
+
+template <class T>
+void append(const Buffer<T>& from, std::size_t at, std::size_t count, Buffer<T>& to) {
+  to.append(from.data() + at, count);
+}
+
+void append_rows(AlignedRows& from, std::size_t at, std::size_t count, AlignedRows& to) {
+  append(from.status, at, count, to.status);
+  append(from.cut, at, count, to.cut);
+  append(from.score, at, count, to.score);
+  append(from.span, 4 * at, 4 * count, to.span);
+  if (!from.second.empty()) append(from.second, at, count, to.second);
+  const std::int64_t* start = from.cigar_start.data() + at;
+  Buffer<std::uint32_t>& runs = to.cigar.runs();
+  const std::int64_t moved = static_cast<std::int64_t>(runs.size()) - start[0];
+  append(from.cigar.runs(), static_cast<std::size_t>(start[0]), static_cast<std::size_t>(start[count] - start[0]), runs);
+  std::int64_t* ends = to.cigar_start.extend(count);
+  for (std::size_t r = 0; r < count; ++r) ends[r] = start[r + 1] + moved;
+}
+
+}  // namespace
+
+template <class A, class O>
+RowsJob<A, O>::RowsJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const O& options,
+                       const CancelFlag& cancelled, PartSize least)
+    : batch_(batch), rows_(rows), options_(options), cancelled_(cancelled) {
+  std::int64_t first = 0, held = 0;
+  for (std::int64_t r = 0; r < count; ++r) {
+    held += batch.q_len[rows[r]] + std::int64_t{batch.t_len[rows[r]]};
+    if ((held < least.letters || r + 1 - first < least.rows) && r + 1 < count) continue;
+    parts_.push_back({first, r + 1});
+    first = r + 1;
+    held = 0;
+  }
+}
+
+template <class A, class O>
+AlignedRows* RowsJob<A, O>::found_by(const A& aligner) {
+  const std::lock_guard<std::mutex> held(lock_);
+  for (Found& found : found_)
+    if (found.by == &aligner) return &found.rows;
+  return &found_.emplace_back(Found{&aligner, {}}).rows;
+}
+
+template <class A, class O>
+bool RowsJob<A, O>::work(A& aligner) {
+  const auto begun = std::chrono::steady_clock::now();
+  AlignedRows* found = nullptr;
+  for (std::int64_t p; (p = next_.fetch_add(1, std::memory_order_relaxed)) < parts();) {
+    Part& part = parts_[static_cast<std::size_t>(p)];
+    try {
+      if (!found) found = found_by(aligner);
+      part.found = found;
+      part.at = found->status.size();
+      aligner.align(batch_, rows_ + part.first, part.last - part.first, options_, cancelled_, *found);
+    } catch (...) {
+      const std::lock_guard<std::mutex> held(lock_);
+      error_ = std::current_exception();
+    }
+    finish_part();
+    if (std::chrono::steady_clock::now() - begun > kPause) return true;
+  }
+  return false;
+}
+
+template <class A, class O>
+void RowsJob<A, O>::finish_part() {
+  if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == parts()) done_.notify_all();
+}
+
+template <class A, class O>
+void RowsJob<A, O>::wait() {
+  for (int look = 0; look < kLooks; ++look) {
+    if (done_.load(std::memory_order_acquire) == parts()) return;
+    std::this_thread::yield();
+  }
+  for (std::int64_t done; (done = done_.load(std::memory_order_acquire)) < parts();) done_.wait(done);
+}
+
+template <class A, class O>
+AlignedRows RowsJob<A, O>::joined() {
+  wait();
+  if (error_) std::rethrow_exception(error_);
+  if (found_.size() == 1) return std::move(found_.front().rows);  // one thread took all, in order
+  AlignedRows all;
+  std::size_t rows = 0, runs = 0;
+  for (Found& found : found_) {
+    rows += found.rows.status.size();
+    runs += found.rows.cigar.runs().size();
+  }
+  all.status.reserve(rows);
+  all.cut.reserve(rows);
+  all.score.reserve(rows);
+  all.span.reserve(4 * rows);
+  all.cigar.runs().reserve(runs);
+  all.cigar_start.reserve(rows + 1);
+  all.cigar_start.push(0);
+  for (const Part& part : parts_)
+    append_rows(*part.found, part.at, static_cast<std::size_t>(part.last - part.first), all);
+  return all;
+}
+
+template class RowsJob<Aligner, AlignOptions>;
+template class RowsJob<Extender, ExtendOptions>;
+
+}  // namespace wfacli

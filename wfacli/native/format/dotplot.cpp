@@ -1,0 +1,271 @@
+// K-mers of both sequences are put into parts by the first bits of a mixed key, each part is sorted where it fits the
+// cache, and the parts are merged. An entry is what is left of the key with the strand and the pixel below it, so that
+// memory does not depend on where a k-mer lies, and equal k-mers of one pixel are counted at once.
+#include "format/dotplot.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/letters.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr int kPlaceBits = 15;  // of an entry: the strand, and a pixel below kMostPixels
+constexpr std::uint64_t kPlaceMask = (1u << kPlaceBits) - 1;
+constexpr std::uint64_t kStrand = 1u << (kPlaceBits - 1);
+constexpr std::int64_t kPartEntries = 4096;  // on average; both sides and a copy lie in a core's cache
+constexpr int kMostPartBits = 12;
+constexpr std::int64_t kChunk = 1 << 24;  // letters between two polls
+constexpr int kBucketBits = 10;
+
+struct Kmer {
+  std::uint64_t key;    // its first 64 bits decide; equal where the letters are (nearly surely, beyond 59 bits)
+  std::int64_t start;
+  bool reverse;         // the key is its reverse complement's
+  bool palindrome;      // it is its own
+};
+
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdu;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53u;
+  return x ^ x >> 33;
+}
+
+// Two bits a letter, turned into another number of as many bits, one to one, which ends up in the key's highest bits.
+class NucleotideKeys {
+ public:
+  explicit NucleotideKeys(int k) : k_(k), mask_(k == 32 ? ~0ull : (1ull << 2 * k) - 1) {}
+
+  std::uint64_t operator()(std::uint64_t kmer) const {
+    kmer = kmer * 0x9e3779b97f4a7c15u & mask_;
+    kmer ^= kmer >> k_;
+    kmer = kmer * 0xd6e8feb86659fd93u & mask_;
+    kmer ^= kmer >> k_;
+    return kmer << (64 - 2 * k_);
+  }
+  std::uint64_t mask() const { return mask_; }
+
+ private:
+  int k_;
+  std::uint64_t mask_;
+};
+
+template <class Visit>
+void each_nucleotide_kmer(const std::uint8_t* letters, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
+  const NucleotideKeys keys(k);
+  const int top = 2 * (k - 1);
+  std::uint64_t forward = 0, backward = 0;
+  std::int64_t run = 0;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::uint64_t base = kLetters.base[letters[i]];
+    if (!base) {
+      run = 0;
+      continue;
+    }
+    forward = (forward << 2 | (base - 1)) & keys.mask();
+    backward = backward >> 2 | (4 - base) << top;
+    if (++run < k) continue;
+    visit(Kmer{keys(std::min(forward, backward)), i - k + 1, backward < forward, backward == forward});
+  }
+}
+
+// A hash of k letters that takes one in and lets one go.
+template <class Letter, class Visit>
+void each_literal_kmer(const Letter* letters, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
+  constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u;
+  std::uint64_t gone = 1, hash = 0;
+  for (int i = 0; i < k; ++i) gone *= kBase;
+  for (std::int64_t i = begin; i < end; ++i) {
+    hash = hash * kBase + mixed(letters[i] + 1ull);
+    if (i - begin >= k) hash -= gone * mixed(letters[i - k] + 1ull);
+    if (i - begin >= k - 1) visit(Kmer{mixed(hash), i - k + 1, false, false});
+  }
+}
+
+template <class Letter, class Visit>
+void each_kmer(const DotSequence<Letter>& sequence, const DotOptions& options, const std::function<void()>& poll,
+               Visit&& visit) {
+  for (std::int64_t r = 0; r < sequence.records; ++r) {
+    const std::int64_t end = sequence.starts[r + 1];
+    for (std::int64_t begin = sequence.starts[r]; begin < end; begin += kChunk) {
+      poll();
+      const std::int64_t chunk_end = std::min(end, begin + kChunk + options.k - 1);
+      if constexpr (sizeof(Letter) == 1) {
+        if (!options.literal) {
+          each_nucleotide_kmer(sequence.letters, begin, chunk_end, options.k, visit);
+          continue;
+        }
+      }
+      each_literal_kmer(sequence.letters, begin, chunk_end, options.k, visit);
+    }
+  }
+}
+
+// The k-mers of a sequence that are looked at, by the first bits of their keys.
+struct Parts {
+  Buffer<std::uint64_t> entries;
+  Buffer<std::int64_t> first;  // 2^bits + 1
+
+  std::int64_t size(std::size_t part) const { return first[part + 1] - first[part]; }
+};
+
+// A palindrome matches itself on both strands: on one side it stands twice.
+template <class Letter>
+Parts parts_of(const DotSequence<Letter>& sequence, const DotOptions& options, std::int32_t pixels, int bits,
+               bool palindromes_twice, const std::function<void()>& poll) {
+  const std::size_t count = std::size_t{1} << bits;
+  const std::uint64_t out = options.sampled ? ~0ull << (64 - options.sampled) : 0;
+  const auto part_of = [&](std::uint64_t key) { return bits ? key << options.sampled >> (64 - bits) : 0; };
+  Parts parts;
+  parts.first.resize(count + 1);
+  std::fill_n(parts.first.data(), count + 1, 0);
+  each_kmer(sequence, options, poll, [&](const Kmer& kmer) {
+    if (!(kmer.key & out)) parts.first[part_of(kmer.key) + 1] += 1 + (kmer.palindrome && palindromes_twice);
+  });
+  for (std::size_t p = 0; p < count; ++p) parts.first[p + 1] += parts.first[p];
+  parts.entries.resize(static_cast<std::size_t>(parts.first[count]));
+  Buffer<std::int64_t> next;
+  next.append(parts.first.data(), count);
+  const std::uint64_t length = static_cast<std::uint64_t>(std::max<std::int64_t>(sequence.length(), 1));
+  each_kmer(sequence, options, poll, [&](const Kmer& kmer) {
+    if (kmer.key & out) return;
+    const std::uint64_t middle = static_cast<std::uint64_t>(kmer.start + options.k / 2);
+    const std::uint64_t place = middle * static_cast<std::uint64_t>(pixels) / length | (kmer.reverse ? kStrand : 0);
+    std::int64_t& at = next[part_of(kmer.key)];
+    const std::uint64_t entry = (kmer.key << (options.sampled + bits) & ~kPlaceMask) | place;
+    parts.entries[at++] = entry;
+    if (kmer.palindrome && palindromes_twice) parts.entries[at++] = entry ^ kStrand;
+  });
+  return parts;
+}
+
+// Sorts a part, through a copy in buckets of the first bits.
+void sort_part(std::uint64_t* entries, std::int64_t count, Buffer<std::uint64_t>& copy) {
+  if (count < 256) {
+    std::sort(entries, entries + count);
+    return;
+  }
+  std::int64_t ends[1 << kBucketBits] = {};
+  const auto bucket_of = [](std::uint64_t entry) { return entry >> (64 - kBucketBits); };
+  for (std::int64_t i = 0; i < count; ++i) ++ends[bucket_of(entries[i])];
+  std::int64_t sum = 0;
+  for (std::int64_t& end : ends) end = std::exchange(sum, sum + end);
+  copy.clear();
+  copy.append(entries, static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) entries[ends[bucket_of(copy[i])]++] = copy[i];
+  std::int64_t begin = 0;
+  for (const std::int64_t end : ends) {
+    if (end - begin > 1) std::sort(entries + begin, entries + end);
+    begin = end;
+  }
+}
+
+// Equal k-mers that lie in one pixel on one strand.
+struct Cell {
+  std::uint64_t place;
+  std::uint64_t count;
+};
+
+// The cells of the entries from `at` on that have its key; `at` moves behind them.
+void take_cells(const std::uint64_t*& at, const std::uint64_t* end, Buffer<Cell>& cells) {
+  const std::uint64_t key = *at >> kPlaceBits;
+  cells.clear();
+  for (; at != end && *at >> kPlaceBits == key; ++at) {
+    const std::uint64_t place = *at & kPlaceMask;
+    if (!cells.empty() && cells.back().place == place)
+      ++cells.back().count;
+    else
+      cells.push({place, 1});
+  }
+}
+
+class Picture {
+ public:
+  Picture(const DotOptions& options, DotCounts& counts) : options_(options), counts_(counts) {
+    const std::size_t pixels = static_cast<std::size_t>(options.rows) * static_cast<std::size_t>(options.columns);
+    for (Buffer<std::uint32_t>* strand : {&counts.forward, &counts.reverse}) {
+      strand->resize(pixels);
+      std::fill_n(strand->data(), pixels, 0);
+    }
+  }
+
+  // Counts what two sorted parts have in common.
+  void merge(const std::uint64_t* q, const std::uint64_t* q_end, const std::uint64_t* t, const std::uint64_t* t_end) {
+    while (q != q_end && t != t_end) {
+      const std::uint64_t a = *q >> kPlaceBits, b = *t >> kPlaceBits;
+      if (a < b) {
+        ++q;
+      } else if (b < a) {
+        ++t;
+      } else {
+        take_cells(q, q_end, query_);
+        take_cells(t, t_end, target_);
+        ++counts_.shared;
+        const bool query_thinned = thinned(query_), target_thinned = thinned(target_);
+        counts_.thinned += query_thinned || target_thinned;
+        count_all();
+      }
+    }
+  }
+
+ private:
+  // Leaves `most` cells, evenly chosen; whether there were more.
+  bool thinned(Buffer<Cell>& cells) const {
+    const std::size_t most = static_cast<std::size_t>(options_.most);
+    if (cells.size() <= most) return false;
+    for (std::size_t i = 0; i < most; ++i) cells[i] = cells[i * cells.size() / most];
+    cells.resize(most);
+    return true;
+  }
+
+  void count_all() {
+    for (std::size_t i = 0; i < query_.size(); ++i) {
+      const Cell& q = query_[i];
+      const std::size_t row = static_cast<std::size_t>(q.place & (kStrand - 1)) * options_.columns;
+      for (std::size_t j = 0; j < target_.size(); ++j) {
+        const Cell& t = target_[j];
+        Buffer<std::uint32_t>& strand = (q.place ^ t.place) & kStrand ? counts_.reverse : counts_.forward;
+        std::uint32_t& pixel = strand[row + (t.place & (kStrand - 1))];
+        pixel = static_cast<std::uint32_t>(std::min<std::uint64_t>(pixel + q.count * t.count, UINT32_MAX));
+      }
+    }
+  }
+
+  const DotOptions& options_;
+  DotCounts& counts_;
+  Buffer<Cell> query_, target_;
+};
+
+}  // namespace
+
+template <class Letter>
+DotCounts dot_counts(const DotSequence<Letter>& query, const DotSequence<Letter>& target, const DotOptions& options,
+                     const std::function<void()>& poll) {
+  DotCounts counts;
+  Picture picture(options, counts);
+  const std::int64_t likely = std::max(query.length(), target.length()) >> options.sampled;
+  const int bits = std::clamp<int>(std::bit_width(static_cast<std::uint64_t>(likely / kPartEntries)), 0, kMostPartBits);
+  Parts of_query = parts_of(query, options, options.rows, bits, true, poll);
+  Parts of_target = parts_of(target, options, options.columns, bits, false, poll);
+  counts.query_kmers = static_cast<std::int64_t>(of_query.entries.size());
+  counts.target_kmers = static_cast<std::int64_t>(of_target.entries.size());
+  Buffer<std::uint64_t> copy;
+  for (std::size_t p = 0; p < std::size_t{1} << bits; ++p) {
+    if (p % 64 == 0) poll();
+    std::uint64_t *q = of_query.entries.data() + of_query.first[p], *t = of_target.entries.data() + of_target.first[p];
+    sort_part(q, of_query.size(p), copy);
+    sort_part(t, of_target.size(p), copy);
+    picture.merge(q, q + of_query.size(p), t, t + of_target.size(p));
+  }
+  return counts;
+}
+
+template DotCounts dot_counts(const DotSequence<std::uint8_t>&, const DotSequence<std::uint8_t>&, const DotOptions&,
+                              const std::function<void()>&);
+template DotCounts dot_counts(const DotSequence<std::uint32_t>&, const DotSequence<std::uint32_t>&, const DotOptions&,
+                              const std::function<void()>&);
+
+}  // namespace wfacli

@@ -1,0 +1,438 @@
+#include "format/format.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
+#include "format/splits.hpp"
+#include "format/written.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr int kUnknownQuality = 255;
+
+// Where a pair lies that is a part of a read and a window of a target; of other pairs, the whole of both.
+struct Place {
+  std::int64_t t_offset = 0, t_total = 0;
+  std::int32_t clip_begin = 0, clip_end = 0;  // letters of the read beside the pair's, on the strand that is aligned
+  std::int32_t flags = 0, mapq = kUnknownQuality;
+  const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
+  const Fate* fate = nullptr;
+  std::string_view tags;  // of the read's own
+};
+
+template <bool kMapped>
+WFACLI_INLINE Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
+  Place p;
+  const auto text = [&](std::int64_t at) { return at < 0 ? nullptr : batch.text + at; };
+  p.quality = text(batch.qual[i]);
+  if (!kMapped) {
+    p.t_total = batch.t_len[i];
+    if (batch.q_len[i] > 0) p.letters = batch.bases + batch.q_start[i];
+    return p;
+  }
+  const MappedView& m = batch.mapped;
+  p.t_offset = m.t_offset[i], p.t_total = m.t_total[i];
+  p.clip_begin = m.clip_begin[i], p.clip_end = m.clip_end[i];
+  p.flags = fate->flags, p.mapq = m.mapq[i];
+  if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
+  p.fate = fate;
+  p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
+  return p;
+}
+
+// A record on its way out: the pair's columns, and its alignment if it has one.
+struct Record {
+  const BatchView& batch;
+  std::int64_t i;
+  bool aligned, cut;
+  std::int32_t score, second;
+  const std::int32_t* span;  // q_beg q_end t_beg t_end
+  const Written& w;
+  const Place& place;
+
+  WFACLI_INLINE void query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
+  // Where no flag says which mate it is.
+  WFACLI_INLINE void told_name(Pen& out) const {
+    query_name(out);
+    if (place.flags & kPaired) out.add(std::string_view(place.flags & kFirstMate ? "/1" : "/2"));
+  }
+  WFACLI_INLINE void target_name(Pen& out) const { target_name(out, i); }
+  WFACLI_INLINE void target_name(Pen& out, std::int64_t row) const { name(out, batch.t_name[row], batch.t_name_len[row]); }
+  std::int32_t query_len() const { return batch.q_len[i]; }
+  std::int32_t target_len() const { return batch.t_len[i]; }
+  // Of the whole read, and its letters before and after what is aligned, on the strand that is.
+  std::int64_t read_len() const { return std::int64_t{place.clip_begin} + query_len() + place.clip_end; }
+  std::int64_t before() const { return std::int64_t{place.clip_begin} + span[0]; }
+  std::int64_t after() const { return read_len() - place.clip_begin - span[1]; }
+  bool reverse() const { return place.flags & kReverseStrand; }
+  // The aligned part of the read as it came.
+  std::int64_t read_beg() const { return reverse() ? after() : before(); }
+  std::int64_t read_end() const { return read_len() - (reverse() ? before() : after()); }
+  std::int64_t target_beg() const { return place.t_offset + span[2]; }
+  std::int64_t target_end() const { return place.t_offset + span[3]; }
+  // Whether letters of the sequences are in it: free ends may leave all of them out.
+  bool holds_letters() const { return aligned && w.operations > 0; }
+
+ private:
+  WFACLI_INLINE void name(Pen& out, std::int64_t start, std::int32_t len) const {
+    if (len == 0)
+      out.add('*');
+    else
+      out.add_short(batch.text + start, len);
+  }
+};
+
+WFACLI_INLINE void add_tags(Pen& out, const Record& r, const FormatOptions& o) {
+  out.add("\tNM:i:");
+  out.number(r.w.edits());
+  out.add("\tAS:i:");
+  out.score(r.score);
+  if (o.second) {
+    out.add("\tXS:i:");
+    out.score(r.second);
+  }
+  if (r.cut) out.add("\txh:i:1");
+  if (o.md && r.aligned) {
+    out.add("\tMD:Z:");
+    out = add_md(out, r.w);
+  }
+}
+
+WFACLI_INLINE void add_cs_tag(Pen& out, const Record& r, const FormatOptions& o) {
+  if (!o.cs || !r.aligned) return;
+  out.add("\tcs:Z:");
+  out = add_cs(out, r.w);
+}
+
+WFACLI_INLINE void add_clip(Pen& out, std::int64_t letters, char operation) {
+  if (letters == 0) return;
+  out.number(letters);
+  out.add(operation);
+}
+
+// Has N for what SAM's SEQ cannot hold (SAM specification, 1.4), a gap of an alignment or a stop, as BAM has.
+void mend(char* letters, std::int64_t count) {
+  const auto stays = [](char c) { return static_cast<std::uint8_t>((c | 32) - 'a') < 26 || c == '=' || c == '.'; };
+  bool all = true;
+  for (std::int64_t i = 0; i < count; ++i) all &= stays(letters[i]);
+  if (!all) std::replace_if(letters, letters + count, [&](char c) { return !stays(c); }, 'N');
+}
+
+// SEQ and QUAL, without so many letters at either end.
+template <bool kMapped>
+WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
+  if (!r.place.letters) {
+    out.add("*\t*");
+    return;
+  }
+  out.add(r.place.letters + from, to - from);
+  // Flags are of what is aligned.
+  if (kMapped || r.batch.flags[r.i] & kNonNucleotide) mend(out.place() - (to - from), to - from);
+  out.add('\t');
+  if (r.place.quality)
+    out.add(r.place.quality + from, to - from);
+  else
+    out.add('*');
+}
+
+// Where a row's primary record of another mate lies, counted from 1.
+std::int64_t position_of(const Record& r, const AlignmentView& a, std::int64_t row) {
+  return r.batch.mapped.t_offset[row] + a.span[4 * row + 2] + 1;
+}
+
+// RNAME and POS of what stands beside its mate.
+void add_beside(Pen& out, const Record& r, const AlignmentView& a) {
+  r.target_name(out, r.place.fate->beside);
+  out.add('\t');
+  out.field(position_of(r, a, r.place.fate->beside));
+}
+
+// RNEXT, PNEXT and TLEN.
+void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
+  const Fate& fate = *r.place.fate;
+  const std::int64_t own = fate.beside < 0 ? r.i : fate.beside;
+  if (r.batch.target_name(own) == r.batch.target_name(fate.next))
+    out.add('=');
+  else
+    r.target_name(out, fate.next);
+  out.add('\t');
+  out.number(position_of(r, a, fate.next));
+  out.add('\t');
+  out.number(fate.template_length);
+}
+
+template <bool kMapped>
+WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
+  // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
+  const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
+  const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
+  r.query_name(out);
+  out.add('\t');
+  out.field(placed ? r.place.flags : kUnmapped | r.place.flags);
+  if (placed) {
+    r.target_name(out);
+    out.add('\t');
+    out.field(r.target_beg() + 1);
+  } else if (kMapped && r.place.fate->beside >= 0) {
+    add_beside(out, r, a);
+  } else {
+    out.add("*\t0\t");
+  }
+  out.field(placed ? r.place.mapq : 0);
+  if (placed) {
+    add_clip(out, r.before(), hard ? 'H' : 'S');
+    out = add_cigar(out, r.w, o.cigar_m);
+    add_clip(out, r.after(), hard ? 'H' : 'S');
+  } else {
+    out.add('*');
+  }
+  if (kMapped && r.place.fate->next >= 0) {
+    out.add('\t');
+    add_mate(out, r, a);
+    out.add('\t');
+  } else {
+    out.add("\t*\t0\t0\t");
+  }
+  add_letters<kMapped>(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
+  if (placed) {
+    add_tags(out, r, o);
+    add_cs_tag(out, r, o);
+    if (kMapped && !r.place.fate->other_parts.empty()) {
+      out.add("\tSA:Z:");
+      out.add(r.place.fate->other_parts);
+    }
+  }
+  if (!o.read_group.empty()) {
+    out.add("\tRG:Z:");
+    out.add(o.read_group);
+  }
+  if (!r.place.tags.empty()) {
+    out.add('\t');
+    out.add(r.place.tags);
+  }
+  out.add('\n');
+}
+
+WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
+  out.add('\t');
+  out.field(begin);
+  out.number(end);
+}
+
+WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
+  r.told_name(out);
+  out.add('\t');
+  out.field(r.read_len());
+  if (!r.holds_letters() && (!r.aligned || r.read_len() || r.target_len())) {
+    out.add("0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
+    return;
+  }
+  out.field(r.read_beg());
+  out.field(r.read_end());
+  out.add(std::string_view(r.reverse() ? "-\t" : "+\t"));
+  r.target_name(out);
+  out.add('\t');
+  out.field(r.place.t_total);
+  out.field(r.target_beg());
+  out.field(r.target_end());
+  out.field(r.w.matches);
+  out.field(r.w.columns());
+  out.number(r.place.mapq);
+  add_tags(out, r, o);
+  const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
+  out.add("\tde:f:");
+  out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
+  out.add(std::string_view(r.place.flags & kSecondary ? "\ttp:A:S\tcg:Z:" : "\ttp:A:P\tcg:Z:"));
+  out = add_cigar(out, r.w, o.cigar_m);
+  add_cs_tag(out, r, o);
+  out.add('\n');
+}
+
+WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
+  r.told_name(out);
+  out.add('\t');
+  r.target_name(out);
+  out.add('\t');
+  if (!r.aligned || r.place.flags & kUnmapped) {
+    out.add(o.scores_only ? std::string_view("*") : std::string_view("*\t*\t*\t*\t*\t*\t*\t*"));
+    if (r.batch.is_mapped()) out.add("\t*\t*");
+    if (o.second) out.add("\t*");
+    out.add(std::string_view(o.heuristic ? "\t*\n" : "\n"));
+    return;
+  }
+  out.score(r.score);
+  if (!o.scores_only) {
+    out.add('\t');
+    out.number(r.w.edits());
+    out.add('\t');
+    if (r.w.columns())
+      out.fraction(r.w.matches, r.w.columns(), 6);
+    else
+      out.add("nan");
+    add_bounds(out, r.read_beg(), r.read_end());
+    add_bounds(out, r.target_beg(), r.target_end());
+    out.add('\t');
+    if (r.w.operations)
+      out = add_cigar(out, r.w, o.cigar_m);
+    else
+      out.add('*');
+  }
+  if (r.batch.is_mapped()) {
+    out.add(std::string_view(r.reverse() ? "\t-\t" : "\t+\t"));
+    out.number(r.place.mapq);
+  }
+  if (o.second) {
+    out.add('\t');
+    out.score(r.second);
+  }
+  if (o.heuristic) out.add(std::string_view(r.cut ? "\t1" : "\t0"));
+  out.add('\n');
+}
+
+void add_real(Pen& out, double value, std::chars_format form, int decimals) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value, form, decimals).ptr;
+  out.add(std::string_view(text, static_cast<std::size_t>(end - text)));
+}
+
+// How many alignments of unrelated sequences as long as a pair's score as much, and the score in bits.
+void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
+  constexpr double kLeastPower = -180;  // BLAST writes less as 0.0
+  const double bits = (o.nats * (r.score - r.score % o.score_step) - o.log_k) / std::numbers::ln2;
+  const double power = std::log10(static_cast<double>(r.query_len()) * r.target_len()) - bits * std::log10(2.0);
+  if (power < kLeastPower)
+    out.add("0.0");
+  else
+    add_real(out, std::pow(10.0, power), std::chars_format::scientific, 2);
+  out.add('\t');
+  add_real(out, bits, std::chars_format::fixed, 1);
+}
+
+// The twelve columns of BLAST's -outfmt 6, positions counted from 1. Where no statistics are known nan stands for the
+// e-value, and the score is that of the scheme, in no bits.
+WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o) {
+  if (!r.holds_letters()) return;
+  r.query_name(out);
+  out.add('\t');
+  r.target_name(out);
+  out.add('\t');
+  out.fraction(100 * r.w.matches, r.w.columns(), 3);
+  for (const std::int64_t count : {r.w.columns(), r.w.mismatches, r.w.gaps, std::int64_t{r.span[0]} + 1,
+                                   std::int64_t{r.span[1]}, std::int64_t{r.span[2]} + 1, std::int64_t{r.span[3]}}) {
+    out.add('\t');
+    out.number(count);
+  }
+  out.add('\t');
+  if (o.nats > 0) {
+    add_significance(out, r, o);
+  } else {
+    out.add("nan\t");
+    out.score(r.score);
+  }
+  out.add('\n');
+}
+
+WFACLI_INLINE void count(Tally& tally, const Record& r, std::uint8_t flags) {
+  tally.aligned += r.aligned && !(r.place.flags & kUnmapped);
+  tally.matches += r.w.matches;
+  tally.mismatches += r.w.mismatches;
+  tally.inserted += r.w.inserted;
+  tally.deleted += r.w.deleted;
+  tally.gaps += r.w.gaps;
+  tally.query_bases += r.query_len();
+  tally.target_bases += r.target_len();
+  tally.non_nucleotide += (flags & kNonNucleotide) != 0;
+  tally.cells += static_cast<double>(r.query_len()) * r.target_len();
+}
+
+// The most bytes that a record can take.
+WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
+  constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
+  constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and a letter
+  std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
+                       r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
+  // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
+  if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
+  if (const Fate* fate = r.place.fate) {
+    bytes += static_cast<std::int64_t>(fate->other_parts.size());
+    for (const std::int64_t row : {fate->next, fate->beside}) bytes += row < 0 ? 0 : r.batch.t_name_len[row];
+  }
+  if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
+  return static_cast<std::size_t>(bytes);
+}
+
+// Where the rows of the template that row i is of end.
+std::int64_t template_end(const BatchView& batch, std::int64_t i) {
+  std::int64_t end = i + 1;
+  while (end < batch.n && batch.mapped.first[end] == batch.mapped.first[i]) ++end;
+  return end;
+}
+
+std::size_t usual_bytes(const BatchView& batch, Format format) {
+  constexpr std::int64_t kUsual = 128;  // bytes of a record beside its letters
+  std::int64_t usual = batch.n * kUsual;
+  if (format == Format::Sam)
+    for (std::int64_t i = 0; i < batch.n; ++i) usual += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
+  return static_cast<std::size_t>(usual);
+}
+
+// `kMapped`: whether rows are parts of reads on a reference, or pairs and no more. What is the same for all rows is decided
+// once.
+template <Format kFormat, bool kMapped>
+void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, Formatted& out) {
+  Cigar scratch;
+  std::vector<Fate> fates;  // of the rows of a template, those that are left from `fate` on
+  std::size_t fate = 0;
+  constexpr bool kAllRows = kFormat == Format::Tsv;  // a table of mappings, aligned or not
+  for (std::int64_t i = 0; i < batch.n; ++i) {
+    if (kMapped && fate == fates.size()) {
+      fates = fates_of(batch, a, i, template_end(batch, i), options.ambiguous);
+      fate = 0;
+    }
+    const Fate* own = kMapped ? &fates[fate++] : nullptr;
+    const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
+    const bool split = splits_matches(options.ambiguous, batch.flags[i]);
+    const std::int32_t* span = a.span + 4 * i;
+    const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
+                                 split, scratch);
+    const Place place = place_of<kMapped>(batch, i, own);
+    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
+    count(out.tally, record, batch.flags[i]);
+    if (kMapped && !own->written && !kAllRows) continue;
+    Pen pen = out.text.room(most_bytes(record, options));
+    if constexpr (kFormat == Format::Sam)
+      add_sam<kMapped>(pen, record, a, options);
+    else if constexpr (kFormat == Format::Paf)
+      add_paf(pen, record, options);
+    else if constexpr (kFormat == Format::Tsv)
+      add_tsv(pen, record, options);
+    else
+      add_blast6(pen, record, options);
+    out.text.done(pen);
+  }
+}
+
+}  // namespace
+
+Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
+  Formatted out;
+  out.text.buffer().reserve(usual_bytes(batch, options.format));
+  const auto add = [&]<Format kFormat>() {
+    if (batch.is_mapped())
+      add_rows<kFormat, true>(batch, a, options, out);
+    else
+      add_rows<kFormat, false>(batch, a, options, out);
+  };
+  switch (options.format) {
+    case Format::Sam: add.template operator()<Format::Sam>(); break;
+    case Format::Paf: add.template operator()<Format::Paf>(); break;
+    case Format::Tsv: add.template operator()<Format::Tsv>(); break;
+    case Format::Blast6: add.template operator()<Format::Blast6>(); break;
+  }
+  return out;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,155 @@
+#include "format/splits.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "mapped/mates.hpp"
+#include "format/written.hpp"
+
+namespace wfacli {
+namespace {
+
+void add_run(std::string& out, std::int64_t letters, char operation) {
+  if (letters) out += std::to_string(letters) + operation;
+}
+
+// An element of SA for a row.
+std::string part_of(const BatchView& batch, const AlignmentView& a, std::int64_t i, std::int32_t flags, Ambiguous rule) {
+  const MappedView& m = batch.mapped;
+  const std::int32_t* span = a.span + 4 * i;
+  Cigar scratch;
+  const bool split = splits_matches(rule, batch.flags[i]);
+  const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
+                               split, scratch);
+  const std::int64_t query = span[1] - span[0], target = span[3] - span[2];
+  std::string out(batch.target_name(i));
+  out += ',' + std::to_string(m.t_offset[i] + span[2] + 1) + (flags & kReverseStrand ? ",-," : ",+,");
+  add_run(out, m.clip_begin[i] + span[0], 'S');
+  add_run(out, std::min(query, target), 'M');
+  add_run(out, std::max<std::int64_t>(query - target, 0), 'I');
+  add_run(out, std::max<std::int64_t>(target - query, 0), 'D');
+  add_run(out, m.clip_end[i] + batch.q_len[i] - span[1], 'S');
+  return out + ',' + std::to_string(m.mapq[i]) + ',' + std::to_string(w.edits()) + ';';
+}
+
+// Makes the best of what is left primary where the primary row is not placed.
+void promote(std::vector<Fate>& fates) {
+  constexpr std::int32_t kLesser = kSecondary | kSupplementary;
+  const auto primary = [](const Fate& f) { return !(f.flags & kLesser); };
+  const auto lost = std::find_if(fates.begin(), fates.end(), [&](const Fate& f) { return !f.written && primary(f); });
+  if (lost == fates.end()) return;
+  auto next = std::find_if(fates.begin(), fates.end(), [](const Fate& f) { return f.written && !(f.flags & kSecondary); });
+  if (next == fates.end()) next = std::find_if(fates.begin(), fates.end(), [](const Fate& f) { return f.written; });
+  next->flags &= ~kLesser;
+}
+
+// The records of one mate.
+struct Mate {
+  std::vector<Fate>* fates;
+  std::int64_t first;  // row
+
+  // The row of the primary record on a target; -1 where there is none.
+  std::int64_t primary() const {
+    for (std::size_t k = 0; k < fates->size(); ++k)
+      if (const Fate& f = (*fates)[k]; f.written && !(f.flags & (kUnmapped | kSecondary | kSupplementary)))
+        return first + static_cast<std::int64_t>(k);
+    return -1;
+  }
+  // Whether its own record, mapped or not, has the other strand's letters.
+  bool reverse() const {
+    return std::any_of(fates->begin(), fates->end(), [](const Fate& f) {
+      return f.written && !(f.flags & (kSecondary | kSupplementary)) && f.flags & kReverseStrand;
+    });
+  }
+};
+
+// Of a read whose mate has no rows, so that nobody knows where that lies now.
+void forget_mate(std::vector<Fate>& fates) {
+  for (Fate& f : fates)
+    if (f.flags & kUnmapped) f.flags &= ~kProper;
+}
+
+// What records of a mate say of the other one, whose primary record is of row `theirs` (-1 where it is unmapped); own: its
+// own. `length`: of the template, as this mate has it.
+void tell(const Mate& mate, std::int64_t own, std::int64_t theirs, bool reverse, bool together, std::int64_t length) {
+  for (Fate& f : *mate.fates) {
+    f.flags &= ~(kMateUnmapped | kMateReverse | (together ? 0 : kProper));
+    if (theirs < 0) f.flags |= kMateUnmapped;
+    if (reverse) f.flags |= kMateReverse;
+    f.next = theirs < 0 ? own : theirs;
+    if (f.flags & kUnmapped) f.beside = theirs;
+    f.template_length = length;
+  }
+}
+
+void link(const BatchView& batch, const AlignmentView& a, const Mate& one, const Mate& other) {
+  const std::int64_t p = one.primary(), q = other.primary();
+  const bool together = p >= 0 && q >= 0 && batch.target_name(p) == batch.target_name(q);
+  std::int64_t length = 0;
+  if (together) {
+    const auto begin = [&](std::int64_t row) { return batch.mapped.t_offset[row] + a.span[4 * row + 2]; };
+    const auto end = [&](std::int64_t row) { return batch.mapped.t_offset[row] + a.span[4 * row + 3]; };
+    length = std::max(end(p), end(q)) - std::min(begin(p), begin(q));
+    if (begin(q) < begin(p)) length = -length;
+  }
+  const bool reverse = one.reverse();
+  tell(one, p, q, other.reverse(), together, length);
+  tell(other, q, p, reverse, together, -length);
+}
+
+}  // namespace
+
+bool is_placed(const AlignmentView& a, std::int64_t row) {
+  const std::int32_t* span = a.span + 4 * row;
+  return static_cast<Status>(a.status[row]) == Status::Ok && span[1] > span[0] && span[3] > span[2];
+}
+
+// Fates of one read's rows.
+static std::vector<Fate> read_fates(const BatchView& batch, const AlignmentView& a, std::int64_t first, std::int64_t end,
+                                    Ambiguous rule) {
+  const auto count = static_cast<std::size_t>(end - first);
+  std::vector<Fate> fates(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    fates[k].flags = batch.mapped.sam_flags[first + static_cast<std::int64_t>(k)];
+    fates[k].written = is_placed(a, first + static_cast<std::int64_t>(k));
+  }
+  if (std::none_of(fates.begin(), fates.end(), [](const Fate& f) { return f.written; })) {
+    // The one that has the read's letters.
+    std::size_t k = 0;
+    while (k + 1 < count && batch.mapped.letters[first + static_cast<std::int64_t>(k)] < 0) ++k;
+    fates[k].written = true;
+    fates[k].flags = kUnmapped | (fates[k].flags & ~(kSecondary | kSupplementary));
+    return fates;
+  }
+  promote(fates);
+  std::vector<std::size_t> parts;
+  for (std::size_t k = 0; k < count; ++k)
+    if (fates[k].written && !(fates[k].flags & kSecondary)) parts.push_back(k);
+  if (parts.size() < 2) return fates;
+  std::stable_partition(parts.begin(), parts.end(), [&](std::size_t k) { return !(fates[k].flags & kSupplementary); });
+  std::vector<std::string> texts;
+  for (const std::size_t k : parts) texts.push_back(part_of(batch, a, first + static_cast<std::int64_t>(k), fates[k].flags, rule));
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (std::size_t other = 0; other < parts.size(); ++other)
+      if (other != p) fates[parts[p]].other_parts += texts[other];
+  return fates;
+}
+
+std::vector<Fate> fates_of(const BatchView& batch, const AlignmentView& a, std::int64_t first, std::int64_t end,
+                           Ambiguous rule) {
+  const auto mate = [&](std::int64_t row) { return mate_of_flags(batch.mapped.sam_flags[row]); };
+  std::int64_t middle = first + 1;
+  while (middle < end && mate(middle) == mate(first)) ++middle;
+  std::vector<Fate> fates = read_fates(batch, a, first, middle, rule);
+  if (mate(first) == 0) return fates;
+  if (middle == end) {
+    forget_mate(fates);
+    return fates;
+  }
+  std::vector<Fate> others = read_fates(batch, a, middle, end, rule);
+  link(batch, a, {&fates, first}, {&others, middle});
+  fates.insert(fates.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  return fates;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,158 @@
+#include "format/written.hpp"
+
+#include <algorithm>
+
+namespace wfacli {
+namespace {
+
+constexpr char kOpLetters[] = "MIDNSHP=X";
+
+char upper(std::uint8_t c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); }
+char lower(std::uint8_t c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
+
+using Runs = std::uint32_t __attribute__((vector_size(16)));
+
+// Sums over runs, by operation, of four at a time: sequences have fewer than 2^31 letters, so a lane holds any sum.
+struct RunSums {
+  static constexpr int kLanes = sizeof(Runs) / sizeof(std::uint32_t);
+  Runs matches{}, mismatches{}, inserted{}, deleted{}, gaps{};
+
+  // Adds the runs of those lanes in which `counted` has all bits.
+  void add(const std::uint32_t* run, Runs counted) {
+    Runs runs;
+    std::memcpy(&runs, run, sizeof runs);
+    const Runs ops = runs & 15, len = (runs >> 4) & counted;
+    const auto are = [&](Op op) { return static_cast<Runs>(ops == static_cast<std::uint32_t>(op)); };
+    matches += len & are(kEqual);
+    mismatches += len & are(kDifferent);
+    inserted += len & are(kInsertion);
+    deleted += len & are(kDeletion);
+    gaps -= (are(kInsertion) | are(kDeletion)) & counted;
+  }
+  static std::int64_t sum(Runs lanes) {
+    constexpr Runs kHalves = {2, 3, 0, 1}, kNeighbours = {1, 0, 3, 2};
+    lanes += __builtin_shuffle(lanes, kHalves);
+    lanes += __builtin_shuffle(lanes, kNeighbours);
+    return lanes[0];
+  }
+};
+
+}  // namespace
+
+// Where wildcards took part: runs of '=' as SAM means them.
+void split_runs(Written& w, Cigar& out) {
+  const std::uint8_t *q = w.pair.query, *t = w.pair.target;
+  out.runs().clear();
+  out.begin();
+  for (std::int64_t i = 0; i < w.operations; ++i) {
+    const std::int32_t len = static_cast<std::int32_t>(w.cigar[i] >> 4);
+    const Op op = static_cast<Op>(w.cigar[i] & 15);
+    if (op == kEqual || op == kDifferent) {
+      for (std::int32_t j = 0; j < len; ++j) out.add(equal_by_sam(q[j], t[j]) ? kEqual : kDifferent, 1);
+    } else {
+      out.add(op, len);
+    }
+    if (op != kDeletion) q += len;
+    if (op != kInsertion) t += len;
+  }
+  w.cigar = out.runs().data();
+  w.operations = static_cast<std::int64_t>(out.runs().size());
+}
+
+// Nothing is decided run by run, since which operation comes next nobody can foretell.
+void count_runs(Written& w) {
+  constexpr Runs kAll = {~0u, ~0u, ~0u, ~0u}, kPlace = {0, 1, 2, 3};
+  RunSums sums;
+  std::int64_t i = 0;
+  for (; i + RunSums::kLanes <= w.operations; i += RunSums::kLanes) sums.add(w.cigar + i, kAll);
+  const auto rest = static_cast<std::uint32_t>(w.operations - i);
+  if (w.operations >= RunSums::kLanes) {
+    sums.add(w.cigar + w.operations - RunSums::kLanes, kPlace >= RunSums::kLanes - rest);
+  } else {
+    std::uint32_t few[RunSums::kLanes] = {};
+    for (; i < w.operations; ++i) few[i] = w.cigar[i];
+    sums.add(few, kAll);
+  }
+  w.matches = RunSums::sum(sums.matches);
+  w.mismatches = RunSums::sum(sums.mismatches);
+  w.inserted = RunSums::sum(sums.inserted);
+  w.deleted = RunSums::sum(sums.deleted);
+  w.gaps = RunSums::sum(sums.gaps);
+}
+
+namespace {
+
+template <bool kJoined>
+Pen add_runs(Pen out, const Written& w) {
+  // What is written might be the counts themselves, for all that the compiler knows.
+  const std::uint32_t *run = w.cigar, *const end = run + w.operations;
+  while (run < end) {
+    std::uint32_t len = *run >> 4, op = *run & 15;
+    ++run;
+    if (kJoined && (op == kEqual || op == kDifferent)) {
+      op = kMatch;
+      while (run < end && (*run & 15) >= kEqual && len + (*run >> 4) < 1u << 28) len += *run++ >> 4;
+    }
+    out.number(len);
+    out.add(kOpLetters[op]);
+  }
+  return out;
+}
+
+}  // namespace
+
+Pen add_cigar(Pen out, const Written& w, bool cigar_m) { return cigar_m ? add_runs<true>(out, w) : add_runs<false>(out, w); }
+
+// SAM optional fields, MD: runs of matches as numbers, the target's letter at a mismatch, '^' and the
+// target's letters at a deletion.
+Pen add_md(Pen out, const Written& w) {
+  const std::uint8_t* t = w.pair.target;
+  std::int64_t run = 0;
+  for (std::int64_t i = 0; i < w.operations; ++i) {
+    const std::int64_t len = w.cigar[i] >> 4;
+    const std::uint32_t op = w.cigar[i] & 15;
+    if (op == kEqual) {
+      run += len;
+    } else if (op == kDifferent) {
+      for (std::int64_t j = 0; j < len; ++j, run = 0) {
+        out.number(run);
+        out.add(upper(t[j]));
+      }
+    } else if (op == kDeletion) {
+      out.number(run);
+      run = 0;
+      out.add('^');
+      for (std::int64_t j = 0; j < len; ++j) out.add(upper(t[j]));
+    }
+    if (op != kInsertion) t += len;
+  }
+  out.number(run);
+  return out;
+}
+
+// minimap2's difference string, short form.
+Pen add_cs(Pen out, const Written& w) {
+  const std::uint8_t *q = w.pair.query, *t = w.pair.target;
+  for (std::int64_t i = 0; i < w.operations; ++i) {
+    const std::int64_t len = w.cigar[i] >> 4;
+    const std::uint32_t op = w.cigar[i] & 15;
+    if (op == kEqual) {
+      out.add(':');
+      out.number(len);
+    } else if (op == kDifferent) {
+      for (std::int64_t j = 0; j < len; ++j) {
+        const char change[] = {'*', lower(t[j]), lower(q[j])};
+        out.add(std::string_view(change, 3));
+      }
+    } else {
+      out.add(op == kInsertion ? '+' : '-');
+      const std::uint8_t* letters = op == kInsertion ? q : t;
+      for (std::int64_t j = 0; j < len; ++j) out.add(lower(letters[j]));
+    }
+    if (op != kDeletion) q += len;
+    if (op != kInsertion) t += len;
+  }
+  return out;
+}
+
+}  // namespace wfacli

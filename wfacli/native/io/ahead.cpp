@@ -1,0 +1,206 @@
+#include "io/ahead.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/waiting.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr int kBlocksAhead = 2;   // of a file, for each helper
+constexpr int kBlocksAtLeast = 2;
+constexpr int kPatience = 2;  // blocks; a thread that parses one need not be woken for the next
+
+// Where the next line begins, or npos.
+std::size_t next_line(std::string_view text, std::size_t from) {
+  const std::size_t end = text.find('\n', from);
+  return end == text.npos ? end : end + 1;
+}
+
+// Whether four lines look like a FASTQ record, and what follows them like another.
+bool looks_like_fastq(std::string_view text, std::size_t header) {
+  std::size_t line[5] = {header};
+  for (int i = 1; i < 5; ++i) {
+    line[i] = next_line(text, line[i - 1]);
+    if (line[i] == text.npos) return false;
+  }
+  const bool same = line[2] - line[1] == line[4] - line[3];
+  return same && text[line[2]] == '+' && (line[4] == text.size() || text[line[4]] == '@');
+}
+
+// Where a record seems to begin behind a line's end; npos where none does. In FASTA it does; in FASTQ a quality may
+// look like a header.
+std::size_t first_record(std::string_view text, char mark) {
+  const char begin[] = {'\n', mark, 0};
+  for (std::size_t at = 0; (at = text.find(begin, at)) != text.npos; ++at)
+    if (mark == '>' || looks_like_fastq(text, at + 1)) return at + 1;
+  return text.npos;
+}
+
+}  // namespace
+
+std::size_t read_at(int descriptor, std::int64_t position, std::uint8_t* room, std::size_t size) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(descriptor, room + done, size - done, position + static_cast<std::int64_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw InputFault(std::strerror(errno), 0, {});
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+void ParsedBlock::parse() {
+  const std::string_view text = reader.lines().held();
+  first = first_record(text, mark);
+  parsed = first != text.npos;
+  if (!parsed) return;
+  reader.continue_at(first, mark);
+  try {
+    while (reader.next(builder) == Got::Item) continue;
+  } catch (const InputFault& found) {
+    fault = std::make_unique<InputFault>(found);
+  }
+  builder.drop_record();
+  rest = reader.rest_at();
+  lines = reader.lines_before_rest();
+  builder.take(columns);
+}
+
+void ParsedBlock::fill(int descriptor) {
+  parsed = false;
+  fault.reset();
+  error = nullptr;
+  try {
+    Lines& block = reader.lines();
+    block.clear();
+    block.commit(read_at(descriptor, position, block.prepare(size), size));
+    parse();
+  } catch (...) {
+    error = std::current_exception();
+  }
+}
+
+bool Helpers::Task::begin() {
+  int waiting = kWaiting;
+  return state_.compare_exchange_strong(waiting, kBegun, std::memory_order_acq_rel);
+}
+
+void Helpers::Task::wait() const {
+  wait_until(state_, [](int state) { return state == kDone; });
+}
+
+void Helpers::Task::finish() {
+  if (!begin()) return wait();
+  work();
+  state_.store(kDone, std::memory_order_release);
+}
+
+void Helpers::Task::drop() {
+  if (!begin()) return wait();
+  state_.store(kDone, std::memory_order_release);
+}
+
+Helpers::Helpers(int threads) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+Helpers::~Helpers() {
+  {
+    const std::lock_guard<std::mutex> held(lock_);
+    stop_ = true;
+  }
+  more_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Helpers::add(std::shared_ptr<Task> task, int patience) {
+  bool wake;
+  {
+    const std::lock_guard<std::mutex> held(lock_);
+    tasks_.push_back(std::move(task));
+    wake = asleep_ > 0 && static_cast<int>(tasks_.size()) > patience * (threads() - asleep_);
+  }
+  if (wake) more_.notify_one();
+}
+
+void Helpers::run() {
+  for (;;) {
+    std::shared_ptr<Task> task;
+    {
+      std::unique_lock<std::mutex> held(lock_);
+      if (tasks_.empty() && !stop_) {
+        ++asleep_;
+        more_.wait(held, [&] { return stop_ || !tasks_.empty(); });
+        --asleep_;
+      }
+      if (stop_) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    if (!task->begin()) continue;
+    task->work();
+    task->state_.store(Task::kDone, std::memory_order_release);
+    task->state_.notify_all();
+  }
+}
+
+struct ReadAhead::Slot : Helpers::Task {
+  ParsedBlock block;
+  int descriptor;
+
+  Slot(RecordParts::Keep keep, int from) : block(keep), descriptor(from) {}
+  void work() override { block.fill(descriptor); }
+};
+
+ReadAhead::ReadAhead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block, char mark,
+                     RecordParts::Keep keep)
+    : helpers_(std::move(helpers)),
+      descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
+      position_(position),
+      block_(block),
+      mark_(mark) {
+  if (descriptor_ < 0) throw InputFault(std::strerror(errno), 0, {});
+  const int ahead = kBlocksAhead * helpers_->threads() + kBlocksAtLeast;
+  for (int i = 0; i < ahead; ++i) {
+    slots_.push_back(std::make_shared<Slot>(keep, descriptor_));
+    begin(slots_.back());
+  }
+}
+
+ReadAhead::~ReadAhead() {
+  for (const auto& slot : slots_) slot->drop();
+  ::close(descriptor_);
+}
+
+void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {
+  slot->block.position = position_;
+  slot->block.size = block_;
+  slot->block.mark = mark_;
+  position_ += static_cast<std::int64_t>(block_);
+  slot->prepare();
+  helpers_->add(slot, kPatience);
+}
+
+ParsedBlock* ReadAhead::next() {
+  if (used_ && !ended_) {
+    std::shared_ptr<Slot> free = std::move(slots_.front());
+    slots_.pop_front();
+    begin(free);
+    slots_.push_back(std::move(free));
+  }
+  if (ended_) return nullptr;
+  used_ = true;
+  Slot& slot = *slots_.front();
+  slot.finish();
+  if (slot.block.error) std::rethrow_exception(slot.block.error);
+  ended_ = slot.block.reader.lines().held().size() < block_;
+  return &slot.block;
+}
+
+}  // namespace wfacli

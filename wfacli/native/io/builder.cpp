@@ -1,0 +1,286 @@
+#include "io/builder.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/bytes.hpp"
+#include "base/letters.hpp"
+
+namespace wfacli {
+namespace {
+
+// Whether there is nothing but A C G T in either case.
+bool only_acgt(const std::uint8_t* p, std::size_t n) {
+  if (n < 16) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (kLetters.letter_class[p[i]]) return false;
+    return true;
+  }
+  // The last four bits of a c g t, 1 3 7 4, tell them apart.
+  constexpr Bytes16 kByBits = {0, 'a', 0, 'c', 't', 0, 0, 'g', 0, 0, 0, 0, 0, 0, 0, 0};
+  return none_of_bytes(p, n, [&](Bytes16 c) {
+    c |= 0x20;
+    return __builtin_shuffle(kByBits, c & 15) != c;
+  });
+}
+
+std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
+  const std::int64_t at = static_cast<std::int64_t>(text.size());
+  text.append(reinterpret_cast<const std::uint8_t*>(value.data()), value.size());
+  return at;
+}
+
+}  // namespace
+
+std::uint8_t classes_of(std::string_view letters) {
+  const auto* p = reinterpret_cast<const std::uint8_t*>(letters.data());
+  if (only_acgt(p, letters.size())) return 0;
+  std::uint8_t classes = 0;
+  for (std::size_t i = 0; i < letters.size(); ++i) classes |= kLetters.letter_class[p[i]];
+  return classes;
+}
+
+void LetterBuffer::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+  own_ = Buffer<std::uint8_t>();
+  lent_ = memory;
+  room_ = bytes;
+  used_ = 0;
+  lender_ = std::move(lender);
+}
+
+void LetterBuffer::leave() {
+  own_.reserve(room_ + room_ / 4);
+  own_.append(lent_, used_);
+  lender_.reset();
+}
+
+void RecordParts::begin_record() {
+  if (open_) return;
+  open_ = true;
+  start_ = static_cast<std::int64_t>(bases_.size());
+  len_ = 0;
+  quality_ = -1;
+  classes_ = 0;
+}
+
+void RecordParts::name(std::string_view name, std::size_t header) {
+  begin_record();
+  header_len_ = keep_.comments && header > name.size() ? header : name.size();
+  name_ = add_text(text_, {name.data(), header_len_});
+  name_len_ = name.size();
+}
+
+bool RecordParts::letters(std::string_view letters, std::uint8_t& bad) {
+  if (keep_.letters) {
+    const std::uint8_t classes = classes_of(letters);
+    if (classes & kIllegal) {
+      for (const char c : letters) {
+        bad = static_cast<std::uint8_t>(c);
+        if (kLetters.letter_class[bad] & kIllegal) return false;
+      }
+    }
+    classes_ |= classes;
+    bases_.append(reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size());
+  }
+  len_ += static_cast<std::int64_t>(letters.size());
+  return true;
+}
+
+void RecordParts::copy_letters(const char* letters, std::int64_t count) {
+  std::uint8_t* room = bases_.extend(static_cast<std::size_t>(count));
+  if (letters && count) std::memcpy(room, letters, static_cast<std::size_t>(count));
+  len_ += count;
+}
+
+void RecordParts::quality(std::string_view quality) {
+  if (keep_.quality) quality_ = add_text(text_, quality);
+}
+
+void RecordParts::more_quality(std::string_view quality) {
+  if (keep_.quality) add_text(text_, quality);
+}
+
+std::int64_t RecordParts::extra(std::string_view text) { return add_text(text_, text); }
+
+void RecordParts::end_letters() {
+  const std::size_t gap = aligned(bases_.size()) - bases_.size();
+  if (gap) std::memset(bases_.extend(gap), 0, gap);
+  open_ = false;
+}
+
+void RecordParts::drop_open() {
+  if (!open_) return;
+  open_ = false;
+  bases_.shrink(static_cast<std::size_t>(start_));
+  text_.resize(static_cast<std::size_t>(name_));
+}
+
+bool RecordBuilder::add(const char* lines, std::string_view name, std::size_t header, std::string_view letters,
+                        const char* quality) {
+  const std::uint8_t classes = keep_.letters ? classes_of(letters) : 0;
+  if (classes & kIllegal) return false;
+  const auto at = [&](const char* part) { return static_cast<std::int64_t>(part - lines); };
+  const auto len = static_cast<std::int32_t>(letters.size());
+  c_.lines = reinterpret_cast<const std::uint8_t*>(lines);
+  c_.places.push({at(name.data()), at(letters.data()), quality && keep_.quality ? at(quality) : RecordPlace::kNone,
+                  static_cast<std::int32_t>(name.size()), len, static_cast<std::int32_t>(header), classes});
+  letters_ += len;
+  return true;
+}
+
+void RecordBuilder::end_record() {
+  c_.places.push({~name_, ~start_, quality_ < 0 ? RecordPlace::kNone : ~quality_, static_cast<std::int32_t>(name_len_),
+                  static_cast<std::int32_t>(len_), static_cast<std::int32_t>(header_len_), classes_});
+  letters_ += len_;
+  open_ = false;
+}
+
+void RecordBuilder::take(RecordColumns& columns) {
+  Buffer<std::uint8_t> letters = std::move(bases_.own()), text = std::move(text_);
+  std::swap(columns, c_);
+  c_.places.clear();
+  bases_.own() = std::move(c_.letters);
+  text_ = std::move(c_.text);
+  bases_.own().clear();
+  text_.clear();
+  letters_ = 0;
+  if (open_) {
+    const auto ends = static_cast<std::size_t>(start_), names = static_cast<std::size_t>(name_);
+    bases_.append(letters.data() + ends, letters.size() - ends);
+    text_.append(text.data() + names, text.size() - names);
+    if (quality_ >= 0) quality_ -= name_;
+    start_ = name_ = 0;
+  }
+  columns.letters = std::move(letters);
+  columns.text = std::move(text);
+}
+
+void BatchBuilder::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+  if (open_ || !c_.q_len.empty()) throw std::logic_error("memory is lent to a batch before it begins");
+  bases_.lend(memory, bytes, std::move(lender));
+}
+
+void BatchBuilder::reserve(std::int64_t pairs, std::int64_t letters) {
+  const auto n = static_cast<std::size_t>(pairs);
+  bases_.reserve(static_cast<std::size_t>(letters) + 2 * n * kAlign + kOverread);
+  for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->reserve(n);
+  for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->reserve(n);
+}
+
+void BatchBuilder::end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len) {
+  end_letters();
+  start.push(start_);
+  len.push(static_cast<std::int32_t>(len_));
+  weight_ += len_;
+  pair_classes_ |= classes_;
+}
+
+void BatchBuilder::end_query() {
+  end_sequence(c_.q_start, c_.q_len);
+  c_.q_name.push(name_);
+  c_.q_name_len.push(static_cast<std::int32_t>(name_len_));
+  c_.qual.push(quality_);
+}
+
+void BatchBuilder::end_target() {
+  end_sequence(c_.t_start, c_.t_len);
+  c_.t_name.push(name_);
+  c_.t_name_len.push(static_cast<std::int32_t>(name_len_));
+  c_.flags.push(pair_classes_);
+  pair_classes_ = 0;
+}
+
+void BatchBuilder::copy_records(const RecordColumns& from, std::size_t first, std::size_t count, const Columns& to) {
+  const RecordPlace* records = from.places.data() + first;
+  std::size_t letters = 0, text = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto len = static_cast<std::size_t>(records[i].len);
+    letters += aligned(len);
+    text += static_cast<std::size_t>(records[i].name_len);
+    if (to.quality && records[i].quality != RecordPlace::kNone) text += len;
+  }
+  std::int64_t *start = to.start.extend(count), *name = to.name.extend(count);
+  std::int32_t *len = to.len.extend(count), *name_len = to.name_len.extend(count);
+  std::int64_t* quality = to.quality ? to.quality->extend(count) : nullptr;
+  if (!keep_.letters) letters = 0;
+  auto at = static_cast<std::int64_t>(bases_.size()), text_at = static_cast<std::int64_t>(text_.size());
+  std::uint8_t *out = bases_.extend(letters), *text_out = text_.extend(text);
+  const auto add = [](std::uint8_t*& to_bytes, const std::uint8_t* bytes, std::int32_t n) {
+    std::memcpy(to_bytes, bytes, static_cast<std::size_t>(n));
+    to_bytes += n;
+    return n;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const RecordPlace& r = records[i];
+    start[i] = at, len[i] = r.len, name[i] = text_at, name_len[i] = r.name_len;
+    if (keep_.letters && r.len) {
+      const std::size_t room = aligned(static_cast<std::size_t>(r.len));
+      std::memset(out + room - kAlign, 0, kAlign);
+      std::memcpy(out, from.letters_at(r.letters), static_cast<std::size_t>(r.len));
+      out += room, at += static_cast<std::int64_t>(room);
+    }
+    if (r.name_len) text_at += add(text_out, from.text_at(r.name), r.name_len);
+    if (!quality) continue;
+    quality[i] = r.quality == RecordPlace::kNone ? -1 : text_at;
+    if (quality[i] >= 0 && r.len) text_at += add(text_out, from.text_at(r.quality), r.len);
+  }
+}
+
+std::size_t BatchBuilder::add_pairs(const RecordColumns& queries, std::size_t q, const RecordColumns& targets,
+                                    std::size_t t, std::size_t most, std::int64_t weight) {
+  const RecordPlace *query = queries.places.data() + q, *target = targets.places.data() + t;
+  std::size_t count = 0;
+  std::int64_t held = this->weight();
+  for (; count < most && held < weight; ++count) held += kPairWeight + query[count].len + target[count].len;
+  copy_records(queries, q, count, {c_.q_start, c_.q_name, c_.q_len, c_.q_name_len, &c_.qual});
+  copy_records(targets, t, count, {c_.t_start, c_.t_name, c_.t_len, c_.t_name_len, nullptr});
+  std::uint8_t* flags = c_.flags.extend(count);
+  for (std::size_t i = 0; i < count; ++i) flags[i] = query[i].flags | target[i].flags;
+  weight_ = held - kPairWeight * pairs();
+  return count;
+}
+
+std::size_t BatchBuilder::add_targets(const RecordColumns& targets, std::size_t t, std::size_t most, std::int64_t weight) {
+  const RecordPlace* target = targets.places.data() + t;
+  std::size_t count = 0;
+  std::int64_t held = this->weight();
+  for (; count < most && held < weight; ++count) held += kPairWeight + target[count].len;
+  for (auto* column : {&c_.q_start, &c_.q_name}) std::fill_n(column->extend(count), count, 0);
+  for (auto* column : {&c_.q_len, &c_.q_name_len}) std::fill_n(column->extend(count), count, 0);
+  std::fill_n(c_.qual.extend(count), count, -1);
+  copy_records(targets, t, count, {c_.t_start, c_.t_name, c_.t_len, c_.t_name_len, nullptr});
+  std::uint8_t* flags = c_.flags.extend(count);
+  for (std::size_t i = 0; i < count; ++i) flags[i] = target[i].flags;
+  weight_ = held - kPairWeight * pairs();
+  return count;
+}
+
+BatchBuilder::Filled BatchBuilder::pair(std::size_t row) {
+  return {bases_.data() + c_.q_start[row], bases_.data() + c_.t_start[row], c_.flags.data() + row,
+          static_cast<std::size_t>(c_.q_len[row]), static_cast<std::size_t>(c_.t_len[row])};
+}
+
+BatchColumns BatchBuilder::take() {
+  std::memset(bases_.extend(kOverread), 0, kOverread);
+  BatchColumns taken = std::move(c_);
+  taken.bases = std::move(bases_);
+  taken.text = std::move(text_);
+  const std::size_t n = taken.t_len.size();
+  if (taken.q_len.size() < n) throw std::logic_error("a target without its query in a batch");
+  taken.q_start.resize(n);
+  taken.q_len.resize(n);
+  taken.q_name.resize(n);
+  taken.q_name_len.resize(n);
+  taken.qual.resize(n);
+  c_ = BatchColumns();
+  bases_ = LetterBuffer();
+  text_ = Buffer<std::uint8_t>();
+  // The next batch will be much like this one; a little more room than that saves growing to half as much again.
+  if (!taken.bases.lender()) bases_.reserve(taken.bases.size() + taken.bases.size() / 16);
+  text_.reserve(taken.text.size() + taken.text.size() / 16);
+  weight_ = 0;
+  open_ = false;
+  return taken;
+}
+
+}  // namespace wfacli

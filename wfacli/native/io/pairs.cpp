@@ -1,0 +1,188 @@
+#include "io/pairs.hpp"
+
+#include <algorithm>
+
+namespace wfacli {
+namespace {
+
+// Splits a line at tabs into at most `most` columns; returns how many there are.
+int split(std::string_view line, std::string_view* columns, int most) {
+  int count = 0;
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    if (count < most) columns[count] = line.substr(0, tab);
+    ++count;
+    if (tab == line.npos) return count;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+bool equals_folded(std::string_view a, std::string_view lower) {
+  return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
+                    [](char x, char y) { return (x | 0x20) == y; });
+}
+
+bool is_column_titles(const std::string_view* columns, int count) {
+  return equals_folded(columns[count - 2], "query") && equals_folded(columns[count - 1], "target");
+}
+
+}  // namespace
+
+PairReader::PairReader(Layout layout, RecordParts::Keep keep)
+    : StreamReader(keep.letters), layout_(layout), first_({keep.letters, keep.quality && layout == Layout::TwoFiles}),
+      second_({keep.letters, false}) {}
+
+Lines& PairReader::lines(int stream) {
+  if (!records(stream)) return lines_;
+  return stream == 0 ? first_.lines() : second_.lines();
+}
+
+const RecordStream* PairReader::records(int stream) const {
+  if (layout_ != Layout::TwoFiles && layout_ != Layout::Targets) return nullptr;
+  return stream == 0 ? &first_ : &second_;
+}
+
+Next PairReader::fill_from_lines(std::int64_t weight) {
+  if (layout_ == Layout::TwoFiles) return add_pairs(weight);
+  if (layout_ == Layout::Targets) return add_targets(weight);
+  // A query that waits for its target belongs to this batch, however much it weighs.
+  while (have_query_ || builder_.weight() < weight)
+    if (const Next next = step(); next != Next::Full) return next;
+  return Next::Full;
+}
+
+// Reads one pair; Full when it is there.
+Next PairReader::step() { return layout_ == Layout::Seq ? step_seq() : step_tsv(); }
+
+Next PairReader::add_pairs(std::int64_t weight) {
+  if (rest_ >= 0) return count_rest();
+  while (builder_.weight() < weight) {
+    const Got query = first_.more();
+    if (query == Got::NeedInput) return Next::NeedQuery;
+    Got target = Got::End;
+    if (query == Got::Item) try {
+        target = second_.more();
+      } catch (InputFault& fault) {
+        fault.stream = 1;
+        throw;
+      }
+    if (target == Got::NeedInput) return Next::NeedTarget;
+    if (target == Got::End) {
+      rest_ = query == Got::End;
+      return count_rest();
+    }
+    const std::size_t most = std::min(first_.left(), second_.left());
+    const std::size_t added =
+        builder_.add_pairs(first_.records(), first_.at(), second_.records(), second_.at(), most, weight);
+    first_.taken(added);
+    second_.taken(added);
+    done_ += static_cast<std::int64_t>(added);
+  }
+  return Next::Full;
+}
+
+// One stream has ended: the other should hold nothing more.
+Next PairReader::count_rest() {
+  RecordStream& longer = rest_ == 0 ? first_ : second_;
+  for (;;) {
+    Got got;
+    try {
+      got = longer.more();
+    } catch (InputFault& fault) {
+      fault.stream = rest_;
+      throw;
+    }
+    if (got == Got::NeedInput) return rest_ == 0 ? Next::NeedQuery : Next::NeedTarget;
+    if (got == Got::End) break;
+    extra_ += static_cast<std::int64_t>(longer.left());
+    longer.taken(longer.left());
+  }
+  if (extra_ == 0) return Next::End;
+  const std::int64_t queries = done_ + (rest_ == 0 ? extra_ : 0), targets = done_ + (rest_ == 1 ? extra_ : 0);
+  throw InputFault("QUERY holds " + std::to_string(queries) + (queries == 1 ? " record" : " records") + ", TARGET " +
+                       std::to_string(targets),
+                   0, {});
+}
+
+Next PairReader::add_targets(std::int64_t weight) {
+  while (builder_.weight() < weight) {
+    const Got got = first_.more();
+    if (got != Got::Item) return got == Got::End ? Next::End : Next::NeedQuery;
+    const std::size_t added = builder_.add_targets(first_.records(), first_.at(), first_.left(), weight);
+    first_.taken(added);
+    done_ += static_cast<std::int64_t>(added);
+  }
+  return Next::Full;
+}
+
+void PairReader::add_sequence(std::string_view letters, std::int64_t line) { add_letters(builder_, letters, line); }
+
+Next PairReader::step_seq() {
+  std::string_view line;
+  for (;;) {
+    if (const int c = lines_.peek(); c != '<' && c != '>' && lines_.so_far().size() > longest_line)
+      throw_too_long("a line without a sequence", lines_.number() + 1);
+    const Got got = lines_.take(line);
+    const std::int64_t number = lines_.number();
+    if (got == Got::NeedInput) return Next::NeedQuery;
+    if (got == Got::End) {
+      if (have_query_) fail("the file ends after a query; its '<target' line is missing", number);
+      return Next::End;
+    }
+    if (line.empty()) continue;
+    if (line[0] != '>' && line[0] != '<')
+      fail("expected a line that starts with '>' (query) or '<' (target)", number);
+    const bool is_query = line[0] == '>';
+    if (is_query == have_query_)
+      fail(is_query ? "two queries in a row: a .seq file alternates '>query' and '<target' lines (two FASTA "
+                      "files are given as QUERY TARGET)"
+                    : "a target without a query: a .seq file alternates '>query' and '<target' lines",
+           number);
+    builder_.name(ordinal_name());
+    add_sequence(line.substr(1), number);
+    if (is_query) {
+      builder_.end_query();
+      have_query_ = true;
+      continue;
+    }
+    builder_.end_target();
+    have_query_ = false;
+    ++done_;
+    return Next::Full;
+  }
+}
+
+Next PairReader::step_tsv() {
+  std::string_view line, columns[3];
+  for (;;) {
+    if (lines_.peek() == '#' && lines_.so_far().size() > longest_line) throw_too_long("a comment", lines_.number() + 1);
+    const Got got = lines_.take_row(line);
+    const std::int64_t number = lines_.number();
+    if (got == Got::NeedInput) return Next::NeedQuery;
+    if (got == Got::End) return Next::End;
+    if (line.empty() || line[0] == '#') continue;
+    const int count = split(line, columns, 3);
+    if (count < 2 || count > 3)
+      fail("expected 2 or 3 columns with tabs between them (query, target; or name, query, target), found " +
+               std::to_string(count),
+           number);
+    if (columns_ == 0) {
+      columns_ = count;
+      if (is_column_titles(columns, count)) continue;
+    }
+    if (count != columns_)
+      fail("found " + std::to_string(count) + " columns where earlier lines have " + std::to_string(columns_), number);
+    if (count == 3 && columns[0].size() > longest_line) throw_too_long("a name", number);
+    const std::string name = count == 3 && !columns[0].empty() ? std::string(name_of(columns[0], number)) : ordinal_name();
+    builder_.name(name);
+    add_sequence(columns[count - 2], number);
+    builder_.end_query();
+    builder_.name(name);
+    add_sequence(columns[count - 1], number);
+    builder_.end_target();
+    ++done_;
+    return Next::Full;
+  }
+}
+
+}  // namespace wfacli

@@ -1,0 +1,139 @@
+#include "io/reference.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "io/ahead.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr std::int64_t kBlock = 1 << 14;  // bytes that are read at a time: most windows at once
+
+// Whether these may be letters of a sequence.
+bool all_letters(const std::uint8_t* text, std::int64_t count) {
+  bool wrong = false;
+  for (std::int64_t i = 0; i < count; ++i) wrong |= text[i] <= ' ' || text[i] == '>';
+  return !wrong;
+}
+
+}  // namespace
+
+Reference::~Reference() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void Reference::push(Record record) {
+  if (record.name.empty() || !numbers_.emplace(record.name, size()).second) throw std::invalid_argument(record.name);
+  records_.push_back(std::move(record));
+}
+
+void Reference::add(const BatchView& batch) {
+  for (std::int64_t i = 0; i < batch.n; ++i) {
+    std::string name(reinterpret_cast<const char*>(batch.text) + batch.t_name[i],
+                     static_cast<std::size_t>(batch.t_name_len[i]));
+    push({std::move(name), static_cast<std::int64_t>(letters_.size()), batch.t_len[i], 0, 0});
+    letters_.append(batch.bases + batch.t_start[i], static_cast<std::size_t>(batch.t_len[i]));
+  }
+}
+
+void Reference::leave_in(int descriptor) {
+  descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (descriptor_ < 0) throw std::runtime_error(std::strerror(errno));
+}
+
+void Reference::add_place(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
+                          std::int64_t line_bytes) {
+  if (length < 0 || offset < 0 || line_letters < 1 || line_bytes < line_letters)
+    throw std::invalid_argument("no place of a sequence");
+  push({std::move(name), offset, length, line_letters, line_bytes});
+}
+
+void Reference::bring_by(std::vector<std::int64_t> starts, Bring bring) {
+  there_.assign(starts.size(), false);
+  starts_ = std::move(starts);
+  bring_ = std::move(bring);
+}
+
+void Reference::bring(const std::vector<Window>& windows) const {
+  const std::lock_guard guard(bringing_);
+  std::vector<std::int64_t> wanted;
+  for (const Window& window : windows) {
+    if (window.begin >= window.end) continue;
+    const Record& record = at(window.i);
+    const auto behind = [&](std::int64_t letter) {
+      return std::upper_bound(starts_.begin(), starts_.end(), record.start + place_of(record, letter)) - starts_.begin();
+    };
+    for (std::ptrdiff_t block = behind(window.begin) - 1, end = behind(window.end - 1); block < end; ++block) {
+      const auto number = static_cast<std::size_t>(block);
+      if (!there_[number]) wanted.push_back(block);
+      there_[number] = true;
+    }
+  }
+  if (!wanted.empty()) bring_(wanted);
+}
+
+std::int32_t Reference::find(std::string_view name) const {
+  const auto found = numbers_.find(std::string(name));
+  return found == numbers_.end() ? -1 : found->second;
+}
+
+void Reference::copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::uint8_t* to) const {
+  if (begin >= end) return;
+  const Record& record = at(i);
+  const auto count = static_cast<std::size_t>(end - begin);
+  if (descriptor_ < 0) {
+    std::memcpy(to, letters_.data() + record.start + begin, count);
+  } else if (!copy_lines(record, begin, end, to)) {
+    std::memset(to, 'N', count);
+    fits_.store(false, std::memory_order_relaxed);
+  }
+}
+
+// Where a letter is, in bytes behind the first one.
+std::int64_t Reference::place_of(const Record& record, std::int64_t letter) {
+  return letter / record.line_letters * record.line_bytes + letter % record.line_letters;
+}
+
+// False where there is something else than letters and ends of lines where they should be.
+bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const {
+  const std::int64_t letters = record.line_letters, bytes = record.line_bytes;
+  std::uint8_t block[kBlock];
+  const std::int64_t last = place_of(record, end - 1) + 1;
+  for (std::int64_t at = place_of(record, begin); at < last;) {
+    const auto size = static_cast<std::size_t>(std::min(kBlock, last - at));
+    try {
+      if (read_at(descriptor_, record.start + at, block, size) != size) return false;
+    } catch (const InputFault&) {
+      return false;
+    }
+    for (const std::uint8_t *from = block, *behind = block + size; from < behind;) {
+      const std::int64_t column = at % bytes;
+      std::int64_t count = 1;
+      if (column >= letters) {
+        if (*from != (column + 1 == bytes ? '\n' : '\r')) return false;
+      } else {
+        count = std::min<std::int64_t>(letters - column, behind - from);
+        if (!all_letters(from, count)) return false;
+        std::memcpy(to, from, static_cast<std::size_t>(count));
+        to += count;
+      }
+      from += count, at += count;
+    }
+  }
+  return true;
+}
+
+void Reference::foresee(std::int32_t i, std::int64_t begin, std::int64_t end) const {
+  constexpr std::int64_t kLine = 64, kMost = 1024;  // more the processor foresees by itself
+  if (descriptor_ >= 0) return;
+  const std::uint8_t* first = letters_.data() + at(i).start + begin;
+  for (std::int64_t offset = 0; offset < std::min(end - begin, kMost); offset += kLine)
+    __builtin_prefetch(first + offset);
+}
+
+}  // namespace wfacli

@@ -1,0 +1,269 @@
+#include "io/simulate.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+
+namespace wfacli {
+namespace {
+
+constexpr std::int64_t kPatience = 32;  // letters that a gap waits for a repeat
+constexpr int kDraws = 1000;            // windows that are tried until one has no other letters
+constexpr int kWorstPhred = 2;
+constexpr std::size_t kNameRoom = Pen::kDigits + 32;  // for a name and what stands around it
+constexpr char kNucleotides[] = "ACGT";
+
+std::uint8_t folded(std::uint8_t letter) { return letter & 0xdf; }
+
+// A C G T, of either case, as 0 to 3; -1: another letter.
+int code_of(std::uint8_t letter) {
+  switch (folded(letter)) {
+    case 'A': return 0;
+    case 'C': return 1;
+    case 'G': return 2;
+    case 'T': return 3;
+    default: return -1;
+  }
+}
+
+bool plain(std::string_view letters) {
+  return std::all_of(letters.begin(), letters.end(),
+                     [](char c) { return code_of(static_cast<std::uint8_t>(c)) >= 0; });
+}
+
+}  // namespace
+
+Simulator::Simulator(const ErrorModel& model, const SimulationOptions& options, const Reference* reference)
+    : model_(model), options_(options), reference_(reference) {
+  if (!reference) return;
+  std::int64_t end = 0;
+  for (std::int32_t i = 0; i < reference->size(); ++i) {
+    if (reference->length(i) < options.longest) continue;
+    usable_.push_back(i);
+    ends_.push_back(end += reference->length(i) - options.longest + 1);
+  }
+  if (usable_.empty()) throw std::invalid_argument("no sequence is as long as the longest target");
+}
+
+void Simulator::make(std::int64_t first, std::int64_t count, SimulatedText& out) {
+  for (std::int64_t number = first; number < first + count; ++number) {
+    Draws draws(options_.seed, static_cast<std::uint64_t>(number));
+    const std::int64_t length = options_.shortest + draws.below(options_.longest - options_.shortest + 1);
+    if (reference_)
+      draw_window(draws, length);
+    else
+      draw_target(draws, length);
+    read_target(draws);
+    write(number, out);
+  }
+}
+
+void Simulator::draw_target(Draws& draws, std::int64_t length) {
+  target_.resize(static_cast<std::size_t>(length));
+  for (std::int64_t i = 0; i < length; i += 32) {
+    std::uint64_t word = draws.word();
+    for (std::int64_t k = i; k < std::min(i + 32, length); ++k, word >>= 2)
+      target_[static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(kNucleotides[word & 3]);
+  }
+}
+
+void Simulator::draw_window(Draws& draws, std::int64_t length) {
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const std::int64_t place = draws.below(ends_.back());
+    const auto which = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
+    sequence_ = usable_[which];
+    start_ = place - (which ? ends_[which - 1] : 0);
+    target_.resize(static_cast<std::size_t>(length));
+    reference_->copy(sequence_, start_, start_ + length, target_.data());
+    if (!reference_->fits()) throw std::runtime_error("the reference is not as its index (.fai) says");
+    if (plain({reinterpret_cast<const char*>(target_.data()), target_.size()})) return;
+  }
+  throw std::runtime_error("no window of A, C, G and T alone was found in " + std::to_string(kDraws) + " draws");
+}
+
+bool Simulator::repeats(std::int64_t at) const {
+  const auto i = static_cast<std::size_t>(at);
+  return at > 0 && folded(target_[i]) == folded(target_[i - 1]);
+}
+
+// Letters of the target that are read as they are.
+void Simulator::copy(std::int64_t from, std::int64_t to) {
+  if (from == to) return;
+  const auto count = static_cast<std::size_t>(to - from);
+  query_.append(target_.data() + from, count);
+  if (options_.format == PairFormat::Fastq) std::memset(phred_.extend(count), '!' + phred_here_, count);
+  cigar_.add(kEqual, static_cast<std::int32_t>(count));
+}
+
+void Simulator::add_wrong(Draws& draws, std::uint8_t letter) {
+  query_.push(letter);
+  if (options_.format != PairFormat::Fastq) return;
+  phred_.push(static_cast<std::uint8_t>('!' + kWorstPhred + draws.below(phred_here_ / 2 + 1)));
+}
+
+// A gap before the letter at `at`, in a run of letters of `same`; returns how far the target is read then.
+std::int64_t Simulator::open_gap(Draws& draws, Op op, std::int64_t at, bool same) {
+  std::int64_t length = 1;
+  while (draws.happens(model_.longer)) ++length;
+  if (op == kDeletion) {
+    length = std::min(length, static_cast<std::int64_t>(target_.size()) - at);
+    cigar_.add(kDeletion, static_cast<std::int32_t>(length));
+    return at + length;
+  }
+  cigar_.add(kInsertion, static_cast<std::int32_t>(length));
+  for (std::int64_t i = 0; i < length; ++i)
+    add_wrong(draws, same ? target_[static_cast<std::size_t>(at)]
+                          : static_cast<std::uint8_t>(kNucleotides[draws.half() & 3]));
+  return at;
+}
+
+// An error at the letter at `at`; returns how far the target is read then, by a letter at least.
+std::int64_t Simulator::add_error(Draws& draws, Gap& waiting, std::int64_t at) {
+  const std::uint8_t letter = target_[static_cast<std::size_t>(at)];
+  const std::uint32_t what = draws.half();
+  if (what < model_.mismatch) {
+    const auto other = static_cast<std::size_t>(code_of(letter) + 1 + draws.below(3)) & 3;
+    cigar_.add(kDifferent, 1);
+    add_wrong(draws, static_cast<std::uint8_t>(kNucleotides[other]));
+    return at + 1;
+  }
+  const Op op = what < model_.insertion ? kInsertion : kDeletion;
+  const auto n = static_cast<std::int64_t>(target_.size());
+  if (waiting.op == kMatch && at + 1 < n && draws.happens(model_.runs)) {
+    waiting = {op, std::min(at + kPatience, n - 1)};
+  } else if (const std::int64_t read = open_gap(draws, op, at, false); read > at) {
+    return read;
+  }
+  copy(at, at + 1);
+  return at + 1;
+}
+
+// The query is what is read of the target, with errors; the CIGAR says with which.
+void Simulator::read_target(Draws& draws) {
+  query_.clear();
+  phred_.clear();
+  cigar_.runs().clear();
+  cigar_.begin();
+  const auto kind = static_cast<std::size_t>(draws.below(kReadKinds)) * kErrorPlaces;
+  const auto n = static_cast<std::int64_t>(target_.size());
+  Gap waiting;
+  std::int64_t place_ends = 0;
+  std::uint32_t chance = 0;
+  for (std::int64_t i = 0, place = 0; i < n;) {
+    if (i >= place_ends) {
+      for (; i >= place_ends; ++place) place_ends = (place + 1) * n / kErrorPlaces;
+      const auto here = kind + static_cast<std::size_t>(place) - 1;
+      chance = model_.chance[here];
+      phred_here_ = model_.phred[here];
+      if (model_.even) place_ends = n;
+    }
+    // A gap that waits ends its wait at the next repeat; chances are drawn for the letters before that one.
+    std::int64_t stop = place_ends;
+    const bool waits = waiting.op != kMatch;
+    if (waits)
+      for (stop = i; stop < place_ends && !repeats(stop) && stop < waiting.until;) ++stop;
+    const std::int64_t from = i;
+    i += draws.first(chance, stop - i);
+    copy(from, i);
+    const bool wrong = i < stop;
+    if (wrong) {
+      i = add_error(draws, waiting, i);
+    } else if (waits && i < place_ends) {
+      i = open_gap(draws, waiting.op, i, true);
+      waiting.op = kMatch;
+    }
+  }
+}
+
+Pen Simulator::name(Pen pen, std::int64_t number) const {
+  pen.add(options_.format == PairFormat::Seq ? "pair" : "sim");
+  pen.number(number + 1);
+  return pen;
+}
+
+// Where the target lies, as samtools writes regions: from 1, both ends included.
+Pen Simulator::place(Pen pen) const {
+  pen.add(' ');
+  pen.add(reference_->name(sequence_));
+  pen.add(':');
+  pen.number(start_ + 1);
+  pen.add('-');
+  pen.number(start_ + static_cast<std::int64_t>(target_.size()));
+  return pen;
+}
+
+void Simulator::write(std::int64_t number, SimulatedText& out) {
+  const auto letters = [](const Buffer<std::uint8_t>& b) {
+    return std::string_view(reinterpret_cast<const char*>(b.data()), b.size());
+  };
+  const std::string_view query = letters(query_), target = letters(target_);
+  const bool two_files = options_.format == PairFormat::Fasta || options_.format == PairFormat::Fastq;
+  out.letters += static_cast<std::int64_t>(query.size() + target.size());
+  Pen pen = out.query.room(kNameRoom + 2 * query.size() + target.size());
+  if (two_files) {
+    pen.add(options_.format == PairFormat::Fasta ? '>' : '@');
+    pen = name(pen, number);
+    pen.add('\n');
+    pen.add(query);
+    if (options_.format == PairFormat::Fastq) {
+      pen.add("\n+\n");
+      pen.add(letters(phred_));
+    }
+  } else if (options_.format == PairFormat::Seq) {
+    pen.add('>');
+    pen.add(query);
+    pen.add("\n<");
+    pen.add(target);
+  } else {
+    pen = name(pen, number);
+    pen.add('\t');
+    pen.add(query);
+    pen.add('\t');
+    pen.add(target);
+  }
+  pen.add('\n');
+  out.query.done(pen);
+  if (two_files) write_target(number, target, out.target);
+  const Written w = as_written({}, cigar_.runs().data(), static_cast<std::int64_t>(cigar_.runs().size()), false, cigar_);
+  out.edits += w.edits();
+  if (options_.truth) write_truth(number, w, out.truth);
+}
+
+void Simulator::write_target(std::int64_t number, std::string_view target, Text& to) const {
+  Pen pen = to.room(kNameRoom + 2 * Pen::kDigits + (reference_ ? reference_->name(sequence_).size() : 0) + target.size());
+  pen.add('>');
+  pen = name(pen, number);
+  if (reference_) pen = place(pen);
+  pen.add('\n');
+  pen.add(target);
+  pen.add('\n');
+  to.done(pen);
+}
+
+// As PAF. Pairs in .seq have no names: readers number them.
+void Simulator::write_truth(std::int64_t number, const Written& w, Text& to) const {
+  Pen pen = to.room(12 * Pen::kDigits + 2 * kNameRoom + static_cast<std::size_t>(w.operations) * (Pen::kDigits + 1));
+  const auto side = [&](std::size_t size) {
+    const auto length = static_cast<std::int64_t>(size);
+    pen = name(pen, number);
+    pen.add('\t');
+    pen.number(length);
+    pen.add("\t0\t");
+    pen.number(length);
+    pen.add('\t');
+  };
+  side(query_.size());
+  pen.add("+\t");
+  side(target_.size());
+  pen.number(w.matches);
+  pen.add('\t');
+  pen.number(w.columns());
+  pen.add("\t255\tNM:i:");
+  pen.number(w.edits());
+  pen.add("\tcg:Z:");
+  pen = add_cigar(pen, w, false);
+  pen.add('\n');
+  to.done(pen);
+}
+
+}  // namespace wfacli

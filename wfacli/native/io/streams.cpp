@@ -1,0 +1,86 @@
+#include "io/streams.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace wfacli {
+namespace {
+
+constexpr std::int64_t kWorthHelp = 2;  // blocks; less is read sooner than threads are started
+
+}  // namespace
+
+void StreamReader::commit(int stream, std::size_t bytes) {
+  if (bytes)
+    lines(stream).commit(bytes);
+  else
+    lines(stream).close();
+}
+
+void StreamReader::help(int threads) {
+  if (threads > 0) helpers_ = std::make_shared<Helpers>(threads);
+}
+
+void StreamReader::attach(int stream, int descriptor, std::int64_t position, std::size_t block) {
+  if (helpers_ && records(stream)) {
+    struct stat file;
+    const std::int64_t from = position < 0 ? ::lseek(descriptor, 0, SEEK_CUR) : position;
+    if (from >= 0 && ::fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) &&
+        file.st_size - from > kWorthHelp * static_cast<std::int64_t>(block))
+      return const_cast<RecordStream*>(records(stream))->read_ahead(helpers_, descriptor, from, block);
+  }
+  files_[stream].descriptor = descriptor;
+  files_[stream].position = position;
+  files_[stream].block = block;
+}
+
+std::int64_t StreamReader::bytes_read(int stream) const {
+  const RecordStream* ahead = records(stream);
+  return files_[stream].bytes.load(std::memory_order_relaxed) + (ahead ? ahead->bytes_ahead() : 0);
+}
+
+void StreamReader::read_block(int stream) {
+  File& file = files_[stream];
+  std::uint8_t* room = prepare(stream, file.block);
+  ssize_t got;
+  do {
+    got = file.position < 0 ? ::read(file.descriptor, room, file.block)
+                            : ::pread(file.descriptor, room, file.block, file.position);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {
+    InputFault fault(std::strerror(errno), 0, {});
+    fault.stream = stream;
+    throw fault;
+  }
+  if (file.position >= 0) file.position += got;
+  file.bytes.fetch_add(got, std::memory_order_relaxed);
+  commit(stream, static_cast<std::size_t>(got));
+}
+
+Next StreamReader::fill_from_files(std::int64_t weight) {
+  for (;;) {
+    const Next next = fill_from_lines(weight);
+    if (next != Next::NeedQuery && next != Next::NeedTarget && next != Next::NeedMates) return next;
+    const int stream = static_cast<int>(next) - static_cast<int>(Next::NeedQuery);
+    if (files_[stream].descriptor < 0) return next;
+    read_block(stream);
+  }
+}
+
+Next StreamReader::fill(std::int64_t weight) {
+  if (fault_) return Next::Failed;
+  try {
+    const Next next = fill_from_files(weight);
+    complete();
+    return next;
+  } catch (const InputFault& fault) {
+    fault_ = std::make_unique<InputFault>(fault);
+    complete();
+    return Next::Failed;
+  }
+}
+
+}  // namespace wfacli

@@ -1,0 +1,74 @@
+#include "io/targets.hpp"
+
+#include "base/hashing.hpp"
+
+namespace wfacli {
+
+TargetTable::Entry& TargetTable::find(const Entry& target) {
+  const std::size_t mask = entries_.size() - 1;
+  for (std::size_t i = target.hash & mask;; i = (i + 1) & mask) {
+    Entry& e = entries_[i];
+    if (e.length < 0 || (e.hash == target.hash && e.more == target.more)) return e;
+  }
+}
+
+void TargetTable::grow() {
+  Buffer<Entry> old = std::move(entries_);
+  entries_ = Buffer<Entry>();
+  entries_.resize(old.empty() ? 1024 : old.size() * 2);
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].length = -1;
+  for (std::size_t i = 0; i < old.size(); ++i)
+    if (old[i].length >= 0) find(old[i]) = old[i];
+}
+
+TargetTable::Entry TargetTable::entry_of(const BatchView& batch, std::int64_t i) {
+  const std::uint8_t* name = batch.text + batch.t_name[i];
+  const std::int32_t len = batch.t_name_len[i];
+  return {hashed(name, len, 1), static_cast<std::uint32_t>(hashed(name, len, 2)), batch.t_len[i]};
+}
+
+TargetTable::Added TargetTable::add(const BatchView& batch) {
+  // Places in the table are fetched some targets ahead: each is in another part of the memory.
+  constexpr std::int64_t kAhead = 16;
+  Added added;
+  Entry foreseen[kAhead];
+  const auto foresee = [&](std::int64_t i) {
+    if (i >= batch.n) return;
+    foreseen[i % kAhead] = entry_of(batch, i);
+    if (!entries_.empty()) __builtin_prefetch(entries_.data() + (foreseen[i % kAhead].hash & (entries_.size() - 1)));
+  };
+  for (std::int64_t i = 0; i < kAhead; ++i) foresee(i);
+  for (std::int64_t i = 0; i < batch.n; ++i) {
+    const Entry target = foreseen[i % kAhead];
+    foresee(i + kAhead);
+    if (batch.t_len[i] == 0) continue;
+    if (static_cast<std::size_t>(count_) * 4 >= entries_.size() * 3) grow();
+    const std::uint8_t* name = batch.text + batch.t_name[i];
+    const std::int32_t len = batch.t_name_len[i];
+    Entry& known = find(target);
+    if (known.length >= 0) {
+      if (known.length == target.length) continue;
+      added.clash = i;
+      break;
+    }
+    const bool spill = count_ >= most_;
+    if (spill) {
+      added.spilled.push(target);
+    } else {
+      known = target;
+      ++count_;
+    }
+    Text& lines = spill ? added.spilled_lines : added.lines;
+    constexpr std::size_t kFixed = 16;
+    Pen pen = lines.room(kFixed + static_cast<std::size_t>(len) + Pen::kDigits);
+    pen.add("@SQ\tSN:");
+    pen.add(name, len);
+    pen.add("\tLN:");
+    pen.number(target.length);
+    pen.add('\n');
+    lines.done(pen);
+  }
+  return added;
+}
+
+}  // namespace wfacli

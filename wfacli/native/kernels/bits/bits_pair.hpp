@@ -1,0 +1,207 @@
+// One pair by `stripes`: bands are tried until one proves its answer, and the path is walked back.
+// Included by bits_isa.cpp only; everything here exists once per instruction set.
+//
+// Memory: the trace (two bits a cell) if it fits table_bytes. Else the lanes' registers are kept every so many steps,
+// besides the deltas between groups of blocks, and the way back has the steps between two such moments computed again.
+#pragma once
+
+#include "kernels/bits/bits_runs.hpp"
+#include "kernels/bits/bits_stripes.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <int P>
+class PairBand {
+ public:
+  enum class End { Proved, Unproved, GivenUp, Dropped, Memory };
+  using State = typename Stripes<P>::State;
+
+  PairBand(const KernelTask& task, const DenseCodes& codes, BitsMemory& memory) 
+      : task_(task), memory_(memory), moments_(memory.moments) {
+    pack(codes);
+  }
+
+  KernelAnswer run(Cigar& cigar) {
+    KernelAnswer answer;
+    const std::int64_t n = task_.query_len, m = task_.target_len, most = n > m ? n : m, least = n > m ? n - m : m - n;
+    std::int64_t cost = task_.estimate >= 0 ? task_.estimate + task_.estimate / 8 : least + most / 32;
+    for (int attempt = 0;; ++attempt) {
+      if (cost > task_.max_score) cost = task_.max_score;
+      if (cost > most) cost = most;  // no two sequences are further apart
+      const Band band(task_.query_len, task_.target_len, cost);
+      const End end = sweep(band, attempt);
+      if (end == End::Dropped || end == End::Memory) {
+        answer.status = end == End::Dropped ? Status::Dropped : Status::MemoryLimit;
+        return answer;
+      }
+      if (end == End::Proved) {
+        answer.score = static_cast<std::int32_t>(found_);
+        if (found_ > task_.max_score) answer.status = Status::ScoreLimit;
+        else if (task_.path) walk(band, cigar);
+        if (task_.cancelled && task_.cancelled->is_set()) answer.status = Status::Dropped;
+        return answer;
+      }
+      if (band.threshold >= task_.max_score) {
+        answer.status = Status::ScoreLimit;
+        return answer;
+      }
+      cost = next_cost(band, end, attempt);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kStepWords = 2 * kStripeLanes, kStateWords = sizeof(State) / sizeof(Word);
+  // Columns of a band above which its path is found by computing again. That costs no time from about 4000 on, and
+  // saves memory.
+  static constexpr std::int64_t kWide = 8192;
+
+  // The cost to try next. One that was found is a bound; one that was guessed needs some room, and may be wild.
+  std::int64_t next_cost(const Band& band, End end, int attempt) const {
+    const std::int64_t least = band.threshold + band.threshold / 8 + 64;
+    const std::int64_t most = (attempt ? 2 : 4) * (band.threshold + 64);
+    if (end == End::Unproved) return found_ < most ? found_ : most;
+    const std::int64_t guess = found_ + found_ / (attempt ? 16 : 8);
+    return guess < least ? least : guess > most ? most : guess;
+  }
+
+  // The letters' planes. Target columns before the first that any band reads are put in by `place`.
+  void pack(const DenseCodes& codes) {
+    const std::size_t blocks = static_cast<std::size_t>(task_.query_len) / 64 + 1 + kStripeLanes;
+    const std::size_t words = static_cast<std::size_t>(task_.target_len) / 64 + 1;
+    const std::size_t margin = static_cast<std::size_t>(task_.query_len) / 64 + words + 16 + 2 * Band::kFewest / 64;
+    Word* q = aligned_words(memory_.letters, (blocks + words + 2 * margin) * P);
+    std::memset(q, 0, (blocks + words + 2 * margin) * P * sizeof(Word));
+    write_planes<false>(task_.query, task_.query_len, codes.query, P, q);
+    write_planes<true>(task_.target, task_.target_len, codes.target, P, q + (blocks + margin) * P);
+    planes_ = {q, q + blocks * P, static_cast<std::int64_t>(64 * margin)};
+  }
+
+  // Computes the band. found_ is the cost in it, or what the cost will be about if that is given up.
+  End sweep(const Band& band, int attempt) {
+    const std::int64_t positions = band.steps + band.lag + 256;
+    const std::size_t string_words = static_cast<std::size_t>(positions / 64 + 4) * 2;
+    const std::int64_t room = static_cast<std::int64_t>(task_.table_bytes / (kStepWords * 8)) - 64;
+    whole_ = task_.path && band.steps <= room && band.columns < kWide;
+    // A path stays for a few hundred steps of a group, so with short pieces most of a wide band is not computed again.
+    const std::int64_t widest = room > 128 ? room : 128;
+    spacing_ = band.columns / 16 < 1024 ? 1024 : band.columns / 16;
+    if (spacing_ > widest) spacing_ = widest;
+    const auto kept_words = [&] { return static_cast<std::size_t>((band.steps / spacing_ + 1) * kStateWords); };
+    if ((string_words + kept_words()) * 8 > task_.checkpoint_bytes) spacing_ = widest;
+    const std::size_t kept = task_.path && !whole_ ? kept_words() : 0;
+    if (kept && (string_words + kept) * 8 > task_.checkpoint_bytes) return End::Memory;
+    states_ = aligned_words(memory_.state, kept + string_words);
+    row_ = {states_ + kept};
+    std::memset(row_.words, 0, string_words * sizeof(Word));
+    if (task_.path)
+      trace_ = aligned_words(memory_.trace,
+                             static_cast<std::size_t>((whole_ ? band.steps : spacing_) + 64) * kStepWords);
+    trace_begin_ = 0;
+    Stripes<P> stripes(band, planes_, row_);
+    return whole_ ? forward<true>(band, stripes, attempt) : forward<false>(band, stripes, attempt);
+  }
+
+  template <bool Path>
+  End forward(const Band& band, Stripes<P>& stripes, int attempt) {
+    State state;
+    stripes.begin(state);
+    std::int64_t step = 0, group = 0, column = 0, cost = 0;  // cost of (rows above the group, column)
+    moments_.clear();
+    while (step < band.steps) {
+      if (task_.cancelled && task_.cancelled->is_set()) return End::Dropped;
+      if (task_.path && !Path && step >= static_cast<std::int64_t>(moments_.size()) * spacing_) keep(state, step);
+      step = stripes.template advance<Path>(state, step, Path ? trace_ + step * kStepWords : nullptr);
+      if (step != (group + 1) * band.columns || group == band.last_group) continue;
+      if (group > 0 && hopeless(band, group, column, cost, attempt)) return End::GivenUp;
+      const std::int64_t last = column_of(band, group, step - 1);
+      cost = stripes.below(state, cost + along(band, group, column, last));
+      column = last - (kStripeLanes - 1);
+      ++group;
+    }
+    const std::int64_t last = band.m + band.last_block % kStripeLanes;
+    found_ = stripes.corner(state, cost + along(band, group, column, last));
+    return found_ <= band.threshold ? End::Proved : End::Unproved;
+  }
+
+  // Position p of the row above a group is the column that lane 0 takes in step p.
+  static std::int64_t column_of(const Band& band, std::int64_t group, std::int64_t position) {
+    return band.column_at(group * kStripeLanes, position);
+  }
+  // What the row above a group adds from one column to another.
+  std::int64_t along(const Band& band, std::int64_t group, std::int64_t from, std::int64_t to) const {
+    const std::int64_t block = group * kStripeLanes;
+    return row_.sum(band.time(block, from) + 1, band.time(block, to) + 1);
+  }
+
+  // Whether the band cannot prove what it will find, or (a guess, in the first attempt) hardly will. Looks at every
+  // 64th column of the row above `group`, of which one cell's cost is known.
+  bool hopeless(const Band& band, std::int64_t group, std::int64_t column, std::int64_t cost, int attempt) {
+    const std::int64_t row = group * kStripeLanes * 64;
+    std::int64_t best = INT64_MAX, lowest = INT64_MAX, c = column_of(band, group, group * band.columns);
+    const std::int64_t end = c + band.columns, rest = band.n - row;
+    for (std::int64_t here = cost + along(band, group, column, c); c < end; c += 64) {
+      const std::int64_t ahead = rest - (band.m - c), least = here + (ahead < 0 ? -ahead : ahead);
+      if (least < best) best = least;
+      if (here < lowest) lowest = here;
+      if (c + 64 < end) here += along(band, group, c, c + 64);
+    }
+    lowest = lowest > 32 ? lowest - 32 : 0;  // between two of the columns looked at
+    found_ = lowest + lowest * rest / row;
+    if (found_ < best) found_ = best;
+    if (best - 128 > band.threshold) return true;  // a column in between is at most 64 away, and each adds 2 at most
+    if (band.threshold >= task_.max_score || band.threshold >= band.n + std::int64_t{band.m}) return false;
+    // Not certain, but likely: the first guess is judged early, later ones by a third of the pair.
+    const std::int64_t bound = attempt ? band.threshold + band.threshold / 16 : band.threshold;
+    return found_ > bound && (attempt ? 3 : 8) * row >= band.n && rest > row;
+  }
+
+  void keep(const State& state, std::int64_t step) {
+    Word* at = states_ + moments_.size() * kStateWords;
+    std::memcpy(at, &state, sizeof state);
+    moments_.push(step);
+  }
+
+  // Makes the trace hold `step`, from a moment at or before it on.
+  void compute_again(const Band& band, std::int64_t step) {
+    std::size_t k = moments_.size() - 1;
+    while (moments_[k] > step) --k;
+    moments_.resize(k + 1);  // steps only fall
+    const Word* at = states_ + k * kStateWords;
+    State state;
+    std::memcpy(&state, at, sizeof state);
+    Stripes<P> stripes(band, planes_, row_);
+    trace_begin_ = moments_[k];
+    for (std::int64_t s = trace_begin_; s <= step;)
+      s = stripes.template advance<true>(state, s, trace_ + (s - trace_begin_) * kStepWords);
+  }
+
+  void walk(const Band& band, Cigar& cigar) {
+    cigar.begin();
+    RunWriter runs(cigar.runs(), 2 * static_cast<std::size_t>(found_) + 2);
+    if (!whole_) trace_begin_ = band.steps;
+    std::int64_t j = band.m;
+    walk_bits(band.n, j, runs, [&](std::int64_t i, std::int64_t column) -> BitsWays {
+      const std::int64_t block = (i - 1) >> 6, step = band.time(block, column);
+      if (__builtin_expect(step < trace_begin_, 0)) compute_again(band, step);
+      const Word* at = trace_ + (step - trace_begin_) * kStepWords + block % kStripeLanes;
+      const int bit = (i - 1) & 63;
+      return {(at[0] >> bit & 1) != 0, (at[kStripeLanes] >> bit & 1) != 0,
+              task_.query[i - 1] == task_.target[column - 1]};
+    });
+    if (j > 0) runs.add(kDeletion, static_cast<std::int32_t>(j));
+    runs.finish();
+  }
+
+  const KernelTask& task_;
+  BitsMemory& memory_;
+  PairPlanes planes_{};
+  DeltaString row_{};
+  Word *trace_ = nullptr, *states_ = nullptr;
+  Buffer<std::int64_t>& moments_;  // the steps before which states are kept
+  std::int64_t trace_begin_ = 0, spacing_ = 0, found_ = 0;
+  bool whole_ = false;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

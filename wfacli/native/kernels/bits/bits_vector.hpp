@@ -1,0 +1,137 @@
+// Vectors of 64-bit lanes, as wide as the instruction set has them, and the few operations that GCC's vector
+// extensions lack. Included by bits_isa.cpp only; everything here exists once per instruction set.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/buffer.hpp"
+#include "base/vector_width.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+using Word = std::uint64_t;
+
+constexpr int kLanes = kVectorBytes / 8;
+
+typedef Word V __attribute__((vector_size(kVectorBytes), may_alias));
+typedef std::int64_t SignedV __attribute__((vector_size(kVectorBytes), may_alias));
+
+WFACLI_INLINE V zeros() { return V{}; }
+WFACLI_INLINE V ones() { return ~V{}; }
+
+// Memory is aligned to the vector (aligned_words).
+WFACLI_INLINE V load(const Word* from) { return *reinterpret_cast<const V*>(from); }
+WFACLI_INLINE void store(Word* to, V v) { *reinterpret_cast<V*>(to) = v; }
+
+// All ones in lanes whose top bit is set.
+WFACLI_INLINE V top_bit_everywhere(V v) {
+#if defined(__AVX512BW__)
+  return (V)((SignedV)v >> 63);
+#else
+  return (V)((SignedV)v < 0);
+#endif
+}
+
+// Logic of three operands is one instruction in AVX-512, which GCC 12 finds in simple cases only. `table` has the
+// result for the operands' bits a, b, c in bit 4 a + 2 b + c; `plain` is what other instruction sets compute.
+#if defined(__AVX512BW__)
+#define WFACLI_LOGIC(table, a, b, c, plain) \
+  (V) _mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), table)
+#else
+#define WFACLI_LOGIC(table, a, b, c, plain) (plain)
+#endif
+WFACLI_INLINE V or_xor(V a, V b, V c) { return WFACLI_LOGIC(0x1e, a, b, c, a ^ (b | c)); }
+WFACLI_INLINE V xor_or(V a, V b, V c) { return WFACLI_LOGIC(0xbe, a, b, c, (a ^ b) | c); }
+WFACLI_INLINE V or_neither(V a, V b, V c) { return WFACLI_LOGIC(0xf1, a, b, c, a | ~(b | c)); }
+WFACLI_INLINE V or_only(V a, V b, V c) { return WFACLI_LOGIC(0xf4, a, b, c, a | (b & ~c)); }
+// a, or b and c differ.
+WFACLI_INLINE V or_differ(V a, V b, V c) { return WFACLI_LOGIC(0xf6, a, b, c, a | (b ^ c)); }
+WFACLI_INLINE V or_both(V a, V b, V c) { return WFACLI_LOGIC(0xf8, a, b, c, a | (b & c)); }
+WFACLI_INLINE V and_both(V a, V b, V c) { return WFACLI_LOGIC(0x80, a, b, c, a & b & c); }
+WFACLI_INLINE V and_only(V a, V b, V c) { return WFACLI_LOGIC(0x40, a, b, c, a & b & ~c); }
+WFACLI_INLINE V neither(V a, V b) { return WFACLI_LOGIC(0x01, a, a, b, ~(a | b)); }
+
+// One more in lanes where a and b share no bit.
+WFACLI_INLINE V count_disjoint(V counter, V a, V b) {
+#if defined(__AVX512BW__)
+  const __mmask8 disjoint = _mm512_testn_epi64_mask((__m512i)a, (__m512i)b);
+  return (V)_mm512_mask_sub_epi64((__m512i)counter, disjoint, (__m512i)counter, (__m512i)ones());
+#else
+  return counter - (V)((a & b) == 0);
+#endif
+}
+
+// `amount` more in lanes where a and b share a bit.
+WFACLI_INLINE V add_where_joint(V sum, V a, V b, V amount) {
+#if defined(__AVX512BW__)
+  const __mmask8 joint = _mm512_test_epi64_mask((__m512i)a, (__m512i)b);
+  return (V)_mm512_mask_add_epi64((__m512i)sum, joint, (__m512i)sum, (__m512i)amount);
+#else
+  return sum + (amount & ~(V)((a & b) == 0));
+#endif
+}
+
+// The lesser of two signed numbers.
+WFACLI_INLINE V lesser(V a, V b) {
+#if defined(__AVX512BW__)
+  return (V)_mm512_min_epi64((__m512i)a, (__m512i)b);
+#else
+  const V greater = (V)((SignedV)a > (SignedV)b);
+  return (a & ~greater) | (b & greater);
+#endif
+}
+
+// The string one bit longer: a 1 in lanes where v is not zero.
+WFACLI_INLINE V append_bit(V string, V v) {
+#if defined(__AVX512BW__)
+  string += string;
+  const __mmask8 set = _mm512_test_epi64_mask((__m512i)v, (__m512i)v);
+  return (V)_mm512_mask_sub_epi64((__m512i)string, set, (__m512i)string, (__m512i)ones());
+#else
+  return string + string - (V)(v != 0);
+#endif
+}
+
+WFACLI_INLINE bool any(V v) {
+#if defined(__AVX512BW__)
+  return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
+#elif defined(__AVX2__)
+  return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#elif defined(__SSE4_1__)
+  return !_mm_testz_si128((__m128i)v, (__m128i)v);
+#else
+  Word all = 0;
+  for (int l = 0; l < kLanes; ++l) all |= v[l];
+  return all != 0;
+#endif
+}
+
+// b in lanes where `mask` is all ones, else a.
+WFACLI_INLINE V choose(V a, V b, V mask) { return WFACLI_LOGIC(0xd8, a, b, mask, (a & ~mask) | (b & mask)); }
+
+// A vector of which the compiler knows nothing (else GCC makes element 0 of a permuted vector a second permutation).
+WFACLI_INLINE V opaque(V v) {
+#if defined(__x86_64__)
+  __asm__("" : "+v"(v));
+#endif
+  return v;
+}
+
+// Room for `words` words, aligned to a cache line; what was there is lost.
+WFACLI_INLINE Word* aligned_words(Buffer<Word>& buffer, std::size_t words) {
+  if (buffer.capacity() < words + 8) {
+    buffer = Buffer<Word>();
+    buffer.resize(words + words / 4 + 8);
+  }
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(buffer.data());
+  return buffer.data() + ((64 - (at & 63)) & 63) / 8;
+}
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

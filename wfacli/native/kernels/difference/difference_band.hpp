@@ -1,0 +1,225 @@
+// Which diagonals a path of bounded cost can visit, and anti-diagonals of a wide band, in memory.
+#pragma once
+
+#include "kernels/difference/difference_rows.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// Diagonals (target less query) of a band, both included.
+struct Band {
+  std::int32_t lo, hi;
+  // Slots of row r.
+  WFACLI_INLINE std::int32_t first(std::int32_t r) const { return (r - hi + 1) >> 1; }
+  WFACLI_INLINE std::int32_t last(std::int32_t r) const { return (r - lo) >> 1; }
+  WFACLI_INLINE std::int32_t cells(std::int32_t r) const { return last(r) - first(r) + 1; }
+  WFACLI_INLINE std::int32_t width() const { return (hi - lo) / 2 + 2; }
+};
+
+// The part of the matrix that is computed: cells (i, j) with i <= query_len, j <= target_len.
+struct Corner {
+  std::int32_t query_len, target_len;
+};
+
+class Bounds {
+ public:
+  explicit Bounds(const KernelTask& task)
+      : c_(task.costs), n_(task.query_len), m_(task.target_len), end_(m_ - n_), extend_(c_.gap[0].extend),
+        start_(smaller(task.free.target_end, m_)), start_low_(-smaller(task.free.query_end, n_)),
+        end_low_(end_ - smaller(task.free.target_begin, m_)), end_high_(end_ + smaller(task.free.query_begin, n_)),
+        least_(task.free.query_begin || task.free.query_end
+                   ? 0
+                   : std::int64_t{c_.skip} * larger(0, smaller(end_, smaller(start_, end_ - end_low_)))) {
+    if (c_.pieces == 2) extend_ = smaller(extend_, c_.gap[1].extend);
+  }
+
+  // All diagonals of paths that cost no more than `bound`, and the first cell's. Paths begin on diagonals start_low..start
+  // and end on end_low..end_high.
+  Band band(std::int64_t bound) const {
+    const std::int64_t above = larger<std::int64_t>(beyond(start_, end_high_, bound), larger(0, end_low_));
+    const std::int64_t below = larger<std::int64_t>(beyond(-start_low_, -end_low_, bound), larger(0, -end_high_));
+    return ordered(smaller<std::int64_t>(m_, above), larger<std::int64_t>(-n_, -below));
+  }
+  // Whether a band leaves no cell out.
+  bool whole(const Band& band) const { return band.lo <= -n_ && band.hi >= m_; }
+  // Whether row r has cells of the matrix in a band.
+  bool meets(const Band& band, std::int32_t r) const {
+    return larger(band.first(r), r - m_) <= smaller(band.last(r), n_);
+  }
+  // What every path costs at least: since each letter of the query that is not in a gap takes one of the target, so many
+  // of those stay unaligned, or in gaps that cost more.
+  std::int64_t least() const { return least_; }
+
+  // The largest bound whose band a window of so many cells surely covers; less than 0 if there is none.
+  std::int64_t provable(std::int32_t cells) const {
+    const std::int64_t diagonals = 2 * static_cast<std::int64_t>(cells) - 4;
+    if (n_ + m_ <= diagonals) return gap_cost(c_, n_) + gap_cost(c_, m_);
+    if (skew() > diagonals) return -1;
+    const std::int64_t l = (diagonals - skew()) / 2 + 1;
+    return gap_cost(c_, l) + gap_cost(c_, l + skew()) - 1;
+  }
+
+  // Leaves out of `band` what no path of cost `bound` that passes row r can visit later. False if there is no path. Not
+  // where ends of the query are free.
+  template <class S>
+  bool narrow(Band& band, const Rows<S>& rows, Tracked& tracked, std::int64_t bound) const {
+    const std::int32_t r = rows.row;
+    const std::int32_t lo = larger(larger(rows.lo, band.first(r)), r - m_);
+    const std::int32_t hi = smaller(smaller(rows.hi, band.last(r)), n_);
+    if (lo > hi) return true;
+    rows.move(tracked, lo);
+    const std::int64_t e = extend_;
+    std::int64_t right = kFar, left = kFar, cost = tracked.cost;
+    // The path may be inside the gap that ends it, already opened; or step over the row along a diagonal, and then the
+    // cell beside it costs one gap more at most.
+    std::int64_t over = gap_cost(c_, 1) + e;
+    for (int g = 0; g < c_.pieces; ++g) over = larger<std::int64_t>(over, c_.gap[g].open);
+    for (std::int32_t i = lo;; cost -= rows.rise(i)) {
+      const std::int64_t k = e * (r - 2 * i);
+      if (cost <= bound + over) {
+        right = smaller(right, cost - over - k);
+        left = smaller(left, cost - over + k);
+      }
+      if (++i > hi) break;
+    }
+    // Paths may still begin at the target's next letters, on diagonals up to the band's last one.
+    const bool begins = r < smaller(start_, band.hi);
+    if (begins) {
+      right = -kFar;
+      left = smaller<std::int64_t>(left, (c_.skip + e) * (r + 1));
+    }
+    if (right + e * end_low_ > bound || left - e * end_ > bound) return false;
+    // To the nearest diagonal where paths end; and where more is left, for a gap of l letters beyond the last one, and back.
+    const std::int64_t above = bound - right - e * end_, below = bound - left + e * end_low_;
+    const std::int64_t most = above < 0 ? rounded_down(bound - right, e) : end_ + letters(above);
+    const std::int64_t least = below < 0 ? -rounded_down(bound - left, e) : end_low_ - letters(below);
+    const std::int64_t first = begins ? smaller<std::int64_t>(least, r) : least;
+    band = ordered(smaller<std::int64_t>(band.hi, most), larger<std::int64_t>(band.lo, first));
+    return band.first(r) <= hi && band.last(r) >= lo;
+  }
+
+ private:
+  static constexpr std::int64_t kFar = INT64_MAX / 4;  // no path
+
+  std::int64_t skew() const { return end_ < 0 ? -end_ : end_; }
+  static std::int64_t rounded_down(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
+  // The diagonal up to which paths of cost `bound` come that begin on `first` or below, and end on `last` or below: from
+  // the lesser one of those on they have a gap, beyond the greater one another one.
+  std::int64_t beyond(std::int32_t first, std::int32_t last, std::int64_t bound) const {
+    const std::int64_t low = smaller(first, last), apart = larger(first, last) - low, left = bound - least_;
+    std::int64_t one = 0, two = 0;
+    for (int g = 0; g < c_.pieces; ++g) {
+      one = larger(one, (left - c_.gap[g].open) / c_.gap[g].extend);
+      for (int h = 0; h < c_.pieces; ++h)
+        two = larger(two, (left - c_.gap[g].open - c_.gap[h].open - c_.gap[h].extend * apart) /
+                              (c_.gap[g].extend + c_.gap[h].extend));
+    }
+    return one < apart ? low + one : low + apart + two;
+  }
+  // Bands have the borders of windows, which stay on the first row and move on the second: the upper border's diagonal
+  // is met on odd rows (from the first row on), the lower one's on even rows. So no band is opened by going on in
+  // a window, or the other way round.
+  Band ordered(std::int64_t hi, std::int64_t lo) const {
+    return {static_cast<std::int32_t>(lo - ((lo ^ end_) & 1)), static_cast<std::int32_t>(hi + (~(hi ^ end_) & 1))};
+  }
+  // Letters of two gaps, one of them open already at the least price, that cost no more than `bound`.
+  std::int64_t letters(std::int64_t bound) const {
+    std::int64_t l = 0;
+    for (int g = 0; g < c_.pieces; ++g)
+      l = larger(l, (bound - c_.gap[g].open) / (extend_ + c_.gap[g].extend));
+    return l;
+  }
+
+  const Costs& c_;
+  std::int32_t n_, m_, end_, extend_, start_, start_low_, end_low_, end_high_;
+  std::int64_t least_;
+};
+
+// Rows of a band in memory, in place: a cell's sources are slots i - 1 and i of the row before, so that going down
+// in i nothing is overwritten that is still to be read.
+template <class S>
+class Wide {
+  using L = Lanes<typename S::Lane>;
+  using Lane = typename S::Lane;
+  using Vector = typename L::Vector;
+  using R = Rows<S>;
+  static constexpr int P = S::kPieces;
+
+ public:
+  Wide(const S& scheme, const Text& text) : step_(scheme), text_(text) {}
+
+  // Goes on from rows.row for `count` rows.
+  void run(R& rows, std::int32_t count, const Band& band, const Corner& corner, Tracked* tracked) const {
+    const std::int32_t middle = band.lo + (band.hi - band.lo) / 2, end = rows.row + count;
+    const auto on_row = [&](std::int32_t r) {
+      const std::int32_t lo = larger(rows.lo, r - corner.target_len), hi = smaller(rows.hi, corner.query_len);
+      return larger(smaller((r - middle) >> 1, hi), lo);
+    };
+    if (tracked) {
+      const std::int32_t to = on_row(rows.row);
+      rows.move(*tracked, larger(smaller(to, band.last(rows.row)), band.first(rows.row)));
+    }
+    while (rows.row < end) {
+      row(rows, band, corner);
+      if (!tracked) continue;
+      const std::int32_t to = on_row(rows.row);
+      tracked->cost += (to > tracked->slot ? rows.array[R::kU] : rows.array[R::kV])[to] + rows.s.extend;
+      tracked->slot = to;
+    }
+  }
+
+ private:
+  void row(R& rows, const Band& band, const Corner& corner) const {
+    const std::int32_t r = ++rows.row;
+    const std::int32_t first = band.first(r), last = band.last(r);
+    const std::int32_t lo = larger(larger(first, 1), r - corner.target_len);
+    const std::int32_t hi = smaller(smaller(last, r - 1), corner.query_len);
+    if (lo - 1 < rows.lo) rows.beside_low(lo - 1);
+    for (std::int32_t i = rows.hi + 1; i <= hi; ++i) rows.beside_high(i);
+    if (lo <= hi) vectors(rows, lo, hi);
+    rows.lo = lo;
+    rows.hi = hi;
+    if (first <= 0 && r <= corner.target_len) {
+      rows.top_edge();
+      rows.lo = 0;
+    }
+    if (r <= last && r <= corner.query_len) {
+      rows.left_edge();
+      rows.hi = r;
+    }
+  }
+
+  void vectors(R& rows, std::int32_t lo, std::int32_t hi) const {
+    const Step<S> step = step_;
+    const std::uint8_t* q = text_.query - 1;
+    const std::uint8_t* t = text_.target + (text_.target_len - rows.row);
+    // Local, since a store of bytes might change them for all that the compiler knows.
+    Lane* const us = rows.array[R::kU];
+    Lane* const vs = rows.array[R::kV];
+    Lane *as[P + 1], *bs[P + 1];
+    for (int g = 0; g < P; ++g) {
+      as[g] = rows.array[R::kA + g];
+      bs[g] = rows.array[R::kB + g];
+    }
+    for (std::int32_t i = hi - L::kCount + 1; i > lo - L::kCount; i -= L::kCount) {
+      Vector u = L::load(us + i), v = L::load(vs + i - 1), a[P + 1], b[P + 1];
+      for (int g = 0; g < P; ++g) {
+        a[g] = L::load(as[g] + i - 1);
+        b[g] = L::load(bs[g] + i);
+      }
+      step(q + i, t + i, u, v, a, b);
+      L::store(us + i, u);
+      L::store(vs + i, v);
+      for (int g = 0; g < P; ++g) {
+        L::store(as[g] + i, a[g]);
+        L::store(bs[g] + i, b[g]);
+      }
+    }
+  }
+
+  const Step<S> step_;
+  const Text& text_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,269 @@
+// Short pairs with free ends, one in each lane of a vector: all lanes take the same cell of their whole matrix in a step.
+//
+// A column (a letter of the reversed target) at a time, all its rows (letters of the reversed query); lanes whose
+// sequences are shorter go on beyond their matrix, which nothing reads. A path may end in a lane's last row or in its
+// last column: of both the costs are summed up on the way.
+#pragma once
+
+#include "kernels/difference/difference_trace.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <int P>
+class FreeGroup {
+  using T = Trace<P>;
+  using S = typename T::S;
+  using L = typename T::L;
+  using Lane = typename T::Lane;
+  using Vector = typename T::Vector;
+  using Read = DifferenceMemory::Read;
+
+ public:
+  static constexpr int kLanes = L::kCount;
+  static constexpr std::int32_t kMostSpread = 255;  // of the queries' lengths: lanes know their last row in a byte
+
+  FreeGroup(const ReadsTask& task, DifferenceMemory& memory)
+      : task_(task), memory_(memory), s_(task.costs, false, task.free.target_end, task.free.query_end), step_(s_) {}
+
+  // Aligns `count` (kLanes at most) reads, none with an empty sequence, whose queries' lengths differ by kMostSpread at
+  // most. Returns false if that takes too much memory.
+  bool run(const Read* reads, std::int32_t count) {
+    rows_ = columns_ = 0;
+    least_ = INT32_MAX;
+    for (int l = 0; l < kLanes; ++l) {
+      const Read& r = reads[l < count ? l : 0];  // lanes without a read do as the first
+      n_[l] = r.query_len;
+      m_[l] = r.target_len;
+      rows_ = larger(rows_, n_[l]);
+      least_ = smaller(least_, n_[l]);
+      columns_ = larger(columns_, m_[l]);
+    }
+    const std::size_t bytes = static_cast<std::size_t>(rows_) * columns_ * kLanes;
+    if (bytes > task_.table_bytes) return false;
+    table_ = aligned_bytes(memory_.table, bytes);
+    text_.fill(task_, {reads, count, rows_, columns_, nullptr}, memory_.text);
+    lay_out_state();
+    for (std::int32_t j = 1; j <= columns_; ++j) {
+      const Vector last = column(j);
+      end_in_last_row(j, last);
+      end_in_last_column(j);
+    }
+    return true;
+  }
+
+  std::int32_t cost(int lane) const { return smaller(row_end_[lane].cost, column_end_[lane].cost); }
+
+  // Writes the lane's CIGAR, and what stays unaligned.
+  void walk(int lane, RunWriter& runs, ReadsAnswer& answer) const {
+    std::int32_t i = n_[lane], j = m_[lane];
+    if (column_end_[lane].cost < row_end_[lane].cost)  // of equals the one that leaves out no letter of the query
+      i = column_end_[lane].letters;
+    else
+      j = row_end_[lane].letters;
+    answer.query_skip = n_[lane] - i;
+    answer.target_skip = m_[lane] - j;
+    const auto cell = [&](std::int32_t row, std::int32_t col) __attribute__((always_inline)) {
+      return table_[(static_cast<std::size_t>(col - 1) * rows_ + (row - 1)) * kLanes + lane];
+    };
+    const typename T::Edge edge = T::back(i, j, cell, runs);
+    answer.query_skip_end = smaller(edge.i, task_.free.query_end);
+    answer.target_skip_end = smaller(edge.j, task_.free.target_end);
+    if (edge.i > answer.query_skip_end) runs.add(kInsertion, edge.i - answer.query_skip_end);
+    if (edge.j > answer.target_skip_end) runs.add(kDeletion, edge.j - answer.target_skip_end);
+  }
+
+ private:
+  static constexpr std::int32_t kNone = INT32_MAX;
+
+  // The cheapest of the cells so far where a path may end, and letters of the sequence that may not be whole there. Of
+  // equals the last one: it leaves fewest letters out.
+  struct Ending {
+    std::int32_t cost, letters;
+    WFACLI_INLINE void see(std::int32_t at_cost, std::int32_t at_letters) {
+      letters = at_cost <= cost ? at_letters : letters;
+      cost = smaller(cost, at_cost);
+    }
+  };
+
+  // Of so many letters, of which `free` may be left out, before all others.
+  std::int32_t along(std::int32_t letters, std::int32_t free) const {
+    const std::int32_t out = smaller(letters, free);
+    return static_cast<std::int32_t>(gap_cost(task_.costs, letters - out)) + out * task_.costs.skip;
+  }
+  bool may_end_in_row(int l, std::int32_t j) const { return m_[l] >= j && m_[l] - j <= task_.free.target_begin; }
+
+  // Column 0.
+  void lay_out_state() {
+    state_ = reinterpret_cast<Lane*>(aligned_bytes(memory_.rows, static_cast<std::size_t>(rows_) * kLanes * (2 + P)));
+    for (std::int32_t i = 1; i <= rows_; ++i) {
+      L::store(slot(kU, i), L::all(s_.left(i)));
+      L::store(slot(kRun, i), L::all(T::kNoRun));
+      for (int g = 0; g < P; ++g) L::store(slot(kB + g, i), step_.full[g]);
+    }
+    for (int l = 0; l < kLanes; ++l) {
+      last_row_[l] = static_cast<std::uint8_t>(n_[l] - least_);
+      row_cost_[l] = along(n_[l], task_.free.query_end);
+      row_end_[l] = column_end_[l] = {kNone, 0};
+      if (may_end_in_row(l, 0)) row_end_[l].see(row_cost_[l] + m_[l] * task_.costs.skip, 0);
+    }
+  }
+
+  enum { kU, kRun, kB };
+  // Of rows 1 to rows_.
+  WFACLI_INLINE Lane* slot(int array, std::int32_t i) const {
+    return state_ + (static_cast<std::size_t>(array) * rows_ + (i - 1)) * kLanes;
+  }
+
+  // Returns v in each lane's last row.
+  Vector column(std::int32_t j) {
+    // Local, since a store of bytes might change them for all that the compiler knows.
+    const Step<S> step = step_;
+    const std::uint8_t* q = text_.query;
+    const std::uint8_t* const t = text_.target + static_cast<std::size_t>(j - 1) * kLanes;
+    std::uint8_t* table = table_ + static_cast<std::size_t>(j - 1) * rows_ * kLanes;
+    Lane *us = slot(kU, 1), *runs = slot(kRun, 1), *bs[P + 1];
+    for (int g = 0; g < P; ++g) bs[g] = slot(kB + g, 1);
+    Vector v = L::all(s_.top(j)), run_before = L::all(T::kNoRun), last = v, a[P + 1];
+    for (int g = 0; g < P; ++g) a[g] = step.full[g];
+    const auto cell = [&]() __attribute__((always_inline)) {
+      Vector u = L::load(us), b[P + 1];
+      for (int g = 0; g < P; ++g) b[g] = L::load(bs[g]);
+      step(q, t, u, v, a, b);
+      const Vector run = T::source(step, q, t, run_before, u, v, a, b, table);
+      run_before = L::load(runs);
+      L::store(us, u);
+      L::store(runs, run);
+      for (int g = 0; g < P; ++g) {
+        L::store(bs[g], b[g]);
+        bs[g] += kLanes;
+      }
+      us += kLanes;
+      runs += kLanes;
+      table += kLanes;
+      q += kLanes;
+    };
+    for (std::int32_t i = 1; i < least_; ++i) cell();
+    for (std::int32_t i = least_; i <= rows_; ++i) {
+      cell();
+      last = last_row_ == L::all(i - least_) ? v : last;
+    }
+    return last;
+  }
+
+  void end_in_last_row(std::int32_t j, Vector last) {
+    Lane v[kLanes];
+    L::store(v, last);
+    for (int l = 0; l < kLanes; ++l) {
+      row_cost_[l] += v[l] + s_.extend;
+      if (may_end_in_row(l, j)) row_end_[l].see(row_cost_[l] + (m_[l] - j) * task_.costs.skip, j);
+    }
+  }
+
+  // Of the lanes whose last column it is.
+  void end_in_last_column(std::int32_t j) {
+    bool ends = false;
+    for (int l = 0; l < kLanes; ++l) ends |= m_[l] == j;
+    if (!ends || !task_.free.query_begin) return;
+    std::int32_t cost[kLanes];
+    for (std::int32_t i = 0; i < rows_; ++i) {
+      Lane u[kLanes];
+      if (i) L::store(u, L::load(slot(kU, i)));
+      for (int l = 0; l < kLanes; ++l) {
+        cost[l] = i ? cost[l] + u[l] + s_.extend : along(j, task_.free.target_end);
+        const std::int32_t left = n_[l] - i;
+        if (m_[l] == j && left > 0 && left <= task_.free.query_begin)
+          column_end_[l].see(cost[l] + left * task_.costs.skip, i);
+      }
+    }
+  }
+
+  const ReadsTask& task_;
+  DifferenceMemory& memory_;
+  const S s_;
+  const Step<S> step_;
+  Vector last_row_;  // of each lane, after the first of all
+  std::int32_t n_[kLanes], m_[kLanes], row_cost_[kLanes];  // row_cost_: of (n, j)
+  Ending row_end_[kLanes], column_end_[kLanes];
+  std::int32_t rows_ = 0, least_ = 0, columns_ = 0;  // the longest and the shortest query, the longest target
+  LanesText text_;
+  std::uint8_t* table_ = nullptr;
+  Lane* state_ = nullptr;
+};
+
+// All pairs of a task, those of much the same lengths together.
+template <int P>
+class FreeReads {
+  using Read = DifferenceMemory::Read;
+  static constexpr std::int32_t kLanes = FreeGroup<P>::kLanes;
+
+ public:
+  FreeReads(const ReadsTask& task, DifferenceMemory& memory, ReadsAnswer* answers)
+      : task_(task), m_(memory), answers_(answers), group_(task, memory) {}
+
+  void run() {
+    m_.reads.clear();
+    m_.cigars.clear();
+    for (std::int32_t p = 0; p < task_.count; ++p) {
+      const std::int32_t n = task_.pairs[p].query_len, m = task_.pairs[p].target_len;
+      answers_[p] = ReadsAnswer();
+      if (larger(n, m) > kFreeReadsLongest)
+        answers_[p].status = Status::LengthLimit;
+      else if (n == 0 || m == 0)
+        answers_[p].status = Status::Unsupported;
+      else
+        m_.reads.push({p, n, m, 0});
+    }
+    // Queries of about one length, then targets in their order: lanes of a group have much the same to do.
+    sort_reads(m_.reads, m_.sorted, [](const Read& r) __attribute__((always_inline)) {
+      return static_cast<std::uint32_t>(r.query_len - 1) >> 4 << 9 | static_cast<std::uint32_t>(r.target_len - 1);
+    });
+    const auto count = static_cast<std::int32_t>(m_.reads.size());
+    for (std::int32_t from = 0, to; from < count; from = to) {
+      std::int32_t least = read(from).query_len, most = least;
+      for (to = from + 1; to < count && to < from + kLanes; ++to) {
+        least = smaller(least, read(to).query_len);
+        most = larger(most, read(to).query_len);
+        if (most - least > FreeGroup<P>::kMostSpread) break;
+      }
+      align(from, to);
+    }
+  }
+
+ private:
+  const Read& read(std::int32_t x) const { return m_.reads[static_cast<std::size_t>(x)]; }
+
+  void align(std::int32_t from, std::int32_t to) {
+    const bool stop = task_.cancelled && task_.cancelled->is_set();
+    const bool aligned = !stop && group_.run(&read(from), to - from);
+    for (std::int32_t x = from; x < to; ++x) {
+      ReadsAnswer& a = answers_[read(x).pair];
+      if (aligned)
+        answer(x - from, read(x), a);
+      else
+        a.status = stop ? Status::Dropped : Status::MemoryLimit;
+    }
+  }
+
+  void answer(int lane, const Read& r, ReadsAnswer& a) {
+    a.score = group_.cost(lane);
+    if (a.score > task_.max_score) {
+      a.status = Status::ScoreLimit;
+      return;
+    }
+    a.cigar = static_cast<std::int64_t>(m_.cigars.size());
+    RunWriter runs(m_.cigars, static_cast<std::size_t>(r.query_len) + r.target_len);
+    group_.walk(lane, runs, a);
+    runs.finish();
+    if (!task_.path) m_.cigars.resize(static_cast<std::size_t>(a.cigar));
+    a.runs = static_cast<std::int64_t>(m_.cigars.size()) - a.cigar;
+  }
+
+  const ReadsTask& task_;
+  DifferenceMemory& m_;
+  ReadsAnswer* answers_;
+  FreeGroup<P> group_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,402 @@
+// One pair: bands of growing cost until one is proved wide enough, and the path in little memory.
+#pragma once
+
+#include "kernels/difference/difference_band.hpp"
+#include "kernels/difference/difference_walk.hpp"
+#include "kernels/difference/difference_window.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <class S>
+class Difference {
+  using Lane = typename S::Lane;
+  using Checkpoint = DifferenceMemory::Checkpoint;
+  using Piece = DifferenceMemory::Piece;
+  static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // of a cell in the table
+  static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // up to which the whole band's planes are kept
+  static constexpr std::int32_t kSpan = 256;                           // rows after which the band may close in
+
+ public:
+  Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
+      : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
+        free_query_(task.free.query_begin || task.free.query_end),
+        s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
+           smaller(task.free.query_end, task.query_len)),
+        bounds_(task),
+        text_(task, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
+        total_(task.query_len + task.target_len), room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
+    set_piece();
+  }
+
+  KernelAnswer run() {
+    std::int64_t known = t_.max_score;  // a path costs so much, or dearer ones do not matter
+    std::int64_t bound = free_ ? first_free_bound() : first_bound();
+    if (free_) known = smaller(known, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
+    if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = known;
+    for (;;) {
+      bound = smaller(bound, known);
+      // Where ends of the target are free, a band that does not close in is mostly diagonals on which nothing is alike.
+      const std::int64_t cost = forward(bound, !free_query_ && (free_ || bound >= known));
+      if (halt_ != Status::Ok) return {halt_};
+      if (cost <= bound) {
+        KernelAnswer answer;
+        answer.score = static_cast<std::int32_t>(cost);
+        if (t_.path) path(answer);
+        return answer;
+      }
+      if (bound >= t_.max_score) return {Status::ScoreLimit};
+      if (cost < known) known = cost;
+      // A narrow band may have lost the path; then a wider one brings the cost down before a whole one is computed.
+      if (free_)
+        bound = known <= 2 * bound ? known : bound + bound / 2 + 1;
+      else
+        bound = cost > likely() ? 4 * bound + 1 : known;
+    }
+  }
+
+ private:
+  static constexpr std::int32_t kShort = 200;  // letters; few such pairs need a wider window than the least
+  static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
+  static constexpr std::int64_t kNone = INT64_MAX;
+
+  // Of the cells of the whole query, or of the whole target, so far: the cheapest one to end at, with what is then left
+  // out, and the last one.
+  struct Ending {
+    std::int64_t cost = kNone;
+    std::int32_t letters = 0;  // of the other sequence before it
+    std::int32_t row = -1;     // of the last one
+    Tracked at{};
+  };
+
+  // The least bound that is worth a try.
+  std::int64_t first_bound() const {
+    std::int32_t cells = t_.estimate < 0 && total_ > 2 * kShort ? 64 : 32;
+    if (t_.estimate >= 0) {
+      const Band b = bounds_.band(t_.estimate + t_.estimate / 4);
+      cells = rounded(b.cells(0));
+      if (cells > S::kWindowCells) cells = 64;
+    }
+    for (; cells <= S::kWindowCells; cells = rounded(cells + 1))
+      if (const std::int64_t bound = bounds_.provable(cells); bound >= 0) return bound;
+    return gap_cost(t_.costs, larger(t_.query_len, t_.target_len) - smaller(t_.query_len, t_.target_len)) +
+           t_.costs.mismatch * static_cast<std::int64_t>(smaller(t_.query_len, t_.target_len)) / 16;
+  }
+  // The same where ends are free: what will do for most pairs, going by the estimate.
+  std::int64_t first_free_bound() const {
+    const std::int64_t cost = t_.estimate >= 0 ? t_.estimate : std::int64_t{t_.costs.mismatch} * t_.query_len / 16;
+    return bounds_.least() + cost + cost / 4 + 4 * gap_cost(t_.costs, 1);
+  }
+  std::int64_t likely() const { return static_cast<std::int64_t>(t_.costs.mismatch) * total_ / 8; }
+
+  // Least cost inside the band that paths of cost `bound` need; kNone if there is no such path. Keeps what the way
+  // back needs.
+  // `sure`: a path costs `bound`, or dearer ones do not matter; then the band closes in on the way.
+  std::int64_t forward(std::int64_t bound, bool sure) {
+    Band band = bounds_.band(bound);
+    m_.pieces.clear();
+    drop_checkpoints(0);
+    const std::int32_t start = total_ & 1;
+    Tracked tracked = rows_.begin(start);
+    const std::size_t cells = rounded(band.cells(start));
+    whole_ = t_.path && !free_ && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
+    spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
+    if (whole_) m_.table.resize(larger(m_.table.size(), cells * total_ * kRowBytes + 64));
+    const Corner corner{t_.query_len, t_.target_len};
+    std::size_t table = 0;
+    std::int32_t narrowed = start;
+    ending_ = beside_ = {};
+    if (free_ && start) end_here(tracked);  // all of a sequence may be left out
+    while (rows_.row < total_ && may_end_after(band)) {
+      if (t_.cancelled->is_set()) return stop(Status::Dropped);
+      const std::int32_t r = rows_.row;
+      if (sure && r - narrowed >= larger(kSpan, band.width())) {
+        narrowed = r;
+        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;  // and there is no other
+      }
+      if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
+      const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
+      const std::int32_t count = last ? total_ - r : smaller(spacing_ - (r - start) % spacing_, total_ - r);
+      if (free_) {
+        advance_to_ends(band, corner, count, tracked);
+      } else if (whole_) {
+        const Frame frame = framed(band.first(r), rounded(band.cells(r)), corner);
+        m_.pieces.push({r, frame.cells, frame.slot, table});
+        advance(band, corner, count, &tracked, table_at(table));
+        table += static_cast<std::size_t>(frame.cells) * count * kRowBytes;
+      } else {
+        advance(band, corner, count, &tracked, nullptr);
+      }
+    }
+    if (free_) return smaller(ending_.cost, beside_.cost);
+    rows_.move(tracked, t_.query_len);
+    return tracked.cost;
+  }
+
+  // Goes on for `count` rows (even) or fewer, at the ends of which no path of the band may end; or for `count` of those
+  // where one may.
+  void advance_to_ends(const Band& band, const Corner& corner, std::int32_t count, Tracked& tracked) {
+    const std::int32_t first =
+        free_query_ ? smaller(t_.query_len, t_.target_len) : larger(t_.query_len, 2 * t_.query_len + band.lo);
+    const std::int32_t before = (first - rows_.row - 1) / 2 * 2;
+    if (before > 0) return advance(band, corner, smaller(count, before), &tracked, nullptr);
+    for (const std::int32_t end = rows_.row + count; rows_.row < end && may_end_after(band);) {
+      wide_.run(rows_, 1, band, corner, &tracked);
+      end_here(tracked);
+    }
+  }
+
+  // Whether rows after this one may have a cell where a path of the band ends.
+  bool may_end_after(const Band& band) const {
+    if (free_query_) return bounds_.meets(band, rows_.row + 1);
+    return !free_ || band.first(rows_.row + 1) <= t_.query_len;
+  }
+
+  // Looks at the row's cells of the whole query and of the whole target, if it has them: whether the path may end there.
+  WFACLI_INLINE void end_here(const Tracked& tracked) {
+    if (t_.free.query_begin) end_beside(tracked);
+    const std::int32_t j = rows_.row - t_.query_len, left = t_.target_len - j;
+    if (rows_.hi < t_.query_len || rows_.lo > t_.query_len) return;
+    if (ending_.row == rows_.row - 1) {
+      ending_.at.cost += rows_.array[Rows<S>::kV][t_.query_len] + s_.extend;
+    } else {
+      ending_.at = tracked;
+      rows_.move(ending_.at, t_.query_len);
+    }
+    ending_.row = rows_.row;
+    // Of equals the last one: it leaves fewest letters of the target out.
+    const std::int64_t cost = ending_.at.cost + std::int64_t{s_.c.skip} * left;
+    if (left <= t_.free.target_begin && cost <= ending_.cost) {
+      ending_.cost = cost;
+      ending_.letters = j;
+    }
+  }
+  // The same of the whole target, where letters of the query are left out.
+  void end_beside(const Tracked& tracked) {
+    const std::int32_t i = rows_.row - t_.target_len, left = t_.query_len - i;
+    if (i < 0 || left <= 0 || rows_.lo > i || rows_.hi < i) return;
+    if (beside_.row == rows_.row - 1) {
+      beside_.at.cost += rows_.array[Rows<S>::kU][i] + s_.extend;
+    } else {
+      beside_.at = tracked;
+      rows_.move(beside_.at, i);
+    }
+    beside_.row = rows_.row;
+    const std::int64_t cost = beside_.at.cost + std::int64_t{s_.c.skip} * left;
+    if (left <= t_.free.query_begin && cost <= beside_.cost) {
+      beside_.cost = cost;
+      beside_.letters = i;
+    }
+  }
+
+  std::int64_t stop(Status status) {
+    halt_ = status;
+    return kNone;
+  }
+
+  // Goes on for `count` rows: in registers where the band fits them.
+  void advance(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked, Lane* table) {
+    const std::int32_t cells = band.cells(rows_.row);
+    if (cells > S::kWindowCells) {
+      wide_.run(rows_, count, band, corner, tracked);
+      return;
+    }
+    const Frame frame = framed(band.first(rows_.row), rounded(cells), corner);
+    if (!table && opens(frame, corner)) return wide_.run(rows_, count, band, corner, tracked);
+    if (tracked) {
+      const std::int32_t lo = larger(larger(rows_.lo, frame.slot), rows_.row - t_.target_len);
+      const std::int32_t hi = smaller(smaller(rows_.hi, frame.slot + frame.cells - 1), t_.query_len);
+      rows_.move(*tracked, larger(lo, smaller(hi, (rows_.row - t_.target_len + t_.query_len) >> 1)));
+    }
+    window(frame.cells, count, frame.slot, tracked, table);
+  }
+
+  // Where a window lies that holds `cells` slots from `slot` on, as far as the row has them. It begins with costs in
+  // all its cells that are inside the corner, and so the only borders that those see are the window's own.
+  struct Frame {
+    std::int32_t slot, cells;
+  };
+  Frame framed(std::int32_t slot, std::int32_t cells, const Corner& corner) const {
+    const std::int32_t r = rows_.row;
+    const std::int32_t least = larger(0, r - corner.target_len), most = smaller(r, corner.query_len);
+    const bool low_edge = rows_.lo > larger(slot, least), high_edge = rows_.hi < smaller(slot + cells - 1, most);
+    if (high_edge) slot = smaller(slot, rows_.hi - cells + 1);
+    if (low_edge) slot = larger(slot, rows_.lo);
+    if (high_edge && slot + cells - 1 > rows_.hi) cells = smaller(cells, rounded(rows_.hi - slot + 1));
+    return {slot, cells};
+  }
+
+  // Whether a window begins beside cells of the corner that hold no cost, as those of a narrow band in memory do not. What
+  // would be made up for them falls along diagonals as soon as gaps come there from inside, by more than a lane holds.
+  bool opens(const Frame& frame, const Corner& corner) const {
+    const std::int32_t least = larger(0, rows_.row - corner.target_len), most = smaller(rows_.row, corner.query_len);
+    return (rows_.lo > least && frame.slot < rows_.lo) ||
+           (rows_.hi < most && frame.slot + frame.cells - 1 > rows_.hi);
+  }
+
+  // A band in memory for `count` rows, of which `table` takes the planes that a window would keep.
+  void keep_band(const Band& band, const Corner& corner, std::int32_t count, const Frame& frame, Lane* table) {
+    const std::size_t bytes = static_cast<std::size_t>(frame.cells) * sizeof(Lane);
+    for (std::int32_t k = 1; k <= count; ++k, table += S::kPlanes * frame.cells) {
+      wide_.run(rows_, 1, band, corner, nullptr);
+      const std::int32_t slot = frame.slot + (k >> 1);
+      for (int x = 0; x < S::kPlanes; ++x) {
+        const int g = x % (S::kPlanes / 2);
+        const bool insertion = x < S::kPlanes / 2, by_rise = S::kPieces == 0 || s_.opens_freely(g);
+        const int array = by_rise ? (insertion ? Rows<S>::kU : Rows<S>::kV) : (insertion ? Rows<S>::kA : Rows<S>::kB) + g;
+        std::memcpy(table + x * frame.cells, rows_.array[array] + slot, bytes);
+      }
+    }
+  }
+
+  void window(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
+    if (table)
+      window_of<32, true>(cells, count, slot, tracked, table);
+    else
+      window_of<32, false>(cells, count, slot, tracked, table);
+  }
+  template <int Cells, bool Trace>
+  void window_of(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
+    if constexpr (Cells < S::kWindowCells) {
+      if (cells > Cells) return window_of<(Cells + 64) / 64 * 64, Trace>(cells, count, slot, tracked, table);
+    }
+    Window<S, Cells, Trace> w(s_, text_);
+    w.run(rows_, count, slot, tracked, table);
+  }
+
+  // Pieces of the way back: so many rows that a window is wide enough for all cells which lead to its last cell.
+  void set_piece() {
+    piece_cells_ = S::kWindowCells < 128 || 126 * 128 * kRowBytes > t_.table_bytes ? 64 : 128;
+    const std::size_t most = t_.table_bytes / (piece_cells_ * kRowBytes) / 2 * 2;
+    piece_rows_ = static_cast<std::int32_t>(larger<std::size_t>(2, smaller<std::size_t>(most, piece_cells_ - 2)));
+  }
+
+  Lane* table_at(std::size_t bytes) {
+    const auto start = reinterpret_cast<std::uintptr_t>(m_.table.data());
+    return reinterpret_cast<Lane*>(m_.table.data() + (64 - start % 64) % 64 + bytes);
+  }
+
+  __attribute__((noinline)) void path(KernelAnswer& answer) {
+    Walk<S> walk(s_, text_, cigar_);
+    Place place{t_.query_len, t_.target_len, -1};
+    if (beside_.cost < ending_.cost)  // of equals the one that leaves out no letter of the query
+      place.i = beside_.letters;
+    else if (free_)
+      place.j = ending_.letters;
+    answer.query_skip = t_.query_len - place.i;
+    answer.target_skip = t_.target_len - place.j;
+    if (whole_) {
+      while (!m_.pieces.empty() && place.i > 0 && place.j > 0) {
+        const Piece piece = m_.pieces.back();
+        walk.back(piece, table_at(piece.at), place);
+        m_.pieces.resize(m_.pieces.size() - 1);
+      }
+    } else {
+      while (place.i > 0 && place.j > 0) {
+        if (answer.status = piece_back(walk, place); answer.status != Status::Ok) return;
+      }
+    }
+    walk.finish(place, answer);
+  }
+
+  // Computes the rows before `place` again, only cells that lead to it, and walks back through them.
+  Status piece_back(Walk<S>& walk, Place& place) {
+    if (t_.cancelled->is_set()) return Status::Dropped;
+    while (m_.checkpoints.back().row >= place.row()) drop_checkpoints(m_.checkpoints.size() - 1);
+    const Checkpoint from = m_.checkpoints.back();
+    const Band band{from.k_lo, from.k_hi};
+    const Corner corner{place.i, place.j};
+    restore(from);
+    if (place.row() - from.row > piece_rows_) return split(band, corner, place.row());
+    const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
+    m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
+    const Frame frame = framed(from.row - place.j, piece_cells_, corner);
+    const Piece piece{from.row, frame.cells, frame.slot, 0};
+    if (opens(frame, corner))
+      keep_band(band, corner, count, frame, table_at(0));
+    else
+      window(frame.cells, count, frame.slot, nullptr, table_at(0));
+    walk.back(piece, table_at(0), place);
+    return Status::Ok;
+  }
+
+  // Adds checkpoints to a piece that is too long for a window.
+  Status split(const Band& band, const Corner& corner, std::int32_t end) {
+    const std::size_t first = m_.checkpoints.size();
+    const std::int32_t base = rows_.row;
+    spacing_ = piece_rows_;
+    while (rows_.row + spacing_ < end) {
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      advance(band, corner, spacing_, nullptr, nullptr);
+      if (!checkpoint(band, first, base)) return Status::MemoryLimit;
+    }
+    return m_.checkpoints.size() > first ? Status::Ok : Status::MemoryLimit;
+  }
+
+  // Saves the row; over the bound, keeps every other checkpoint from index `first` on.
+  bool checkpoint(const Band& band, std::size_t first, std::int32_t base) {
+    const std::int32_t r = rows_.row;
+    if ((r - base) % spacing_ != 0) return true;
+    const Checkpoint c{r, rows_.lo, rows_.hi, band.lo, band.hi, m_.saved.size()};
+    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
+    for (const Lane* values : rows_.array)
+      m_.saved.append(reinterpret_cast<const std::uint8_t*>(values + c.lo), bytes);
+    m_.checkpoints.push(c);
+    while (m_.saved.size() > room_ && m_.checkpoints.size() > first + 1) {
+      spacing_ *= 2;
+      thin(first, base);
+    }
+    return m_.saved.size() <= 2 * room_;
+  }
+
+  void thin(std::size_t first, std::int32_t base) {
+    std::size_t kept = first, at = m_.checkpoints[first].at;
+    for (std::size_t x = first; x < m_.checkpoints.size(); ++x) {
+      Checkpoint c = m_.checkpoints[x];
+      const std::size_t bytes = (c.hi - c.lo + 1) * S::kArrays * sizeof(Lane);
+      if ((c.row - base) % spacing_ != 0) continue;
+      std::memmove(m_.saved.data() + at, m_.saved.data() + c.at, bytes);
+      c.at = at;
+      at += bytes;
+      m_.checkpoints[kept++] = c;
+    }
+    m_.saved.resize(at);
+    m_.checkpoints.resize(kept);
+  }
+
+  void drop_checkpoints(std::size_t from) {
+    if (from < m_.checkpoints.size()) m_.saved.resize(m_.checkpoints[from].at);
+    m_.checkpoints.resize(from);
+  }
+
+  void restore(const Checkpoint& c) {
+    rows_.row = c.row;
+    rows_.lo = c.lo;
+    rows_.hi = c.hi;
+    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
+    const std::uint8_t* from = m_.saved.data() + c.at;
+    for (Lane* values : rows_.array) {
+      std::memcpy(values + c.lo, from, bytes);
+      from += bytes;
+    }
+  }
+
+  const KernelTask& t_;
+  DifferenceMemory& m_;
+  Cigar& cigar_;
+  const bool free_, free_query_;  // whether letters may stay unaligned, and whether those of the query may
+  const S s_;
+  const Bounds bounds_;
+  const Text text_;
+  Rows<S> rows_;
+  const Wide<S> wide_;
+  const std::int32_t total_;
+  const std::size_t room_;  // bytes that checkpoints may take besides the rows
+  std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
+  bool whole_ = false;
+  Ending ending_, beside_;  // the best cells of the whole query, and of the whole target
+  Status halt_ = Status::Ok;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

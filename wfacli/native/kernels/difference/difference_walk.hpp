@@ -1,0 +1,104 @@
+// The way back through the planes that a window has kept.
+#pragma once
+
+#include "kernels/difference/difference_rows.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// Where the path is: cells (0, 0) to (i, j) are still to be written. `gap` is the plane of the gap that the path is
+// inside, insertions first, or -1.
+struct Place {
+  std::int32_t i, j;
+  int gap;
+  WFACLI_INLINE std::int32_t row() const { return i + j; }
+};
+
+template <class S>
+class Walk {
+  using Lane = typename S::Lane;
+  static constexpr int P = S::kPieces, kHalf = S::kPlanes / 2;
+
+ public:
+  Walk(const S& scheme, const Text& text, Cigar& cigar) : s_(scheme), text_(text), cigar_(cigar) {}
+
+  // Walks from `place` to row piece.row or beyond, or to an edge of the matrix.
+  void back(const DifferenceMemory::Piece& piece, const Lane* table, Place& place) {
+    const std::ptrdiff_t cells = piece.cells, stride = cells * S::kPlanes;
+    while (place.row() > piece.row && place.i > 0 && place.j > 0) {
+      const std::int32_t past = place.row() - piece.row;
+      const Lane* at = table + (past - 1) * stride + (place.i - piece.slot - (past >> 1));
+      if (place.gap < 0)
+        diagonal(at, cells, past, place);
+      else
+        leave_gap(at, cells, place);
+    }
+  }
+
+  // The rest of a path that is on an edge of the matrix; says what it leaves out.
+  void finish(const Place& place, KernelAnswer& answer) {
+    answer.query_skip_end = smaller(place.i, s_.free_query);
+    answer.target_skip_end = smaller(place.j, s_.free_target);
+    cigar_.add(kInsertion, place.i - answer.query_skip_end);
+    cigar_.add(kDeletion, place.j - answer.target_skip_end);
+  }
+
+ private:
+  static constexpr WFACLI_INLINE int side(int plane) { return plane % kHalf; }
+
+  // The first gap that achieves the cell's cost, or -1.
+  WFACLI_INLINE int arriving(const Lane* at, std::ptrdiff_t cells) const {
+    for (int x = 0; x < S::kPlanes; ++x)
+      if (at[x * cells] == (P ? s_.none[side(x)] : 0)) return x;
+    return -1;
+  }
+
+  // Matches and mismatches until a gap arrives. A cell and the one before it on the diagonal have the same lane.
+  void diagonal(const Lane* at, std::ptrdiff_t cells, std::int32_t past, Place& place) {
+    const std::ptrdiff_t two_rows = 2 * S::kPlanes * cells;
+    const std::uint8_t* q = text_.query + place.i - 1;
+    const std::uint8_t* t = text_.target + text_.target_len - place.j;
+    const std::int32_t most = smaller(smaller(place.i, place.j), (past + 1) / 2);
+    std::int32_t done = 0, equal = 0;
+    int gap = -1;
+    for (; done < most; ++done, at -= two_rows) {
+      gap = arriving(at, cells);
+      if (gap >= 0) break;
+      const bool same = s_.wildcard ? (q[-done] & t[done]) != 0 : q[-done] == t[done];
+      if (same) {
+        ++equal;
+        continue;
+      }
+      cigar_.add(kEqual, equal);
+      cigar_.add(kDifferent, 1);
+      equal = 0;
+    }
+    cigar_.add(kEqual, equal);
+    place.i -= done;
+    place.j -= done;
+    if (gap >= 0) enter(gap, place);
+  }
+
+  // One base of the gap; without opening costs it ends at once.
+  WFACLI_INLINE void enter(int gap, Place& place) {
+    const bool insertion = gap < kHalf;
+    cigar_.add(insertion ? kInsertion : kDeletion, 1);
+    (insertion ? place.i : place.j) -= 1;
+    place.gap = P && !s_.opens_freely(side(gap)) ? gap : -1;
+  }
+
+  // Inside a gap: ends it if it may have been opened here, else makes it longer.
+  WFACLI_INLINE void leave_gap(const Lane* at, std::ptrdiff_t cells, Place& place) {
+    if (at[place.gap * cells] < s_.full[side(place.gap)])
+      enter(place.gap, place);
+    else
+      place.gap = -1;
+  }
+
+  const S& s_;
+  const Text& text_;
+  Cigar& cigar_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

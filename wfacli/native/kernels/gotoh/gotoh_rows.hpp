@@ -1,0 +1,202 @@
+// Anti-diagonals of the whole matrix, and what each cell's path comes from.
+//
+// H(i, j) is the least cost of aligning the first i bases of the (reversed) query with the first j of the target;
+// E and F are the same with an insertion or a deletion arriving at (i, j) (O. Gotoh, J. Mol. Biol. 1982):
+//   E(i, j) = extend + min(E(i-1, j), open + H(i-1, j))      F(i, j) = extend + min(F(i, j-1), open + H(i, j-1))
+//   H(i, j) = min(H(i-1, j-1) + (bases match ? 0 : mismatch), E(i, j), F(i, j))
+// with E and F for each gap piece. Cells of anti-diagonal d = i + j are in slot i. They depend on slots i - 1 and i of
+// the two anti-diagonals before, so that going down in i they can be computed in place.
+//
+// Cells have 32 bits, or 64 where costs may be greater. No cell is above kCeiling, which stands for no path.
+//
+// A traced cell keeps a byte: its lowest three bits are 0 where H comes from the diagonal, or 1 + the number of the gap
+// that it comes from (insertions first); bit 3 + x says that gap x, arriving here, had been open before its last base.
+#pragma once
+
+#include "kernels/gotoh/gotoh.hpp"
+#include "base/vector_width.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <int Pieces, bool Wildcard, class Cell_>
+class GotohRows {
+ public:
+  using Cell = Cell_;
+  typedef Cell Vector __attribute__((vector_size(kVectorBytes)));
+  static constexpr int P = Pieces, kLanes = kVectorBytes / sizeof(Cell), kArrays = 2 + 2 * P;
+  static constexpr Cell kCeiling = Cell{1} << (8 * sizeof(Cell) - 2);
+
+  GotohRows(const KernelTask& task, GotohMemory& memory) : t_(task), n_(task.query_len), m_(task.target_len) {
+    lay_out_text(memory.text);
+    slots_ = static_cast<std::size_t>(n_) + 1 + 2 * kLanes;
+    memory.rows.resize(slots_ * kArrays * sizeof(Cell));
+    Cell* rows = reinterpret_cast<Cell*>(memory.rows.data());
+    for (std::size_t x = 0; x < slots_ * kArrays; ++x) rows[x] = kCeiling;  // what lies beside cells is never below 0
+    for (int x = 0; x < kArrays; ++x) array_[x] = rows + x * slots_ + kLanes;
+    free_query_ = t_.free.query_end < n_ ? t_.free.query_end : n_;
+    free_target_ = t_.free.target_end < m_ ? t_.free.target_end : m_;
+  }
+
+  // Bytes that a pair's anti-diagonals take.
+  static std::size_t bytes(const KernelTask& task) {
+    return (static_cast<std::size_t>(task.query_len) + 1) * kArrays * sizeof(Cell);
+  }
+
+  // Whether all costs of a pair stay below the ceiling: no cell costs more than all bases in gaps.
+  static bool holds(const KernelTask& task) {
+    return gap(task.costs, task.query_len) + gap(task.costs, task.target_len) < kCeiling;
+  }
+
+  // Values of the last anti-diagonal; slot i is cell (i, step - i).
+  const Cell* costs() const { return array_[0]; }
+  std::int32_t step() const { return step_; }
+
+  void begin() {
+    step_ = 0;
+    edges(n_, m_);
+  }
+
+  // The next anti-diagonal, of which cells (i, j) with first <= i <= query_len and j <= target_len are wanted. `trace`
+  // takes the byte of slot i at trace[i]; up to kLanes - 1 bytes before the first one are overwritten.
+  template <bool Trace>
+  void advance(std::int32_t first, std::int32_t query_len, std::int32_t target_len, std::uint8_t* trace) {
+    ++step_;
+    std::swap(array_[0], array_[1]);
+    std::int32_t lo = step_ - target_len > 1 ? step_ - target_len : 1;
+    if (first > lo) lo = first;
+    const std::int32_t hi = query_len < step_ - 1 ? query_len : step_ - 1;
+    if (lo <= hi) cells<Trace>(lo, hi, trace);
+    edges(query_len, target_len);
+  }
+
+  // Whether the bases before (i, j) match.
+  bool match(std::int32_t i, std::int32_t j) const {
+    const Cell q = query_[i - 1], t = target_[m_ - j];
+    return Wildcard ? (q & t) != 0 : q == t;
+  }
+
+  // Bases that stay unaligned of i, or j, that lie before all cells of a path.
+  std::int32_t query_left(std::int32_t i) const { return i < free_query_ ? i : free_query_; }
+  std::int32_t target_left(std::int32_t j) const { return j < free_target_ ? j : free_target_; }
+
+  void save(GotohMemory& memory, std::int32_t first, std::int32_t query_len, std::int32_t target_len) const {
+    const std::int32_t least = step_ - 1 - target_len > first ? step_ - 1 - target_len : first;
+    const std::int32_t lo = least > 0 ? least : 0, hi = query_len < step_ ? query_len : step_;
+    memory.checkpoints.push({step_, lo, hi, memory.saved.size()});
+    const std::size_t bytes = static_cast<std::size_t>(hi - lo + 1) * sizeof(Cell);
+    for (const Cell* values : array_) memory.saved.append(reinterpret_cast<const std::uint8_t*>(values + lo), bytes);
+  }
+  void restore(const GotohMemory& memory, const GotohMemory::Checkpoint& from) {
+    step_ = from.step;
+    const std::size_t bytes = static_cast<std::size_t>(from.hi - from.lo + 1) * sizeof(Cell);
+    const std::uint8_t* values = memory.saved.data() + from.at;
+    for (Cell* to : array_) {
+      std::memcpy(to + from.lo, values, bytes);
+      values += bytes;
+    }
+  }
+
+ private:
+  static WFACLI_INLINE Vector load(const Cell* from) {
+    Vector v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+  }
+  static WFACLI_INLINE void store(Cell* to, Vector v) { std::memcpy(to, &v, sizeof v); }
+  static WFACLI_INLINE Vector least(Vector a, Vector b) { return a < b ? a : b; }
+  static WFACLI_INLINE Vector all(Cell value) { return Vector{} + value; }
+
+  // What a gap of so many bases costs.
+  static std::int64_t gap(const Costs& c, std::int64_t bases) {
+    if (!bases) return 0;
+    const std::int64_t one = c.gap[0].open + bases * c.gap[0].extend;
+    if constexpr (P == 1) return one;
+    const std::int64_t two = c.gap[1].open + bases * c.gap[1].extend;
+    return two < one ? two : one;
+  }
+
+  // Bases as codes as wide as a cell, with room for a vector on both sides; the target backwards, as along an
+  // anti-diagonal both are then read in the same direction.
+  void lay_out_text(Buffer<std::uint8_t>& memory) {
+    const std::size_t n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
+    const std::size_t bytes = (n + m + 4 * kLanes) * sizeof(Cell);
+    memory.resize(bytes);
+    std::memset(memory.data(), 0, bytes);
+    Cell* q = reinterpret_cast<Cell*>(memory.data()) + kLanes;
+    Cell* t = q + n + 2 * kLanes;
+    for (std::size_t i = 0; i < n; ++i) q[i] = t_.query[i];
+    for (std::size_t j = 0; j < m; ++j) t[j] = t_.target[m - 1 - j];
+    query_ = q;
+    target_ = t;
+  }
+
+  // Cells (0, step) and (step, 0): bases left unaligned, then one gap.
+  void edges(std::int32_t query_len, std::int32_t target_len) {
+    if (step_ <= target_len) {
+      array_[0][0] = along(step_, free_target_);
+      for (int g = 0; g < P; ++g) array_[2 + g][0] = kCeiling;
+    }
+    if (step_ <= query_len) {
+      array_[0][step_] = along(step_, free_query_);
+      for (int g = 0; g < P; ++g) array_[2 + P + g][step_] = kCeiling;
+    }
+  }
+  Cell along(std::int32_t bases, std::int32_t free) const {
+    const std::int64_t left = bases < free ? bases : free, cost = left * t_.costs.skip + gap(t_.costs, bases - left);
+    return cost < kCeiling ? static_cast<Cell>(cost) : kCeiling;
+  }
+
+  template <bool Trace>
+  void cells(std::int32_t lo, std::int32_t hi, std::uint8_t* trace) {
+    const Costs& c = t_.costs;
+    const Vector mismatch = all(c.mismatch), ceiling = all(kCeiling);
+    const Cell *q = query_ - 1, *t = target_ + (m_ - step_);
+    Cell *now = array_[0], *before = array_[1];  // `now` still holds the anti-diagonal before `before`
+    for (std::int32_t i = hi - kLanes + 1; i > lo - kLanes; i -= kLanes) {
+      const Vector above = load(before + i - 1), beside = load(before + i);
+      const Vector a = load(q + i), b = load(t + i);
+      const Vector same = Wildcard ? (a & b) != 0 : a == b;
+      Vector h = load(now + i - 1) + (same ? Vector{} : mismatch), from{}, open{};
+      Vector e[P], f[P];
+      for (int g = 0; g < P; ++g) {
+        const Vector opening = all(c.gap[g].open), extend = all(c.gap[g].extend);
+        const Vector e_before = load(array_[2 + g] + i - 1), e_opened = above + opening;
+        const Vector f_before = load(array_[2 + P + g] + i), f_opened = beside + opening;
+        e[g] = least(e_before, e_opened) + extend;
+        f[g] = least(f_before, f_opened) + extend;
+        if constexpr (Trace) {
+          open |= (e_before < e_opened) & all(8 << g);
+          open |= (f_before < f_opened) & all(8 << (P + g));
+        }
+        store(array_[2 + g] + i, e[g]);
+        store(array_[2 + P + g] + i, f[g]);
+      }
+      // The one that wins ties comes last.
+      for (int g = P - 1; g >= 0; --g) {
+        if constexpr (Trace) from = f[g] <= h ? all(1 + P + g) : from;
+        h = least(h, f[g]);
+      }
+      for (int g = P - 1; g >= 0; --g) {
+        if constexpr (Trace) from = e[g] <= h ? all(1 + g) : from;
+        h = least(h, e[g]);
+      }
+      store(now + i, least(h, ceiling));
+      if constexpr (Trace) {
+        typedef std::uint8_t Bytes __attribute__((vector_size(kLanes)));
+        const Bytes bytes = __builtin_convertvector(from | open, Bytes);
+        std::memcpy(trace + i, &bytes, sizeof bytes);
+      }
+    }
+  }
+
+  const KernelTask& t_;
+  const std::int32_t n_, m_;
+  std::int32_t free_query_, free_target_, step_ = 0;
+  std::size_t slots_;
+  Cell* array_[kArrays];  // H of the last anti-diagonal and of the one before; E, then F, of each piece
+  const Cell *query_ = nullptr, *target_ = nullptr;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,217 @@
+// A pair through all its cells: where the path begins and ends, and the path itself in bounded memory.
+//
+// The way forward keeps an anti-diagonal now and then. On the way back the cells that lead to the path's place are
+// computed again from the last one kept, as many steps as a table of their bytes allows: a cell leads to its neighbours
+// alone, so of the d-th anti-diagonal before a place no more than d + 1 cells do.
+#pragma once
+
+#include "kernels/gotoh/gotoh_rows.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <class Rows>
+class Gotoh {
+  using Cell = typename Rows::Cell;
+  static constexpr int P = Rows::P;
+  static constexpr std::int32_t kBefore = Rows::kLanes;  // bytes of a traced row before its first cell
+  static constexpr std::int32_t kFewest = 62, kMost = 4096;  // steps of a table
+
+ public:
+  Gotoh(const KernelTask& task, GotohMemory& memory, Cigar& cigar)
+      : t_(task), m_(memory), cigar_(cigar), rows_(task, memory), last_(task.query_len + task.target_len) {
+    m_.saved.clear();
+    m_.checkpoints.clear();
+    const double side = __builtin_sqrt(static_cast<double>(t_.table_bytes)) - kBefore - 1;
+    steps_ = side < kFewest ? kFewest : side > kMost ? kMost : static_cast<std::int32_t>(side);
+  }
+
+  KernelAnswer run() {
+    const std::int64_t whole = std::int64_t{last_ + 1} * (t_.query_len + 1 + kBefore);
+    const bool traced = t_.path && last_ <= steps_ && whole <= std::int64_t{steps_} * (steps_ + 1 + kBefore);
+    if (const Status status = traced ? forward_traced() : forward(); status != Status::Ok) return {.status = status};
+    if (t_.max_score < INT32_MAX / 2 && end_.cost > t_.max_score) return {.status = Status::ScoreLimit};
+    KernelAnswer answer;
+    answer.score = end_.cost;
+    answer.query_skip = t_.query_len - end_.i;
+    answer.target_skip = t_.target_len - end_.j;
+    if (!t_.path) return answer;
+    Place place{end_.i, end_.j, -1};
+    if (traced) {
+      walk(place, 0, t_.query_len + 1 + kBefore, 0);
+    } else if (answer.status = path(place); answer.status != Status::Ok) {
+      return answer;
+    }
+    answer.query_skip_end = rows_.query_left(place.i);
+    answer.target_skip_end = rows_.target_left(place.j);
+    cigar_.add(kInsertion, place.i - answer.query_skip_end);
+    cigar_.add(kDeletion, place.j - answer.target_skip_end);
+    return answer;
+  }
+
+  // The end of the best alignment that begins at (0, 0): of equals the one with fewest bases, then the one with fewest
+  // of the query. `skip` is what a match earns.
+  KernelAnswer run_extension() {
+    std::int64_t best = 0;
+    std::int32_t end_i = 0, end_j = 0;
+    rows_.begin();
+    while (rows_.step() < last_) {
+      if (t_.cancelled->is_set()) return {.status = Status::Dropped};
+      rows_.template advance<false>(0, t_.query_len, t_.target_len, nullptr);
+      const std::int32_t d = rows_.step(), lo = larger(0, d - t_.target_len), hi = smaller(d, t_.query_len);
+      const Cell* costs = rows_.costs();
+      Cell least = Rows::kCeiling;
+      for (std::int32_t i = lo; i <= hi; ++i) least = costs[i] < least ? costs[i] : least;
+      const std::int64_t score = std::int64_t{t_.costs.skip} * d - least;
+      if (score <= best) continue;
+      best = score;
+      for (end_i = lo; costs[end_i] != least;) ++end_i;
+      end_j = d - end_i;
+    }
+    KernelAnswer answer;
+    answer.query_skip_end = t_.query_len - end_i;
+    answer.target_skip_end = t_.target_len - end_j;
+    return answer;
+  }
+
+ private:
+  // Where the path is: cells (0, 0) to (i, j) are still to be written. `gap` is the gap that it is inside, or -1.
+  struct Place {
+    std::int32_t i, j;
+    int gap;
+    std::int32_t step() const { return i + j; }
+  };
+  // The cheapest cell so far at which the path may begin to be walked back.
+  struct End {
+    std::int64_t cost = INT64_MAX;
+    std::int32_t i = 0, j = 0;
+  };
+  static std::int32_t smaller(std::int32_t a, std::int32_t b) { return b < a ? b : a; }
+  static std::int32_t larger(std::int32_t a, std::int32_t b) { return a < b ? b : a; }
+
+  // Of equals the one that leaves out no base of the query, and then the fewest of the other sequence.
+  void look_for_ends() {
+    const std::int32_t d = rows_.step(), n = t_.query_len, m = t_.target_len, j = d - n, i = d - m;
+    if (j >= 0 && j <= m && m - j <= t_.free.target_begin) {
+      const std::int64_t cost = rows_.costs()[n] + std::int64_t{t_.costs.skip} * (m - j);
+      if (cost <= whole_query_.cost) whole_query_ = {cost, n, j};
+    }
+    if (i >= 0 && i < n && n - i <= t_.free.query_begin) {
+      const std::int64_t cost = rows_.costs()[i] + std::int64_t{t_.costs.skip} * (n - i);
+      if (cost <= whole_target_.cost) whole_target_ = {cost, i, m};
+    }
+    if (d == last_) end_ = whole_target_.cost < whole_query_.cost ? whole_target_ : whole_query_;
+  }
+
+  Status forward_traced() {
+    const std::int64_t stride = t_.query_len + 1 + kBefore;
+    m_.table.resize(static_cast<std::size_t>(stride * (last_ + 1)));
+    rows_.begin();
+    look_for_ends();
+    while (rows_.step() < last_) {
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      rows_.template advance<true>(0, t_.query_len, t_.target_len, m_.table.data() + stride * rows_.step() + kBefore);
+      look_for_ends();
+    }
+    return Status::Ok;
+  }
+
+  Status forward() {
+    const std::int32_t spacing = spacing_of(last_, Rows::bytes(t_), t_.checkpoint_bytes / 2);
+    rows_.begin();
+    look_for_ends();
+    for (;;) {
+      if (t_.path && rows_.step() % spacing == 0) rows_.save(m_, 0, t_.query_len, t_.target_len);
+      if (rows_.step() == last_) return Status::Ok;
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      rows_.template advance<false>(0, t_.query_len, t_.target_len, nullptr);
+      look_for_ends();
+    }
+  }
+
+  // Steps between checkpoints, of which one takes so many bytes.
+  std::int32_t spacing_of(std::int64_t steps, std::size_t bytes, std::size_t room) const {
+    const std::size_t kept = room / bytes > 0 ? room / bytes : 1;
+    const std::int64_t spacing = (steps + static_cast<std::int64_t>(kept)) / static_cast<std::int64_t>(kept);
+    return static_cast<std::int32_t>(spacing > steps_ ? spacing : steps_);
+  }
+
+  // From `place` to an edge of the matrix.
+  Status path(Place& place) {
+    while (place.i > 0 && place.j > 0) {
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      while (m_.checkpoints.back().step >= place.step()) drop_checkpoint();
+      const GotohMemory::Checkpoint from = m_.checkpoints.back();
+      rows_.restore(m_, from);
+      if (place.step() - from.step > steps_)
+        add_checkpoints(place);
+      else
+        piece_back(place);
+    }
+    return Status::Ok;
+  }
+
+  // Computes the cells again that lead to `place`, of all anti-diagonals behind the last checkpoint, and walks back.
+  void piece_back(Place& place) {
+    const std::int32_t from = rows_.step(), to = place.step(), first = larger(0, place.i - (to - from));
+    const std::int64_t stride = smaller(place.i, to - from) + 1 + kBefore;
+    m_.table.resize(static_cast<std::size_t>(stride * (to - from)));
+    while (rows_.step() < to) {
+      std::uint8_t* row = m_.table.data() + stride * (rows_.step() - from) + kBefore;
+      const std::int32_t reach = place.i - (to - rows_.step() - 1);
+      rows_.template advance<true>(larger(0, reach), place.i, place.j, row - first);
+    }
+    walk(place, from, stride, first);
+  }
+
+  // Keeps further anti-diagonals before `place`, only cells that lead to it.
+  void add_checkpoints(const Place& place) {
+    const std::int32_t from = rows_.step(), to = place.step();
+    const std::size_t bytes = static_cast<std::size_t>(smaller(place.i, to - from) + 1) * Rows::kArrays * sizeof(Cell);
+    std::int32_t spacing = spacing_of(to - from, bytes, t_.checkpoint_bytes / 4);
+    if (spacing >= to - from) spacing = (to - from + 1) / 2;
+    for (std::int32_t next = from + spacing; next < to; next += spacing) {
+      while (rows_.step() < next) {
+        if (t_.cancelled->is_set()) return;
+        rows_.template advance<false>(larger(0, place.i - (to - rows_.step() - 1)), place.i, place.j, nullptr);
+      }
+      // The anti-diagonal before the one that is kept is read one cell further down.
+      rows_.save(m_, larger(0, place.i - (to - next) - 1), place.i, place.j);
+    }
+  }
+
+  void drop_checkpoint() {
+    m_.saved.resize(m_.checkpoints.back().at);
+    m_.checkpoints.resize(m_.checkpoints.size() - 1);
+  }
+
+  // Writes operations until the path leaves the table, whose first row is that of step `from` + 1 and slot `first`.
+  void walk(Place& place, std::int32_t from, std::int64_t stride, std::int32_t first) {
+    while (place.i > 0 && place.j > 0 && place.step() > from) {
+      const std::uint8_t cell =
+          m_.table[static_cast<std::size_t>(stride * (place.step() - from - 1) + kBefore + place.i - first)];
+      if (place.gap < 0) place.gap = (cell & 7) - 1;
+      if (place.gap < 0) {
+        cigar_.add(rows_.match(place.i, place.j) ? kEqual : kDifferent, 1);
+        --place.i;
+        --place.j;
+        continue;
+      }
+      const bool insertion = place.gap < P, open = cell >> (3 + place.gap) & 1;
+      cigar_.add(insertion ? kInsertion : kDeletion, 1);
+      --(insertion ? place.i : place.j);
+      if (!open) place.gap = -1;
+    }
+  }
+
+  const KernelTask& t_;
+  GotohMemory& m_;
+  Cigar& cigar_;
+  Rows rows_;
+  const std::int32_t last_;  // anti-diagonal
+  std::int32_t steps_;       // anti-diagonals that a table holds
+  End whole_query_, whole_target_, end_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

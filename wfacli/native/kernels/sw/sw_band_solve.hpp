@@ -1,0 +1,232 @@
+// One pair with cells left out: how far it extends, and its global alignment in a band.
+#pragma once
+
+#include "kernels/sw/sw_diagonals.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// SwKernels::extent. ScoreLimit where 16 bits are too few.
+template <class Lane, SwCells kCells, bool kPlain>
+class SwExtension {
+  using Sweep = SwDiagonals<Lane, kCells, kPlain>;
+  using V = SwVector<Lane>;
+  using Vector = typename V::Vector;
+  static constexpr std::int32_t kWidest = 20'000;  // X-drop and gap that 16 bits have room for below the best score
+
+ public:
+  SwExtension(const SwTask& task, const SwPair& pair, const SwCuts& cuts, SwMemory& memory)
+      : task_(task), cuts_(cuts), n_(pair.query_len), m_(pair.target_len), band_(band_of(pair, cuts)),
+        sweep_(*task.scheme, pair, band_, memory) {}
+
+  SwExtent run() {
+    const SwScheme& s = *task_.scheme;
+    if (Sweep::kBased && kCells == SwCells::Live && std::int64_t{cuts_.xdrop} + s.open + s.extend > kWidest)
+      return {.status = Status::ScoreLimit};
+    best_.cut = !band_.covers(n_, m_);
+    sweep_.begin();
+    aim();
+    std::int32_t dead = 0;  // anti-diagonals without a live cell
+    for (std::int32_t d = 1; d <= n_ + m_ && dead < 2; ++d) {
+      if ((d & 255) == 0 && task_.cancelled->is_set()) return {.status = Status::Dropped};
+      if (!sweep_.step(std::int64_t{best_.score} - cuts_.xdrop, nullptr)) break;
+      if (sweep_.base() != base_) aim();
+      if constexpr (kCells == SwCells::Live) {
+        best_.cut |= sweep_.dropped();
+        dead = sweep_.none() ? dead + 1 : 0;
+      }
+      if (nothing_new()) continue;
+      if (!look(d)) break;
+    }
+    return best_;
+  }
+
+ private:
+  static SwBand band_of(const SwPair& pair, const SwCuts& cuts) {
+    const std::int64_t width = cuts.band ? cuts.band : std::int64_t{pair.query_len} + pair.target_len;
+    return {-width, width};
+  }
+  // What scores are compared with, after the best one or the base has changed.
+  void aim() {
+    base_ = sweep_.base();
+    above_ = V::all(sweep_.held(best_.score));
+    kept_ = V::all(sweep_.held(std::int64_t{best_.score} - cuts_.zdrop));
+  }
+
+  // Whether no cell of the last anti-diagonal scores more than the best one, nor all of them so much less that they
+  // may end it.
+  bool nothing_new() const {
+    if (sweep_.tainted() || V::bits((Vector)((typename V::Signed)sweep_.most() > (typename V::Signed)above_)))
+      return false;
+    return !cuts_.zdrop || V::bits((Vector)((typename V::Signed)sweep_.most() >= (typename V::Signed)kept_));
+  }
+
+  // The last anti-diagonal's best cell; false where it ends the extension, or cannot be told.
+  bool look(std::int32_t d) {
+    if (sweep_.none()) return true;
+    const std::int32_t most = sweep_.best();
+    if (sweep_.overrated(most) && (most > best_.score || cuts_.zdrop)) {
+      best_ = {.status = Status::ScoreLimit};
+      return false;
+    }
+    if (most <= best_.score && !cuts_.zdrop) return true;
+    const std::int32_t i = sweep_.row_of(most), j = d - i;
+    if (most > best_.score) {
+      best_.score = most, best_.i = i, best_.j = j;
+      aim();
+      return true;
+    }
+    if (i < best_.i || j < best_.j) return true;
+    const std::int64_t turn = std::int64_t{i} - best_.i - (j - best_.j), apart = turn < 0 ? -turn : turn;
+    if (std::int64_t{best_.score} - most <= cuts_.zdrop + apart * task_.scheme->extend) return true;
+    best_.cut |= d < n_ + m_;
+    return false;
+  }
+
+  const SwTask& task_;
+  const SwCuts& cuts_;
+  const std::int32_t n_, m_;
+  const SwBand band_;
+  Sweep sweep_;
+  SwExtent best_;
+  std::int32_t base_ = 0;
+  Vector above_{}, kept_{};
+};
+
+// SwKernels::banded. Its path comes from blocks of anti-diagonals: a first sweep keeps the state before each, then each
+// block that the way back enters is swept again with flags, and only those of its cells that lead to where the way
+// is. ScoreLimit where 16 bits are too few, MemoryLimit where the states are more than task.memory_bytes.
+template <class Lane, bool kPlain>
+class SwBanded {
+  template <SwCells kCells>
+  using Sweep = SwDiagonals<Lane, kCells, kPlain>;
+  static constexpr int kLanes = SwVector<Lane>::kCount;
+  static constexpr std::int32_t kLeast = 128;  // anti-diagonals of a block, at least
+  // Cells of an anti-diagonal, and bytes of flags, up to which one sweep with flags takes less than two.
+  static constexpr std::int32_t kNarrow = 256;
+  static constexpr std::size_t kOnce = std::size_t{4} << 20;
+
+ public:
+  SwBanded(const SwTask& task, const SwPair& pair, const SwBand& band, SwMemory& memory)
+      : task_(task), pair_(pair), band_(band), memory_(memory), n_(pair.query_len), m_(pair.target_len) {
+    const std::int64_t low = band.low < -n_ ? -n_ : band.low, high = band.high > m_ ? m_ : band.high;
+    low_ = static_cast<std::int32_t>(low);
+    cells_ = smaller(smaller(n_, m_), static_cast<std::int32_t>((high - low) / 2)) + 1;
+  }
+
+  SwAnswer run() {
+    answer_.query_at = n_;
+    answer_.target_at = m_;
+    const std::size_t most = kOnce < task_.memory_bytes ? kOnce : task_.memory_bytes;
+    const bool whole = task_.path && cells_ <= kNarrow && (std::int64_t{n_} + m_) * stride() <= most;
+    if (whole) block_ = n_ + m_;
+    begin_ = n_ + m_;
+    if (whole)
+      sweep_all<SwCells::Flags>();
+    else
+      sweep_all<SwCells::All>();
+    if (answer_.status != Status::Ok || !task_.path) return answer_;
+    walk();
+    return answer_;
+  }
+
+ private:
+  std::int32_t blocks() const { return (n_ + m_ + block_ - 1) / block_; }
+  static std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
+  // Bytes of an anti-diagonal's flags. In several blocks it has no more cells that lead to one cell of its block than
+  // the block has anti-diagonals.
+  std::size_t stride() const {
+    return (static_cast<std::size_t>(cells_ <= kNarrow ? cells_ : smaller(cells_, block_)) / kLanes + 2) * kLanes;
+  }
+  // Where flags of an anti-diagonal's lane 0 would be.
+  std::uint8_t* flags_of(std::int32_t d) const {
+    const std::int32_t last = smaller(smaller(corner_, d), (d - low_) >> 1), first = (n_ - last) / kLanes * kLanes;
+    return flags_ + static_cast<std::size_t>(d - begin_ - 1) * stride_ - first;
+  }
+  bool stopped() {
+    if (task_.cancelled && task_.cancelled->is_set()) answer_.status = Status::Dropped;
+    return answer_.status != Status::Ok;
+  }
+
+  // Blocks whose states and flags are few enough.
+  bool take_blocks(std::size_t state) {
+    const auto bytes = [&] {
+      return static_cast<std::size_t>(blocks()) * state + static_cast<std::size_t>(block_) * stride();
+    };
+    while (bytes() > task_.memory_bytes && block_ < n_ + m_) block_ *= 2;
+    state_ = state;
+    return bytes() <= task_.memory_bytes;
+  }
+
+  template <SwCells kCells>
+  void sweep_all() {
+    Sweep<kCells> sweep(*task_.scheme, pair_, band_, memory_);
+    if (task_.path) {
+      if (!take_blocks(sweep.state_bytes())) {
+        answer_.status = Status::MemoryLimit;
+        return;
+      }
+      saved_ = aligned_bytes(memory_.saved, static_cast<std::size_t>(blocks()) * state_);
+    }
+    sweep.begin();
+    if constexpr (kCells == SwCells::Flags) {
+      with_flags(sweep, n_ + m_, n_);
+    } else {
+      for (std::int32_t d = 0; d < n_ + m_; ++d) {
+        if ((d & 255) == 0 && stopped()) return;
+        if (task_.path && d % block_ == 0) sweep.save(saved_ + static_cast<std::size_t>(d / block_) * state_);
+        sweep.step(0, nullptr);
+      }
+    }
+    answer_.score = sweep.at(n_);
+    if (sweep.overrated(answer_.score)) answer_.status = Status::ScoreLimit;
+  }
+
+  // The next anti-diagonals, up to that of a cell in row i.
+  void with_flags(Sweep<SwCells::Flags>& sweep, std::int32_t end, std::int32_t i) {
+    stride_ = stride();
+    flags_ = aligned_bytes(memory_.table, static_cast<std::size_t>(block_) * stride_);
+    begin_ = sweep.diagonal();
+    corner_ = i;
+    for (std::int32_t d = begin_ + 1; d <= end; ++d) {
+      if ((d & 255) == 0 && stopped()) return;
+      sweep.step(0, flags_of(d));
+    }
+  }
+
+  void walk() {
+    memory_.cigars.begin();
+    answer_.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
+    SwWalk way(task_, pair_, answer_);
+    const auto has = [&](std::int32_t i, std::int32_t j) { return i + j > begin_; };
+    const auto flags = [&](std::int32_t i, std::int32_t j) { return unsigned{flags_of(i + j)[n_ - i]}; };
+    way.go(memory_.cigars, has, flags);
+    if (!way.ended()) {
+      Sweep<SwCells::Flags> sweep(*task_.scheme, pair_, band_, memory_);
+      while (!way.ended()) {
+        if (stopped()) return;
+        const std::int32_t end = way.row() + way.column();
+        sweep.restore(saved_ + static_cast<std::size_t>((end - 1) / block_) * state_);
+        sweep.lead_to(way.row(), way.column());
+        with_flags(sweep, end, way.row());
+        way.go(memory_.cigars, has, flags);
+      }
+    }
+    answer_.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - answer_.cigar;
+  }
+
+  const SwTask& task_;
+  const SwPair& pair_;
+  const SwBand& band_;
+  SwMemory& memory_;
+  const std::int32_t n_, m_;
+  std::int32_t block_ = kLeast;
+  std::size_t state_ = 0, stride_ = 0;
+  std::uint8_t* saved_ = nullptr;  // states before blocks
+  std::uint8_t* flags_ = nullptr;  // of the anti-diagonals after begin_, one after another
+  std::int32_t begin_ = 0, corner_ = 0, low_ = 0, cells_ = 0;
+  SwAnswer answer_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

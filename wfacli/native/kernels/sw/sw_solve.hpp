@@ -1,0 +1,231 @@
+// One pair by strips: its score, its best cell, and its path from what is kept on the way.
+#pragma once
+
+#include "kernels/sw/sw_strips.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <class Lane, bool kPlain>
+class SwStrips {
+  using V = SwVector<Lane>;
+  static constexpr int kLanes = V::kCount;
+  static constexpr std::int32_t kKept = 256;  // steps between two states that are kept
+
+ public:
+  SwStrips(const SwTask& task, const SwPair& pair, SwMemory& memory)
+      : task_(task), s_(*task.scheme), pair_(pair), memory_(memory) {
+    n_ = pair.query_len;
+    m_ = pair.target_len;
+    strips_ = (n_ + kLanes - 1) / kLanes;
+    row_ = 2 * (static_cast<std::size_t>(m_) + kRoom) * sizeof(Lane);
+  }
+
+  SwAnswer run() {
+    if (task_.path) {
+      // Rows that are kept: of all strips at once, or of every so many and of so many.
+      every_ = 1;
+      if (bytes_of(strips_) > task_.memory_bytes) {
+        while (std::int64_t{every_} * every_ < strips_) ++every_;
+        if ((strips_ / every_ + 1) * row_ + bytes_of(every_) > task_.memory_bytes) {
+          answer_.status = Status::MemoryLimit;
+          return answer_;
+        }
+      }
+    }
+    take_rows();
+    switch (task_.rule) {
+      case SwRule::Local:
+        task_.path ? sweep_all<SwFind::Best>() : sweep_all<SwFind::Score>();
+        break;
+      case SwRule::Extension:
+        sweep_all<SwFind::Furthest>();
+        break;
+      default:
+        sweep_all<SwFind::Ends>();
+    }
+    if (answer_.status != Status::Ok || !task_.path) return answer_;
+    if (task_.rule == SwRule::Local)
+      walk<SwFind::Score, SwFind::BestFlags>();
+    else
+      walk<SwFind::Ends, SwFind::EndsFlags>();
+    return answer_;
+  }
+
+ private:
+  static constexpr bool kBased = sizeof(Lane) == 2;
+  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // of which kLanes are before the first column
+  template <SwFind kFind>
+  using Sweep = SwSweep<Lane, kFind, kPlain>;
+  using State = typename Sweep<SwFind::Ends>::State;
+  struct Raw {  // of a State, whatever found it
+    alignas(64) std::uint8_t bytes[sizeof(State)];
+  };
+
+  std::size_t states() const { return static_cast<std::size_t>(m_ + kLanes) / kKept + 1; }
+  std::size_t bytes_of(std::int64_t strips) const {
+    return static_cast<std::size_t>(strips) * (row_ + states() * sizeof(Raw));
+  }
+  bool stopped() {
+    if (task_.cancelled && task_.cancelled->is_set()) answer_.status = Status::Dropped;
+    return answer_.status != Status::Ok;
+  }
+
+  // The row above the first strip, and memory for what is kept.
+  void take_rows() {
+    std::uint8_t* rows = aligned_bytes(memory_.rows, row_);
+    std::memset(rows, 0, row_);
+    h_ = reinterpret_cast<Lane*>(rows) + kLanes;
+    inserted_ = h_ + m_ + kRoom;
+    const bool counts = task_.rule == SwRule::Global || task_.rule == SwRule::Extension;
+    if (kBased && task_.rule != SwRule::Local) base_ = kSwMoves16 - INT16_MAX;
+    const auto held = [](std::int64_t score) {
+      return static_cast<Lane>(kBased && score < INT16_MIN ? INT16_MIN : score);
+    };
+    for (std::int32_t j = 0; j <= m_; ++j) {
+      const std::int64_t h = (counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0) - base_;
+      h_[j] = held(h);
+      inserted_[j] = held(h - s_.open - s_.extend);
+    }
+    if (!task_.path) return;
+    const std::size_t apart = every_ > 1 ? (static_cast<std::size_t>(strips_) / every_ + 1) * row_ : 0;
+    const std::size_t all = bytes_of(every_ > 1 ? every_ : strips_);
+    memory_.bases.resize(2 * static_cast<std::size_t>(strips_) + 1);
+    bases_ = memory_.bases.data();
+    far_bases_ = bases_ + strips_;
+    std::uint8_t* at = aligned_bytes(memory_.saved, apart + all + 64);
+    states_ = reinterpret_cast<Raw*>(at);
+    at += (every_ > 1 ? every_ : strips_) * states() * sizeof(Raw);
+    rows_ = at;
+    far_rows_ = at + static_cast<std::size_t>(every_ > 1 ? every_ : strips_) * row_;
+  }
+
+  void keep(std::uint8_t* at, std::int32_t& base) const {
+    std::memcpy(at, h_ - kLanes, row_);
+    base = base_;
+  }
+  void put_back(const std::uint8_t* at, std::int32_t base) {
+    std::memcpy(h_ - kLanes, at, row_);
+    base_ = base;
+  }
+
+  // Makes the best score of the row above a strip, up to a column, the most that lanes may hold there. What falls
+  // below the least stays there, and so is overrated; but no path from it scores more than `overrated_`.
+  void rebase(std::int32_t row, std::int32_t columns) {
+    Lane most = h_[0];
+    for (std::int32_t j = 1; j <= columns; ++j) most = h_[j] > most ? h_[j] : most;
+    const std::int32_t up = most - (INT16_MAX - kSwMoves16);
+    if (up > 0 || up < -kSwMoves16) {
+      for (Lane* values : {h_, inserted_})
+        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left beyond the last column
+          V::store(values + j, V::minus(V::load(values + j), V::all(up)));
+      base_ += up;
+    }
+    const std::int64_t from_least = std::int64_t{base_} + INT16_MIN + std::int64_t{n_ - row} * s_.most;
+    overrated_ = from_least > overrated_ ? from_least : overrated_;
+  }
+
+  // All strips: the score and the best cell; keeps what a path needs.
+  template <SwFind kFind>
+  void sweep_all() {
+    Sweep<kFind> sweep(task_, pair_, h_, inserted_);
+    SwBest best;
+    for (std::int32_t strip = 0; strip < strips_; ++strip) {
+      if (stopped()) return;
+      if constexpr (kBased && !sw_local(kFind)) rebase(strip * kLanes, m_);
+      if (task_.path && every_ > 1 && strip % every_ == 0)
+        keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_, far_bases_[strip / every_]);
+      one_strip(sweep, strip, task_.path && every_ == 1 ? strip : -1, m_);
+      sweep.look(best);
+    }
+    if constexpr (kFind == SwFind::Ends) {
+      best = {h_[m_] + base_, n_, m_};
+      for (std::int32_t j = m_ - 1; task_.rule == SwRule::Semiglobal && j >= 0; --j)
+        if (h_[j] + base_ >= best.score) best = {h_[j] + base_, n_, j};
+    }
+    answer_.score = best.score;
+    answer_.query_at = best.i;
+    answer_.target_at = best.j;
+    if (kBased && (sw_local(kFind) ? best.score > INT16_MAX - s_.most : best.score <= overrated_))
+      answer_.status = Status::ScoreLimit;
+  }
+
+  // One strip up to a column; keeps the row above and states as those of the slot-th strip, if that is not -1.
+  template <SwFind kFind>
+  void one_strip(Sweep<kFind>& sweep, std::int32_t strip, std::int32_t slot, std::int32_t columns) {
+    sweep.begin(strip * kLanes, base_);
+    const std::int32_t steps = Sweep<kFind>::steps(columns);
+    if (slot < 0) return sweep.run(0, steps, nullptr);
+    keep(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
+    for (std::int32_t u = 0; u < steps; u += kKept) {
+      std::memcpy(states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(u / kKept)].bytes,
+                  &sweep.state, sizeof(State));
+      sweep.run(u, u + kKept < steps ? u + kKept : steps, nullptr);
+    }
+  }
+
+  template <SwFind kAgain, SwFind kFlags>
+  void walk() {
+    memory_.cigars.begin();
+    answer_.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
+    SwWalk way(task_, pair_, answer_);
+    Sweep<kFlags> sweep(task_, pair_, h_, inserted_);
+    std::int32_t first = every_ > 1 ? strips_ : 0;  // the strip in slot 0
+    way.go(memory_.cigars, [](auto, auto) { return false; }, [](auto, auto) { return 0u; });
+    while (!way.ended()) {
+      if (stopped()) return;
+      const std::int32_t strip = (way.row() - 1) / kLanes;
+      if (strip < first) {
+        first = strip / every_ * every_;
+        put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_, far_bases_[first / every_]);
+        Sweep<kAgain> again(task_, pair_, h_, inserted_);
+        for (std::int32_t k = first; k <= strip; ++k) {
+          if constexpr (kBased && !sw_local(kAgain)) rebase(k * kLanes, way.column());
+          one_strip(again, k, k - first, way.column());
+        }
+      }
+      through_strip(way, sweep, strip, strip - first);
+    }
+    answer_.query_left = way.row();
+    answer_.target_left = way.column();
+    answer_.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - answer_.cigar;
+  }
+
+  // Walks as far as the cells of a strip between two states that were kept.
+  template <SwFind kFlags>
+  void through_strip(SwWalk& way, Sweep<kFlags>& sweep, std::int32_t strip, std::int32_t slot) {
+    const std::int32_t above = strip * kLanes;
+    const auto step_of = [&](std::int32_t i, std::int32_t j) { return j + (i - above - 1); };
+    const std::int32_t last = step_of(way.row(), way.column()), first = last / kKept * kKept;
+    put_back(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
+    sweep.begin(above, base_);
+    std::memcpy(&sweep.state,
+                states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
+                sizeof(State));
+    std::uint8_t* flags = aligned_bytes(memory_.table, std::size_t{kKept} * kLanes);
+    sweep.run(first, last + 1, flags);
+    way.go(
+        memory_.cigars, [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
+        [&](std::int32_t i, std::int32_t j) {
+          const std::int32_t lane = kLanes - (i - above);
+          return flags[static_cast<std::size_t>(step_of(i, j) - first) * kLanes + lane];
+        });
+  }
+
+  const SwTask& task_;
+  const SwScheme& s_;
+  const SwPair& pair_;
+  SwMemory& memory_;
+  std::int32_t n_, m_, strips_, every_ = 1;
+  std::size_t row_;  // bytes of what a strip is handed from the one above
+  Lane *h_ = nullptr, *inserted_ = nullptr;
+  std::int32_t base_ = 0;  // scores are so much more than h_ and inserted_ say
+  std::int64_t overrated_ = INT64_MIN;
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // as rows_ and far_rows_
+  Raw* states_ = nullptr;                                 // [slot][step / kKept]
+  std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;    // [slot], [strip / every_]
+  SwAnswer answer_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

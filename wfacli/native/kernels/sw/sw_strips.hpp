@@ -1,0 +1,189 @@
+// One pair over all lanes, in strips of rows from the top: each lane has a row and is one column behind the lane of
+// the row above, which stands to its right: the topmost row of a strip is in the last lane. So what lanes write in a
+// step lies side by side, and what the next strip reads is left behind by the lowest row, which writes last.
+//
+// A path is found by strips that are swept once more, from a state of the lanes that was kept every kKept steps, with
+// flags for each cell. Where the rows between all strips are too much to keep, those of every so many strips are, and
+// the strips between two of them are swept twice more.
+#pragma once
+
+#include "kernels/sw/sw_lanes.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// The best cell so far.
+struct SwBest {
+  std::int32_t score = 0;
+  std::int32_t i = 0, j = 0;
+};
+
+template <class Lane, SwFind kFind, bool kPlain>
+class SwSweep {
+  using V = SwVector<Lane>;
+  using Vector = typename V::Vector;
+  using Lookup = SwLookup<Lane>;
+
+ public:
+  static constexpr int kLanes = V::kCount;
+  static constexpr std::int32_t kKept = 256, kFold = 16'384;  // steps
+  // What goes on from step to step.
+  struct State {
+    Vector h, inserted, deleted, diagonal;
+  };
+
+  // h, inserted: of the row above the strip, at [column], with room for kLanes more on both sides; in turn the row
+  // below.
+  SwSweep(const SwTask& task, const SwPair& pair, Lane* h, Lane* inserted)
+      : s_(*task.scheme), pair_(pair), h_(h), inserted_(inserted) {}
+  static constexpr std::int32_t steps(std::int32_t columns) { return columns + kLanes; }
+  static Lane never(const SwScheme& s) {
+    if (sw_local(kFind)) return static_cast<Lane>(-s.open - s.extend);
+    return static_cast<Lane>(sizeof(Lane) == 2 ? INT16_MIN : -1'500'000'000);
+  }
+
+  // Prepares the strip below row `above`, where scores are `base` more than lanes say.
+  void begin(std::int32_t above, std::int32_t base) {
+    above_ = above;
+    base_ = base;
+    const std::int32_t rows = pair_.query_len - above;
+    beyond_ = rows < kLanes ? kLanes - rows : 0;
+    alignas(64) Lane letters[kLanes], borders[kLanes], below[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const std::int32_t row = lane < beyond_ ? pair_.query_len : above + kLanes - lane;
+      const std::uint8_t code = lane < beyond_ ? kQueryPad : pair_.query[row - 1];
+      letters[lane] = static_cast<Lane>(code);
+      if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
+      const std::int64_t border = sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend) - base;
+      borders[lane] = static_cast<Lane>(sizeof(Lane) == 2 && border < INT16_MIN ? INT16_MIN : border);
+      below[lane] = static_cast<Lane>(lane < beyond_ ? -1 : 0);
+    }
+    letters_ = V::load(letters);
+    border_ = V::load(borders);
+    below_ = V::load(below);
+    const Vector none = V::all(never(s_));
+    state = {border_, none, none, none};
+    if constexpr (kTracks) {
+      at_first_ = 0;
+      best_ = V::all(kNone);
+      for (SwBest& row : rows_) row.score = INT32_MIN;
+    }
+  }
+
+  // Steps from `from`, a multiple of kSwBlock, up to `to`; after those before `from`, or from a state that was kept.
+  void run(std::int32_t from, std::int32_t to, std::uint8_t* flags) {
+    for (std::int32_t u = from; u < to; u += kSwBlock) {
+      if constexpr (kTracks)
+        if (u % kFold == 0) fold(u);
+      const std::int32_t count = to - u < kSwBlock ? to - u : kSwBlock;
+      std::uint8_t* at = sw_flags(kFind) ? flags + static_cast<std::size_t>(u - from) * kLanes : nullptr;
+      if (u < kLanes || beyond_)
+        block<true>(u, count, at);
+      else
+        block<false>(u, count, at);
+    }
+  }
+  // After a strip's last step: the best cell of its rows and those before.
+  void look(SwBest& best) {
+    if constexpr (kTracks) {
+      fold(0);
+      for (int lane = kLanes - 1; lane >= beyond_; --lane) {
+        const SwBest& row = rows_[lane];
+        const bool nearer = kFind == SwFind::Furthest && row.i + row.j < best.i + best.j;
+        if (row.score > best.score || (row.score == best.score && nearer)) best = row;
+      }
+    }
+  }
+
+  State state;
+
+ private:
+  static constexpr bool kTracks = kFind == SwFind::Score || kFind == SwFind::Best || kFind == SwFind::Furthest;
+  static constexpr std::int32_t kNone = sizeof(Lane) == 2 ? INT16_MIN : INT32_MIN;  // less than any score
+
+  // kRough: some lanes are before the first column, or below the last row.
+  template <bool kRough>
+  void block(std::int32_t first, std::int32_t count, std::uint8_t* flags) {
+    const Vector same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]), zero{};
+    const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend);
+    const Vector numbers = V::numbers();
+    Lane *const row_h = h_ + (first - kLanes + 1), *const row_inserted = inserted_ + (first - kLanes + 1);
+    Vector place = V::all(first - at_first_);
+    State s = state;
+    Vector best = best_, at = at_;
+    const Vector letters = letters_;
+    // The letter of the lowest row's column u - kLanes + 1, which counts from 1.
+    const std::uint8_t* target = pair_.target + (first - kLanes);
+    if constexpr (!kPlain) look_up(target);
+    for (std::int32_t k = 0; k < count; ++k) {
+      const std::int32_t u = first + k;
+      Lane *const h_at = row_h + k, *const inserted_at = row_inserted + k;
+      const Vector up = V::down(s.h, V::load(h_at + kLanes - 1));
+      const Vector inserted = V::down(s.inserted, V::load(inserted_at + kLanes - 1));
+      Vector score;
+      if constexpr (kPlain)
+        score = V::if_equal(letters, V::widened(target + k), same, other);
+      else
+        score = lookup_.score(k);
+      Vector h = V::most(V::plus(s.diagonal, score), inserted);
+      if constexpr (sw_local(kFind)) h = V::most(h, zero);
+      h = V::most(h, s.deleted);
+      if constexpr (kRough) {
+        h = V::choose(h, up, below_);
+        if (u < kLanes) h = V::if_above(numbers, V::all(kLanes - 1 - u), h, border_);
+      }
+      const Vector gap = V::minus(h, opened), inserted_on = V::minus(inserted, extend);
+      const Vector deleted_on = V::minus(s.deleted, extend);
+      if constexpr (sw_flags(kFind))
+        V::store_bytes(flags + static_cast<std::size_t>(k) * kLanes,
+                       sw_flags_of<V>(h, inserted, s.deleted, gap, inserted_on, deleted_on));
+      s.inserted = V::most(gap, inserted_on);
+      if constexpr (kRough) s.inserted = V::choose(s.inserted, inserted, below_);
+      s.deleted = V::most(gap, deleted_on);
+      s.diagonal = up;
+      s.h = h;
+      V::store(h_at, h);
+      V::store(inserted_at, s.inserted);
+      if constexpr (kFind != SwFind::Score && kTracks) at = V::if_above(h, best, place, at);
+      if constexpr (kTracks) {
+        place += V::all(1);
+        best = V::most(best, h);
+      }
+    }
+    best_ = best;
+    at_ = at;
+    state = s;
+  }
+
+  WFACLI_INLINE void look_up(const std::uint8_t* target) {
+    using C = SwChunks<Lookup::chunks()>;
+    lookup_.look_up([&](int r) { return C::load(target + r); });  // of lane r, and of lane 16 + r right behind
+  }
+
+  // Takes over each row's best cell of the steps since the last fold; the next ones begin with `next`.
+  void fold(std::int32_t next) {
+    alignas(64) Lane score[kLanes], at[kLanes];
+    V::store(score, best_);
+    V::store(at, at_);
+    for (int lane = beyond_; lane < kLanes; ++lane) {
+      SwBest& row = rows_[lane];
+      const std::int32_t most = score[lane] + base_;
+      if (most > row.score)
+        row = {most, above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
+    }
+    at_first_ = next;
+    best_ = V::all(kNone);
+  }
+
+  const SwScheme& s_;
+  const SwPair& pair_;
+  Lane *const h_, *const inserted_;
+  std::int32_t above_ = 0, base_ = 0, beyond_ = 0;  // beyond_: lanes below the last row
+  std::int32_t at_first_ = 0;
+  Lookup lookup_;
+  Vector letters_, border_, below_, best_{}, at_{};
+  SwBest rows_[kLanes];
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

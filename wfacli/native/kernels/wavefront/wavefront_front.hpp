@@ -1,0 +1,224 @@
+// One step of the wavefront: where rows begin and end, the recurrences, the extension.
+// Included by wavefront_isa.cpp only; everything here exists once per instruction set.
+//
+// Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm",
+// Bioinformatics 2021. The sequences come in reversed, so that the way back (wavefront_back.hpp) meets the
+// operations in forward order. Free ends: diagonals enter at the score of what they leave unaligned.
+#pragma once
+
+#include "kernels/wavefront/wavefront_match.hpp"
+#include "kernels/wavefront/wavefront_rows.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+struct Range {
+  std::int32_t lo, hi;
+  bool empty() const { return lo > hi; }
+};
+
+WFACLI_INLINE std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
+WFACLI_INLINE std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
+WFACLI_INLINE Range common(Range a, Range b) { return {larger(a.lo, b.lo), smaller(a.hi, b.hi)}; }
+
+// Pieces: how many (open, extend) pairs price a gap; 0 is a gap cost without opening, kept in M alone.
+// FromEnd: offsets and diagonals count from the sequences' ends, and letters are read backward.
+template <int Pieces, class Match, bool FromEnd = false>
+class Front {
+ public:
+  static constexpr int kComponents = 1 + 2 * Pieces;
+  static constexpr std::int32_t kMeetingDepth = 8;  // the greatest depth with which two wavefronts meet (Meeting)
+
+  explicit Front(const KernelTask& task)
+      : c_(task.costs), query_(task.query), target_(task.target), n_(task.query_len), m_(task.target_len),
+        starts_{-smaller(task.free.query_end, n_), smaller(task.free.target_end, m_)},
+        ends_{m_ - n_ - smaller(task.free.target_begin, m_), m_ - n_ + smaller(task.free.query_begin, n_)},
+        most_(task.free.any() && !task.heuristics.any() ? task.max_score : kUnbounded) {
+    if (most_ == kUnbounded) return;
+    const std::int32_t letters = most_letters(most_);
+    starts_ = {larger(starts_.lo, smaller(0, lowest(letters))), smaller(starts_.hi, larger(0, highest(letters)))};
+  }
+
+  WFACLI_INLINE std::int32_t open_cost(int g) const { return c_.gap[g].open + c_.gap[g].extend; }
+  // How many scores back the recurrences look, for M and for the gap components.
+  std::int32_t depth() const {
+    const std::int32_t opened = larger(open_cost(0), Pieces == 2 ? open_cost(1) : 0);
+    return larger(c_.mismatch, opened);
+  }
+  std::int32_t gap_depth() const {
+    return Pieces == 0 ? 0 : larger(c_.gap[0].extend, Pieces == 2 ? c_.gap[1].extend : 0);
+  }
+  // The least that a step to the next diagonal costs.
+  std::int32_t sideways() const {
+    return Pieces == 2 ? smaller(c_.gap[0].extend, c_.gap[1].extend) : c_.gap[0].extend;
+  }
+  // How many diagonals a row may lack that a later row reads: what is gained in `depth` scores, and no more
+  // than the matrix has. Where wavefronts meet, rows follow the best paths, up to a diagonal a score.
+  std::int32_t pad() const {
+    if (depth() <= kMeetingDepth) return depth() + 4;
+    const std::int32_t step = c_.skip > 0 ? smaller(c_.skip, sideways()) : sideways();
+    return smaller(depth() / step, larger(n_, m_)) + 4;
+  }
+
+  const Range& starts() const { return starts_; }
+  const Range& ends() const { return ends_; }
+  std::int32_t last_diagonal() const { return m_ - n_; }
+
+  // Makes the rows at and before score 0.
+  void begin(Rows& rows, std::int32_t ring_depth) const {
+    const std::int32_t first = 1 - depth();
+    const Range at0 = reached(0);
+    rows.reset(first, ring_depth);
+    rows.open_blanks(first, -1, at0.lo, at0.hi);
+    rows.open_blank(0, at0.lo, at0.hi);
+    Offset* m = rows.component(0, 0);
+    for (std::int32_t k = at0.lo; k <= at0.hi; ++k) m[k] = larger(k, 0);
+    extend(m, at0);
+  }
+
+  // The diagonals that can be reached at score s.
+  Range reached(std::int32_t s) const {
+    const Range at{-reach(s, -starts_.lo, n_), reach(s, starts_.hi, m_)};
+    if (most_ == kUnbounded) return at;
+    // The gap may be open already.
+    const std::int32_t letters = larger(most_ - s, 0) / sideways();
+    const std::int32_t hi = larger(at.lo, smaller(at.hi, highest(letters)));
+    return {smaller(hi, larger(at.lo, lowest(letters))), hi};
+  }
+
+  // Computes the row of score s on some of its diagonals.
+  void step(Rows& rows, std::int32_t s, Range at) const {
+    rows.open(s, at.lo, at.hi);
+    if constexpr (Pieces == 0)
+      step_linear(rows, s, at);
+    else
+      step_affine(rows, s, at);
+    rows.close(s);
+    Offset* m = rows.component(s, 0);
+    if (c_.skip > 0 && s % c_.skip == 0) enter(m, s / c_.skip, at);
+    extend(m, at);
+  }
+
+  // The furthest offset inside the matrix on diagonal k.
+  WFACLI_INLINE Offset limit(std::int32_t k) const { return smaller(n_ + k, m_); }
+
+  // The offset with which insertion or deletion (component 1 + 2g, 2 + 2g) arrives in M at (s, k).
+  Offset arrives(Rows& rows, std::int32_t s, std::int32_t k, int component) const {
+    if constexpr (Pieces > 0) return rows.component(s, component)[k];
+    const Offset* from = rows.component(s - c_.gap[0].extend, 0);
+    return bounded(component == 1 ? from[k + 1] : from[k - 1] + 1, limit(k));
+  }
+  Offset arrives_by_mismatch(Rows& rows, std::int32_t s, std::int32_t k) const {
+    return bounded(rows.component(s - c_.mismatch, 0)[k] + 1, limit(k));
+  }
+  const Costs& costs() const { return c_; }
+
+ private:
+  static constexpr std::int32_t kUnbounded = INT32_MAX;
+
+  // The furthest diagonals from which a gap of so many letters leads to where alignments end.
+  std::int32_t highest(std::int32_t letters) const {
+    return letters < m_ - ends_.hi ? ends_.hi + letters : m_;
+  }
+  std::int32_t lowest(std::int32_t letters) const {
+    return letters < ends_.lo + n_ ? ends_.lo - letters : -n_;
+  }
+  // Of a gap that costs no more than s.
+  std::int32_t most_letters(std::int32_t s) const {
+    return Pieces == 2 ? larger(gap_letters(s, 0), gap_letters(s, 1)) : gap_letters(s, 0);
+  }
+
+  // Diagonals on one side that score s reaches, of `most`; `free` of them can be entered, for `skip` each. Since a
+  // gap's letter costs more than a skipped one, the furthest is reached by skipping first.
+  std::int32_t reach(std::int32_t s, std::int32_t free, std::int32_t most) const {
+    const std::int32_t entered = c_.skip > 0 ? smaller(s / c_.skip, free) : free;
+    const std::int32_t left = s - entered * c_.skip;
+    const std::int32_t letters = most_letters(left);
+    return letters < most - entered ? entered + letters : most;
+  }
+  std::int32_t gap_letters(std::int32_t s, int g) const {
+    return s < open_cost(g) ? 0 : (s - c_.gap[g].open) / c_.gap[g].extend;
+  }
+
+  // Diagonals that begin after `letters` skipped letters.
+  void enter(Offset* m, std::int32_t letters, Range at) const {
+    const std::int32_t left = -letters, right = letters;
+    if (left >= starts_.lo && left >= at.lo && left <= at.hi) m[left] = larger(m[left], 0);
+    if (right <= starts_.hi && right >= at.lo && right <= at.hi) m[right] = larger(m[right], right);
+  }
+
+  // Whole blocks, so that no loop of single cells remains: what is computed past the end is overwritten.
+  template <class Compute>
+  static WFACLI_INLINE void in_blocks(Range at, Compute compute) {
+    for (std::int32_t k = at.lo; k <= at.hi; k += kBlock) {
+#pragma GCC ivdep
+      for (std::int32_t j = 0; j < kBlock; ++j) compute(k + j);
+    }
+  }
+
+  static WFACLI_INLINE Offset bounded(Offset v, Offset limit) { return v > limit ? kNone : v; }
+
+  // Goes on along each diagonal as long as letters match; sentinels end a run at the sequences' ends.
+  void extend(Offset* m, Range at) const {
+    const std::uint8_t* const query = FromEnd ? query_ + n_ : query_;
+    const std::uint8_t* const target = FromEnd ? target_ + m_ : target_;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k) {
+      const Offset off = m[k];
+      if (off < 0) continue;
+      m[k] = off + (FromEnd ? matching<Match, true>(query - (off - k), target - off)
+                            : matching<Match, false>(query + (off - k), target + off));
+    }
+  }
+
+  void step_linear(Rows& rows, std::int32_t s, Range at) const {
+    Offset* __restrict m = rows.component(s, 0);
+    const Offset* gap = rows.component(s - c_.gap[0].extend, 0);
+    const Offset* mis = rows.component(s - c_.mismatch, 0);
+    const std::int32_t n = n_, last = m_;
+    in_blocks(at, [=](std::int32_t k) {
+      const Offset lim = smaller(n + k, last);
+      const Offset ins = bounded(gap[k + 1], lim), del = bounded(gap[k - 1] + 1, lim);
+      m[k] = larger(larger(ins, del), bounded(mis[k] + 1, lim));
+    });
+  }
+
+  void step_affine(Rows& rows, std::int32_t s, Range at) const {
+    Offset* __restrict m = rows.component(s, 0);
+    const Offset* mis = rows.component(s - c_.mismatch, 0);
+    const std::int32_t n = n_, last = m_;
+    step_gaps(rows, s, at, 0, [=](std::int32_t k, Offset ins, Offset del) {
+      m[k] = larger(larger(ins, del), bounded(mis[k] + 1, smaller(n + k, last)));
+    });
+    if constexpr (Pieces == 2)
+      step_gaps(rows, s, at, 1, [=](std::int32_t k, Offset ins, Offset del) { m[k] = larger(m[k], larger(ins, del)); });
+  }
+
+  // The gap components of piece g; `join` takes what arrives in M at a diagonal.
+  template <class Join>
+  WFACLI_INLINE void step_gaps(Rows& rows, std::int32_t s, Range at, int g, Join join) const {
+    Offset* __restrict i = rows.component(s, 1 + 2 * g);
+    Offset* __restrict d = rows.component(s, 2 + 2 * g);
+    const Offset* from = rows.component(s - open_cost(g), 0);
+    const Offset* longer_i = rows.component(s - c_.gap[g].extend, 1 + 2 * g);
+    const Offset* longer_d = rows.component(s - c_.gap[g].extend, 2 + 2 * g);
+    const std::int32_t n = n_, last = m_;
+    in_blocks(at, [=](std::int32_t k) {
+      const Offset lim = smaller(n + k, last);
+      const Offset ins = bounded(larger(from[k + 1], longer_i[k + 1]), lim);
+      const Offset del = bounded(larger(from[k - 1], longer_d[k - 1]) + 1, lim);
+      i[k] = ins;
+      d[k] = del;
+      join(k, ins, del);
+    });
+  }
+
+  const Costs c_;
+  const std::uint8_t *const query_, *const target_;
+  const std::int32_t n_, m_;
+  Range starts_;      // diagonals on which an alignment may begin (reversed); only those that may matter
+  const Range ends_;  // and end
+  const std::int32_t most_;  // scores above it do not matter, if ends are free
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

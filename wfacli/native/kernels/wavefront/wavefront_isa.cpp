@@ -1,0 +1,54 @@
+// The wavefront kernels for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+#include "kernels/wavefront/wavefront_solve.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <template <int, class> class Run, class... Arguments>
+static KernelAnswer by_costs(const KernelTask& t, Arguments&... arguments) {
+  const int pieces = t.costs.linear() ? 0 : t.costs.pieces;
+  const auto with = [&](auto match) {
+    using Match = decltype(match);
+    if (pieces == 0) return Run<0, Match>::run(t, arguments...);
+    if (pieces == 1) return Run<1, Match>::run(t, arguments...);
+    return Run<2, Match>::run(t, arguments...);
+  };
+  return t.wildcard ? with(SharedBits{}) : with(EqualCodes{});
+}
+
+template <int Pieces, class Match>
+struct Align {
+  static KernelAnswer run(const KernelTask& t, WavefrontMemory& memory, Cigar& cigar) {
+    return Solver<Pieces, Match>(t, memory, cigar).run();
+  }
+};
+
+template <int Pieces, class Match>
+struct Extend {
+  static KernelAnswer run(const KernelTask& t, WavefrontMemory& memory, Cigar& cigar) {
+    return Solver<Pieces, Match>(t, memory, cigar).run_extension();
+  }
+};
+
+// Where ends are free, rows begin as wide as there are ends, and more: diagonals from which a gap leads to an end. Fewer
+// where little is left for that gap, so bounds are tried, each twice the one before.
+KernelAnswer wavefront(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar) {
+  if (!task.free.any() || task.heuristics.any()) return by_costs<Align>(task, memory, cigar);
+  constexpr std::int64_t kLeast = 32;
+  KernelTask bounded = task;
+  const std::int64_t unaligned = larger(0, task.target_len - task.query_len);
+  std::int64_t most = kLeast + task.costs.skip * unaligned + larger(task.estimate, 0) * std::int64_t{5} / 4;
+  for (; most < task.max_score; most *= 2) {
+    bounded.max_score = static_cast<std::int32_t>(most);
+    const KernelAnswer answer = by_costs<Align>(bounded, memory, cigar);
+    if (answer.status != Status::ScoreLimit) return answer;
+  }
+  return by_costs<Align>(task, memory, cigar);
+}
+
+KernelAnswer wavefront_extension(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar) {
+  return by_costs<Extend>(task, memory, cigar);
+}
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

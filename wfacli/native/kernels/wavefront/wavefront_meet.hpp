@@ -1,0 +1,151 @@
+// Two wavefronts that meet, one from each end: half the cells of one that crosses the whole matrix.
+// Included by wavefront_isa.cpp only; everything here exists once per instruction set.
+//
+// The idea and the tests for a meeting: S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space",
+// Bioinformatics 2023. There the path is put together at the meeting; here the first wavefront goes on to the end, but
+// only where the second one says that a best path runs, so that ties fall as they do in the whole table.
+#pragma once
+
+#include "kernels/wavefront/wavefront_front.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+// Scores that the first wavefront visits by itself, for a cost alone or with the path: short work is done by then, and
+// with the path there are the rows behind the meeting too.
+constexpr std::int32_t kAlone = 24, kAloneWithPath = 48;
+
+template <int Pieces, class Match>
+class Meeting {
+  using F = Front<Pieces, Match>;
+
+ public:
+  // `ahead` holds the rows of the first wavefront.
+  Meeting(const KernelTask& task, const F& front, Rows& ahead, RowMemory& memory)
+      : t_(task), front_(front), back_(task), ahead_(ahead), behind_(memory, F::kComponents, front.pad()),
+        last_(front.last_diagonal()), depth_(front.depth()) {}
+
+  // Whether there is one beginning and one end, and both may be sought without leaving anything out. The greater the
+  // depth, the more scores pass between the meeting and the proof that it is the cheapest.
+  static bool suits(const KernelTask& task, const F& front) {
+    return front.depth() <= F::kMeetingDepth && task.costs.skip == 0 && !task.free.any() && !task.heuristics.any();
+  }
+
+  // From score s of the first wavefront on until the cost is known. `ring_depth` 0 keeps all rows; `most` bounds the
+  // bytes of both.
+  Status run(std::int32_t s, std::int32_t ring_depth, std::size_t most) {
+    f_ = s;
+    b_ = 0;
+    back_.begin(behind_, ring_depth);
+    for (std::int32_t r = 0; r < depth_; ++r) reach_f_ = larger(reach_f_, reach(ahead_, f_ - r));
+    reach_b_ = reach(behind_, 0);
+    look(behind_, b_, ahead_, f_);
+    while (cost_ > settled()) {
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      if (settled() >= t_.max_score) return Status::ScoreLimit;
+      if (ahead_.bytes() + behind_.bytes() > most) return Status::MemoryLimit;
+      if (f_ <= b_) {
+        front_.step(ahead_, f_ + 1, front_.reached(f_ + 1));
+        reach_f_ = larger(reach_f_, reach(ahead_, ++f_));
+        look(ahead_, f_, behind_, b_);
+      } else {
+        back_.step(behind_, b_ + 1, back_.reached(b_ + 1));
+        reach_b_ = larger(reach_b_, reach(behind_, ++b_));
+        look(behind_, b_, ahead_, f_);
+      }
+    }
+    return Status::Ok;
+  }
+
+  std::int32_t cost() const { return cost_; }
+
+  // Computes the first wavefront's other rows up to the cost, on the diagonals on which a best path may run. What lies
+  // on one has the value of the whole table, since all that leads there lies on one too.
+  void finish() {
+    for (std::int32_t s = larger(f_ - depth_ + 1, 0); s <= f_; ++s) span(s) = on_path(s);
+    for (std::int32_t s = f_ + 1; s <= cost_; ++s) {
+      Range at{INT32_MAX, INT32_MIN};
+      for (std::int32_t r = 1; r <= depth_ && r <= s; ++r) at = both(at, span(s - r));
+      front_.step(ahead_, s, common({at.lo - 1, at.hi + 1}, front_.reached(s)));
+      span(s) = on_path(s);
+    }
+  }
+
+ private:
+  // Every cost up to this one would have shown itself: of the cells of its path, the last that the first wavefront has
+  // visited is less than `depth` from where it is, so that the second one has visited it too.
+  std::int32_t settled() const { return f_ + b_ - depth_ + 1; }
+
+  static WFACLI_INLINE Range both(Range a, Range b) { return {smaller(a.lo, b.lo), larger(a.hi, b.hi)}; }
+  Range& span(std::int32_t s) { return spans_[s % F::kMeetingDepth]; }
+
+  // How far the row of score s reaches, by antidiagonals: a meeting needs all of them from both sides.
+  static std::int32_t reach(Rows& rows, std::int32_t s) {
+    if (s < 0) return kNone;
+    const RowRef& row = rows.ref(s);
+    const Offset* m = rows.component(s, 0);
+    Offset most = kNone;
+    for (std::int32_t k = row.lo; k <= row.hi; ++k) most = larger(most, m[k] - (k >> 1));
+    return most;
+  }
+
+  // The cheapest path through the new row s of one wavefront and the last rows of the other, of which `to` is the last.
+  void look(Rows& rows, std::int32_t s, Rows& others, std::int32_t to) {
+    if (reach_f_ + reach_b_ < t_.target_len - (last_ >> 1)) return;
+    for (std::int32_t r = 0; r < depth_ && r <= to; ++r) {
+      const std::int32_t total = s + to - r;
+      if (total < cost_ && meet(rows, s, others, to - r, 0)) cost_ = total;
+      for (int c = 1; c < F::kComponents; ++c) {  // inside a gap, which both have opened
+        const std::int32_t open = t_.costs.gap[(c - 1) >> 1].open;
+        if (total - open < cost_ && meet(rows, s, others, to - r, c)) cost_ = total - open;
+      }
+    }
+  }
+
+  // The diagonals that row s of `rows` shares with row o of `others`, which counts them from the other end.
+  Range shared(Rows& rows, std::int32_t s, Rows& others, std::int32_t o) const {
+    const RowRef &a = rows.ref(s), &b = others.ref(o);
+    return common({a.lo, a.hi}, {last_ - b.hi, last_ - b.lo});
+  }
+
+  bool meet(Rows& rows, std::int32_t s, Rows& others, std::int32_t o, int component) const {
+    const Range at = shared(rows, s, others, o);
+    const Offset* a = rows.component(s, component);
+    const Offset* b = others.component(o, component) + last_;
+    Offset most = kNone;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k) most = larger(most, a[k] + b[-k]);
+    return most >= t_.target_len;
+  }
+
+  // The diagonals of row s, from the first to the last, on which a best path may run: with what the second wavefront
+  // has left it comes to the cost. A gap's opening is in both.
+  Range on_path(std::int32_t s) {
+    Range found = through(s, cost_ - s);
+    for (int g = 0; g < Pieces; ++g) found = both(found, through(s, cost_ - s + t_.costs.gap[g].open));
+    return found;
+  }
+  Range through(std::int32_t s, std::int32_t left) {
+    Range found{INT32_MAX, INT32_MIN};
+    if (left < 0 || left > b_) return found;  // what would be further away is read by no later row
+    const Range at = shared(ahead_, s, behind_, left);
+    const Offset* a = ahead_.component(s, 0);
+    const Offset* b = behind_.component(left, 0) + last_;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k)
+      if (a[k] + b[-k] >= t_.target_len) found = both(found, {k, k});
+    return found;
+  }
+
+  const KernelTask& t_;
+  const F& front_;
+  const Front<Pieces, Match, true> back_;
+  Rows& ahead_;
+  Rows behind_;
+  const std::int32_t last_, depth_;
+  std::int32_t f_ = 0, b_ = 0;  // scores of the last rows
+  Offset reach_f_ = kNone, reach_b_ = kNone;
+  std::int32_t cost_ = INT32_MAX;
+  Range spans_[F::kMeetingDepth];
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

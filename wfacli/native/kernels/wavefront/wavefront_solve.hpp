@@ -1,0 +1,280 @@
+// The ways to run a wavefront: all rows in a table; checkpoints and pieces computed again; the last rows only,
+// for a score or for the end of an extension.
+// Included by wavefront_isa.cpp only; everything here exists once per instruction set.
+#pragma once
+
+#include "kernels/wavefront/wavefront_back.hpp"
+#include "kernels/wavefront/wavefront_meet.hpp"
+#include "kernels/wavefront/wavefront_narrow.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <int Pieces, class Match>
+class Solver {
+  using F = Front<Pieces, Match>;
+
+ public:
+  Solver(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar)
+      : t_(task), front_(task), table_(memory.table, F::kComponents, front_.pad()),
+        ring_(memory.ring, F::kComponents, front_.pad()), behind_(memory.behind),
+        alone_(!Meeting<Pieces, Match>::suits(task, front_) ? INT32_MAX : task.path ? kAloneWithPath : kAlone),
+        narrow_(task, front_, memory.ranges), cigar_(cigar),
+        saved_(F::kComponents, front_.depth(), front_.gap_depth()) {}
+
+  KernelAnswer run() {
+    if (!t_.path) return run_ring();
+    return t_.memory == Memory::Table ? run_table() : run_linear();
+  }
+
+  // The end of the best alignment that begins at (0, 0) and may end anywhere: of equally good ones the shortest,
+  // then the one with the fewest query letters. `skip` is what a match earns; sequences come as they are.
+  KernelAnswer run_extension() {
+    const std::int64_t bonus = t_.costs.skip, all = bonus * (std::int64_t{t_.query_len} + t_.target_len);
+    front_.begin(ring_, ring_depth());
+    narrow_.begin();
+    Furthest best = furthest(0, Range{0, 0});
+    bool dropped = false;
+    for (std::int32_t s = 0; all - (s + 1) > best.value && !dropped;) {
+      if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
+      if (ring_.bytes() > t_.checkpoint_bytes) return failed(Status::MemoryLimit);
+      const Range at = forward(ring_, ++s);
+      if (at.empty()) break;
+      const Furthest row = furthest(s, at);
+      if (row.value == kNowhere) continue;
+      if (row.value > best.value) best = row;
+      dropped = narrow_.dropped(best.value - row.value, row.diagonal - best.diagonal);
+    }
+    KernelAnswer answer;
+    answer.query_skip_end = t_.query_len - (best.offset - best.diagonal);
+    answer.target_skip_end = t_.target_len - best.offset;
+    answer.cut = narrow_.cut() || dropped;
+    return answer;
+  }
+
+ private:
+  static constexpr std::int64_t kNowhere = INT64_MIN / 2;  // of Furthest: no score ends a path at this cost
+  struct Furthest {
+    std::int64_t value;  // twice the score, in units of costs
+    std::int32_t diagonal;
+    Offset offset;
+  };
+  // Where an alignment ends: its whole cost, and the score and diagonal on which its way back begins.
+  struct End {
+    std::int64_t total = INT64_MAX;
+    std::int32_t score = 0, diagonal = 0;
+    bool found() const { return total != INT64_MAX; }
+  };
+
+  KernelAnswer run_table() {
+    front_.begin(table_, 0);
+    narrow_.begin();
+    End end = end_at(table_, 0, front_.reached(0), End{});
+    for (std::int32_t s = 0; s < end.total;) {
+      if (s == alone_) {
+        const Status status = meet(table_, s, 0, t_.table_bytes, end);
+        if (status != Status::Ok) return failed(status);
+        break;
+      }
+      if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
+      if (table_.bytes() > t_.table_bytes) return failed(Status::MemoryLimit);
+      const Range at = forward(table_, ++s);
+      if (at.empty()) return failed(Status::Dropped);
+      end = end_at(table_, s, at, end);
+    }
+    Cell cell = end_cell(end);
+    Back<Pieces, Match>(front_, table_, cigar_).walk(cell, 0);
+    return answered(end, cell);
+  }
+
+  KernelAnswer run_ring() {
+    End end;
+    std::int32_t unused = INT32_MAX;
+    const Status status = run_forward(end, unused, false);
+    // Where the way back would lead is known for global alignments only; free ends ask for the path.
+    return status == Status::Ok ? answered(end, Cell{0, 0, 0, 0}) : failed(status);
+  }
+
+  // Forward once with a ring of rows, keeping checkpoints; then, from the last piece to the first, the
+  // rows inside the cone of the cell where the path enters the piece are computed again and walked back.
+  // All cells have the values of the whole table, so the path is the table's, tie by tie.
+  KernelAnswer run_linear() {
+    End end;
+    std::int32_t spacing = piece_scores();
+    if (t_.may_hand_on && rows_outweigh(spacing)) return failed(Status::WorkLimit);
+    Status status = run_forward(end, spacing, true);
+    if (status != Status::Ok) return failed(status);
+    Cell cell = end_cell(end);
+    status = pieces_back(cell);
+    return status == Status::Ok ? answered(end, cell) : failed(status);
+  }
+
+  Status run_forward(End& end, std::int32_t& spacing, bool keep) {
+    front_.begin(ring_, ring_depth());
+    narrow_.begin();
+    if (keep) saved_.save(ring_, 0);
+    end = end_at(ring_, 0, front_.reached(0), end);
+    for (std::int32_t s = 0; s < end.total;) {
+      if (!keep && s == alone_) return meet(ring_, s, ring_depth(), t_.checkpoint_bytes, end);
+      if (const Status halt = halted(s); halt != Status::Ok) return halt;
+      const Range at = forward(ring_, ++s);
+      if (at.empty()) return Status::Dropped;
+      end = end_at(ring_, s, at, end);
+      if (keep && s % spacing == 0 && !checkpoint(s, 1, 0, spacing)) return Status::MemoryLimit;
+      if (!keep && ring_.bytes() > t_.checkpoint_bytes) return Status::MemoryLimit;
+    }
+    return Status::Ok;
+  }
+
+  // Goes on from score s with a second wavefront from the other end; `rows` are completed if they are all kept.
+  Status meet(Rows& rows, std::int32_t s, std::int32_t ring_depth, std::size_t most, End& end) {
+    Meeting<Pieces, Match> meeting(t_, front_, rows, behind_);
+    if (const Status status = meeting.run(s, ring_depth, most); status != Status::Ok) return status;
+    if (!ring_depth) meeting.finish();
+    end = {meeting.cost(), meeting.cost(), front_.last_diagonal()};
+    return Status::Ok;
+  }
+
+  // Computes the next row; the diagonals that it has.
+  WFACLI_INLINE Range forward(Rows& rows, std::int32_t s) {
+    Range at = front_.reached(s);
+    if (narrow_.any()) at = narrow_.before(rows, s, at);
+    if (at.empty()) return at;
+    front_.step(rows, s, at);
+    if (narrow_.any()) at = narrow_.after(rows, s, at);
+    return at;
+  }
+
+  // The better of `end` and the ends that row s reaches. Equal costs: fewest query letters skipped, then fewest of
+  // the target; on the diagonals that is first the last one and those below it, then those above.
+  WFACLI_INLINE End end_at(Rows& rows, std::int32_t s, Range at, End end) const {
+    const std::int32_t last = front_.last_diagonal();
+    const Range ends = common(front_.ends(), at);
+    if (ends.empty()) return end;
+    const Offset* m = rows.component(s, 0);
+    const auto look = [&](std::int32_t k) {
+      if (m[k] != front_.limit(k)) return;
+      const std::int64_t total = s + std::int64_t{t_.costs.skip} * (k < last ? last - k : k - last);
+      if (total < end.total || (total == end.total && precedes(k, end.diagonal))) end = {total, s, k};
+    };
+    for (std::int32_t k = smaller(last, ends.hi); k >= ends.lo; --k) look(k);
+    for (std::int32_t k = larger(last + 1, ends.lo); k <= ends.hi; ++k) look(k);
+    return end;
+  }
+  WFACLI_INLINE bool precedes(std::int32_t k, std::int32_t other) const {
+    const std::int32_t last = front_.last_diagonal();
+    if ((k > last) != (other > last)) return k < other;  // skips no query letters
+    return k > last ? k < other : k > other;
+  }
+
+  Status pieces_back(Cell& cell) {
+    for (;;) {
+      if (t_.cancelled->is_set()) return Status::Dropped;
+      while (saved_.count() > 1 && saved_.last() >= cell.score) saved_.truncate(saved_.count() - 1);
+      const std::int32_t from = saved_.last();
+      const Cone cone{cell.score, cell.diagonal, front_.sideways()};
+      if (cell.score - from <= piece_scores()) {
+        saved_.restore_last(table_, 0, cone);
+        for (std::int32_t s = from + 1; s <= cell.score; ++s) again(table_, s, cone);
+        if (Back<Pieces, Match>(front_, table_, cigar_).walk(cell, from)) return Status::Ok;
+      } else if (!split_piece(from, cone)) {
+        return t_.cancelled->is_set() ? Status::Dropped : Status::MemoryLimit;
+      }
+    }
+  }
+
+  // Adds checkpoints inside a piece that is too large for a table.
+  bool split_piece(std::int32_t from, const Cone& cone) {
+    const std::size_t first = saved_.count();
+    std::int32_t spacing = piece_scores();
+    saved_.restore_last(ring_, ring_depth(), cone);
+    for (std::int32_t s = from + 1; s < cone.score; ++s) {
+      if (t_.cancelled->is_set()) return false;
+      again(ring_, s, cone);
+      if ((s - from) % spacing == 0 && !checkpoint(s, first, from, spacing)) return false;
+    }
+    return saved_.count() > first;
+  }
+
+  // Computes a row again, as far as it lies inside the cone.
+  void again(Rows& rows, std::int32_t s, const Cone& cone) {
+    const Range around{cone.lo(s), cone.hi(s)};
+    const Range inside = common(narrow_.any() ? narrow_.range(s) : front_.reached(s), around);
+    if (inside.empty()) return rows.open_blank(s, around.lo, around.hi);
+    if (narrow_.any() && narrow_.blank(s)) return rows.open_blank(s, inside.lo, inside.hi);
+    front_.step(rows, s, inside);
+  }
+
+  // Saves the rows of score s; over the bound, keeps every other checkpoint from index `first` on and
+  // doubles the spacing.
+  bool checkpoint(std::int32_t s, std::size_t first, std::int32_t base, std::int32_t& spacing) {
+    if (ring_.bytes() > t_.checkpoint_bytes) return false;
+    saved_.save(ring_, s);
+    while (saved_.bytes() > t_.checkpoint_bytes && saved_.count() > first + 1) {
+      spacing *= 2;
+      saved_.thin(first, base, spacing);
+    }
+    return saved_.bytes() <= 2 * t_.checkpoint_bytes;
+  }
+
+  // Whether a piece of so many scores needs many times as many rows before it, for a pair whose cells are not too many.
+  bool rows_outweigh(std::int32_t scores) const {
+    constexpr std::int32_t kTimes = 8;
+    constexpr double kCells = 1e10;
+    return front_.depth() / kTimes > scores && static_cast<double>(t_.query_len) * t_.target_len < kCells;
+  }
+
+  // How many scores a piece may span so that its cone fits the table.
+  std::int32_t piece_scores() const {
+    const double row = 2.0 * front_.pad() + 1 + 2.0 * sizeof(RowRef) / sizeof(Offset);
+    const double offsets = static_cast<double>(t_.table_bytes) / (sizeof(Offset) * F::kComponents);
+    // rows * (row + rows / extend) <= offsets
+    const double e = front_.sideways();
+    const double scores = (__builtin_sqrt(row * row * e * e + 4 * offsets * e) - row * e) / 2;
+    return scores < 1 ? 1 : scores > 1e6 ? 1000000 : static_cast<std::int32_t>(scores);
+  }
+
+  Furthest furthest(std::int32_t s, Range at) {
+    const Offset* m = ring_.component(s, 0);
+    std::int32_t most = -1, diagonal = 0;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k) {
+      if (m[k] >= 0 && 2 * m[k] - k >= most) {
+        most = 2 * m[k] - k;
+        diagonal = k;
+      }
+    }
+    if (most < 0) return {kNowhere, 0, 0};
+    return {std::int64_t{t_.costs.skip} * most - s, diagonal, m[diagonal]};
+  }
+
+  std::int32_t ring_depth() const { return front_.depth() + 1; }
+  Cell end_cell(const End& e) const { return {e.score, e.diagonal, front_.limit(e.diagonal), 0}; }
+  Status halted(std::int32_t s) const {
+    if (t_.cancelled->is_set()) return Status::Dropped;
+    return s >= t_.max_score ? Status::ScoreLimit : Status::Ok;
+  }
+
+  static KernelAnswer failed(Status status) { return {.status = status}; }
+  KernelAnswer answered(const End& end, const Cell& start) const {
+    const std::int32_t begin = end.diagonal - front_.last_diagonal();
+    return {.status = Status::Ok,
+            .score = static_cast<std::int32_t>(end.total),
+            .query_skip = larger(begin, 0),
+            .target_skip = larger(-begin, 0),
+            .query_skip_end = larger(-start.diagonal, 0),
+            .target_skip_end = larger(start.diagonal, 0),
+            .cut = narrow_.cut()};
+  }
+
+  const KernelTask& t_;
+  const F front_;
+  Rows table_, ring_;
+  RowMemory& behind_;  // of the wavefront from the other end
+  const std::int32_t alone_;  // the score from which on there is one
+  Narrow<F> narrow_;
+  Cigar& cigar_;
+  Checkpoints saved_;
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

@@ -1,0 +1,77 @@
+// Mates as a mapper pairs them: record i of a file with record i of another, or two that follow one another in one file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/hashing.hpp"
+#include "mapped/mates.hpp"
+#include "io/records.hpp"
+
+namespace wfacli {
+
+// Is told of each record: of one file, or of the first file (stream 0) and of the second one (stream 2) in turn, and of the
+// second one's end. Throws InputFault for what is no pair, or one in which the mapper takes the second mate for the first.
+class InStep {
+ public:
+  explicit InStep(bool two_files) : two_files_(two_files) {}
+
+  // The stream of which the next record is to be read.
+  int next() const { return waits_ ? 2 : 0; }
+
+  // `seen`: all names before.
+  void read(int stream, std::string_view name, NameSet& seen) {
+    if (two_files_)
+      read_in_turn(stream, name);
+    else
+      read_behind(name, seen);
+  }
+
+  void ended(int stream) const {
+    if (stream == 2 && waits_) fail("has no mate here: this file of the pairs ends before the other one", stream, waiting_);
+  }
+
+ private:
+  void read_behind(std::string_view name, NameSet& seen) {
+    const int told = mate_of_name(name);
+    const std::string_view base = without_mate(name);
+    const bool beside = without_mate(waiting_) == base;
+    if (beside ? mate_of_name(waiting_) == 2 : seen.has(told ? with_mate(base, 3 - told) : std::string(name)))
+      fail((beside ? "follows its second mate" : "its mate stands elsewhere") + std::string(kOrder), 0, name);
+    waiting_ = name;
+  }
+
+  void read_in_turn(int stream, std::string_view name) {
+    const int mate = stream == 0 ? 1 : 2;
+    if (const int told = mate_of_name(name); told != 0 && told != mate)
+      fail(told == 1 ? "is the first mate by its name, and second ones are read here"
+                     : "is the second mate by its name, and first ones are read here",
+           stream, name);
+    if (mate == 1) {
+      waiting_ = without_mate(name);
+      waits_ = true;
+      return;
+    }
+    if (!waits_) fail("has no mate: the other file of the pairs has ended", stream, name);
+    if (waiting_ != without_mate(name))
+      fail("stands where the mate of " + waiting_ + " should: both files have the same pairs in the same order, and names of "
+           "mates are alike up to /1 and /2",
+           stream, name);
+    waits_ = false;
+  }
+
+  [[noreturn]] static void fail(const std::string& message, int stream, std::string_view name) {
+    InputFault fault(message, 0, name);
+    fault.stream = stream;
+    throw fault;
+  }
+
+  static constexpr std::string_view kOrder =
+      ": mates follow one another, the first one first (in BAM, by samtools collate), or second ones have their own file "
+      "(--mates)";
+  bool two_files_;
+  bool waits_ = false;   // the first file is one record ahead,
+  std::string waiting_;  // which has this name, without what says which mate it is; of one file: the record before
+};
+
+}  // namespace wfacli

@@ -1,0 +1,435 @@
+#include "mapped/mapped.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+
+#include "mapped/mates.hpp"
+#include "mapped/tags.hpp"
+#include "base/turned.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr std::int64_t kTaskLetters = 200'000;  // of reads whose rows one thread fills in
+constexpr std::uint8_t kNoQuality = 0;
+
+std::string_view view(const std::uint8_t* text, std::int32_t count) {
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
+}
+
+// Half open, on the read's strand that is aligned and on the target's forward one.
+struct Window {
+  std::int64_t q_beg, q_end, t_beg, t_end;
+};
+
+Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) {
+  Window w{m.q_beg, m.q_end, m.t_beg, m.t_end};
+  if (m.reverse) w.q_beg = m.q_len - m.q_end, w.q_end = m.q_len - m.q_beg;
+  std::int64_t before = 0, after = 0;
+  if (o.span != Span::Mapped) before = after = o.pad;
+  if (o.span == Span::Read) {
+    const std::int64_t begins = w.q_beg, ends = m.q_len - w.q_end;
+    before += begins + begins / 8;
+    after += ends + ends / 8;
+    w.q_beg = 0, w.q_end = m.q_len;
+  }
+  w.t_beg = std::max<std::int64_t>(0, w.t_beg - before);
+  w.t_end = std::min(target, w.t_end + after);
+  return w;
+}
+
+}  // namespace
+
+MappedReader::MappedReader(const Reference& reference, MappedOptions options)
+    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads, options_.copy_tags}),
+      mates_({true, options_.whole_reads, options_.copy_tags}), step_(options_.mates), shelf_(options_.folder, options_.shelf), mappings_(reference) {}
+
+MappedBatch MappedReader::take() {
+  MappedBatch taken{builder_.take(), std::move(columns_)};
+  columns_ = MappedColumns();
+  return taken;
+}
+
+void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings) {
+  if (!options_.skip || fault.fatal) {
+    InputFault thrown = fault;
+    thrown.stream = 1;
+    throw thrown;
+  }
+  if (counts_.skipped == 0) {
+    counts_.first_skipped = (fault.record.empty() ? "" : fault.record + ": ") + fault.what();
+    counts_.first_skipped_line = fault.line;
+  }
+  counts_.skipped += mappings;
+}
+
+Next MappedReader::fill_from_lines(std::int64_t weight) {
+  try {
+    // All rows of a template are of one batch.
+    while (builder_.weight() < weight || (group_whole_ && done_ > 0))
+      if (const Next next = step(); next != Next::Full) return next;
+    return Next::Full;
+  } catch (const std::system_error& error) {
+    throw InputFault(error.what(), 0, {});
+  }
+}
+
+// One read or pair with its mappings; Full when it is there.
+Next MappedReader::step() {
+  if (!group_whole_) {
+    const Got got = next_group();
+    if (got == Got::NeedInput) return Next::NeedTarget;
+    if (got == Got::End) return rest();
+    group_whole_ = begin_template();
+  }
+  for (; group_whole_ && done_ < group_.size(); done_ = end_) {
+    const int mate = mate_of_flags(group_[done_].flags);
+    for (end_ = done_; end_ < group_.size() && mate_of_flags(group_[end_].flags) == mate;) ++end_;
+    ReadView read;
+    const Got got = find_read(read);
+    if (got == Got::NeedInput) return wants_reads();
+    if (got == Got::End) {
+      constexpr const char* kWhich[] = {"", " (the first of a pair)", " (the second of a pair: mates are read one behind "
+                                        "the other, from BAM, or by --mates)"};
+      skip_or_throw(InputFault(std::string("a mapping's read is not among the reads") + kWhich[mate], group_[done_].line,
+                               group_name_),
+                    static_cast<std::int64_t>(end_ - done_));
+    } else {
+      add_mappings(read);
+    }
+  }
+  group_.clear();
+  group_whole_ = false;
+  return Next::Full;
+}
+
+// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where none is mapped.
+bool MappedReader::begin_template() {
+  const auto mate = [](const Mapping& m) { return mate_of_flags(m.flags); };
+  const auto unmapped = [](const Mapping& m) { return m.kind == MappingKind::Unmapped; };
+  // An unmapped mate is behind its mappings, if it has any.
+  std::stable_sort(group_.begin(), group_.end(), [&](const Mapping& a, const Mapping& b) {
+    return mate(a) != mate(b) ? mate(a) < mate(b) : unmapped(a) < unmapped(b);
+  });
+  const auto again = [&](const Mapping& before, const Mapping& m) { return unmapped(m) && mate(before) == mate(m); };
+  group_.erase(std::unique(group_.begin(), group_.end(), again), group_.end());
+  if (std::all_of(group_.begin(), group_.end(), unmapped)) {
+    group_.clear();
+    return false;
+  }
+  if (mate(group_.front()) == 0 && mate(group_.back()) != 0) {
+    skip_or_throw(InputFault("is one of a pair (flag 1) in some of its mappings, and not in others", group_[0].line,
+                             group_name_),
+                  static_cast<std::int64_t>(group_.size()));
+    group_.clear();
+    return false;
+  }
+  done_ = 0;
+  first_ = static_cast<std::int32_t>(builder_.pairs());
+  return true;
+}
+
+// Has the memory fetch what will be asked for when the read before is done.
+void MappedReader::foresee(const Mapping& mapping, std::string_view read) {
+  reference_.foresee(mapping.target, mapping.t_beg, mapping.t_end);
+  seen_.prefetch(read);
+}
+
+// Takes the mappings of the next read, or pair; Item when no more of it follow.
+Got MappedReader::next_group() {
+  for (;;) {
+    if (looked_ahead_) {
+      if (!group_.empty() && ahead_name_ != group_name_) return Got::Item;
+      group_name_ = ahead_name_;
+      group_.push_back(ahead_);
+      looked_ahead_ = false;
+    }
+    if (mappings_end_) return group_.empty() ? Got::End : Got::Item;
+    std::string_view name;
+    Got got;
+    try {
+      got = mappings_.next(ahead_, name);
+    } catch (const InputFault& fault) {
+      skip_or_throw(fault, 1);
+      continue;
+    }
+    if (got == Got::NeedInput) return got;
+    if (got == Got::End) {
+      mappings_end_ = true;
+      continue;
+    }
+    const int mate = mate_of_flags(ahead_.flags);
+    if (mate == 0 && ahead_.kind == MappingKind::Unmapped) continue;
+    paired_ = paired_ || mate;
+    ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
+    looked_ahead_ = true;
+    if (ahead_.kind != MappingKind::Unmapped) foresee(ahead_, ahead_name_);
+  }
+}
+
+// The read of the group's next mappings; End where there is none.
+Got MappedReader::find_read(ReadView& read) {
+  const int mate = mate_of_flags(group_[done_].flags);
+  const std::string name = mate ? with_mate(group_name_, mate) : group_name_;
+  // The first mate may have no more than the name.
+  const bool may_lack = told_by_name() && mate_of_name(name) == 1;
+  const std::string other = may_lack ? std::string(without_mate(name)) : std::string();
+  if (shelf_.take(name, read) || (may_lack && shelf_.take(other, read))) return Got::Item;
+  if (seen_.has(name) || (may_lack && seen_.has(other))) {
+    InputFault fault("mappings of a read are in two places of the file: they must follow one another, as they do when the "
+                     "file is sorted by names",
+                     group_[done_].line, group_name_);
+    fault.stream = 1;
+    throw fault;
+  }
+  reads_from_ = options_.mates && mate_of_name(name) == 2 ? 2 : 0;
+  for (;;) {
+    if (options_.in_step && options_.mates) reads_from_ = step_.next();
+    if (const Got got = next_read(read); got != Got::Item) return got;
+    if (read.name == name || (may_lack && read.name == other)) return Got::Item;
+    shelf_.put(read);
+  }
+}
+
+// The next read of its file, whoever asks for it.
+Got MappedReader::next_read(ReadView& read) {
+  RecordStream& reads = reads_of(reads_from_);
+  if (const Got got = reads.more(); got != Got::Item) {
+    if (got == Got::End && options_.in_step) step_.ended(reads_from_);
+    return got;
+  }
+  const RecordColumns& records = reads.records();
+  const RecordPlace& place = records.places[reads.at()];
+  reads.taken(1);
+  read.name = view(records.text_at(place.name), place.name_len);
+  read.letters = view(records.letters_at(place.letters), place.len);
+  read.has_quality = place.quality != RecordPlace::kNone;
+  read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
+  if (options_.copy_tags && place.header_len > place.name_len + 1) {
+    const std::int32_t comment = place.header_len - place.name_len - 1;
+    read.comment = view(records.text_at(place.name) + place.name_len + 1, comment);
+  } else {
+    read.comment = {};
+  }
+  ++counts_.reads;
+  if (options_.in_step) step_.read(reads_from_, read.name, seen_);
+  identify(read);
+  return Got::Item;
+}
+
+// Has names of second mates end in /2, whether they do in the file or not.
+void MappedReader::identify(ReadView& read) {
+  const std::string_view name = read.name;
+  const bool told = mate_of_name(name) != 0;
+  if (reads_from_ == 0 || told) {
+    if (seen_.add(name)) return;
+    if (!paired_ || told || options_.mates)
+      throw InputFault("two reads have this name, so that mappings do not say which they mean (of mates SAM and BAM do, by "
+                       "flag 1)",
+                       0, name);
+  }
+  read.name = identity_ = with_mate(name, 2);
+  if (!seen_.add(read.name)) throw InputFault("more reads have this name than the two of a pair", 0, name);
+}
+
+// Drops mappings that are not of this read.
+void MappedReader::drop_faulty(const ReadView& read) {
+  const auto letters = static_cast<std::int64_t>(read.letters.size());
+  const auto is_faulty = [&](const Mapping& m) {
+    if (m.q_len == letters || m.kind == MappingKind::Unmapped) return false;
+    skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " letters, and the read has " +
+                                 std::to_string(letters),
+                             m.line, group_name_),
+                  1);
+    return true;
+  };
+  const auto begin = group_.begin() + static_cast<std::ptrdiff_t>(done_);
+  const auto end = group_.begin() + static_cast<std::ptrdiff_t>(end_);
+  const auto kept = std::remove_if(begin, end, is_faulty);
+  end_ = done_ + static_cast<std::size_t>(kept - begin);
+  group_.erase(kept, end);
+}
+
+// Rows of a read, from done_ to end_ of the group.
+void MappedReader::add_mappings(ReadView& read) {
+  const std::int32_t flags = group_[done_].flags;
+  const bool told = mate_of_flags(flags) == 0;
+  drop_faulty(read);
+  const std::size_t count = end_ - done_;
+  Mapping* const own = group_.data() + done_;
+  if (!told) read.name = group_name_;
+  if (count == 0 || own->kind == MappingKind::Unmapped) {
+    if (count > 0 || options_.keep_unmapped) add_unmapped(read, flags);
+    return;
+  }
+  tell_kinds(own, count);
+  const bool primary = std::any_of(own, own + count, [](const Mapping& m) { return m.kind == MappingKind::Primary; });
+  begin_read(read);
+  // A secondary record has no letters where another has them.
+  for (std::size_t i = 0; i < count; ++i) add_row(read, own[i], !(primary && own[i].kind == MappingKind::Secondary));
+  ++counts_.mapped_reads;
+  counts_.mappings += static_cast<std::int64_t>(count);
+}
+
+// Adds the read's tags, for all its rows.
+void MappedReader::begin_read(const ReadView& read) {
+  tags_.clear();
+  if (options_.copy_tags) add_tags(read.comment, options_.read_group, tags_);
+  tags_at_ = builder_.extra(tags_);
+}
+
+void MappedReader::push_tags() {
+  columns_.tags.push(tags_at_);
+  columns_.tags_len.push(static_cast<std::int32_t>(tags_.size()));
+}
+
+// Adds a row's name and, where they are wanted, the whole read's letters (whose place it returns, or -1) and quality.
+std::int64_t MappedReader::begin_row(const ReadView& read, bool with_letters) {
+  builder_.name(read.name);
+  if (!with_letters || !options_.whole_reads) return -1;
+  if (read.has_quality) builder_.quality(read.quality);
+  return builder_.extra(read.letters);
+}
+
+void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_letters) {
+  const std::int64_t target = reference_.length(m.target);
+  const Window w = window_of(m, target, options_);
+  const auto letters = static_cast<std::int64_t>(read.letters.size());
+  const auto row = static_cast<std::size_t>(builder_.pairs());
+  const std::int64_t text = begin_row(read, with_letters);
+  columns_.letters.push(text);
+  builder_.copy_letters(read.letters.data() + (m.reverse ? letters - w.q_end : w.q_beg), w.q_end - w.q_beg);
+  builder_.end_query();
+  builder_.name(reference_.name(m.target));
+  builder_.copy_letters(nullptr, w.t_end - w.t_beg);
+  builder_.end_target();
+  const Unfilled unfilled{row, m.target, w.t_beg, w.t_end, text,
+                          text < 0 || !read.has_quality ? -1 : text - letters, letters, m.reverse};
+  if (helpers_ || reference_.must_bring())
+    unfilled_.push_back(unfilled);
+  else
+    fill_in(unfilled);
+  columns_.t_offset.push(w.t_beg);
+  columns_.t_total.push(target);
+  columns_.clip_begin.push(static_cast<std::int32_t>(w.q_beg));
+  columns_.clip_end.push(static_cast<std::int32_t>(m.q_len - w.q_end));
+  columns_.first.push(first_);
+  std::int32_t flags = m.flags | (m.reverse ? kReverseStrand : 0);
+  if (m.kind == MappingKind::Secondary) flags |= kSecondary;
+  if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
+  columns_.sam_flags.push(flags);
+  columns_.mapq.push(m.mapq);
+  push_tags();
+}
+
+// Fills in what add_row() has left out. Rows may be filled in side by side.
+void MappedReader::fill_in(const Unfilled& u) {
+  const BatchBuilder::Filled pair = builder_.pair(u.row);
+  const auto letters = static_cast<std::size_t>(u.read_len);
+  if (u.reverse) {
+    reverse_complement(pair.query, pair.query_len);
+    if (u.text >= 0) reverse_complement(builder_.text(u.text), letters);
+    if (u.quality >= 0) reverse(builder_.text(u.quality), letters);
+  }
+  reference_.copy(u.target, u.t_beg, u.t_end, pair.target);
+  const auto text = [](const std::uint8_t* from, std::size_t n) {
+    return std::string_view(reinterpret_cast<const char*>(from), n);
+  };
+  *pair.flags = classes_of(text(pair.query, pair.query_len)) | classes_of(text(pair.target, pair.target_len));
+}
+
+class MappedReader::FillTask : public Helpers::Task {
+ public:
+  FillTask(MappedReader& reader, const Unfilled* rows, std::size_t count) : reader_(reader), rows_(rows), count_(count) {}
+
+ private:
+  void work() override {
+    for (std::size_t i = 0; i < count_; ++i) reader_.fill_in(rows_[i]);
+  }
+  MappedReader& reader_;
+  const Unfilled* rows_;
+  std::size_t count_;
+};
+
+void MappedReader::complete() {
+  if (reference_.must_bring()) {
+    std::vector<Reference::Window> windows;
+    for (const Unfilled& u : unfilled_) windows.push_back({u.target, u.t_beg, u.t_end});
+    reference_.bring(windows);
+  }
+  std::vector<std::shared_ptr<FillTask>> tasks;
+  const std::size_t count = unfilled_.size();
+  std::size_t first = 0;
+  std::int64_t held = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    held += unfilled_[i].read_len;
+    if (held < kTaskLetters && i + 1 < count) continue;
+    tasks.push_back(std::make_shared<FillTask>(*this, unfilled_.data() + first, i + 1 - first));
+    tasks.back()->prepare();
+    if (helpers_ && i + 1 < count) helpers_->add(tasks.back());
+    first = i + 1, held = 0;
+  }
+  for (const auto& task : tasks) task->finish();
+  unfilled_.clear();
+}
+
+// A row that aligns nothing, of the template that has begun; flags: what else there is to say of it.
+void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags) {
+  begin_read(read);
+  columns_.letters.push(begin_row(read, true));
+  builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
+  builder_.end_query();
+  builder_.name({});
+  builder_.end_target();
+  columns_.t_offset.push(0);
+  columns_.t_total.push(0);
+  columns_.clip_begin.push(static_cast<std::int32_t>(read.letters.size()));
+  columns_.clip_end.push(0);
+  columns_.first.push(first_);
+  columns_.sam_flags.push(flags | kUnmapped);
+  columns_.mapq.push(kNoQuality);
+  push_tags();
+}
+
+// A read that no mapping names, with its mate.
+void MappedReader::add_rest(ReadView& read) {
+  first_ = static_cast<std::int32_t>(builder_.pairs());
+  const std::string name(read.name), base(without_mate(name));
+  const bool second = mate_of_name(name) == 2;
+  std::string other = with_mate(base, second ? 1 : 2);
+  if (second && !shelf_.has(other)) other = base;
+  if (!told_by_name() || !shelf_.has(other)) return add_unmapped(read, 0);
+  const std::int32_t flags = kPaired | kMateUnmapped;
+  read.name = base;
+  add_unmapped(read, flags | (second ? kLastMate : kFirstMate));
+  shelf_.take(other, read);
+  read.name = base;
+  add_unmapped(read, flags | (second ? kFirstMate : kLastMate));
+}
+
+// There are no more mappings: what is left are reads that have none. Those that may be mates wait for one another.
+Next MappedReader::rest() {
+  ReadView read;
+  const bool keep = options_.keep_unmapped, wait = told_by_name();
+  reads_from_ = options_.in_step && options_.mates && rest_from_ == 0 ? step_.next() : rest_from_;
+  if (keep && (!wait || reads_end_) && shelf_.take_first(read)) {
+    add_rest(read);
+    return Next::Full;
+  }
+  if (reads_end_) return Next::End;
+  const Got got = next_read(read);
+  if (got == Got::NeedInput) return wants_reads();
+  if (got == Got::End) {
+    reads_end_ = !options_.mates || reads_from_ == 2;
+    rest_from_ = 2;
+  } else if (keep && wait) {
+    shelf_.put(read);
+  } else if (keep) {
+    first_ = static_cast<std::int32_t>(builder_.pairs());
+    add_unmapped(read, 0);
+  }
+  return Next::Full;
+}
+
+}  // namespace wfacli

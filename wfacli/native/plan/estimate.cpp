@@ -1,0 +1,289 @@
+#include "plan/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace wfacli {
+namespace {
+
+constexpr int kEdits = 6;             // of a first look: exact, and enough to tell clean pairs from others
+constexpr std::int32_t kEnough = 512;  // letters of a first look, however few its edits
+constexpr std::int32_t kLong = 2000;   // letters from which samples from inside are taken too
+constexpr double kClean = 0.01;        // errors below which one kernel is best whatever more samples say
+constexpr double kFull = 10'000;       // letters of a pair that is worth the whole effort
+
+constexpr int kPlaces = 4;     // inside
+constexpr int kSeed = 12;      // letters that are to be found again: few errors in a dozen, and few of them by chance
+constexpr int kSeeds = 8;      // tried at a place
+constexpr double kLost = 0.4;  // errors of a sample that has left its path, or never was on one
+
+// A sample of random errors ends before the next one, and runs on by chance where it may choose its end.
+constexpr double kNext = 0.55;
+
+constexpr std::int32_t kBehind = 16;             // letters behind the furthest: hardly a way leads further from there
+constexpr std::int32_t kWidth = 2 * kEdits + 1;  // diagonals at most
+
+struct Sample {
+  std::int32_t edits = 0, letters = 0;
+  bool whole = false;     // both sequences end within it
+  double expected = 0;    // edits of so many letters
+  std::int64_t cost = 0;  // of these edits
+
+  void add(const Sample& other) {
+    edits += other.edits;
+    letters += other.letters;
+    expected += other.expected;
+    cost += other.cost;
+  }
+  double rate() const { return expected / letters; }
+  // Average edits that cost as much as one of these.
+  double weight(const EditCosts* costs) const {
+    return costs && edits ? static_cast<double>(cost) / (edits * costs->average()) : 1;
+  }
+};
+
+// Letters of a sequence from its beginning (Step 1) or from its end (Step -1).
+template <int Step>
+struct Side {
+  const std::uint8_t* letters;
+  std::int32_t length;
+
+  std::uint8_t at(std::int32_t i) const { return letters[Step > 0 ? i : length - 1 - i] & 0xdf; }
+  // Eight letters from i on; the first in the lowest byte.
+  std::uint64_t word(std::int32_t i) const {
+    constexpr std::uint64_t fold = 0xdfdfdfdfdfdfdfdfull;
+    std::uint64_t w;
+    std::memcpy(&w, Step > 0 ? letters + i : letters + (length - 8 - i), 8);
+    return (Step > 0 ? w : __builtin_bswap64(w)) & fold;
+  }
+};
+
+// Furthest-reaching points of edit distance (Ukkonen 1985) on a few diagonals around the furthest of all.
+template <int Step>
+class Walk {
+ public:
+  Walk(const Side<Step>& q, const Side<Step>& t, const EditCosts* costs) : q_(q), t_(t), costs_(costs) {}
+
+  // Goes on up to so many edits, so many letters, or to the end; what is asked for later, from there. Exact up to
+  // kEdits.
+  Sample until(std::int32_t edits, std::int32_t letters) {
+    const std::int32_t last = t_.length - q_.length;
+    for (;; ++s_) {
+      if (begun_ <= s_) {
+        begun_ = s_ + 1;
+        whole_ = next(s_, last);
+      }
+      if (whole_)
+        return {s_, std::max(q_.length, t_.length), true, static_cast<double>(s_), paid_[s_ & 1][last - origin_]};
+      if (s_ == edits) return {s_, std::max(reached_, 1), false, s_ + kNext, paid()};
+      if (reached_ >= letters) return {s_, reached_, false, static_cast<double>(s_), paid()};
+      if (s_ >= kEdits) narrow();
+    }
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -2;
+  static constexpr std::int32_t kRoom = 64;
+
+  // All diagonals with one edit more; whether the pair's end is among them.
+  bool next(std::int32_t s, std::int32_t last) {
+    if (s) {
+      if (low_ - 3 < origin_ || high_ + 3 >= origin_ + kRoom) move();
+      --low_, ++high_;
+    }
+    const std::int32_t* before = rows_[~s & 1] - origin_;
+    std::int32_t* now = rows_[s & 1] - origin_;
+    bool ended = false;
+    for (std::int32_t k = low_; k <= high_; ++k) {
+      std::int32_t off = s == 0 ? 0 : std::max({before[k + 1], before[k - 1] + 1, before[k] + 1});
+      off = std::min({off, t_.length, q_.length + k});
+      if (off < 0 || off < k) {
+        now[k] = kNone;
+        continue;
+      }
+      const std::int32_t begun = off;
+      now[k] = off = extended(k, off);
+      if (costs_) pay(s, k, before, off > begun);
+      reached_ = std::max(reached_, off - k / 2);
+      ended |= k == last && off == t_.length;
+    }
+    now[low_ - 2] = now[low_ - 1] = now[high_ + 1] = now[high_ + 2] = kNone;  // the next row sees no further
+    now_ = now;
+    return ended;
+  }
+
+  enum Last : std::uint8_t { kNoGap, kInsertion, kDeletion };
+
+  // What the cheapest of the furthest ways to a diagonal costs, and how it ends.
+  void pay(std::int32_t s, std::int32_t k, const std::int32_t* before, bool matched) {
+    std::int32_t* paid = paid_[s & 1] - origin_;
+    Last* last = last_[s & 1] - origin_;
+    paid[k] = 0, last[k] = kNoGap;
+    if (!s) return;
+    const std::int32_t *was = paid_[~s & 1] - origin_, ways[] = {before[k] + 1, before[k + 1], before[k - 1] + 1};
+    const Last* ended = last_[~s & 1] - origin_;
+    const std::int32_t from[] = {k, k + 1, k - 1}, furthest = std::max({ways[0], ways[1], ways[2]});
+    std::int32_t least = -1;
+    for (int way = kNoGap; way <= kDeletion; ++way) {
+      if (ways[way] != furthest) continue;
+      const bool longer = way != kNoGap && ended[from[way]] == way;
+      const std::int32_t step = way == kNoGap ? costs_->mismatch : costs_->extend + (longer ? 0 : costs_->open);
+      if (least >= 0 && was[from[way]] + step >= least) continue;
+      least = was[from[way]] + step;
+      last[k] = matched ? kNoGap : static_cast<Last>(way);
+    }
+    paid[k] = least;
+  }
+
+  // What the way to the furthest costs.
+  std::int64_t paid() const {
+    if (!costs_) return 0;
+    std::int32_t best = low_;
+    for (std::int32_t k = low_; k <= high_; ++k)
+      if (now_[k] - k / 2 > now_[best] - best / 2) best = k;
+    return paid_[now_ == rows_[1] - origin_][best - origin_];
+  }
+
+  std::int32_t extended(std::int32_t k, std::int32_t off) const {
+    while (off + 8 <= t_.length && off - k + 8 <= q_.length) {
+      const std::uint64_t d = q_.word(off - k) ^ t_.word(off);
+      if (d) return off + (__builtin_ctzll(d) >> 3);
+      off += 8;
+    }
+    while (off < t_.length && off - k < q_.length && q_.at(off - k) == t_.at(off)) ++off;
+    return off;
+  }
+
+  // Leaves out what is far behind.
+  void narrow() {
+    const auto behind = [&](std::int32_t k) { return now_[k] - k / 2 < reached_ - kBehind; };
+    const auto drop_low = [&] { now_[low_++] = kNone; };
+    const auto drop_high = [&] { now_[high_--] = kNone; };
+    while (low_ < high_ && behind(low_)) drop_low();
+    while (low_ < high_ && behind(high_)) drop_high();
+    while (high_ - low_ >= kWidth) {
+      if (now_[low_] - low_ / 2 < now_[high_] - high_ / 2) drop_low();
+      else drop_high();
+    }
+  }
+
+  // The diagonals to the middle of the room.
+  void move() {
+    const std::int32_t to = (low_ + high_) / 2 - kRoom / 2, by = to - origin_;
+    for (auto& row : rows_) move(row, by, kNone);
+    for (auto& row : paid_) move(row, by, 0);
+    for (auto& row : last_) move(row, by, kNoGap);
+    origin_ = to;
+  }
+
+  template <class T>
+  static void move(T (&row)[kRoom], std::int32_t by, T none) {
+    T moved[kRoom];
+    for (std::int32_t i = 0; i < kRoom; ++i) moved[i] = i + by >= 0 && i + by < kRoom ? row[i + by] : none;
+    std::copy(std::begin(moved), std::end(moved), std::begin(row));
+  }
+
+  Side<Step> q_, t_;
+  const EditCosts* costs_;
+  std::int32_t rows_[2][kRoom], paid_[2][kRoom];
+  Last last_[2][kRoom];
+  std::int32_t* now_ = nullptr;
+  std::int32_t origin_ = -kRoom / 2, low_ = 0, high_ = 0, reached_ = 0;
+  std::int32_t s_ = 0, begun_ = 0;  // edits so far; how many scores have rows
+  bool whole_ = false;              // whether both sequences end within the last one
+};
+
+template <int Step>
+Sample sample(const Side<Step>& q, const Side<Step>& t, std::int32_t edits, std::int32_t letters, const EditCosts* costs) {
+  return Walk<Step>(q, t, costs).until(edits, letters);
+}
+
+// Where in `text` from `from` to `to` a seed stands, its letters without the case; -1 where it does not.
+std::int32_t found(const std::uint8_t* text, std::int32_t from, std::int32_t to, const std::uint8_t* seed) {
+  constexpr std::int32_t block = 32;
+  const auto same = [&](std::int32_t at) {
+    for (int i = 0; i < kSeed; ++i)
+      if ((text[at + i] & 0xdf) != seed[i]) return false;
+    return true;
+  };
+  std::int32_t at = from;
+  for (; at + block <= to; at += block) {
+    std::uint8_t hit[block];
+    const std::uint8_t* t = text + at;
+    for (std::int32_t i = 0; i < block; ++i)  // of vectors
+      hit[i] = static_cast<std::uint8_t>(
+          ((t[i] & 0xdf) == seed[0]) & ((t[i + 1] & 0xdf) == seed[1]) & ((t[i + 2] & 0xdf) == seed[2]) &
+          ((t[i + 3] & 0xdf) == seed[3]) & ((t[i + 4] & 0xdf) == seed[4]) & ((t[i + 5] & 0xdf) == seed[5]));
+    std::uint64_t any[block / 8];
+    std::memcpy(any, hit, block);
+    if (!(any[0] | any[1] | any[2] | any[3])) continue;
+    for (std::int32_t i = 0; i < block; ++i)
+      if (hit[i] && same(at + i)) return at + i;
+  }
+  for (; at <= to; ++at)
+    if (same(at)) return at;
+  return -1;
+}
+
+// Samples in both directions from where a seed at about `at` of the query stands in the target.
+Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::int32_t edits, const EditCosts* costs) {
+  const std::int32_t drift = 32 + p.target_len / 32;
+  for (int tried = 0; tried < kSeeds; ++tried, at += kSeed, expected += kSeed) {
+    const std::int32_t from = std::max(expected - drift, 0), to = std::min(expected + drift, p.target_len - kSeed);
+    if (at + kSeed > p.query_len || from > to) break;
+    std::uint8_t seed[kSeed];
+    for (int i = 0; i < kSeed; ++i) seed[i] = p.query[at + i] & 0xdf;
+    const std::int32_t t = found(p.target, from, to, seed);
+    if (t < 0) continue;
+    // The seed itself, chosen for having no error, belongs to neither.
+    const std::int32_t q = at + kSeed;
+    const std::int32_t after = t + kSeed;
+    Sample both = sample<1>({p.query + q, p.query_len - q}, {p.target + after, p.target_len - after}, edits, p.target_len, costs);
+    both.add(sample<-1>({p.query, at}, {p.target, t}, edits, p.target_len, costs));
+    if (both.rate() < kLost) return both;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditCosts* costs) {
+  const std::int32_t longest = std::max(pair.query_len, pair.target_len);
+  const std::int32_t effort = static_cast<std::int32_t>(most * std::min(longest / kFull, 1.0));
+  const std::int32_t least = std::abs(pair.query_len - pair.target_len);
+  if (pair.query_len == 0 || pair.target_len == 0) return longest;
+  // The last edits of a sample that has no end are those that lead furthest, not those that are right; of few they are
+  // too many.
+  const auto of = [&](const Sample& s, double edits) {
+    const double weight = s.whole || s.edits > 4 * kEdits ? s.weight(costs) : 1;
+    return static_cast<std::int32_t>(std::min(std::ceil(edits * weight), static_cast<double>(longest)));
+  };
+  const Side<1> q{pair.query, pair.query_len}, t{pair.target, pair.target_len};
+  const Side<-1> q_end{pair.query, pair.query_len}, t_end{pair.target, pair.target_len};
+  Walk<1> begin(q, t, costs);
+  Walk<-1> end(q_end, t_end, costs);
+  Sample sum = begin.until(kEdits, kEnough);
+  if (sum.whole) return of(sum, sum.edits);
+  // So many edits in so few letters are no clean pair's, whatever its end says.
+  const bool noisy = longest <= kEnough;
+  if (!noisy || effort <= 2 * kEdits) sum.add(end.until(kEdits, kEnough));
+  const bool from_inside = std::min(pair.query_len, pair.target_len) >= kLong;
+  if (effort > 2 * kEdits && (noisy || sum.rate() > kClean)) {
+    const std::int32_t each = std::max(effort / (from_inside ? 2 * kPlaces + 2 : 2), kEdits);
+    Sample ends = begin.until(each, longest);
+    if (ends.whole) return of(ends, std::max(ends.edits, least));
+    ends.add(end.until(each, longest));
+    sum = ends;
+    for (int place = 1; from_inside && place <= kPlaces; ++place) {
+      const auto at = [&](std::int32_t length) {
+        return static_cast<std::int32_t>(std::int64_t{length} * place / (kPlaces + 1));
+      };
+      sum.add(around(pair, at(pair.query_len), at(pair.target_len), each, costs));
+    }
+  }
+  const double gap = costs && least ? (costs->open + static_cast<double>(costs->extend) * least) / costs->average() : least;
+  return std::max(of(sum, sum.rate() * longest), static_cast<std::int32_t>(gap));
+}
+
+}  // namespace wfacli

@@ -1,0 +1,329 @@
+#include "plan/estimate_long.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace wfacli {
+namespace {
+
+using Index = std::int64_t;
+
+constexpr Index kPlaces = 128,
+                kPlaceLetters = 2000;  // along the query at most; letters of the query for each at least
+constexpr int kEffort = 10'000;        // edits of all walks from place to place
+constexpr int kLeastEffort = 32;       // of one walk
+constexpr double kUnlike = 1.05;       // edits a letter of unlike sequences, times 1 - the root of chance
+constexpr double kWorth = 2.8;         // letters that an edit must lead on to be on a path, on average
+constexpr double kLost = 60;           // letters by which a walk may fall short of that
+constexpr Index kBehind = 128;  // letters of both sequences behind the furthest: hardly a way leads further from there
+constexpr Index kWidth = 128;   // diagonals of a walk
+constexpr Index kDivided = 500;  // letters of a part that is worth another anchor
+constexpr int kDepth = 12;
+
+constexpr int kSeeds = 16;      // tried at a place
+constexpr int kSure = 5;        // letters of a seed beyond those that occur once in a window by chance
+constexpr int kTrial = 24;      // edits of a walk either way that shows whether a seed is on a path
+constexpr double kProved = 24;  // letters that this must gain
+constexpr Index kRings[] = {1 << 10, 1 << 12, 1 << 15, 1 << 18, 1 << 21, Index{1} << 26};
+constexpr int kNear = 2, kFar = 6;  // rings
+constexpr std::size_t kRecent = 4;
+// Letters that all searches may look at, or so many for each of the target's; and as many as the target has.
+constexpr Index kSearched = 16'000'000, kSearchedLetter = 8;
+
+struct Point {
+  Index i, j;
+};
+
+// How far a walk came.
+struct Way {
+  bool whole = false, lost = false;
+  int edits = 0;       // up to the end, or to where it was lost
+  Index i = 0, j = 0;  // letters there
+  double gain = 0;     // letters more than its edits must lead on
+};
+
+// Furthest-reaching points on a few diagonals around the furthest of all, from the beginnings of two sequences or,
+// with Step -1, from their ends.
+template <int Step>
+class Walk {
+ public:
+  Walk(const std::uint8_t* query, Index query_len, const std::uint8_t* target, Index target_len)
+      : q_(Step > 0 ? query : query + query_len),
+        t_(Step > 0 ? target : target + target_len),
+        m_(query_len),
+        n_(target_len) {}
+
+  Way until(int most) {
+    Way way;
+    low_ = high_ = 0;
+    row(0)[0] = matched(0, 0);
+    for (int s = 0;; ++s) {
+      const Index* now = row(s);
+      if (n_ - m_ >= low_ && n_ - m_ <= high_ && now[n_ - m_] >= n_) return {true, false, s, m_, n_, 0};
+      Index furthest = low_;
+      for (Index k = low_; k <= high_; ++k)
+        if (2 * now[k] - k > 2 * now[furthest] - furthest) furthest = k;
+      const double gain = static_cast<double>(2 * now[furthest] - furthest) / 2 - kWorth * s;
+      if (gain >= way.gain || s == 0) way = {false, false, s, now[furthest] - furthest, now[furthest], gain};
+      way.lost = way.gain - gain > kLost;
+      if (way.lost) return way;
+      if (s == most) {
+        way.edits = s, way.i = now[furthest] - furthest, way.j = now[furthest];
+        return way;
+      }
+      narrow(s, 2 * now[furthest] - furthest);
+      next(s + 1);
+    }
+  }
+
+ private:
+  static constexpr Index kRoom = 2 * kWidth;
+  static constexpr Index kNone = std::numeric_limits<Index>::min() / 4;
+
+  Index* row(int s) { return rows_[s & 1] - origin_; }
+
+  void next(int s) {
+    if (low_ - 3 < origin_ || high_ + 3 >= origin_ + kRoom) move();
+    Index *before = row(s - 1), *now = row(s);
+    before[low_ - 1] = before[low_ - 2] = before[high_ + 1] = before[high_ + 2] = kNone;
+    --low_, ++high_;
+    for (Index k = low_; k <= high_; ++k) {
+      const Index off = std::min({std::max({before[k + 1], before[k - 1] + 1, before[k] + 1}), n_, m_ + k});
+      now[k] = off < 0 || off < k ? kNone : matched(k, off);
+    }
+  }
+
+  void narrow(int s, Index furthest) {
+    const Index* now = row(s);
+    const auto far = [&](Index k) { return 2 * now[k] - k; };
+    while (low_ < high_ && far(low_) < furthest - kBehind) ++low_;
+    while (low_ < high_ && far(high_) < furthest - kBehind) --high_;
+    while (high_ - low_ >= kWidth) {
+      if (far(low_) < far(high_))
+        ++low_;
+      else
+        --high_;
+    }
+  }
+
+  void move() {
+    const Index to = (low_ + high_) / 2 - kRoom / 2, by = to - origin_;
+    for (auto& values : rows_) {
+      Index moved[kRoom];
+      for (Index x = 0; x < kRoom; ++x) moved[x] = x + by >= 0 && x + by < kRoom ? values[x + by] : kNone;
+      std::copy(moved, moved + kRoom, values);
+    }
+    origin_ = to;
+  }
+
+  std::uint8_t query(Index i) const { return Step > 0 ? q_[i] : q_[-1 - i]; }
+  std::uint8_t target(Index j) const { return Step > 0 ? t_[j] : t_[-1 - j]; }
+  static std::uint64_t word(const std::uint8_t* at) {
+    std::uint64_t w;
+    std::memcpy(&w, at, 8);
+    return w;
+  }
+
+  Index matched(Index k, Index j) const {
+    Index i = j - k;
+    while (i + 8 <= m_ && j + 8 <= n_) {
+      const std::uint64_t differ = Step > 0 ? word(q_ + i) ^ word(t_ + j) : word(q_ - i - 8) ^ word(t_ - j - 8);
+      if (differ) return j + ((Step > 0 ? __builtin_ctzll(differ) : __builtin_clzll(differ)) >> 3);
+      i += 8, j += 8;
+    }
+    while (i < m_ && j < n_ && query(i) == target(j)) ++i, ++j;
+    return j;
+  }
+
+  const std::uint8_t *q_, *t_;
+  const Index m_, n_;
+  Index rows_[2][kRoom];
+  Index origin_ = -kRoom / 2, low_ = 0, high_ = 0;
+};
+
+// Where some letters, 11 at least, stand first in `text` between two places; -1: nowhere.
+Index first_of(const std::uint8_t* letters, Index length, const std::uint8_t* text, Index from, Index to) {
+  constexpr Index block = 64;
+  const std::uint8_t a = letters[0], b = letters[1], c = letters[2], d = letters[3], e = letters[4];
+  const auto same = [&](Index at) { return !std::memcmp(text + at, letters, static_cast<std::size_t>(length)); };
+  const Index last = to - length;
+  Index at = from;
+  for (; at + block - 1 <= last; at += block) {
+    std::uint8_t hit[block];
+    const std::uint8_t* t = text + at;
+    for (Index x = 0; x < block; ++x)  // of vectors
+      hit[x] = static_cast<std::uint8_t>((t[x] == a) & (t[x + 1] == b) & (t[x + 2] == c) & (t[x + 3] == d) &
+                                         (t[x + 4] == e));
+    std::uint64_t any[block / 8];
+    std::memcpy(any, hit, block);
+    for (Index w = 0; w < block / 8; ++w)
+      for (; any[w]; any[w] &= any[w] - 1)
+        if (const Index x = at + 8 * w + (__builtin_ctzll(any[w]) >> 3); same(x)) return x;
+  }
+  for (; at <= last; ++at)
+    if (same(at)) return at;
+  return -1;
+}
+
+class Estimate {
+ public:
+  explicit Estimate(const LongPair& pair) : p_(pair), unlike_(kUnlike * (1 - std::sqrt(chance(pair)))) {}
+
+  double edits() {
+    const Index m = p_.query_len, n = p_.target_len;
+    if (!m || !n) return static_cast<double>(std::max(m, n));
+    const Index places = std::clamp(m / kPlaceLetters, Index{1}, kPlaces);
+    const Index allowance = (std::min(kSearched, kSearchedLetter * n) + n) / places;
+    std::vector<Point> anchors{{0, 0}};
+    for (Index p = 1; p < places; ++p) {
+      searched_ = std::min(std::max(searched_, Index{0}) + allowance, 4 * allowance);
+      Point found;
+      if (place(m * p / places, anchors, found)) anchors.push_back(found);
+    }
+    anchors.push_back({m, n});
+    const std::vector<Point> chain = chained(anchors, static_cast<double>(m / places));
+    double sum = 0;
+    for (std::size_t x = 1; x < chain.size(); ++x) {
+      const double share = static_cast<double>(chain[x].i - chain[x - 1].i) / static_cast<double>(m);
+      sum += between(chain[x - 1], chain[x], std::max(static_cast<int>(kEffort * share), kLeastEffort), kDepth);
+    }
+    return std::clamp(sum, static_cast<double>(std::abs(m - n)), static_cast<double>(std::max(m, n)));
+  }
+
+ private:
+  // That two letters are equal, by a sample of either sequence: 1/4 for A C G T, for which unlike sequences have about
+  // half as many edits as letters.
+  static double chance(const LongPair& pair) {
+    constexpr Index sample = 2048;
+    std::vector<Index> of[2] = {std::vector<Index>(256), std::vector<Index>(256)};
+    Index taken[2] = {0, 0};
+    const auto take = [&](int side, const std::uint8_t* letters, Index length) {
+      const Index step = std::max(length / sample, Index{1});
+      for (Index x = 0; x < length; x += step) ++of[side][letters[x]], ++taken[side];
+    };
+    take(0, pair.query, pair.query_len);
+    take(1, pair.target, pair.target_len);
+    double same = 0;
+    for (int letter = 0; letter < 256; ++letter) same += static_cast<double>(of[0][letter] * of[1][letter]);
+    return same / std::max(static_cast<double>(taken[0] * taken[1]), 1.0);
+  }
+
+  // An anchor at about i of the query: near the diagonals of the last ones, of which one may be that of a repeat, then
+  // further away.
+  bool place(Index i, const std::vector<Point>& anchors, Point& found) {
+    const Point begin{0, 0}, end{p_.query_len, p_.target_len};
+    const auto diagonal = [&](std::size_t back) {
+      const Point& one = anchors[anchors.size() - back];
+      return one.j - one.i;
+    };
+    for (std::size_t back = 1; back <= std::min(anchors.size(), kRecent); ++back)
+      if (anchor(begin, end, i, i + diagonal(back), 0, kNear, found)) return true;
+    for (std::size_t back = 1; back <= std::min(anchors.size(), std::size_t{2}); ++back)
+      if (anchor(begin, end, i, i + diagonal(back), kNear, kFar, found)) return true;
+    return false;
+  }
+
+  // The anchors through which the fewest edits lead: long gaps between diagonals, or stretches that are passed over.
+  std::vector<Point> chained(const std::vector<Point>& all, double stretch) const {
+    const std::size_t count = all.size();
+    std::vector<double> least(count, std::numeric_limits<double>::infinity());
+    std::vector<std::size_t> from(count, 0);
+    least[0] = 0;
+    for (std::size_t x = 1; x < count; ++x)
+      for (std::size_t y = 0; y < x; ++y) {
+        if (all[x].j < all[y].j || all[x].i < all[y].i) continue;
+        const double gap = std::abs(static_cast<double>((all[x].j - all[x].i) - (all[y].j - all[y].i)));
+        const double cost = least[y] + gap + unlike_ * stretch * static_cast<double>(x - y - 1);
+        if (cost < least[x]) least[x] = cost, from[x] = y;
+      }
+    std::vector<Point> chain;
+    for (std::size_t x = count - 1; x; x = from[x]) chain.push_back(all[x]);
+    chain.push_back(all[0]);
+    std::reverse(chain.begin(), chain.end());
+    return chain;
+  }
+
+  // Edits from one point to another.
+  double between(Point a, Point b, int effort, int depth) {
+    Index m = b.i - a.i, n = b.j - a.j;
+    if (!m || !n) return static_cast<double>(std::max(m, n));
+    const Way ahead = Walk<1>(p_.query + a.i, m, p_.target + a.j, n).until(effort);
+    if (ahead.whole) return ahead.edits;
+    if (!ahead.lost) return in_proportion(ahead, m, n);
+    double sum = ahead.edits;
+    a.i += ahead.i, a.j += ahead.j, m -= ahead.i, n -= ahead.j;
+    if (!m || !n) return sum + static_cast<double>(std::max(m, n));
+    const Way behind = Walk<-1>(p_.query + a.i, m, p_.target + a.j, n).until(effort);
+    if (behind.whole) return sum + behind.edits;
+    if (!behind.lost) return sum + in_proportion(behind, m, n);
+    sum += behind.edits;
+    b.i -= behind.i, b.j -= behind.j, m -= behind.i, n -= behind.j;
+    Point middle;
+    if (depth && std::min(m, n) >= kDivided) {
+      const Index half = m / 2;
+      if (anchor(a, b, a.i + half, a.j + half, 0, kFar, middle) ||
+          anchor(a, b, a.i + half, b.j - (m - half), 0, kFar, middle)) {
+        const int each = std::max(effort / 2, kLeastEffort);
+        return sum + between(a, middle, each, depth - 1) + between(middle, b, each, depth - 1);
+      }
+    }
+    return sum + static_cast<double>(std::abs(m - n)) + unlike_ * static_cast<double>(std::min(m, n));
+  }
+
+  // What a way promises for all; of the diagonals between both ends it explains as many as it has crossed itself.
+  static double in_proportion(const Way& way, Index m, Index n) {
+    const double letters = std::max(static_cast<double>(way.i + way.j) / 2, 1.0);
+    const double times = std::max(static_cast<double>(std::min(m, n)) / letters, 1.0);
+    const double edits = way.edits * times, drift = static_cast<double>(way.j - way.i) * times;
+    const double chance = 2 * std::sqrt(edits * (1 + times));
+    return edits + std::max(0.0, std::abs(static_cast<double>(n - m) - drift) - chance);
+  }
+
+  // Looks for letters at about i of the query in the target, the nearer to `expected` the better, all of it between
+  // two points.
+  bool anchor(Point a, Point b, Index i, Index expected, int first, int last, Point& found) {
+    const Index inner = first ? kRings[first - 1] : 0;
+    Index from = std::clamp(expected - inner, a.j, b.j),
+          to = std::clamp(expected + inner, a.j, b.j);  // what was looked at
+    for (; first < last; ++first) {
+      const Index ring = kRings[first], low = std::max(expected - ring, a.j), high = std::min(expected + ring, b.j);
+      if (low >= from && high <= to) continue;
+      const int length =
+          kSure + static_cast<int>(std::ceil(std::log(2.0 * static_cast<double>(ring)) / std::log(4.0)));
+      for (int seed = 0; seed < kSeeds; ++seed) {
+        const Index at = i + Index{seed} * length;
+        if (at + length > b.i) break;
+        if (stands(a, b, at, to, std::min(high + Index{seed} * length + length, b.j), length, found)) return true;
+        if (stands(a, b, at, low, std::min(from + Index{seed} * length + length, b.j), length, found)) return true;
+        if (searched_ <= 0 && first) return false;
+      }
+      from = std::min(from, low), to = std::max(to, high);
+    }
+    return false;
+  }
+
+  // Whether letters of the query stand in a part of the target, on a path that goes on.
+  bool stands(Point a, Point b, Index i, Index from, Index to, int length, Point& found) {
+    if (to - from < length) return false;
+    const Index j = first_of(p_.query + i, length, p_.target, from, to);
+    searched_ -= (j < 0 ? to : j) - from;
+    if (j < 0) return false;
+    const Way on = Walk<1>(p_.query + i, b.i - i, p_.target + j, b.j - j).until(kTrial);
+    const Way back = Walk<-1>(p_.query + a.i, i - a.i, p_.target + a.j, j - a.j).until(kTrial);
+    found = {i, j};
+    return on.whole || back.whole || on.gain - length + back.gain >= kProved;
+  }
+
+  const LongPair p_;
+  const double unlike_;  // edits a letter of unlike parts
+  Index searched_ = 0;   // letters that searches may still look at
+};
+
+}  // namespace
+
+double estimate_long(const LongPair& pair) { return Estimate(pair).edits(); }
+
+}  // namespace wfacli

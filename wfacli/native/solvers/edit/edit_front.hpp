@@ -1,0 +1,179 @@
+// Furthest-reaching points under unit costs: one row for each number of edits, several rows at a time.
+// Included by edit_isa.cpp only; everything here exists once per instruction set.
+//
+// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985; E. Myers, "An O(ND)
+// difference algorithm and its variations", Algorithmica 1986. Rows go in parallelograms, as other stencils do, so
+// that the letters that a diagonal is at stay in the cache from row to row.
+#pragma once
+
+#include <cstring>
+
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
+
+#include "base/buffer.hpp"
+#include "solvers/edit/edit.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+template <class Offset, class Letter, bool FromEnd>
+class EditFront {
+ public:
+  explicit EditFront(const FrontTask<Offset>& task)
+      : t_(task), query_len_(task.pair.query_len), target_len_(task.pair.target_len),
+        query_(static_cast<const Letter*>(task.pair.query) + (FromEnd ? query_len_ : 0)),
+        target_(static_cast<const Letter*>(task.pair.target) + (FromEnd ? target_len_ : 0)) {}
+
+  void begin() { t_.rows[0][0] = matched(0, 0, 0); }
+
+  int advance(std::int64_t score, std::int64_t count) {
+    int from = 0;
+    while (count > 0) {
+      const int rows = count < kRows ? static_cast<int>(count) : kRows;
+      parallelograms(score, rows, from);
+      from = (from + rows) & 1;
+      score += rows;
+      count -= rows;
+    }
+    return from;
+  }
+
+ private:
+  static constexpr int kRows = 16, kDiagonals = 256, kBlock = 64;  // of a parallelogram; computed between two tests
+  static constexpr int kWord = 8 / sizeof(Letter);                  // letters compared at once
+
+  // Each row of a parallelogram lies one diagonal further left than the one before. So what it needs is there: to the
+  // left from the parallelogram before, to the right from its own rows. With two arrays that take turns nothing is
+  // overwritten before its last use.
+  void parallelograms(std::int64_t score, int rows, int from) {
+    const std::int64_t end = t_.reach.widest(score + rows) + rows;
+    for (std::int64_t begin = t_.reach.first(score + 1) + 1; begin <= end; begin += kDiagonals) {
+      for (int t = 1; t <= rows; ++t) {
+        const std::int64_t lo = t_.reach.first(score + t), hi = t_.reach.last(score + t);
+        const std::int64_t left = begin - t, right = left + kDiagonals - 1;
+        row(t_.rows[(from + t - 1) & 1], t_.rows[(from + t) & 1], left > lo ? left : lo, right < hi ? right : hi);
+      }
+    }
+  }
+
+  // Diagonals first .. last of a row, from the row before it.
+  WFACLI_INLINE void row(const Offset* before, Offset* made, std::int64_t first, std::int64_t last) const {
+    for (; first + kBlock - 1 <= last; first += kBlock) block(before, made, first, kBlock);
+    if (first <= last) block(before, made, first, static_cast<int>(last - first + 1));
+  }
+
+  // Only where a word may go beyond an end each run of matches is looked at with care.
+  WFACLI_INLINE void block(const Offset* before, Offset* made, std::int64_t first, int count) const {
+    Offset* at = made + first;
+    if (one_edit_more(before + first, at, first, count) >= kWord) extend(at, first, count);
+    else
+      for (int x = 0; x < count; ++x) at[x] = matched(at[x], first + x, 0);
+  }
+
+  // Adds the runs of matches, each of which has room for a word. Most are short: one word decides them.
+  WFACLI_INLINE void extend(Offset* at, std::int64_t first, int count) const {
+    const Letter* q = FromEnd ? query_ + first : query_ - first;
+    int x = 0;
+#if defined(__AVX512BW__)
+    if constexpr (sizeof(Offset) == 4 && sizeof(Letter) == 1)
+      for (; x + 16 <= count; x += 16) extend_16(at + x, FromEnd ? q + x : q - x, first + x);
+#endif
+    for (; x < count; ++x) {
+      const std::int64_t j = at[x];
+      const std::uint64_t differ = differences(FromEnd ? q + x - j : q - x + j, FromEnd ? target_ - j : target_ + j);
+      if (__builtin_expect(differ != 0, 1)) at[x] = static_cast<Offset>(j + equal_letters(differ));
+      else at[x] = matched(j, first + x, kWord);
+    }
+  }
+
+#if defined(__AVX512BW__)
+  template <class Vector>
+  static WFACLI_INLINE __m512i four_letters(Vector at, const Letter* from) {
+    return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, (__m512i)at, from, 1);
+  }
+  template <class Vector>
+  static WFACLI_INLINE Vector leading_zeros(Vector v) {
+    return (Vector)_mm512_maskz_lzcnt_epi32(0xffff, (__m512i)v);
+  }
+  // Sixteen diagonals by four letters each.
+  WFACLI_INLINE void extend_16(Offset* at, const Letter* q, std::int64_t first) const {
+    typedef std::uint32_t Sixteen __attribute__((vector_size(64)));
+    const Sixteen j = (Sixteen)_mm512_loadu_si512(at);
+    const Sixteen i = j - Sixteen{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const Sixteen a = (Sixteen)four_letters(FromEnd ? -i : i, FromEnd ? q - 4 : q);
+    const Sixteen b = (Sixteen)four_letters(FromEnd ? -j : j, FromEnd ? target_ - 4 : target_);
+    const Sixteen differ = a ^ b;
+    // Bits above the highest that differs, or 32 less those that are not below the lowest one.
+    const Sixteen bits = FromEnd ? leading_zeros(differ) : 32 - leading_zeros(~differ & (differ - 1));
+    _mm512_storeu_si512(at, (__m512i)(j + (bits >> 3)));
+    for (__mmask16 more = _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b); more; more &= more - 1) {
+      const int x = __builtin_ctz(more);
+      at[x] = matched(at[x], first + x, 0);
+    }
+  }
+#endif
+
+  // Where one more edit leads, within the matrix; returns how many letters at least are left from there on.
+  WFACLI_INLINE Offset one_edit_more(const Offset* __restrict o, Offset* __restrict at, std::int64_t first,
+                                     int count) const {
+    const Offset columns = static_cast<Offset>(target_len_), end = static_cast<Offset>(query_len_ + first);
+    Offset room = kWord;
+    for (int x = 0; x < count; ++x) {
+      Offset j = (o[x - 1] > o[x] ? o[x - 1] : o[x]) + 1;
+      j = j > o[x + 1] ? j : o[x + 1];
+      const Offset bound = end + x < columns ? end + x : columns;
+      j = j < bound ? j : bound;
+      room = room < bound - j ? room : bound - j;
+      at[x] = j;
+    }
+    return room;
+  }
+
+  // Of the words at (from the end: before) two letters.
+  static WFACLI_INLINE std::uint64_t differences(const Letter* q, const Letter* t) {
+    std::uint64_t a, b;
+    std::memcpy(&a, FromEnd ? q - kWord : q, 8);
+    std::memcpy(&b, FromEnd ? t - kWord : t, 8);
+    return a ^ b;
+  }
+  static WFACLI_INLINE int equal_letters(std::uint64_t differ) {
+    return (FromEnd ? __builtin_clzll(differ) : __builtin_ctzll(differ)) / (64 / kWord);
+  }
+
+  // Where the matches from column j of diagonal k end, `run` of which are known. Reads no letters beyond the ends.
+  __attribute__((noinline)) Offset matched(std::int64_t j, std::int64_t k, std::int64_t run) const {
+    const std::int64_t i = j - k, rows = query_len_ - i, columns = target_len_ - j;
+    const std::int64_t room = rows < columns ? rows : columns;
+    const Letter* q = FromEnd ? query_ - i : query_ + i;
+    const Letter* t = FromEnd ? target_ - j : target_ + j;
+    for (; run + kWord <= room; run += kWord) {
+      const std::uint64_t differ = FromEnd ? differences(q - run, t - run) : differences(q + run, t + run);
+      if (differ) return static_cast<Offset>(j + run + equal_letters(differ));
+    }
+    while (run < room && (FromEnd ? q[-1 - run] == t[-1 - run] : q[run] == t[run])) ++run;
+    return static_cast<Offset>(j + run);
+  }
+
+  const FrontTask<Offset>& t_;
+  const std::int64_t query_len_, target_len_;
+  const Letter *query_, *target_;  // the first letters; from the end, behind the last ones
+};
+
+// Two points on a diagonal that overlap: since costs never fall along a diagonal, what either front has there can be
+// joined. Both hold what so many edits or fewer reach, so this says just whether the distance is at most their sum.
+template <class Offset>
+bool fronts_meet(const EditPair& pair, const Offset* ahead, const Offset* behind, std::int64_t first,
+                 std::int64_t last) {
+  const Offset* from_end = behind + pair.apart();
+  Offset most = 0;
+  for (std::int64_t k = first; k <= last; ++k) {
+    const Offset sum = ahead[k] + from_end[-k];
+    most = most > sum ? most : sum;
+  }
+  return most >= pair.target_len;
+}
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

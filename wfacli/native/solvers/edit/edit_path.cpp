@@ -1,0 +1,173 @@
+#include "solvers/edit/edit_path.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace wfacli {
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kNone = -(Index{1} << 60);
+constexpr Index kWhole = 48;            // edits up to which all rows are kept
+constexpr Index kMostOfARun = 1 << 28;  // that Cigar::add is given at once
+
+// Two sequences, read from their beginnings or, with Step -1, from their ends.
+template <class Letter, int Step>
+struct Sides {
+  const Letter *query, *target;  // the first letters; behind the last ones
+  Index m, n;
+
+  // Where the matches from column j of diagonal k (column - row) end.
+  Index matched(Index k, Index j) const {
+    for (; j < n && j - k < m; ++j)
+      if (Step > 0 ? query[j - k] != target[j] : query[-1 - (j - k)] != target[-1 - j]) break;
+    return j;
+  }
+  Index first(Index s) const { return -std::min(s, m); }
+  Index last(Index s) const { return std::min(s, n); }
+};
+
+// The furthest column on each diagonal that so many edits reach. Rows are as wide as the edits and grow.
+class Row {
+ public:
+  Index& operator[](Index k) { return values_[static_cast<std::size_t>(k + zero_)]; }
+  Index operator[](Index k) const { return values_[static_cast<std::size_t>(k + zero_)]; }
+  // Makes room for diagonals -s - 1 to s + 1.
+  void reach(Index s) {
+    if (s < zero_) return;
+    const Index zero = 2 * s + 8;
+    std::vector<Index> grown(static_cast<std::size_t>(2 * zero + 1), kNone);
+    std::copy(values_.begin(), values_.end(), grown.begin() + (zero - zero_));
+    values_ = std::move(grown);
+    zero_ = zero;
+  }
+
+ private:
+  Index zero_ = 0;
+  std::vector<Index> values_{kNone};
+};
+
+// Row s from the one before; a source outside the matrix is none.
+template <class Sides>
+void next_row(const Sides& sides, Index s, Row& before, Row& now) {
+  before.reach(s), now.reach(s);
+  for (Index k = sides.first(s); k <= sides.last(s); ++k) {
+    Index j = kNone;
+    for (const Index from : {before[k + 1], before[k - 1] + 1, before[k] + 1})
+      if (from > j && from <= sides.n && from - k <= sides.m) j = from;
+    now[k] = j < 0 ? kNone : sides.matched(k, j);
+  }
+}
+
+template <class Letter>
+class PathFinder {
+ public:
+  PathFinder(const EditPair& pair, const CancelFlag& stop, Cigar& cigar)
+      : query_(static_cast<const Letter*>(pair.query)),
+        target_(static_cast<const Letter*>(pair.target)),
+        stop_(stop),
+        cigar_(cigar) {}
+
+  // From row i and column j on, m rows and n columns further; false: stopped.
+  bool find(Index i, Index m, Index j, Index n) {
+    const Index ahead = Sides<Letter, 1>{query_ + i, target_ + j, m, n}.matched(0, 0);
+    add(kEqual, ahead);
+    i += ahead, j += ahead, m -= ahead, n -= ahead;
+    const Index behind = Sides<Letter, -1>{query_ + i + m, target_ + j + n, m, n}.matched(0, 0);
+    m -= behind, n -= behind;
+    if (!m || !n) {
+      add(kInsertion, m);
+      add(kDeletion, n);
+    } else {
+      const std::optional<Meeting> met = meet(i, m, j, n);
+      if (!met) return false;
+      if (met->edits <= kWhole)
+        trace({query_ + i, target_ + j, m, n}, met->edits);
+      else if (!find(i, met->row, j, met->column) ||
+               !find(i + met->row, m - met->row, j + met->column, n - met->column))
+        return false;
+    }
+    add(kEqual, behind);
+    return true;
+  }
+
+ private:
+  // A cell of a best path about in its middle, and how many edits that has.
+  struct Meeting {
+    Index edits, row, column;
+  };
+
+  void add(Op op, Index length) {
+    for (; length > kMostOfARun; length -= kMostOfARun) cigar_.add(op, static_cast<std::int32_t>(kMostOfARun));
+    cigar_.add(op, static_cast<std::int32_t>(length));
+  }
+
+  // The fronts take turns, so the first meeting is that of the fewest edits. Along a diagonal the way to the end never
+  // gets longer, so where they overlap the first one's cell is as near to the end as the second one says.
+  std::optional<Meeting> meet(Index i, Index m, Index j, Index n) {
+    const Sides<Letter, 1> forward{query_ + i, target_ + j, m, n};
+    const Sides<Letter, -1> backward{query_ + i + m, target_ + j + n, m, n};
+    Row ahead[2], behind[2];
+    ahead[0].reach(0), behind[0].reach(0);
+    ahead[0][0] = forward.matched(0, 0), behind[0][0] = backward.matched(0, 0);
+    for (Index s = 0, r = 0; !stop_.is_set();) {
+      const Row &one = ahead[s & 1], &other = behind[r & 1];
+      const Index first = std::max(forward.first(s), n - m - backward.last(r));
+      const Index last = std::min(forward.last(s), n - m - backward.first(r));
+      for (Index k = first; k <= last; ++k)
+        if (one[k] >= 0 && one[k] + other[n - m - k] >= n) return Meeting{s + r, one[k] - k, one[k]};
+      if (s == r)
+        ++s, next_row(forward, s, ahead[~s & 1], ahead[s & 1]);
+      else
+        ++r, next_row(backward, r, behind[~r & 1], behind[r & 1]);
+    }
+    return std::nullopt;
+  }
+
+  // A path of few edits, from all rows.
+  void trace(const Sides<Letter, 1>& sides, Index edits) {
+    std::vector<Row> rows(static_cast<std::size_t>(edits + 1));
+    rows[0].reach(0);
+    rows[0][0] = sides.matched(0, 0);
+    for (Index s = 1; s <= edits; ++s)
+      next_row(sides, s, rows[static_cast<std::size_t>(s - 1)], rows[static_cast<std::size_t>(s)]);
+    struct Step {
+      Op op;
+      Index matches;  // after it
+    };
+    std::vector<Step> back;
+    Index k = sides.n - sides.m, j = sides.n;
+    for (Index s = edits; s > 0; --s) {
+      const Row& before = rows[static_cast<std::size_t>(s - 1)];
+      const Index ways[] = {before[k + 1], before[k - 1] + 1, before[k] + 1};
+      constexpr Op ops[] = {kInsertion, kDeletion, kDifferent};
+      int best = -1;
+      for (int way = 0; way < 3; ++way)
+        if (ways[way] >= 0 && ways[way] <= j && ways[way] - k <= sides.m && (best < 0 || ways[way] > ways[best]))
+          best = way;
+      back.push_back({ops[best], j - ways[best]});
+      j = best == 0 ? ways[0] : ways[best] - 1;
+      k += best == 0 ? 1 : best == 1 ? -1 : 0;
+    }
+    add(kEqual, j);
+    for (std::size_t x = back.size(); x-- > 0;) {
+      add(back[x].op, 1);
+      add(kEqual, back[x].matches);
+    }
+  }
+
+  const Letter *query_, *target_;
+  const CancelFlag& stop_;
+  Cigar& cigar_;
+};
+
+}  // namespace
+
+bool edit_path(const EditPair& pair, const CancelFlag& stop, Cigar& cigar) {
+  if (pair.letter_bytes == 4)
+    return PathFinder<std::uint32_t>(pair, stop, cigar).find(0, pair.query_len, 0, pair.target_len);
+  return PathFinder<std::uint8_t>(pair, stop, cigar).find(0, pair.query_len, 0, pair.target_len);
+}
+
+}  // namespace wfacli

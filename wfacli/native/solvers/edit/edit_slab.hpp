@@ -1,0 +1,170 @@
+// A slab of rows by bit-vectors, as many blocks as several vectors have lanes, over a range of columns.
+// Included by edit_isa.cpp only; everything here exists once per instruction set.
+//
+// Each lane takes each column some steps after the lane before, so that what a block hands down is in the next
+// lane's register when it is wanted. Handing down takes the processor longer than a step, so it is given two. With
+// two vectors there are two chains of dependent instructions to work on.
+#pragma once
+
+#include "kernels/bits/bits_block.hpp"
+#include "solvers/edit/edit.hpp"
+
+namespace wfacli {
+namespace WFACLI_ISA {
+
+constexpr int kLate = 2;  // steps of a lane behind the one before
+
+// Of the rows' deltas those of the last one are wanted, or, `Within`, of any.
+template <int P, int kSlabVectors, bool Within>
+class Slab {
+  static constexpr int kSlabLanes = kSlabVectors * kLanes;
+
+ public:
+  explicit Slab(const SlabTask& task)
+      : t_(task), lane_(Within ? (task.last - 1) / 64 : kSlabLanes - 1), latest_(kLate * lane_) {
+    for (int l = 0; l < kSlabLanes; ++l)
+      wanted_[l / kLanes][l % kLanes] = Within && l == lane_ ? Word{1} << ((task.last - 1) & 63) : 0;
+  }
+
+  // Before the first column of word `first`.
+  void begin(SlabState& state) const {
+    std::memset(&state, 0, sizeof state);
+    for (int l = 0; l < kSlabLanes; ++l) {
+      const std::int64_t falling = t_.falling - 64 * l;
+      state.minus[l] = falling <= 0 ? 0 : falling >= 64 ? ~Word{0} : ~Word{0} >> (64 - falling);
+      state.plus[l] = ~state.minus[l];
+    }
+  }
+
+  // Columns of words from .. to - 1. The last lane is behind, so that the row below is complete to word to - 2; with
+  // `finish` it is to the end.
+  void advance(SlabState& state, std::int64_t from, std::int64_t to, bool finish) const {
+    Lanes lanes;
+    take(state, lanes);
+    const Lanes start = lanes;
+    for (std::int64_t w = from; w < to; ++w) {
+      if (w == t_.first) word<true>(lanes, w, 64, start);
+      else word<false>(lanes, w, 64, start);
+      put_below(state, w);
+    }
+    if (finish) {
+      word<false>(lanes, to, latest_, start);
+      put_below(state, to);
+    }
+    give(lanes, state);
+  }
+
+ private:
+  struct Lanes {
+    Deltas vertical[kSlabVectors];
+    Deltas handed[kLate][kSlabVectors];  // horizontal deltas, of steps before
+    V rows[kSlabVectors][P];
+  };
+
+  void take(const SlabState& state, Lanes& lanes) const {
+    for (int v = 0; v < kSlabVectors; ++v) {
+      const int l = v * kLanes;
+      lanes.vertical[v] = {load(state.plus + l), load(state.minus + l)};
+      for (int ago = 0; ago < kLate; ++ago)
+        lanes.handed[ago][v] = {load(state.down[ago] + l), load(state.fall[ago] + l)};
+      for (int x = 0; x < kLanes; ++x)
+        for (int p = 0; p < P; ++p) lanes.rows[v][p][x] = t_.query[(l + x) * P + p];
+    }
+  }
+  static void give(const Lanes& lanes, SlabState& state) {
+    for (int v = 0; v < kSlabVectors; ++v) {
+      const int l = v * kLanes;
+      store(state.plus + l, lanes.vertical[v].plus);
+      store(state.minus + l, lanes.vertical[v].minus);
+      for (int ago = 0; ago < kLate; ++ago) {
+        store(state.down[ago] + l, lanes.handed[ago][v].plus);
+        store(state.fall[ago] + l, lanes.handed[ago][v].minus);
+      }
+    }
+  }
+
+  // Steps that each lane is behind.
+  static WFACLI_INLINE V behind(int v) {
+    V steps;
+    for (int l = 0; l < kLanes; ++l) steps[l] = static_cast<Word>((v * kLanes + l) * kLate);
+    return steps;
+  }
+
+  // `count` steps: lane 0 takes the first columns of word w, the others those that it took some steps ago. At the
+  // `Start` of the slab lanes stay as they are until it is their turn.
+  template <bool Start>
+  WFACLI_INLINE void word(Lanes& lanes, std::int64_t w, int count, const Lanes& start) const {
+    V columns[kSlabVectors][P];
+    for (int v = 0; v < kSlabVectors; ++v) {
+      const V late = behind(v);
+      for (int p = 0; p < P; ++p) {
+        const V now = zeros() + t_.target[w * P + p], before = zeros() + t_.target[(w - 1) * P + p];
+        columns[v][p] = now >> late | before << 1 << (63 - late);
+      }
+    }
+    V given_plus = zeros() + t_.row[2 * w], given_minus = zeros() + t_.row[2 * w + 1];
+    Deltas vertical[kSlabVectors], handed[kLate][kSlabVectors];
+    V rows[kSlabVectors][P], within[2] = {zeros(), zeros()};
+    for (int v = 0; v < kSlabVectors; ++v) {
+      vertical[v] = lanes.vertical[v];
+      for (int ago = 0; ago < kLate; ++ago) handed[ago][v] = lanes.handed[ago][v];
+      for (int p = 0; p < P; ++p) rows[v][p] = lanes.rows[v][p];
+    }
+    const auto step = [&](int s, Deltas (&now)[kSlabVectors]) __attribute__((always_inline)) {
+      for (int v = kSlabVectors - 1; v >= 0; --v) {
+        const V plus = next_lane(now[v].plus, v ? now[v - 1].plus : given_plus);
+        const V minus = next_lane(now[v].minus, v ? now[v - 1].minus : given_minus);
+        now[v] = next_column(vertical[v], unequal_rows<P>(rows[v], columns[v]), {plus >> 63, minus >> 63});
+        if constexpr (Start) {
+          const V waits = (V)(behind(v) > static_cast<Word>(s));
+          vertical[v] = {choose(vertical[v].plus, start.vertical[v].plus, waits),
+                         choose(vertical[v].minus, start.vertical[v].minus, waits)};
+        }
+      }
+      given_plus += given_plus;
+      given_minus += given_minus;
+      if constexpr (Within) {
+        V plus = zeros(), minus = zeros();
+        for (int v = 0; v < kSlabVectors; ++v) {
+          plus |= now[v].plus & wanted_[v];
+          minus |= now[v].minus & wanted_[v];
+        }
+        within[0] = append_bit(within[0], plus);
+        within[1] = append_bit(within[1], minus);
+      } else {
+        put(below_[0] + 64 - s, now[kSlabVectors - 1].plus);
+        put(below_[1] + 64 - s, now[kSlabVectors - 1].minus);
+      }
+    };
+    for (int s = 0; s < count; s += kLate)  // a multiple
+      for (int late = 0; late < kLate; ++late) step(s + late, handed[late]);
+    for (int v = 0; v < kSlabVectors; ++v) {
+      lanes.vertical[v] = vertical[v];
+      for (int ago = 0; ago < kLate; ++ago) lanes.handed[ago][v] = handed[ago][v];
+    }
+    if constexpr (Within) {
+      for (int sign = 0; sign < 2; ++sign) within_[sign] = count ? within[sign][lane_ % kLanes] << (64 - count) : 0;
+    }
+  }
+
+  // All lanes, so that the last one's is at `to` + kLanes - 1; those before are overwritten by the steps to come.
+  static WFACLI_INLINE void put(Word* to, V v) { std::memcpy(to, &v, sizeof v); }
+
+  // The row below the slab is so many columns behind as its lane.
+  WFACLI_INLINE void put_below(SlabState& state, std::int64_t w) const {
+    for (int sign = 0; sign < 2; ++sign) {
+      const Word now = Within ? within_[sign] : top_bits(below_[sign] + kLanes);
+      if (w > t_.first) t_.row[2 * (w - 1) + sign] = state.below[sign] << latest_ | now >> 1 >> (63 - latest_);
+      state.below[sign] = now;
+    }
+  }
+
+  const SlabTask& t_;
+  const int lane_, latest_;  // where the row is that is wanted, and how many steps it is behind
+  V wanted_[kSlabVectors];
+  mutable Word within_[2];   // the deltas of a row within the slab, the first step's in the highest bit
+  alignas(64) mutable Word below_[2][kLanes + 64];  // the last lane's deltas from kLanes on, the latest step first
+};
+
+}  // namespace WFACLI_ISA
+}  // namespace wfacli

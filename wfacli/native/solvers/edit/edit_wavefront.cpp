@@ -1,0 +1,202 @@
+#include "solvers/edit/edit_wavefront.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace wfacli {
+
+namespace {
+
+// Points of a round: enough to be worth a meeting of two threads, and few enough to look at the clock in between.
+constexpr std::int64_t kWorthTwoThreads = 60'000, kMostOfARound = 20'000'000;
+
+}  // namespace
+
+template <class Offset>
+EditWavefront<Offset>::EditWavefront(const EditPair& pair, std::int64_t most, int threads, const EditKernels& kernels)
+    : EditSolver(pair, most), reach_{pair.query_len, pair.target_len, most_}, threads_(threads), kernel_([&] {
+        if constexpr (sizeof(Offset) == 4) return kernels.narrow;
+        else return kernels.wide;
+      }()) {
+  at_least_ = std::min(pair.least(), most_ + 1);
+  if (pair.least() > most_) end(-1);
+  else if (pair.query_len == 0 || pair.target_len == 0) end(pair.most());
+  if (ended_) return;
+  for (Front* front : {&ahead_, &behind_}) {
+    reserve(*front, 0);
+    kernel_.begin(task(*front));
+  }
+  cells_ = 2;
+  if (meet()) end(0);
+}
+
+template <class Offset>
+FrontTask<Offset> EditWavefront<Offset>::task(Front& front) const {
+  return {pair_, reach_, front.from_end, {front.row(), front.memory[1].data() + front.zero}};
+}
+
+// Makes room for rows up to `score`.
+template <class Offset>
+void EditWavefront<Offset>::reserve(Front& front, std::int64_t score) {
+  const std::int64_t left = std::min(score, pair_.query_len), right = std::min(score, pair_.target_len);
+  const auto room = [&](std::int64_t zero) { return static_cast<std::size_t>(zero + right + kFrontMargin + 1); };
+  if (front.zero >= left + kFrontMargin && front.memory[0].size() >= room(front.zero)) return;
+  const std::int64_t zero = std::min(left + left / 2, pair_.query_len) + kFrontMargin;
+  const std::int64_t last = std::min(right + right / 2, pair_.target_len) + kFrontMargin;
+  for (Buffer<Offset>& row : front.memory) {
+    Buffer<Offset> grown;
+    grown.resize(static_cast<std::size_t>(zero + last + 1));
+    std::fill_n(grown.data(), grown.size(), kUnreached<Offset>);
+    if (row.size()) std::copy_n(row.data(), row.size(), grown.data() + zero - front.zero);
+    row = std::move(grown);
+  }
+  front.zero = zero;
+}
+
+// Has the front be at row `score`, which has these values; nothing of later rows is left.
+template <class Offset>
+void EditWavefront<Offset>::put(Front& front, std::int64_t score, const Offset* values) {
+  reserve(front, score);
+  for (Buffer<Offset>& row : front.memory) std::fill_n(row.data(), row.size(), kUnreached<Offset>);
+  const std::int64_t first = reach_.first(score);
+  std::copy_n(values, reach_.last(score) - first + 1, front.row() + first);
+  front.score = score;
+}
+
+template <class Offset>
+Buffer<Offset> EditWavefront<Offset>::values(const Front& front) const {
+  Buffer<Offset> all;
+  const std::int64_t first = reach_.first(front.score), last = reach_.last(front.score);
+  if (!front.memory[0].empty()) all.append(front.row() + first, static_cast<std::size_t>(last - first + 1));
+  return all;
+}
+
+template <class Offset>
+void EditWavefront<Offset>::go(Front& front, std::int64_t rows) {
+  if (kernel_.advance(task(front), front.score, rows)) std::swap(front.memory[0], front.memory[1]);
+  front.score += rows;
+}
+
+template <class Offset>
+bool EditWavefront<Offset>::meet() const {
+  const std::int64_t s = ahead_.score, r = behind_.score, apart = pair_.apart();
+  return kernel_.meet(pair_, ahead_.row(), behind_.row(), std::max(reach_.first(s), apart - reach_.last(r)),
+                      std::min(reach_.last(s), apart - reach_.first(r)));
+}
+
+// What is done beyond the meeting is done in vain, and the rows before it once more: so a small part of what has been.
+template <class Offset>
+std::int64_t EditWavefront<Offset>::rows_of_a_round() const {
+  const std::int64_t s = behind_.score, row = reach_.last(s) - reach_.first(s) + 1;
+  return std::max<std::int64_t>(1, std::min(s / 48, kMostOfARound / row));
+}
+
+template <class Offset>
+void EditWavefront<Offset>::round(EditHelper& helper) {
+  const std::int64_t s = ahead_.score, r = behind_.score, left = most_ - s - r;
+  const std::int64_t rows = rows_of_a_round();
+  const std::int64_t ahead = std::min(rows, (left + 1) / 2), behind = std::min(rows, left - ahead);
+  for (Front* front : {&ahead_, &behind_}) {
+    front->kept = values(*front);
+    reserve(*front, front->score + rows);
+  }
+  const std::int64_t points = rows * static_cast<std::int64_t>(ahead_.kept.size() + behind_.kept.size());
+  if (threads_ > 1 && points >= kWorthTwoThreads) {
+    helper.both([&] { go(ahead_, ahead); }, [&] { go(behind_, behind); });
+  } else {
+    go(ahead_, ahead);
+    go(behind_, behind);
+  }
+  cells_ += points;
+  if (meet()) look_back(s, r);
+  else if (raise_least(s + ahead + r + behind + 1); at_least_ > most_) end(-1);
+}
+
+// The two overlap, but did not at these scores: finds the least sum at which they do.
+template <class Offset>
+void EditWavefront<Offset>::look_back(std::int64_t ahead, std::int64_t behind) {
+  put(behind_, behind, behind_.kept.data());
+  Front* front = &ahead_;
+  if (meet()) put(ahead_, ahead, ahead_.kept.data());
+  else front = &behind_;
+  do {
+    cells_ += reach_.last(front->score) - reach_.first(front->score) + 1;
+    go(*front, 1);
+  } while (!meet());
+  raise_least(ahead_.score + behind_.score);
+  end(at_least_);
+}
+
+template <class Offset>
+bool EditWavefront<Offset>::advance(double seconds) {
+  const Clock::time_point until = deadline(seconds);
+  EditHelper helper;
+  while (!ended_) {
+    round(helper);
+    if (Clock::now() >= until) break;
+  }
+  return ended_;
+}
+
+// Both fronts' furthest points, by letters of both sequences.
+template <class Offset>
+double EditWavefront<Offset>::share() const {
+  if (ended_) return 1;
+  double letters = 0;
+  for (const Front* front : {&ahead_, &behind_}) {
+    std::int64_t most = 0;
+    for (std::int64_t k = reach_.first(front->score); k <= reach_.last(front->score); ++k)
+      most = std::max(most, 2 * std::int64_t{front->row()[k]} - k);
+    letters += static_cast<double>(most);
+  }
+  return std::min(1.0, letters / static_cast<double>(pair_.query_len + pair_.target_len));
+}
+
+template <class Offset>
+std::vector<SavedArray> EditWavefront<Offset>::save() const {
+  std::vector<SavedArray> state;
+  state.push_back({"numbers", numbers(kKind)});
+  state[0].values.push(ahead_.score);
+  state[0].values.push(behind_.score);
+  for (const Front* front : {&ahead_, &behind_}) {
+    Buffer<std::int64_t> row;
+    if (!ended_) {
+      const Buffer<Offset> values = this->values(*front);
+      row.reserve(values.size());
+      for (std::size_t k = 0; k < values.size(); ++k) row.push(values[k]);
+    }
+    state.push_back({front == &ahead_ ? "ahead" : "behind", std::move(row)});
+  }
+  return state;
+}
+
+template <class Offset>
+void EditWavefront<Offset>::restore(const std::vector<SavedView>& state) {
+  if (state[0].size != kNumbers + 2) throw std::invalid_argument("the state is damaged");
+  const std::int64_t* scores = state[0].values + kNumbers;
+  const bool ended = state[0].values[5] != 0;
+  Buffer<Offset> rows[2];
+  for (int f = 0; f < 2 && !ended; ++f) {
+    const std::int64_t s = scores[f];
+    if (s < 0 || s > most_ || scores[0] + scores[1] > most_ || pair_.least() > most_ || pair_.query_len == 0 ||
+        pair_.target_len == 0)
+      throw std::invalid_argument("the state is damaged");
+    const std::int64_t first = reach_.first(s), count = reach_.last(s) - first + 1;
+    if (static_cast<std::int64_t>(state[1 + f].size) != count) throw std::invalid_argument("the state is damaged");
+    for (std::int64_t x = 0; x < count; ++x) {
+      const std::int64_t j = state[1 + f].values[x], i = j - (first + x);
+      if (j < 0 || j > pair_.target_len || i < 0 || i > pair_.query_len)
+        throw std::invalid_argument("the state is damaged");
+      rows[f].push(static_cast<Offset>(j));
+    }
+  }
+  take_numbers(kKind, state[0]);
+  if (ended) return;
+  put(ahead_, scores[0], rows[0].data());
+  put(behind_, scores[1], rows[1].data());
+}
+
+template class EditWavefront<std::int32_t>;
+template class EditWavefront<std::int64_t>;
+
+}  // namespace wfacli
