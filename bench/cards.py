@@ -33,7 +33,7 @@ from wfacli.engines.choice import count_devices
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import TIMED as ENGINE
 from wfacli.measure.engine import Engine
-from wfacli.run.align import shared_out
+from wfacli.run.batch_run import shared_out
 
 TIMED = {
     "engine": ENGINE + "; letters page-locked once",

@@ -34,7 +34,7 @@ from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.properties import Card
 from wfacli.gpu.runtime import task
 from wfacli.gpu.runtime.driver import Memory
-from wfacli.run.align import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
+from wfacli.run.batch_run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 
 LENGTH, EDITS = 150, 3
 

@@ -36,7 +36,7 @@ from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.work import Work, letters, pairs_in_memory
 from wfacli.plan.estimate import with_estimates
-from wfacli.run.align import MOST_BESIDE_A_CARD
+from wfacli.run.batch_run import MOST_BESIDE_A_CARD
 
 TIMED = {
     "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",

@@ -18,7 +18,7 @@ from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
-from wfacli.run.align import MOST_BESIDE_A_CARD
+from wfacli.run.batch_run import MOST_BESIDE_A_CARD
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

@@ -34,7 +34,7 @@ from wfacli.errors import DeviceError
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.limits import bus_rate
-from wfacli.run.align import SWITCH_BESIDE_A_CARD
+from wfacli.run.batch_run import SWITCH_BESIDE_A_CARD
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")

@@ -22,7 +22,7 @@ from wfacli.config import CPU_BATCH, AlignSpec, EngineName
 from wfacli.core.batch import PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import Engine
-from wfacli.run.align import shared_out
+from wfacli.run.batch_run import shared_out
 
 TIMED = {
     "engine": "pairs in memory as read, to statuses, scores and CIGARs in memory; threads and the card ready before",

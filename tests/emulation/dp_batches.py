@@ -77,7 +77,7 @@ def launch_thread(
     capacity: int = 1500,
     rule: str = "",
 ) -> Answers:
-    """dp_align and dp_walk of cuda/dp/dp_thread.cu; slots are the rows from the last to the first of a shuffled batch."""
+    """dp_align and dp_walk of dp_thread.cu; slots are the rows from the last to the first of a shuffled batch."""
     pieces = dp.pieces_macro(scheme.gaps)
     macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_CODES": int(bool(rule))}
     kernels = Kernels("dp_thread.cu", BLOCK, macros)
@@ -109,7 +109,7 @@ def launch_warp(
     grid: int = 3,
     longest: int = 0,
 ) -> Answers:
-    """dp_warp_align of cuda/dp/dp_warp.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
+    """dp_warp_align of dp_warp.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
     pieces = len(scheme.gaps)
     macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODES": int(bool(rule))}
     kernels = Kernels("dp_warp.cu", BLOCK, macros)
@@ -142,7 +142,7 @@ def launch_tiles(
     rooms: int = 0,
     longest: int = 0,
 ) -> Answers:
-    """dp_tiles_align of cuda/tiles/dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest.
+    """dp_tiles_align of dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest.
 
     `rooms`: pairs that a build that is spread has room for at a time; 0: all.
     """

@@ -47,8 +47,8 @@ SIZES = (
     Size(0.01, 1500, 4990, (1, 3)),
 )
 # Pairs at the limits of what kernels prove: with as many edits as bands of bits prove at most (_PROVED); queries that
-# are a little longer than a slab of 512 rows (native/kernels/bits/inside.hpp); large gaps, in bands that close in every 256 rows;
-# windows of the traceback that are wider than the rows of a band in memory (both native/kernels/difference/difference_solve.hpp).
+# are a little longer than a slab of 512 rows (inside.hpp); large gaps, in bands that close in every 256 rows;
+# windows of the traceback that are wider than the rows of a band in memory (both difference_solve.hpp).
 BANDS = Size(0, 280, 330, (24, 36))
 SLABS = Size(0, 515, 640, (8, 12), (INSIDE, INSIDE))
 CLOSING = Size(0, 500, 700, (50, 70), (DIFFERENCE,))

@@ -12,7 +12,7 @@ from wfacli.core.stats import Stats, counted
 from wfacli.engines import rescue
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.run.align import shared_out
+from wfacli.run.batch_run import shared_out
 
 
 @pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])

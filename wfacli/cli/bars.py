@@ -21,7 +21,7 @@ from .console import console
 from .report import rate
 
 if TYPE_CHECKING:
-    from ..run.align import Watch
+    from ..run.batch_run import Watch
 
 
 class _PairRate(ProgressColumn):

@@ -14,7 +14,7 @@ from .report import rate
 from .standing import Standing, line, seconds
 
 if TYPE_CHECKING:
-    from ..run.align import Watch
+    from ..run.batch_run import Watch
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.2

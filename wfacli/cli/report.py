@@ -10,7 +10,7 @@ from .. import __version__
 from ..core.stats import counted, versions
 from ..errors import WfacliError
 from ..io.write.output import Output
-from ..run.align import BatchRun
+from ..run.batch_run import BatchRun
 
 
 def summary(run: BatchRun) -> str:

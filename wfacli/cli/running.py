@@ -10,7 +10,8 @@ from .._native import keep_memory_flat
 from ..config import Ambiguous
 from ..core.stats import counted
 from ..errors import OutputClosed
-from ..run.align import SWITCH_BESIDE_A_CARD, AlignRun, BatchRun
+from ..run.align import AlignRun
+from ..run.batch_run import SWITCH_BESIDE_A_CARD, BatchRun
 from ..run.mapped import MappedRun
 from .console import note, warning
 from .explain import explain as print_routes

@@ -110,14 +110,16 @@ ROW = 80.0
 # free ones, 0.2 to 10% edits or half of the query like nothing, affine costs and edits: of 110 sets four went to a
 # slower kernel, for 1.7 to 3.2 times as long.
 FREE_SHARE, FREE_FRONT = 0.4, 1.6
-# A query inside a target with free ends: letters up to which several are in a vector (native/kernels/bits/bits.hpp), and rows of a
-# slab beyond that (native/kernels/bits/inside.hpp). Slabs are over all columns until random letters have cost more, so many a slab,
+# A query inside a target with free ends: letters up to which several are in a vector (bits.hpp), and rows of a
+# slab beyond that (inside.hpp). Slabs are over all columns until random letters have cost more, so many a slab,
 # than the query has edits; then over so many columns, and two more for an edit. With inside_lanes and inside_slabs:
 # two shared cores, 2026-11-23, 150 to 10,000 letters in 300 to 100,000, 0.2 to 20% edits, within a third.
 # From targets of so many times the query's letters on it is best whatever the edits: by edits, and by other costs.
 INSIDE_FAR = {True: 2, False: 3}
 INSIDE_LANES, INSIDE_SLAB, INSIDE_RANDOM, INSIDE_COLUMNS = 512, 512, 240.0, 700.0
-MEETING_DEPTH = 8  # scores that a wavefront looks back, up to which two meet (native/kernels/wavefront/wavefront_front.hpp)
+MEETING_DEPTH = (
+    8  # scores that a wavefront looks back, up to which two meet (native/kernels/wavefront/wavefront_front.hpp)
+)
 LINEAR_FACTOR = 1.4  # of the wavefront in little memory
 # What scores alone take of the time with CIGARs, about, in bench/results' cpu-table.
 SCORE_ONLY = {
@@ -127,7 +129,7 @@ SAFETY = 1.3  # estimates of edits are trusted to this factor
 # The same where the next kernel takes twice as long or less: one in six has more edits, in sets of 1 to 10 kb.
 SAFETY_OF_BITS = 1.1
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
-# Edits that an estimate of 10,000 letters looks at, and more letters too; native/plan/estimate.hpp has the usual number. A
+# Edits that an estimate of 10,000 letters looks at, and more letters too; estimate.hpp has the usual number. A
 # card's kernels are cut to estimates.
 ESTIMATE_BESIDE_A_CARD = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own

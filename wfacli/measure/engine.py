@@ -23,7 +23,7 @@ from ..engines.hybrid import BothEngines
 from ..engines.rescue import align_in_turn, turns_of
 from ..errors import InternalError
 from ..plan.forecast import TABLE
-from ..run.align import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
+from ..run.batch_run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
 
 TIMED = (
     "all pairs of a row, from sequences in memory to scores, and alignments, in memory: estimates, dispatch, kernels,"

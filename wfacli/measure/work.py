@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.batch import PairBatch
 from ..io.read.reader import PairFiles, layout_of, read_batches
-from ..run.align import shared_out
+from ..run.batch_run import shared_out
 from ..simulate.pairs import MODELS, PairsFormat, PairsSpec, simulator
 
 _BLOCK = 1 << 21  # letters of targets made at a time

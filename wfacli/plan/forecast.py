@@ -322,7 +322,7 @@ def _serves(kernel: str, spec: AlignSpec, limits: Limits) -> tuple[float, float,
 
 
 def _longest_in_differences(costs: Units) -> float:
-    """Bases of the longest sequences that DIFFERENCE takes, -1 for none (native/kernels/difference/difference_isa.cpp)."""
+    """Bases of the longest sequences that DIFFERENCE takes, -1 for none (difference_isa.cpp)."""
     return (2**31 - 1) / costs.need / 2 if costs.in_words else -1.0
 
 
@@ -377,7 +377,9 @@ class Units:
     gaps: tuple[tuple[int, int], ...]
     unit: int  # UnitCosts.unit
     meet: bool  # whether two wavefronts share the work
-    need: int  # the largest difference of neighbouring cells (native/kernels/difference/difference_costs.hpp, lane_need)
+    need: (
+        int  # the largest difference of neighbouring cells (native/kernels/difference/difference_costs.hpp, lane_need)
+    )
     depth: int  # scores that a wavefront looks back
 
     def bound(self, spec: AlignSpec) -> int:

@@ -20,7 +20,7 @@ from ..io.read.sources import Source
 from ..io.write.format import Formatter
 from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
-from .align import BatchRun
+from .batch_run import BatchRun
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/long/long_wavefront.cu: builds, tiles, which diagonals matter, how long it takes."""
+"""What the host needs to know of long_wavefront.cu: builds, tiles, which diagonals matter, how long it takes."""
 
 from __future__ import annotations
 

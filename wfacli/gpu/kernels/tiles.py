@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/tiles/dp_tiles.cu: its memory, the costs that its 16 bits hold, and what it proves.
+"""What the host needs to know of dp_tiles.cu: its memory, the costs that its 16 bits hold, and what it proves.
 
 Costs are those of the task, divided by their greatest common divisor. Bands can have any width.
 """

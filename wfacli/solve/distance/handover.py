@@ -10,7 +10,11 @@ from ...core.batch import I64
 from ..base import Pair, State
 from .cpu import CpuWavefront
 
-_AT_LEAST, _CELLS, _SCORES = 7, 8, 9  # places among the CPU's numbers (native/solvers/edit/edit_solver.cpp, edit_wavefront.cpp)
+_AT_LEAST, _CELLS, _SCORES = (
+    7,
+    8,
+    9,
+)  # places among the CPU's numbers (native/solvers/edit/edit_solver.cpp, edit_wavefront.cpp)
 
 
 def wavefront_on_cpu(pair: Pair, most: int | None, state: State) -> State | None:

@@ -1,6 +1,6 @@
 """The distance of one long pair by a band of bits on a card, twice as wide until it proves what it finds.
 
-cuda/long/long_bits.cuh says how stripes of two matrices go side by side. Between launches only the edge behind the last
+long_bits.cuh says how stripes of two matrices go side by side. Between launches only the edge behind the last
 stripe is needed, of both matrices: the state that can be saved.
 """
 

@@ -1,6 +1,6 @@
 """The best local alignment of one pair on a card: its score by strips over all of the card, the way back on the CPU.
 
-cuda/local/local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
+local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
 before it are all that there is. The card keeps many more rows than a state on the disk has, so that the pieces between
 two of them, which the CPU's own walk computes once more, are small.
 """

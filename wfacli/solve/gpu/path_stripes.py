@@ -1,4 +1,4 @@
-"""The path of a long pair on a card, through the stripes of a band that proves the distance (cuda/long/long_path_bits.cu).
+"""The path of a long pair on a card, through the stripes of a band that proves the distance (long_path_bits.cu).
 
 Edges and states of as many stripes as have room are kept at a time. If that is not all of them, a first pass through
 the band keeps what comes before each group; then the groups are gone through once more, from the last to the first.

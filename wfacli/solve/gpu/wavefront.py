@@ -1,6 +1,6 @@
 """The distance of one long pair by two wavefronts on a card, in memory that grows with the distance (paper 002).
 
-cuda/long/long_wavefront.cuh says what a launch does. Here launches are queued, some batches of them ahead of the card, and
+long_wavefront.cuh says what a launch does. Here launches are queued, some batches of them ahead of the card, and
 the memory of three states of the fronts is kept: the one that a launch begins with, the one that it makes, and the one
 before, with which the exact distance is found when the fronts are seen to have met.
 """
