@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from wfacli.cases import Case
+from .cases import Case
 
 from tests.cli.support import BGZF_END
 
