@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -74,6 +74,11 @@ fuzz: .venv/dev
 # moments; options as in make fuzz-input FUZZ="--seconds 3600 --jobs 8 --seed 1". Findings become tests of their own.
 fuzz-input: .venv/dev
 	$(BIN)/python -m tests.input_fuzz --jobs 2 $(FUZZ)
+
+# The native parsers under libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, one minute each; options as in
+# make fuzz-native FUZZ="--seconds 600 records pairs". Needs clang++ (FUZZ_CXX=clang++-16 where it is called so).
+fuzz-native: .venv/dev
+	sh tests/input_fuzz/native/run.sh $(FUZZ)
 
 fuzz-kill: .venv/dev
 	$(BIN)/python -m tests.input_fuzz --kill --jobs 2 $(FUZZ)

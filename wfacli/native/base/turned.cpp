@@ -22,7 +22,7 @@ struct Complement {
     }
   }
   Bytes16 operator()(Bytes16 c) const {
-    const Bytes16 changed = (c & 0xe0) | __builtin_shuffle(low, high, c & 31);
+    const Bytes16 changed = (c & 0xe0) | looked_up(low, high, c & 31);
     const Bytes16 letters = reinterpret_cast<Bytes16>(c >= 0x40);
     return (changed & letters) | (c & ~letters);
   }
@@ -40,8 +40,8 @@ void reverse_with(std::uint8_t* p, std::size_t n, const Many& many, const One& o
   constexpr Bytes16 kBackwards = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   std::size_t i = 0, j = n;
   for (; j - i >= 32; i += 16, j -= 16) {
-    const Bytes16 first = many(__builtin_shuffle(load(p + i), kBackwards));
-    const Bytes16 last = many(__builtin_shuffle(load(p + j - 16), kBackwards));
+    const Bytes16 first = many(looked_up(load(p + i), kBackwards));
+    const Bytes16 last = many(looked_up(load(p + j - 16), kBackwards));
     std::memcpy(p + i, &last, sizeof last);
     std::memcpy(p + j - 16, &first, sizeof first);
   }

@@ -150,7 +150,8 @@ bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text, std::s
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || text[second - 1] <= ' ' || second + 1 == text.size() || text[second + 1] != '+') return false;
   const std::size_t third = text.find('\n', second + 1), letters = second - first - 1;
-  if (third == text.npos || text.size() - third - 1 <= letters || text[third + 1 + letters] != '\n') return false;
+  if (third == text.npos || third - second - 1 > longest_line) return false;  // too long a '+' line is a fault
+  if (text.size() - third - 1 <= letters || text[third + 1 + letters] != '\n') return false;
   const char* quality = text.data() + third + 1;
   if (second > INT32_MAX || !only_visible(quality, letters)) return false;  // whatever it is, line by line shows it
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);

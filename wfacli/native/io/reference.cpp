@@ -48,7 +48,11 @@ void Reference::leave_in(int descriptor) {
 
 void Reference::add_place(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
                           std::int64_t line_bytes) {
-  if (length < 0 || offset < 0 || line_letters < 1 || line_bytes < line_letters)
+  // `end` is at or behind the last letter's end. Where it overflows, place_of() would too.
+  std::int64_t end = 0;
+  if (length < 0 || offset < 0 || line_letters < 1 || line_bytes < line_letters ||
+      __builtin_add_overflow(length / line_letters, 1, &end) || __builtin_mul_overflow(end, line_bytes, &end) ||
+      __builtin_add_overflow(end, offset, &end))
     throw std::invalid_argument("no place of a sequence");
   push({std::move(name), offset, length, line_letters, line_bytes});
 }

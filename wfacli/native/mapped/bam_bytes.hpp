@@ -22,7 +22,7 @@ class BamBytes {
 
   // Bytes of the record that begins here, whole or not, but for its sequence and quality, as far as it says so yet.
   std::size_t beside_letters() const {
-    if (size() < 4 + kFixed) return 0;
+    if (size() < 4 + kFixed || u32(0) < kFixed) return 0;  // a shorter record lacks l_seq
     const std::size_t bytes = u32(0), letters = u32(20);
     return bytes - std::min(bytes, letters + (letters + 1) / 2);
   }
@@ -74,8 +74,9 @@ class BamBytes {
 class BamHeader {
  public:
   // Takes what it can of the bytes that follow those taken before; how many. Each target's name and length go to `target`.
+  // A name of more than `longest` bytes is not taken, even where all of it has come.
   template <class Take>
-  std::size_t take(std::string_view bytes, Take target) {
+  std::size_t take(std::string_view bytes, std::size_t longest, Take target) {
     const BamBytes b(bytes);
     std::size_t at = 0;
     const auto has = [&](std::size_t count) { return bytes.size() - at >= count; };
@@ -96,7 +97,7 @@ class BamHeader {
     }
     while (part_ == Part::Targets && targets_ > 0 && has(4)) {
       name_ = b.u32(at);
-      if (!has(name_ + 8)) break;
+      if (name_ > longest || !has(name_ + 8)) break;
       target(b.text(at + 4, name_ ? name_ - 1 : 0), b.u32(at + 4 + name_));
       at += name_ + 8;
       name_ = 0;
@@ -105,7 +106,7 @@ class BamHeader {
     return at;
   }
   bool whole() const { return part_ == Part::Targets && targets_ == 0; }
-  // Bytes that the name of the target has that has not come.
+  // Bytes that the name of the target has that was not taken.
   std::size_t name_bytes() const { return name_; }
 
  private:

@@ -24,7 +24,8 @@ void write_all(int descriptor, const std::uint8_t* from, std::size_t left) {
 }  // namespace
 
 void MappingGroups::take(std::string_view name, std::size_t bytes) {
-  if (start_.empty() && last_.empty()) header_ = taken_;
+  if (!mapped_) header_ = taken_;
+  mapped_ = true;
   if (name != last_ || name.empty()) {
     grouped_ = seen_.add(name) && grouped_;
     last_ = name;
@@ -39,7 +40,7 @@ void MappingGroups::take(std::string_view name, std::size_t bytes) {
 }
 
 bool MappingGroups::take_bam_header() {
-  const std::size_t bytes = bam_header_.take(lines_.unread(), [](std::string_view, std::uint32_t) {});
+  const std::size_t bytes = bam_header_.take(lines_.unread(), longest_line, [](std::string_view, std::uint32_t) {});
   lines_.skip(bytes, 0);
   taken_ += bytes;
   begun_ = bam_header_.whole();
@@ -67,7 +68,7 @@ bool MappingGroups::take_line() {
   if (lines_.take_row(line) != Got::Item) return false;
   length_.clear();
   const std::size_t bytes = before - lines_.unread().size();
-  const bool header = line.empty() || (start_.empty() && last_.empty() && (line[0] == '@' || line[0] == '#'));
+  const bool header = line.empty() || (!mapped_ && (line[0] == '@' || line[0] == '#'));
   if (header)
     taken_ += bytes;
   else
@@ -82,6 +83,7 @@ void MappingGroups::commit(std::size_t bytes) {
     lines_.close();
   if (too_long_) return;
   if (!begun_ && !bam_) {
+    if (lines_.unread().size() < BamBytes::kMagic.size() && !lines_.closed()) return;
     bam_ = lines_.unread().substr(0, BamBytes::kMagic.size()) == BamBytes::kMagic;
     begun_ = !bam_;
   }
@@ -91,7 +93,7 @@ void MappingGroups::commit(std::size_t bytes) {
 }
 
 void MappingGroups::write(const std::uint8_t* text, std::size_t bytes, int descriptor) {
-  start_.push(bytes);
+  start_.push(taken_);
   std::vector<std::size_t> order(group_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return group_[a] < group_[b]; });
@@ -106,6 +108,8 @@ void MappingGroups::write(const std::uint8_t* text, std::size_t bytes, int descr
     write_all(descriptor, out.data(), out.size());
     out.clear();
   }
+  // A BAM record that is not whole stays last, where the reader reports it.
+  out.append(text + taken_, bytes - taken_);
   write_all(descriptor, out.data(), out.size());
 }
 

@@ -33,6 +33,7 @@ class MappingGroups {
   bool take_line();
 
   bool places_, grouped_ = true, bam_ = false, begun_ = false, too_long_ = false;
+  bool mapped_ = false;  // whether a mapping was taken, so that no header follows
   BamHeader bam_header_;
   MappingLength length_;
   Lines lines_;

@@ -233,11 +233,20 @@ void MappedReader::identify(ReadView& read) {
   if (!seen_.add(read.name)) throw InputFault("more reads have this name than the two of a pair", 0, name);
 }
 
-// Drops mappings that are not of this read.
+// Drops mappings that are not of this read, or whose windows are too long.
 void MappedReader::drop_faulty(const ReadView& read) {
   const auto letters = static_cast<std::int64_t>(read.letters.size());
   const auto is_faulty = [&](const Mapping& m) {
-    if (m.q_len == letters || m.kind == MappingKind::Unmapped) return false;
+    if (m.kind == MappingKind::Unmapped) return false;
+    if (m.q_len == letters) {
+      const Window w = window_of(m, reference_.length(m.target), options_);
+      if (w.t_end - w.t_beg <= INT32_MAX) return false;
+      skip_or_throw(InputFault("the mapping spans " + std::to_string(w.t_end - w.t_beg) + " bases of its target; the maximum is " +
+                                   std::to_string(INT32_MAX),
+                               m.line, group_name_),
+                    1);
+      return true;
+    }
     skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " letters, and the read has " +
                                  std::to_string(letters),
                              m.line, group_name_),

@@ -11,6 +11,7 @@ namespace {
 constexpr char kNoCigar[] = "has no CIGAR, so that nobody knows what part of the read is mapped (PAF says it)";
 constexpr int kPafColumns = 12, kSamColumns = 11;
 constexpr std::int64_t kLongestRun = std::int64_t{1} << 32;  // of a CIGAR, so that no sum of them overflows
+constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;  // a field of a line; twice as much does not overflow
 
 // The first columns of a line and what follows them; returns how many there are, `most` at most.
 int columns_of(std::string_view& line, std::string_view* columns, int most) {
@@ -48,7 +49,7 @@ void MappingReader::fail(const std::string& message) const { throw InputFault(me
 std::int64_t MappingReader::number(std::string_view text, const char* what) const {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0)
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0 || value > kLargest)
     fail(std::string(what) + " is '" + std::string(text) + "', which is no number");
   return value;
 }
@@ -198,7 +199,7 @@ void MappingReader::end_with(const char* message) {
 
 Got MappingReader::bam_header() {
   form_ = Form::BamHeader;
-  const std::size_t bytes = bam_header_.take(lines_.unread(), [&](std::string_view name, std::uint32_t length) {
+  const std::size_t bytes = bam_header_.take(lines_.unread(), longest_line, [&](std::string_view name, std::uint32_t length) {
     bam_targets_.emplace_back(name);
     keep_length(name, length);
   });
@@ -258,7 +259,7 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
 Got MappingReader::next(Mapping& m, std::string_view& read) {
   if (form_ == Form::BamHeader)
     if (const Got got = bam_header(); got != Got::Item) return got;
-  if (form_ == Form::Unknown) {
+  if (form_ == Form::Unknown && lines_.number() == 0) {  // only a file's first bytes say that it is BAM
     const std::string_view start = lines_.unread();
     if (start.size() < BamBytes::kMagic.size() && !lines_.closed()) return Got::NeedInput;
     if (start.substr(0, BamBytes::kMagic.size()) == BamBytes::kMagic)

@@ -1,0 +1,101 @@
+// Sequences left in an indexed file. The input has the index (.fai), a byte 0xff, the file.
+// Needs: ahead buffer builder letters records reference
+#include "reference.hpp"
+
+#include <charconv>
+
+#include "readers.hpp"
+
+using namespace fuzz;
+
+namespace {
+
+struct Place {
+  std::int64_t length, offset, letters, bytes;
+};
+
+// Parses a line of an index; false for one that wfacli/io/faidx.py refuses.
+bool place_of(std::string_view line, std::string_view& name, Place& place) {
+  const std::size_t tab = line.find('\t');
+  if (tab == line.npos) return false;
+  name = line.substr(0, tab);
+  line.remove_prefix(tab + 1);
+  for (std::int64_t* value : {&place.length, &place.offset, &place.letters, &place.bytes}) {
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), *value);
+    if (error != std::errc() || *value < 0 || *value >= std::int64_t{1} << 62) return false;
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    if (!line.empty()) line.remove_prefix(1);
+  }
+  const std::int64_t more = place.bytes - place.letters;
+  return place.letters > 0 && (more == 1 || more == 2);
+}
+
+// Returns the letters of a window, read one by one; nothing where the file does not match the index.
+std::string letters_of(const Place& place, std::int64_t begin, std::int64_t end, std::string_view file) {
+  std::string letters;
+  for (std::int64_t letter = begin; letter < end; ++letter) {
+    const __int128 line = letter / place.letters, column = letter % place.letters;
+    const __int128 at = place.offset + line * place.bytes + column;
+    if (at >= static_cast<__int128>(file.size())) return {};
+    const char c = file[static_cast<std::size_t>(at)];
+    if (static_cast<std::uint8_t>(c) <= ' ' || c == '>') return {};
+    letters += c;
+    if (column + 1 < place.letters || letter + 1 == end) continue;
+    const std::string_view line_end = place.bytes - place.letters == 1 ? "\n" : "\r\n";
+    if (file.substr(static_cast<std::size_t>(at) + 1, line_end.size()) != line_end) return {};
+  }
+  return letters;
+}
+
+void check_windows(const wfacli::Reference& reference, std::int32_t i, const Place& place, std::string_view file,
+                   Random& random) {
+  for (int window = 0; window < 4; ++window) {
+    const auto length = static_cast<std::size_t>(place.length);
+    const auto count = static_cast<std::int64_t>(1 + random.below(std::min<std::size_t>(length, 1000)));
+    std::int64_t begin = window == 0 ? 0 : static_cast<std::int64_t>(random.below(length));
+    begin = std::min(begin, place.length - count);
+    std::vector<std::uint8_t> copy(static_cast<std::size_t>(count));
+    reference.copy(i, begin, begin + count, copy.data());
+    const std::string letters = letters_of(place, begin, begin + count, file);
+    const std::string_view copied = view(copy.data(), copy.size());
+    if (letters.empty()) {
+      HOLDS(!reference.fits());
+      HOLDS(copied.find_first_not_of('N') == copied.npos);
+    } else {
+      HOLDS(copied == letters);
+    }
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Input input(data, size);
+  const auto parts = parts_of(input.text(), 2);
+  const File file(parts[1]);
+  wfacli::Reference reference;
+  reference.leave_in(file.descriptor());
+  std::vector<Place> places;
+  for (std::string_view index = parts[0]; !index.empty();) {
+    const std::size_t end = std::min(index.find('\n'), index.size());
+    std::string_view name;
+    Place place;
+    const bool there = place_of(index.substr(0, end), name, place);
+    index.remove_prefix(std::min(end + 1, index.size()));
+    if (!there) continue;
+    const bool taken = name.empty() || reference.find(name) >= 0;
+    try {
+      reference.add_place(std::string(name), place.length, place.offset, place.letters, place.bytes);
+      HOLDS(!taken);
+      places.push_back(place);
+    } catch (const std::invalid_argument&) {
+      const __int128 end = (static_cast<__int128>(place.length / place.letters) + 1) * place.bytes + place.offset;
+      HOLDS(taken || end > INT64_MAX);
+    }
+  }
+  HOLDS(static_cast<std::size_t>(reference.size()) == places.size());
+  Random random(input.seed());
+  for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 50); ++i)
+    if (places[i].length > 0) check_windows(reference, static_cast<std::int32_t>(i), places[i], parts[1], random);
+  return 0;
+}
