@@ -88,7 +88,7 @@ def _checkpoint(command: str) -> Mapping[str, bytes]:
         for number, file in enumerate(("a.fa", "b.fa")):
             (folder / file).write_bytes(fasta([random_letters(600_000, number)]))
         process = start(*command.split(), "-q", "--checkpoint", "state", "--checkpoint-every", "0.1s", cwd=folder)
-        wait_until(lambda: (folder / "state").exists(), 60, seconds=120)
+        wait_until(lambda: (folder / "state").exists(), 120)
         process.kill()
         process.wait()
         return {path.name: path.read_bytes() for path in folder.iterdir() if path.name in ("a.fa", "b.fa", "state")}

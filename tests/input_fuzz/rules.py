@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cases import Case
-
 from tests.cli.support import BGZF_END
+
+from .cases import Case
 
 _DOCUMENTED = {0, 1, 2}
 _ERROR = re.compile(r"^wfacli: error: |─ Error ─", re.MULTILINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ class Block:
         reverse: whether the query's reverse complement is aligned.
         cigar: u32[...] in BAM's packing without clips, from the target's beginning; None where it is not known.
         identity: of the whole where there is no CIGAR; NaN where that is not known either.
+        number: its line in a file, from 1; 0 where it comes from no file.
     """
 
     query: tuple[int, int]
@@ -37,6 +38,7 @@ class Block:
     reverse: bool = False
     cigar: U32 | None = None
     identity: float = float("nan")
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def lines_of(
                 windows=max(1, round(whole / step)),
             )
         except ValueError as error:
-            raise InputError(path, f"{error}, at {block.target[0]:,} of the target's axis") from None
+            raise InputError(path, str(error), line=block.number) from None
         on_query = block.query[1] - q if block.reverse else block.query[0] + q
         with np.errstate(invalid="ignore"):
             lines.append(Line(on_query, block.target[0] + t, matches, columns, matches / columns))
@@ -112,7 +114,7 @@ def read_blocks(path: str, query: Axis, target: Axis) -> list[Block]:
             records.others.append((fields[0], fields[5 if read is _paf else 2]))
             continue
         if block is not None:
-            blocks.append(block)
+            blocks.append(replace(block, number=number))
     if not blocks:
         records.complain()
     return blocks

@@ -1,6 +1,6 @@
 // The count of records in BAM.
-// Needs: bam_count
-#include "bam_count.hpp"
+// Needs: io/bam_count
+#include "io/bam_count.hpp"
 
 #include "fuzz.hpp"
 

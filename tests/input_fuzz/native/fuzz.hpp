@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lines.hpp"
+#include "io/lines.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

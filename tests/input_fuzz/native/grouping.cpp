@@ -1,6 +1,6 @@
 // The check whether mappings of a read follow one another, and the file regrouped so.
-// Needs: buffer grouping
-#include "grouping.hpp"
+// Needs: base/buffer mapped/grouping
+#include "mapped/grouping.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // Classes of letters and the reverse complement, compared with loops over single bytes; names in headers.
-// Needs: buffer builder letters memory records turned
-#include "bytes.hpp"
-#include "memory.hpp"
+// Needs: base/buffer io/builder base/letters io/memory io/records base/turned
+#include "base/bytes.hpp"
+#include "io/memory.hpp"
 #include "readers.hpp"
-#include "turned.hpp"
+#include "base/turned.hpp"
 
 using namespace fuzz;
 

@@ -1,6 +1,6 @@
 // Reads (and mates) joined with their mappings: parts of reads and windows of a reference. Bytes 0xff separate the streams.
-// Needs: ahead buffer builder letters mapped mappings record_stream records reference shelf streams tags turned
-#include "mapped.hpp"
+// Needs: io/ahead base/buffer io/builder base/letters mapped/mapped mapped/mappings io/record_stream io/records io/reference mapped/shelf io/streams mapped/tags base/turned
+#include "mapped/mapped.hpp"
 
 #include "readers.hpp"
 

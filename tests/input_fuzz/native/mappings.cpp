@@ -1,6 +1,6 @@
 // Mappings out of PAF, SAM and BAM.
-// Needs: ahead buffer builder letters mappings records reference
-#include "mappings.hpp"
+// Needs: io/ahead base/buffer io/builder base/letters mapped/mappings io/records io/reference
+#include "mapped/mappings.hpp"
 
 #include "readers.hpp"
 

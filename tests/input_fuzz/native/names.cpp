@@ -1,6 +1,6 @@
 // Names that SAM can hold.
-// Needs: buffer sam_names
-#include "sam_names.hpp"
+// Needs: base/buffer io/sam_names
+#include "io/sam_names.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,6 +1,6 @@
 // Pairs out of two files of records, .seq files and tables.
-// Needs: ahead buffer builder letters pairs record_stream records streams
-#include "pairs.hpp"
+// Needs: io/ahead base/buffer io/builder base/letters io/pairs io/record_stream io/records io/streams
+#include "io/pairs.hpp"
 
 #include "readers.hpp"
 

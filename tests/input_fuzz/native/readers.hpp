@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "fuzz.hpp"
-#include "letters.hpp"
-#include "streams.hpp"
+#include "base/letters.hpp"
+#include "io/streams.hpp"
 
 namespace fuzz {
 

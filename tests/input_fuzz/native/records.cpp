@@ -1,9 +1,9 @@
 // Records of FASTA and FASTQ.
-// Needs: ahead buffer builder letters record_stream records
+// Needs: io/ahead base/buffer io/builder base/letters io/record_stream io/records
 //
 // The target also reads the input ahead as a file, in blocks that guess where records begin, and parses the records again
 // after writing them. All must give the same records.
-#include "record_stream.hpp"
+#include "io/record_stream.hpp"
 
 #include "readers.hpp"
 

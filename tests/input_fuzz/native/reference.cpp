@@ -1,6 +1,6 @@
 // Sequences left in an indexed file. The input has the index (.fai), a byte 0xff, the file.
-// Needs: ahead buffer builder letters records reference
-#include "reference.hpp"
+// Needs: io/ahead base/buffer io/builder base/letters io/records io/reference
+#include "io/reference.hpp"
 
 #include <charconv>
 

@@ -1,6 +1,6 @@
 // SAM's optional fields in comments of reads.
-// Needs: tags
-#include "tags.hpp"
+// Needs: mapped/tags
+#include "mapped/tags.hpp"
 
 #include "fuzz.hpp"
 
