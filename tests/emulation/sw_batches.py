@@ -85,12 +85,12 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     task["workspace"], task["stride"] = address(workspace), stride
     found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
     task["ends"], task["span"] = address(found), address(span)
-    kernels = Kernels("sw.cu", build.threads, dict(build.macros(rule, path)))
+    kernels = Kernels("sw/sw.cu", build.threads, dict(build.macros(rule, path)))
     walks = keeps_all and rule is not sw.Rule.EXTENSION
     # In one order blocks draw pairs, and threads of the way back have several; in the other all have their own.
     kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
     if walks:
-        walk = Kernels("sw_walk.cu", 32, dict(build.macros(rule, path)))
+        walk = Kernels("sw/sw_walk.cu", 32, dict(build.macros(rule, path)))
         walk.launch("sw_walk", task, -(-batch.count // 32) if order else 1, order)
 
 
@@ -110,7 +110,7 @@ def launch_guided(
     task["rows"], task["next"], task["span"] = address(rows), address(drawn), address(span)
     task["workspace"], task["stride"] = address(workspace), stride
     task["band"], task["drop"] = band, cuts.drop(batch.scores)
-    kernels = Kernels("sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))
+    kernels = Kernels("sw/sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))
     kernels.launch("sw_guided", task, grid, order, build.shared(batch.scores.codes))
     begins = span.reshape(-1, 4)[:, 0].tolist()
     return [

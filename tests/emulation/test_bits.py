@@ -39,7 +39,7 @@ def launched(pairs: Sequence[Pair], words: int, lanes: int, order: int, **rest: 
     task["longest"], task["path"], task["max_cost"] = longest, path, NO_BOUND
     for name, value in rest.items():
         task[name] = value
-    kernels = Kernels("bits.cu", BLOCK, {"WFACLI_WORDS": words, "WFACLI_LANES": lanes})
+    kernels = Kernels("bits/bits.cu", BLOCK, {"WFACLI_WORDS": words, "WFACLI_LANES": lanes})
     grid = -(-batch.count * lanes // BLOCK)
     kernels.launch("bits_align", task, grid, order)
     if path:
@@ -176,7 +176,7 @@ def test_too_long_is_refused():
     answers = Answers.room(task, 3, 4)
     rows = np.arange(3, dtype=np.int32)
     task["rows"], task["max_cost"] = address(rows), NO_BOUND
-    Kernels("bits.cu", BLOCK, {"WFACLI_WORDS": 1, "WFACLI_LANES": 1}).launch("bits_align", task, 1)
+    Kernels("bits/bits.cu", BLOCK, {"WFACLI_WORDS": 1, "WFACLI_LANES": 1}).launch("bits_align", task, 1)
     assert answers.status.tolist() == [Status.OK, Status.LENGTH_LIMIT, Status.OK]
 
 
@@ -188,7 +188,7 @@ def test_rows_pick_pairs():
     workspace = aligned(2 * bits_stride(2, 30), np.uint8)
     task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), bits_stride(2, 30)
     task["path"], task["max_cost"] = 1, NO_BOUND
-    kernels = Kernels("bits.cu", BLOCK, {"WFACLI_WORDS": 2, "WFACLI_LANES": 1})
+    kernels = Kernels("bits/bits.cu", BLOCK, {"WFACLI_WORDS": 2, "WFACLI_LANES": 1})
     kernels.launch("bits_align", task, 1)
     kernels.launch("bits_walk", task, 1)
     expected = optima([pairs[row] for row in rows], EDIT)

@@ -22,7 +22,7 @@ def test_packed_letters_follow_the_file(order, words):
     packed = around[1 + GUARD :]
     task = np.zeros(1, PACK_TASK)
     task["bases"], task["packed"], task["letters"] = address(bases), address(packed), 16 * words
-    Kernels("pack.cu", 64).launch("pack_letters", task, 3, order)
+    Kernels("common/pack.cu", 64).launch("pack_letters", task, 3, order)
     letters = packed[:words, None] >> (2 * np.arange(16, dtype=np.uint32)) & 3
     np.testing.assert_array_equal(letters.reshape(-1), bases >> 1 & 3)
     assert not around[1 : 1 + GUARD].any() and not packed[words : words + GUARD].any()
@@ -49,7 +49,7 @@ def test_codes_of_some_rows(order):
     task = np.zeros(1, ENCODE_TASK)
     for name, array in zip(ENCODE_TASK.names, [bases, codes, tables, rows, *columns, None], strict=True):
         task[name] = len(rows) if array is None else address(array)
-    Kernels("pack.cu", 64).launch("encode_letters", task, 2, order)
+    Kernels("common/pack.cu", 64).launch("encode_letters", task, 2, order)
     expected = np.full(len(bases), 0xA5, np.uint8)
     for row in rows:
         for side in (0, 1):
@@ -78,7 +78,7 @@ def gathered(counts: np.ndarray, capacity: int, lanes_log2: int, grid: int, orde
         task[name] = address(array)
     task["chunk"], task["chunks"], task["count"], task["op_capacity"] = own_chunk, chunks, len(counts), capacity
     task["lanes_log2"] = lanes_log2
-    kernels = Kernels("cigar.cu", 64)
+    kernels = Kernels("common/cigar.cu", 64)
     kernels.launch("sum_chunks", task, grid, order)
     kernels.launch("sum_before", task, 1, order)
     kernels.launch("sum_slots", task, grid, order)
@@ -113,7 +113,7 @@ def test_operations_of_slots_that_are_other_rows(order):
         for name, array in (("op_count", counts), ("ops", ops), ("rows", some), ("start", start), ("cigar", cigar)):
             task[name] = address(array)
         task["count"], task["op_capacity"], task["lanes_log2"] = len(some), capacity, 1
-        Kernels("cigar.cu", 64).launch("gather_ops", task, 2, order)
+        Kernels("common/cigar.cu", 64).launch("gather_ops", task, 2, order)
     np.testing.assert_array_equal(cigar, expected)
 
 
@@ -136,5 +136,5 @@ def test_totals_beyond_32_bits():
     task["op_count"], task["start"], task["sums"] = address(counts), address(start), address(sums)
     task["chunk"], task["chunks"], task["count"] = 4, 3, 10
     for name, grid in (("sum_chunks", 2), ("sum_before", 1), ("sum_slots", 2)):
-        Kernels("cigar.cu", 64).launch(name, task, grid)
+        Kernels("common/cigar.cu", 64).launch(name, task, grid)
     assert start.tolist() == [k * (2**31 - 1) for k in range(11)]

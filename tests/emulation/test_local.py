@@ -27,7 +27,7 @@ PLAIN = Scheme.of_scores(2, 4, 4, 2)
 
 
 def row_of(build):
-    return Row(build.name, "local.cu", "local_strips", build.macros, build.threads)
+    return Row(build.name, "local/local.cu", "local_strips", build.macros, build.threads)
 
 
 def on_card(query, target, scheme, barred=NO_RUNS, *, build=PAIRS, order=0, driver=None, **more):

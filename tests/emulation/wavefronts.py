@@ -111,7 +111,7 @@ def align(
     task["longest"], task["path"], task["wildcard"] = longest, variant.trace != 0, rule == "wildcard"
     task["band"], task["band_step"] = band
     task["first_cost"] = first_cost
-    kernels = Kernels("wfa.cu", variant.threads, dict(variant.macros))
+    kernels = Kernels("wfa/wfa.cu", variant.threads, dict(variant.macros))
     kernels.launch("align_wavefront", task, grid, order, variant.shared_bytes(mismatch, gaps))
     assert (workspace[units * stride :] == 0xA5).all(), "beyond the workspace"
     for array in (status, cut, cost, count, ops):

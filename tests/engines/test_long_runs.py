@@ -11,7 +11,7 @@ NATIVE = Path(__file__).parents[2] / "wfacli" / "native"
 # Arguments: operation and length by turns; 7, a run of matches. Prints what was written.
 PROGRAM = r"""
 #define WFACLI_ISA baseline
-#include "bits_runs.hpp"
+#include "kernels/bits/bits_runs.hpp"
 #include <cstdio>
 #include <cstdlib>
 int main(int argc, char** argv) {
@@ -34,7 +34,9 @@ def program(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     (folder / "runs.cpp").write_text(PROGRAM)
     flags = ["-std=c++20", "-fsanitize=undefined,address", "-fno-sanitize-recover=all", "-w", f"-I{NATIVE}"]
-    subprocess.run(["g++", *flags, folder / "runs.cpp", NATIVE / "buffer.cpp", "-o", folder / "runs"], check=True)
+    subprocess.run(
+        ["g++", *flags, folder / "runs.cpp", NATIVE / "base" / "buffer.cpp", "-o", folder / "runs"], check=True
+    )
     return folder / "runs"
 
 

@@ -22,14 +22,14 @@ from .support import PROBE
 ARCHITECTURES = ("sm_90",)
 # Macros that say how many of the same there are, by source; in the catalogue they rise.
 _SIZES = {
-    "bits.cu": {"WFACLI_WORDS"},
-    "dp_thread.cu": {"WFACLI_BAND"},
-    "dp_warp.cu": {"WFACLI_BAND"},
-    "dp_tiles.cu": {"WFACLI_LANES"},
-    "long_bits.cu": {"WFACLI_WORDS"},
-    "long_path_bits.cu": {"WFACLI_WORDS"},
-    "long_letters.cu": {"WFACLI_PLANES"},
-    "wfa.cu": {"WFACLI_GROUP", "WFACLI_WORDS", "WFACLI_WIDTH"},
+    "bits/bits.cu": {"WFACLI_WORDS"},
+    "dp/dp_thread.cu": {"WFACLI_BAND"},
+    "dp/dp_warp.cu": {"WFACLI_BAND"},
+    "tiles/dp_tiles.cu": {"WFACLI_LANES"},
+    "long/long_bits.cu": {"WFACLI_WORDS"},
+    "long/long_path_bits.cu": {"WFACLI_WORDS"},
+    "long/long_letters.cu": {"WFACLI_PLANES"},
+    "wfa/wfa.cu": {"WFACLI_GROUP", "WFACLI_WORDS", "WFACLI_WIDTH"},
 }
 _CHOSEN_FOR_REGISTERS = "WFACLI_RESIDENT"
 
