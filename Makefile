@@ -50,13 +50,13 @@ sanitize: .venv/dev
 sanitize-threads: .venv/dev
 	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py tests/unit/test_read_ahead.py tests/mapped/test_threads.py
 
-# What needs an NVIDIA card; on a machine that has one, being skipped for want of it is a failure.
+# What needs an NVIDIA GPU; on a machine that has one, being skipped for want of it is a failure.
 test-gpu: .venv/dev
 	$(BIN)/python -m pytest -m gpu tests
 
 # The part of it that runs every kernel under NVIDIA's compute-sanitizer.
 sanitize-gpu: .venv/dev
-	$(BIN)/python -m pytest -m gpu tests/gpu_card/test_sanitizer.py
+	$(BIN)/python -m pytest -m gpu tests/gpu_device/test_sanitizer.py
 
 # All GPU kernels for all architectures, into build/cubins, whence make wheel takes them; shows what they use, and
 # fails where one leaves its registers that should not.
@@ -95,24 +95,24 @@ bench-check: .venv/built
 bench-cpu: .venv/built
 	$(BIN)/pip install -q -r bench/requirements.txt && $(BIN)/python bench/cpu_table.py $(BENCH)
 
-# Our engine on a card and what peers you have built, as in make bench-gpu BENCH="--wfa-gpu PATH --data DIR".
+# Our engine on a GPU and what peers you have built, as in make bench-gpu BENCH="--wfa-gpu PATH --data DIR".
 bench-gpu: .venv/built
 	$(BIN)/python bench/gpu_table.py $(BENCH)
 
-# What --band and --score-only save on a card, and how many scores a band finds; options as in BENCH="--data DIR".
+# What --band and --score-only save on a GPU, and how many scores a band finds; options as in BENCH="--data DIR".
 bench-band: .venv/built
 	$(BIN)/python bench/band_table.py $(BENCH)
 
-# One card beside several that are there, the engine alone and the whole command; options as in BENCH="--data DIR".
+# One GPU beside several that are there, the engine alone and the whole command; options as in BENCH="--data DIR".
 bench-cards: .venv/built
 	$(BIN)/python bench/cards.py $(BENCH)
 
-# The distance of one long pair: ours, on a card where there is one, edlib and what peers you have built, as in
+# The distance of one long pair: ours, on a GPU where there is one, edlib and what peers you have built, as in
 # make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".
 bench-distance: .venv/built
 	$(BIN)/pip install -q "edlib>=1.3.9" && $(BIN)/python bench/distance_table.py $(BENCH)
 
-# How the distance of one pair scales, on a card where there is one: random and simulated pairs by both algorithms, which
+# How the distance of one pair scales, on a GPU where there is one: random and simulated pairs by both algorithms, which
 # must agree; results as JSON and PNG, options as in make bench-distance-scale BENCH="--minutes 10".
 bench-distance-scale: .venv/dev
 	$(BIN)/python bench/distance_scale.py $(BENCH)
@@ -121,11 +121,11 @@ bench-distance-scale: .venv/dev
 bench-local: .venv/dev
 	$(BIN)/python bench/local_table.py $(BENCH)
 
-# The same on a card, beside MASA-CUDAlign: make bench-local-card BENCH="--data DIR --masa cudalign --plot local.png".
+# The same on a GPU, beside MASA-CUDAlign: make bench-local-GPU BENCH="--data DIR --masa cudalign --plot local.png".
 bench-local-card: .venv/dev
 	$(BIN)/python bench/local_card.py $(BENCH)
 
-# Batches of Smith-Waterman alignments on a card, and GASAL2's programs that you have built:
+# Batches of Smith-Waterman alignments on a GPU, and GASAL2's programs that you have built:
 # make bench-sw BENCH="--gasal2 192:PATH 1152:PATH --data DIR --save"
 bench-sw: .venv/dev
 	$(BIN)/python bench/sw_table.py $(BENCH)

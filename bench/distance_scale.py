@@ -53,7 +53,7 @@ ENOUGH = 0.97  # of planned edits are the distance: some cancel each other
 PAPER = {"lengths": (249_000_000, 228_000_000), "identity": 0.79, "edits": 52_300_000, "seconds": 32_060}
 SAMPLES = 40  # of a run's way that are kept
 SLICE = 0.1  # seconds
-ON_CARD = {"random": [1.0, 2.0, 5.0, 10.0], "similar": [10.0, 50.0, 250.0], "planted": 10.0}
+ON_GPU = {"random": [1.0, 2.0, 5.0, 10.0], "similar": [10.0, 50.0, 250.0], "planted": 10.0}
 ON_CPU = {"random": [0.05, 0.1, 0.2], "similar": [0.5, 2.0, 5.0], "planted": 1.0}
 console = Console(width=max(Console().width, 150))
 
@@ -284,7 +284,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def with_defaults(a: argparse.Namespace, on_card: bool) -> argparse.Namespace:
     """Lengths that were not given."""
-    for name, value in (ON_CARD if on_card else ON_CPU).items():
+    for name, value in (ON_GPU if on_card else ON_CPU).items():
         if getattr(a, name) is None:
             setattr(a, name, value)
     return a

@@ -35,7 +35,7 @@ from steps import ALL, BENCH, Files, Step, lacking
 from turns import Clock, Turn
 
 from wfacli.core.cores import usable_cores
-from wfacli.gpu.runtime.presence import may_have_card
+from wfacli.gpu.runtime.presence import may_have_gpu
 from wfacli.measure.session import NO_TIME
 
 HERE = Path(__file__).parent
@@ -47,7 +47,7 @@ console = Console(width=max(Console().width, 110))
 
 def no_card() -> str:
     """Why no card can be used here; "" where one can."""
-    if not may_have_card():
+    if not may_have_gpu():
         return "no card: PyCUDA is not installed (wfacli doctor says more)"
     done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
     said = done.stderr.strip().splitlines()

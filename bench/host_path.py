@@ -31,10 +31,10 @@ from wfacli.core.stats import Stats
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.rescue import align_in_turn, turns_of
 from wfacli.gpu.kernels.catalogue import Row
-from wfacli.gpu.kernels.properties import Card
+from wfacli.gpu.kernels.properties import Gpu
 from wfacli.gpu.runtime import task
 from wfacli.gpu.runtime.driver import Memory
-from wfacli.run.batch_run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
+from wfacli.run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 LENGTH, EDITS = 150, 3
 
@@ -69,7 +69,7 @@ class StandIn:
 
     def __init__(self, copies: float, kernels: float) -> None:
         """`copies`: bytes a second, each way; `kernels`: seconds a job."""
-        self.card = Card("none", "sm_90", 132, 227 << 10, 228 << 10, 140 << 30, "13.0")
+        self.card = Gpu("none", "sm_90", 132, 227 << 10, 228 << 10, 140 << 30, "13.0")
         self._copies, self._kernels, self._next = copies, kernels, 1 << 40
         self._loaded: dict[Row, StandInKernel] = {}
         self._arrays: dict[int, np.ndarray] = {}
@@ -233,7 +233,7 @@ def main() -> None:
     parser.add_argument("--metric", choices=("edit", "affine"), default="affine")
     parser.add_argument("--pairs", type=int, default=200_000, help="of a batch")
     parser.add_argument("--batches", type=int, default=6)
-    parser.add_argument("--workers", type=int, default=MOST_BESIDE_A_CARD)
+    parser.add_argument("--workers", type=int, default=MOST_BESIDE_A_GPU)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--copies", type=float, default=55.0, help="GB/s")
     parser.add_argument("--kernels", type=float, default=0.5, help="ms a batch")
@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()
-    sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+    sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
     metric, stats = Metric(a.metric), Stats()
     spec = AlignSpec(metric, Penalties.of(metric))
     engine = GpuEngine(spec, lambda: StandIn(a.copies * 1e9, a.kernels * 1e-3), stats)

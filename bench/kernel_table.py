@@ -36,7 +36,7 @@ from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.work import Work, letters, pairs_in_memory
 from wfacli.plan.estimate import with_estimates
-from wfacli.run.batch_run import MOST_BESIDE_A_CARD
+from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 
 TIMED = {
     "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",
@@ -69,7 +69,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
         return int(np.count_nonzero(found.status == np.uint8(Status.OK)))
 
     def run() -> tuple[float, int]:
-        with ThreadPoolExecutor(MOST_BESIDE_A_CARD) as pool:
+        with ThreadPoolExecutor(MOST_BESIDE_A_GPU) as pool:
             begun = time.perf_counter()
             aligned = sum(pool.map(one, batches))
             return time.perf_counter() - begun, aligned

@@ -18,7 +18,7 @@ from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
-from wfacli.run.batch_run import MOST_BESIDE_A_CARD
+from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
@@ -60,7 +60,7 @@ class Ours:
             assert (found.status == np.uint8(Status.OK)).all()
             return found.score.copy()
 
-        with ThreadPoolExecutor(MOST_BESIDE_A_CARD) as pool:
+        with ThreadPoolExecutor(MOST_BESIDE_A_GPU) as pool:
             begun = time.perf_counter()
             scores = list(pool.map(one, some))
             seconds = time.perf_counter() - begun

@@ -34,7 +34,7 @@ from wfacli.errors import DeviceError
 from wfacli.gpu.build.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.limits import bus_rate
-from wfacli.run.batch_run import SWITCH_BESIDE_A_CARD
+from wfacli.run.batch_run import SWITCH_BESIDE_A_GPU
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
@@ -186,7 +186,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(options: argparse.Namespace, opened: Callable[[], Any] = lambda: CudaDriver(compiler=Compiler())) -> None:
     keep_memory_flat()
-    sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+    sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
     table = Table(options)
     every = dict(works(options))
     table.bus = bus_rate(opened)

@@ -97,7 +97,7 @@ def _escaped(text: str) -> str:
 
 def python_page() -> str:
     """Everything in wfacli.__all__, and what else one needs of it."""
-    lines = ["# Python", "", "Made from the code. `import wfacli` starts no engine and needs no card.", ""]
+    lines = ["# Python", "", "Made from the code. `import wfacli` starts no engine and needs no GPU.", ""]
     for name in sorted(wfacli.__all__, key=lambda n: (not n[0].islower(), n)):
         if name == "__version__":
             continue

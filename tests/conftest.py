@@ -22,10 +22,10 @@ settings.load_profile("fuzz" if os.environ.get("WFACLI_FUZZ") else "wfacli")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Shows what tests on a card have to say (tests/gpu_card/conftest.py), also where other processes run them."""
+    """Shows what tests on a GPU have to say (tests/gpu_device/conftest.py), also where other processes run them."""
     reports = [r for kind in ("passed", "failed", "skipped") for r in terminalreporter.stats.get(kind, [])]
     lines = [value for r in reports for name, value in getattr(r, "user_properties", ()) if name == "card"]
     if lines:
-        terminalreporter.section("on the card")
+        terminalreporter.section("on the GPU")
         for line in lines:
             terminalreporter.write_line(line)

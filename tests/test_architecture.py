@@ -115,7 +115,7 @@ def test_pycuda_only_under_gpu(module):
     assert not uses or module.startswith("gpu.")
 
 
-def test_pycuda_is_imported_only_when_a_card_is_opened():
+def test_pycuda_is_imported_only_when_a_gpu_is_opened():
     modules = sorted(m for m in MODULES if m.startswith("gpu.") and not m.endswith("__init__"))
     code = f"import sys, {', '.join('wfacli.' + m for m in modules)}; print([m for m in sys.modules if 'pycuda' in m])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

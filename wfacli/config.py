@@ -333,8 +333,8 @@ class Config:
     threads: int = 1
     batch_bases: int | None = None  # bases of queries and targets together in a batch; None for what suits the engine
     engine: EngineName = EngineName.CPU
-    gpu_memory: float | None = None  # bytes of each card that may be used, or below 1 a share of what is free
-    devices: tuple[int, ...] | None = (0,)  # cards, as the driver counts them; None: all that there are
+    gpu_memory: float | None = None  # bytes of each GPU that may be used, or below 1 a share of what is free
+    devices: tuple[int, ...] | None = (0,)  # GPUs, as the driver counts them; None: all that there are
     kernel: str | None = None  # one of dispatch.CPU_KERNELS that gets every pair first
     check: bool = False
     explain: bool = False  # keep what dispatch decided, and why

@@ -79,8 +79,8 @@ class Cancelled(WfacliError):
 
 
 class DeviceError(WfacliError):
-    """The GPU cannot be used, or failed: no driver, card or compiler, a kernel that faulted, a card that is gone."""
+    """The GPU cannot be used, or failed: no driver, GPU or compiler, a kernel that faulted, a GPU that is gone."""
 
 
 class OutOfDeviceMemory(DeviceError):
-    """The card has less memory left than was asked for; less work at a time may still fit."""
+    """The GPU has less memory left than was asked for; less work at a time may still fit."""

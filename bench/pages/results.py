@@ -53,7 +53,7 @@ def card(report: Report) -> str:
 
 
 def machine(report: Report) -> str:
-    """Card, processor, cores: as far as they are known."""
+    """Gpu, processor, cores: as far as they are known."""
     machine = report["machine"]
     cores = f"{machine['cores']} cores" if "cores" in machine else ""
     cpu = machine.get("cpu", "")

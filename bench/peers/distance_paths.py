@@ -12,7 +12,7 @@ from wfacli.core.batch import U32, AlignmentBatch
 from wfacli.engines.cpu import native_options
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.plan.forecast import TABLE
-from wfacli.solve.gpu.path import CardPath, find_path, forecast
+from wfacli.solve.gpu.path import GpuPath, find_path, forecast
 
 from .distance_ours import Measured, NoAnswer, Rules
 from .distance_work import Work
@@ -47,7 +47,7 @@ def run(driver: Driver, work: Work, distance: int, rules: Rules) -> Measured:
     return found
 
 
-def _once(driver: Driver, work: Work, distance: int, way: str) -> tuple[float, CardPath]:
+def _once(driver: Driver, work: Work, distance: int, way: str) -> tuple[float, GpuPath]:
     """Seconds, and a path that is right."""
     begun = time.perf_counter()
     path = find_path(driver, work.pair, distance, way, lambda: None)

@@ -7,7 +7,7 @@ namespace wfacli {
 
 #ifdef __CUDACC__
 
-// The carry is the card's flag. Volatile statements keep their order, and nothing else touches the flag.
+// The carry is the GPU's flag. Volatile statements keep their order, and nothing else touches the flag.
 class CarryChain {
  public:
   WFACLI_DEVICE std::uint32_t first(std::uint32_t a, std::uint32_t b) {

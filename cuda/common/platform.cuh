@@ -1,4 +1,4 @@
-// What a kernel's source needs of its platform: CUDA, or a stand-in for it on a host without a card
+// What a kernel's source needs of its platform: CUDA, or a stand-in for it on a host without a GPU
 // (tests/emulation/cuda_on_host.hpp), where the same sources run under sanitizers.
 #pragma once
 

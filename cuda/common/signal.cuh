@@ -1,4 +1,4 @@
-// A number by which a warp tells others of the card how far it has come.
+// A number by which a warp tells others of the GPU how far it has come.
 #pragma once
 
 #include "common/platform.cuh"

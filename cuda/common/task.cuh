@@ -1,4 +1,4 @@
-// The contract between the host and the kernels: plain values and addresses in the card's memory.
+// The contract between the host and the kernels: plain values and addresses in the GPU's memory.
 // wfacli/gpu/runtime/task.py mirrors the layout; a test compares both.
 #pragma once
 
@@ -14,7 +14,7 @@ enum class Status : std::uint8_t {
 // Operations of a CIGAR as BAM numbers them; an element is length << 4 | operation.
 enum Op : std::uint32_t { kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
 
-// The sequences of a batch (wfacli.core.batch.PairBatch) on the card. A sequence starts at a multiple of 16 letters, so
+// The sequences of a batch (wfacli.core.batch.PairBatch) on the GPU. A sequence starts at a multiple of 16 letters, so
 // one number says where: letter 16 * start of `codes` is in word `start` of `packed`.
 struct Sequences {
   // 2 bits a letter (common/letters.cuh), 16 letters a word, the first in the lowest bits, as in the file's order;

@@ -13,7 +13,7 @@
 // hold.
 //
 // Warps draw slots from task.next. They are as many as are resident; but where directions of all cells are kept, in
-// memory that belongs to pairs, there may be more, each of which draws less often: then who waits for room on the card
+// memory that belongs to pairs, there may be more, each of which draws less often: then who waits for room on the GPU
 // gets it before the launch ends. A group has `stride` bytes of the workspace (Room::of says which), a warp
 // Profile::of_warp bytes of dynamic shared memory, and Lines::of_warp where directions of all cells are kept.
 //

@@ -15,7 +15,7 @@ constexpr int kTileLanes = WFACLI_LANES;
 constexpr int kTileColumns = 16;  // of a lane
 constexpr int kTileWidth = kTileLanes * kTileColumns;
 constexpr int kTilePieces = WFACLI_PIECES;
-// Whether any warp of the card takes a stripe of any two pairs (dp_tile_spread.cuh), or each all those of its own.
+// Whether any warp of the GPU takes a stripe of any two pairs (dp_tile_spread.cuh), or each all those of its own.
 constexpr bool kTileSpread = WFACLI_SPREAD;
 constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp
 static_assert(!kTileSpread || kTileLanes == 32);

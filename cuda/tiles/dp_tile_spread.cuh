@@ -1,7 +1,7 @@
-// Stripes that any warp of the card takes, so that a long pair is on many multiprocessors at a time.
+// Stripes that any warp of the GPU takes, so that a long pair is on many multiprocessors at a time.
 //
 // Warps draw units from a counter, each a stripe of two pairs (a group). What a unit waits for was drawn before it: so
-// whoever waits, waits for somebody who is at work, whatever part of the grid the card runs. The group with the most
+// whoever waits, waits for somebody who is at work, whatever part of the grid the GPU runs. The group with the most
 // stripes comes first, and all groups' last stripes come together. Which warp has the last stripe of a group also goes
 // back through it.
 //

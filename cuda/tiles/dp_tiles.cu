@@ -13,7 +13,7 @@
 // wfacli/gpu/kernels/tiles.py says which costs and bands 16 bits suffice for.
 //
 // WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_SPREAD: 1 where any
-// warp of the card takes stripes of any two pairs; 32 lanes. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
+// warp of the GPU takes stripes of any two pairs; 32 lanes. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
 // pairs with letters other than A C G T.
 #include "tiles/dp_tile_spread.cuh"
 #include "tiles/dp_tile_walk.cuh"

@@ -1,4 +1,4 @@
-"""`wfacli bench`: its table, its files, what it refuses; on the CPU, and on an emulated card."""
+"""`wfacli bench`: its table, its files, what it refuses; on the CPU, and on an emulated GPU."""
 
 import json
 import sys
@@ -79,7 +79,7 @@ def test_a_heuristic_has_its_recall_beside_it(tmp_path):
     assert rows[0]["recall"] is None and 0 <= rows[1]["recall"] <= 1
 
 
-def test_an_emulated_card(tmp_path, monkeypatch, capsys):
+def test_an_emulated_gpu(tmp_path, monkeypatch, capsys):
     drivers = []
 
     def opened(index, compiler):
@@ -91,7 +91,7 @@ def test_an_emulated_card(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pynvml", None)
     monkeypatch.chdir(tmp_path)
     words = "bench -l 60 -e 0.05 -n 30 --repeats 1 --engine auto -t 1 --metric edit --task cigar"
-    monkeypatch.setattr("wfacli.cli.bench.may_have_card", lambda: True)
+    monkeypatch.setattr("wfacli.cli.bench.may_have_gpu", lambda: True)
     monkeypatch.setattr(sys, "argv", ["wfacli", *words.split(), "--json", "g.json"])
     with pytest.raises(SystemExit) as end:
         cli.entry()

@@ -300,7 +300,7 @@ def test_what_is_wrong(distance: Distance, folder: Path, arguments: tuple[str, .
 
 
 def test_a_gpu_that_is_not_there(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the card.
+    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the GPU.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     result = distance("a.fa", "b.fa", "--engine", "gpu")
     assert_failure(result, 1)

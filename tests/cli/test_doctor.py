@@ -1,4 +1,4 @@
-"""wfacli doctor, on a machine that has a card or has none."""
+"""wfacli doctor, on a machine that has a GPU or has none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cards import skip_without_card
+from tests.gpus import skip_without_gpu
 from wfacli._native import instruction_sets
 
 from .support import Result, assert_failure, assert_success, environment
@@ -19,7 +19,7 @@ CACHE = Path(__file__).parents[2] / "build" / "kernels"
 
 @pytest.fixture
 def cached() -> dict[str, str]:
-    """Where tests keep kernels: where there is a card, all of them are compiled."""
+    """Where tests keep kernels: where there is a GPU, all of them are compiled."""
     return environment(WFACLI_CACHE_DIR=str(CACHE))
 
 
@@ -51,8 +51,8 @@ def test_a_missing_gpu_is_no_failure_but_said(found: dict) -> None:
 
 
 @pytest.mark.gpu
-def test_the_card_works(found: dict) -> None:
-    skip_without_card()
+def test_the_gpu_works(found: dict) -> None:
+    skip_without_gpu()
     assert found["gpu"]["usable"], found["gpu"]
     assert found["gpu"]["card"]["memory_free_bytes"] > 0
     assert set(found["gpu"]["checks"].values()) == {"ok"}

@@ -200,7 +200,7 @@ def test_edit_distance_has_no_penalties(align: Align) -> None:
 
 
 def test_a_gpu_that_is_not_there(align: Align, folder: Path) -> None:
-    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the card.
+    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the GPU.
     result = align("q.fa", "t.fa", "--engine", "gpu", "-o", "x.sam", env=environment(CUDA_VISIBLE_DEVICES=""))
     assert_failure(result, 1)
     assert re.fullmatch(r"wfacli: error: .*(PyCUDA|NVIDIA|GPU).*\n", result.err)

@@ -67,7 +67,7 @@ def test_every_command_is_listed(wfacli: Wfacli) -> None:
 
 # What starts without a command waits for nothing that only commands use; nor does one for what another uses.
 HEAVY = {"numpy", "pysam", "matplotlib", "pycuda", "wfacli._native"}
-CARD = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.runtime.cuda_driver"}
+GPU = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.runtime.cuda_driver"}
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ CARD = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.runtime.cuda_driver"}
         ("--version", HEAVY),
         ("--help", HEAVY),
         ("complete", HEAVY),
-        ("align q.fa t.fa --engine cpu", CARD | {"rich", "wfacli.solve.distance", "numpy.ma"}),
-        ("extend q.fa t.fa", CARD | {"rich", "wfacli.solve.distance", "numpy.ma"}),
+        ("align q.fa t.fa --engine cpu", GPU | {"rich", "wfacli.solve.distance", "numpy.ma"}),
+        ("extend q.fa t.fa", GPU | {"rich", "wfacli.solve.distance", "numpy.ma"}),
         ("distance q.fa t.fa", {"pysam", "matplotlib", "pycuda", "wfacli.solve.local"}),
         ("kernels --help", {"numpy", "pysam", "matplotlib", "pycuda", "wfacli.run.align"}),
     ],

@@ -17,7 +17,7 @@ from wfacli.solve.distance import path
 from wfacli.solve.distance.cpu import CpuBits
 from wfacli.solve.distance.inputs import Inputs, Side, Unit, read_sequences
 from wfacli.solve.distance.path import PathOptions, write_path
-from wfacli.solve.gpu.on_demand import CardOnDemand
+from wfacli.solve.gpu.on_demand import GpuOnDemand
 from wfacli.solve.gpu.path import find_path
 
 from .solvers import edit_distance, pair_of, solved
@@ -73,12 +73,12 @@ def test_sequences_that_are_too_long_for_it():
         long.as_batch(0)
 
 
-class Cards:
-    """Emulated cards as they are opened."""
+class Gpus:
+    """Emulated GPUs as they are opened."""
 
     def __init__(self, **faults):
         self.faults, self.drivers = faults, []
-        self.on_demand = CardOnDemand(self)
+        self.on_demand = GpuOnDemand(self)
 
     def __call__(self):
         self.drivers.append(EmulatedDriver())
@@ -105,37 +105,37 @@ def some_letters(seed, length=1300, alphabet="ACGT"):
 @pytest.mark.parametrize("alphabet", ["ACGT", "ACGTNacgtn"])
 @pytest.mark.parametrize("rule", [Ambiguous.LITERAL, Ambiguous.MISMATCH])
 @pytest.mark.parametrize("format_", [Format.PAF, Format.SAM])
-def test_a_card_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
+def test_a_gpu_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
     a, b = some_letters(2, alphabet=alphabet)
     inputs = inputs_of(tmp_path, a, b, rule, keep=format_ is Format.SAM)
     options = replace(OPTIONS, format=format_, rule=rule)
     edits = edits_of(inputs)
     by_cpu, text = written(tmp_path, inputs, edits, options=options)
-    cards = Cards()
-    by_card, same = written(tmp_path, inputs, edits, options=replace(options, card=cards.on_demand, always=True))
-    cards.close()
-    assert same == text and by_cpu["by"].startswith("cpu-") and by_card["by"].startswith("gpu-")
-    assert by_card["card_failed"] is None and len(cards.drivers) == 1
+    gpus = Gpus()
+    by_gpu, same = written(tmp_path, inputs, edits, options=replace(options, gpu=gpus.on_demand, always=True))
+    gpus.close()
+    assert same == text and by_cpu["by"].startswith("cpu-") and by_gpu["by"].startswith("gpu-")
+    assert by_gpu["card_failed"] is None and len(gpus.drivers) == 1
 
 
 @pytest.mark.parametrize("call", ["allocate", "launch", "download"])
-def test_a_card_that_fails_leaves_it_to_the_cpu(tmp_path, call):
+def test_a_gpu_that_fails_leaves_it_to_the_cpu(tmp_path, call):
     a, b = some_letters(3)
     inputs = inputs_of(tmp_path, a, b)
     edits = edits_of(inputs)
     _, text = written(tmp_path, inputs, edits)
-    cards = Cards(call=call, after=3, error=OutOfDeviceMemory if call == "allocate" else DeviceError)
-    options = replace(OPTIONS, card=cards.on_demand, always=True)
+    gpus = Gpus(call=call, after=3, error=OutOfDeviceMemory if call == "allocate" else DeviceError)
+    options = replace(OPTIONS, gpu=gpus.on_demand, always=True)
     sums, same = written(tmp_path, inputs, edits, options=options)
-    cards.close()
+    gpus.close()
     assert same == text and sums["by"].startswith("cpu-") and f"{call} failed" in sums["card_failed"]
 
 
 @pytest.mark.parametrize("wrong", [1, 2])
-def test_what_a_card_makes_is_looked_at(tmp_path, monkeypatch, wrong):
+def test_what_a_gpu_makes_is_looked_at(tmp_path, monkeypatch, wrong):
     """An alignment that does not fit the sequences, or one that costs too much, is made again."""
     a, b = some_letters(5)
-    inputs, cards = inputs_of(tmp_path, a, b), Cards()
+    inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
     edits = edits_of(inputs)
     _, text = written(tmp_path, inputs, edits)
 
@@ -145,35 +145,35 @@ def test_what_a_card_makes_is_looked_at(tmp_path, monkeypatch, wrong):
 
     dear = np.array([len(a) << 4 | 1, len(b) << 4 | 2], np.uint32)
     monkeypatch.setattr(path, "find_path", find)
-    sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, card=cards.on_demand, always=True))
-    cards.close()
+    sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, gpu=gpus.on_demand, always=True))
+    gpus.close()
     assert same == text and sums["by"].startswith("cpu-") and sums["card_failed"]
 
 
 @pytest.mark.parametrize(("on_cpu", "is_open", "used"), [(0.0, True, False), (60.0, False, True), (0.3, False, False)])
-def test_a_card_is_used_where_it_is_sooner(tmp_path, monkeypatch, on_cpu, is_open, used):
+def test_a_gpu_is_used_where_it_is_sooner(tmp_path, monkeypatch, on_cpu, is_open, used):
     monkeypatch.setattr(path, "_cpu_seconds", lambda *_: on_cpu)
     a, b = some_letters(4)
-    inputs, cards = inputs_of(tmp_path, a, b), Cards()
+    inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
     if is_open:
-        cards.on_demand.driver()
+        gpus.on_demand.driver()
     edits = edits_of(inputs)
-    sums, _ = written(tmp_path, inputs, edits, options=replace(OPTIONS, card=cards.on_demand))
-    assert sums["by"].startswith("gpu-") == used and bool(cards.drivers) == (used or is_open)
-    cards.close()
+    sums, _ = written(tmp_path, inputs, edits, options=replace(OPTIONS, gpu=gpus.on_demand))
+    assert sums["by"].startswith("gpu-") == used and bool(gpus.drivers) == (used or is_open)
+    gpus.close()
 
 
-def test_what_is_not_for_a_card(tmp_path):
+def test_what_is_not_for_a_gpu(tmp_path):
     """Where there is nothing to be found."""
-    inputs, cards = inputs_of(tmp_path, "ACGT", "ACGT"), Cards()
-    sums, _ = written(tmp_path, inputs, 0, options=replace(OPTIONS, card=cards.on_demand, always=True))
-    assert sums["by"].startswith("cpu-") and not cards.drivers
+    inputs, gpus = inputs_of(tmp_path, "ACGT", "ACGT"), Gpus()
+    sums, _ = written(tmp_path, inputs, 0, options=replace(OPTIONS, gpu=gpus.on_demand, always=True))
+    assert sums["by"].startswith("cpu-") and not gpus.drivers
 
 
-def test_stops_on_a_card(tmp_path):
+def test_stops_on_a_gpu(tmp_path):
     a, b = ("".join(random.Random(seed).choices("ACGT", k=6_000)) for seed in (1, 2))
-    inputs, cards = inputs_of(tmp_path, a, b), Cards()
-    options = replace(OPTIONS, card=cards.on_demand, always=True)
+    inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
+    options = replace(OPTIONS, gpu=gpus.on_demand, always=True)
     with pytest.raises(Cancelled):
         written(tmp_path, inputs, edits_of(inputs), lambda: True, options)
-    cards.close()
+    gpus.close()

@@ -24,7 +24,7 @@ from .solvers import edit_distance, solved
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 RATES = [0.0, 0.001, 0.01, 0.1, 0.3, 0.7, 1.0]
 ON_CPU = {"wavefront": CpuWavefront, "bits": CpuBits}
-ON_CARD = {"wavefront": GpuWavefront, "bits": GpuBits}
+ON_GPU = {"wavefront": GpuWavefront, "bits": GpuBits}
 # `make fuzz`; the larger of the two takes both algorithms a minute.
 LARGE = [("2 Mb 90%", 2_000_000, 0.1), ("10 Mb 99%", 10_000_000, 0.01)]
 
@@ -58,12 +58,12 @@ def test_on_the_cpu(solver, rate, turned):
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3])
-@pytest.mark.parametrize("solver", ON_CARD)
-def test_on_a_card(solver, rate):
+@pytest.mark.parametrize("solver", ON_GPU)
+def test_on_a_gpu(solver, rate):
     pair, distance = pair_of(1_500, rate, 7)
     driver = EmulatedDriver(multiprocessors=8)
     try:
-        assert solved(ON_CARD[solver](driver, pair)) == distance
+        assert solved(ON_GPU[solver](driver, pair)) == distance
     finally:
         driver.close()
 

@@ -1,4 +1,4 @@
-"""Launches of the banded dynamic programming on an emulated card."""
+"""Launches of the banded dynamic programming on an emulated GPU."""
 
 from __future__ import annotations
 

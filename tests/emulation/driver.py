@@ -1,4 +1,4 @@
-"""A driver (wfacli/gpu/runtime/driver.py) without a card: the kernels' own sources as host code, on the host's memory.
+"""A driver (wfacli/gpu/runtime/driver.py) without a GPU: the kernels' own sources as host code, on the host's memory.
 
 Streams are lazy: nothing that is put on one happens before somebody waits for an event after it, or asks whether it is
 done, which runs one thing at a time. So an engine that reads an answer too early, or changes what a copy still needs,
@@ -22,7 +22,7 @@ import numpy as np
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.occupancy import resident_blocks
-from wfacli.gpu.kernels.properties import Card
+from wfacli.gpu.kernels.properties import Gpu
 from wfacli.gpu.runtime.driver import Memory
 
 from . import compiled
@@ -44,7 +44,7 @@ class EmulatedEvent:
 @dataclass(frozen=True)
 class EmulatedKernel:
     row: Row
-    card: Card
+    gpu: Gpu
     run: Callable[..., None]
     registers: int
     static_shared: int = 0
@@ -58,7 +58,7 @@ class EmulatedKernel:
         return self.row.threads
 
     def resident(self, shared_bytes: int = 0) -> int:
-        return resident_blocks(self.card, self.threads, self.registers, self.static_shared + shared_bytes)
+        return resident_blocks(self.gpu, self.threads, self.registers, self.static_shared + shared_bytes)
 
 
 @dataclass
@@ -69,8 +69,8 @@ class _Fault:
     error: type[Exception]
 
 
-_one_kernel = threading.Lock()  # shared memory is static: a kernel runs on one card at a time
-_locked_by_any: dict[int, int] = {}  # what is locked for one card is for all
+_one_kernel = threading.Lock()  # shared memory is static: a kernel runs on one GPU at a time
+_locked_by_any: dict[int, int] = {}  # what is locked for one GPU is for all
 
 
 class EmulatedDriver:
@@ -78,7 +78,7 @@ class EmulatedDriver:
 
     Attributes:
         order: of a block's threads and of blocks: 0 first to last, 1 last to first.
-        taken: bytes of the card that another process has.
+        taken: bytes of the GPU that another process has.
         calls: how often each method was called.
         allocations, pins, locks: live ones, address to bytes; what is left in them after a test has leaked.
         most_allocated: most bytes allocated at a time.
@@ -96,8 +96,8 @@ class EmulatedDriver:
         registers: int = 32,
         folder: Path = compiled.SOURCES,
     ) -> None:
-        self.card = Card(
-            "emulated card", arch, multiprocessors, shared_per_block, shared_per_multiprocessor, memory_total, "13.0"
+        self.gpu = Gpu(
+            "emulated GPU", arch, multiprocessors, shared_per_block, shared_per_multiprocessor, memory_total, "13.0"
         )
         self.order = order
         self.taken = 0
@@ -122,8 +122,8 @@ class EmulatedDriver:
         assert hasattr(self, call) or call == "*", call
         self._faults.append(_Fault(call, after, times, error))
 
-    def lose_card(self, *, after: int = 0) -> None:
-        """After so many calls of any method, every one fails, as when a card falls off the bus."""
+    def lose_gpu(self, *, after: int = 0) -> None:
+        """After so many calls of any method, every one fails, as when a GPU falls off the bus."""
         self.fail(call="*", after=after, times=None)
 
     def _called(self, call: str) -> None:
@@ -144,13 +144,13 @@ class EmulatedDriver:
 
     def free_memory(self) -> int:
         self._called("free_memory")
-        return max(self.card.memory_total - self.taken - sum(self.allocations.values()), 0)
+        return max(self.gpu.memory_total - self.taken - sum(self.allocations.values()), 0)
 
     def allocate(self, nbytes: int) -> Memory:
         self._called("allocate")
         assert nbytes > 0, "allocate takes at least a byte"
-        if nbytes > self.card.memory_total - self.taken - sum(self.allocations.values()):
-            raise OutOfDeviceMemory(f"emulated card: no {nbytes} bytes left")
+        if nbytes > self.gpu.memory_total - self.taken - sum(self.allocations.values()):
+            raise OutOfDeviceMemory(f"emulated GPU: no {nbytes} bytes left")
         address = self._memory(nbytes)
         self.allocations[address] = nbytes
         self.most_allocated = max(self.most_allocated, sum(self.allocations.values()))
@@ -207,20 +207,20 @@ class EmulatedDriver:
     def upload(self, address: int, source: np.ndarray, stream: EmulatedStream) -> None:
         self._called("upload")
         self._check_array(source)
-        stream.queue.append(partial(self._copy, address, source, to_card=True))
+        stream.queue.append(partial(self._copy, address, source, to_gpu=True))
 
     def download(self, into: np.ndarray, address: int, stream: EmulatedStream) -> None:
         self._called("download")
         self._check_array(into)
         assert into.flags.writeable
-        stream.queue.append(partial(self._copy, address, into, to_card=False))
+        stream.queue.append(partial(self._copy, address, into, to_gpu=False))
 
     def fill(self, address: int, byte: int, nbytes: int, stream: EmulatedStream) -> None:
         self._called("fill")
         assert 0 <= byte <= 255
 
         def run() -> None:
-            assert _inside(self.allocations, address, nbytes), "fill of what is not the card's memory"
+            assert _inside(self.allocations, address, nbytes), "fill of what is not the GPU's memory"
             ctypes.memset(address, byte, nbytes)
 
         stream.queue.append(run)
@@ -229,7 +229,7 @@ class EmulatedDriver:
         self._called("kernel")
         if row not in self._kernels:
             run = compiled.launcher(row, self._folder)
-            self._kernels[row] = EmulatedKernel(row, self.card, run, self._registers)
+            self._kernels[row] = EmulatedKernel(row, self.gpu, run, self._registers)
         return self._kernels[row]
 
     def launch(
@@ -238,10 +238,8 @@ class EmulatedDriver:
         self._called("launch")
         assert arguments.shape == (1,), "one element: the kernel's argument"
         assert arguments.dtype.isalignedstruct
-        if not 0 < grid < 1 << 31 or kernel.static_shared + shared_bytes > self.card.shared_per_block:
-            raise DeviceError(
-                f"emulated card: cannot launch {kernel.name}, {grid} blocks, {shared_bytes} bytes shared"
-            )
+        if not 0 < grid < 1 << 31 or kernel.static_shared + shared_bytes > self.gpu.shared_per_block:
+            raise DeviceError(f"emulated GPU: cannot launch {kernel.name}, {grid} blocks, {shared_bytes} bytes shared")
         own = arguments.copy()
 
         def run() -> None:
@@ -274,7 +272,7 @@ class EmulatedDriver:
         return end.passed_at - start.passed_at
 
     def close(self) -> None:
-        """What is left is run, as a card would that is not lost; and given back, but `allocations` and `pins` stay."""
+        """What is left is run, as a GPU would that is not lost; and given back, but `allocations` and `pins` stay."""
         if self._closed:
             return
         try:
@@ -302,10 +300,10 @@ class EmulatedDriver:
     def _locked(self, array: np.ndarray) -> bool:
         return any(_inside(pieces, array.ctypes.data, array.nbytes) for pieces in (self.pins, _locked_by_any))
 
-    def _copy(self, address: int, array: np.ndarray, *, to_card: bool) -> None:
-        assert _inside(self.allocations, address, array.nbytes), "a copy beyond the card's memory"
+    def _copy(self, address: int, array: np.ndarray, *, to_gpu: bool) -> None:
+        assert _inside(self.allocations, address, array.nbytes), "a copy beyond the GPU's memory"
         assert self._locked(array), "unpinned before its copy was done"
-        there, here = (address, array.ctypes.data) if to_card else (array.ctypes.data, address)
+        there, here = (address, array.ctypes.data) if to_gpu else (array.ctypes.data, address)
         ctypes.memmove(there, here, array.nbytes)
 
 

@@ -1,4 +1,4 @@
-"""Kernels' sources built as host C++ and launched; numpy arrays are the card's memory."""
+"""Kernels' sources built as host C++ and launched; numpy arrays are the GPU's memory."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ TINY = (
 
 
 class SwBatch:
-    """Codes of pairs, none of them empty, in memory as the card's."""
+    """Codes of pairs, none of them empty, in memory as the GPU's."""
 
     def __init__(self, pairs: Sequence[Pair], scheme: Scheme):
         self.lengths = np.array([[len(s) for s in pair] for pair in pairs], np.int32).reshape(-1, 2)

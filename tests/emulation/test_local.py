@@ -1,4 +1,4 @@
-"""Local alignment of one long pair on the emulated card, against the oracle of all cells and the CPU's solver."""
+"""Local alignment of one long pair on the emulated GPU, against the oracle of all cells and the CPU's solver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.local import BUILDS, Build, Scores, best_build, kept_apart
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu import local as gpu_local
-from wfacli.solve.gpu.local import GpuLocal, NotForCards
+from wfacli.solve.gpu.local import GpuLocal, NotForGpus
 
 PAIRS, BYTES = Build(pairs=True, words=4, chunk=64, warps=2), Build(pairs=False, words=4, chunk=64, warps=2)
 SMALL = [PAIRS, BYTES]
@@ -30,7 +30,7 @@ def row_of(build):
     return Row(build.name, "local/local.cu", "local_strips", build.macros, build.threads)
 
 
-def on_card(query, target, scheme, barred=NO_RUNS, *, build=PAIRS, order=0, driver=None, **more):
+def on_gpu(query, target, scheme, barred=NO_RUNS, *, build=PAIRS, order=0, driver=None, **more):
     driver = driver or EmulatedDriver(order=order)
     codes = [scheme.codes[np.frombuffer(side, np.uint8)] for side in (query, target)]
     return driver, GpuLocal(driver, *codes, scheme, barred, build=build, row=row_of(build), **more)
@@ -38,7 +38,7 @@ def on_card(query, target, scheme, barred=NO_RUNS, *, build=PAIRS, order=0, driv
 
 def found(query, target, scheme, barred=NO_RUNS, *, rng=None, strips=2, **more):
     """The alignment, by launches of so many strips."""
-    driver, search = on_card(query, target, scheme, barred, **more)
+    driver, search = on_gpu(query, target, scheme, barred, **more)
     with closing(search):
         while not search.position[1]:
             search.take(rng.randint(1, 4) if rng else strips)
@@ -103,7 +103,7 @@ def test_rows_that_are_kept():
     rng = random.Random(5)
     query = pairgen.sequence(rng, 1300, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.3)[:400]
-    _, search = on_card(query, target, PLAIN, prune=False)
+    _, search = on_gpu(query, target, PLAIN, prune=False)
     with closing(search):
         search.advance(0)
         state = search.save()
@@ -157,13 +157,13 @@ def runs_of(span, cigar):
     return np.array(runs, np.int64).reshape(-1, 3)
 
 
-def test_states_go_from_card_to_cpu_and_back():
+def test_states_go_from_gpu_to_cpu_and_back():
     rng = random.Random(8)
     query = pairgen.sequence(rng, 2300, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.1)[:900]
     memory = 8 * len(target) * 3  # three rows
     want = best(query, target, PLAIN, memory=memory)
-    _, search = on_card(query, target, PLAIN, memory=memory)
+    _, search = on_gpu(query, target, PLAIN, memory=memory)
     with closing(search):
         search.take(4)
         state = search.save()
@@ -178,7 +178,7 @@ def test_states_go_from_card_to_cpu_and_back():
     first = solver(query, target, PLAIN, memory=memory)
     first.advance(0)
     for saved in (state, first.save()):
-        driver, search = on_card(query, target, PLAIN, memory=memory)
+        driver, search = on_gpu(query, target, PLAIN, memory=memory)
         with closing(search):
             search.restore(saved)
             assert search.position[0] == saved["numbers"][5] and (search.position[1] or search.position[2] > 0)
@@ -187,7 +187,7 @@ def test_states_go_from_card_to_cpu_and_back():
             score, span, cigar = search.alignment()
             assert Optimum(score, text(cigar), span) == want
         assert not leaks(driver)
-    _, search = on_card(query, target, PLAIN, memory=memory)
+    _, search = on_gpu(query, target, PLAIN, memory=memory)
     with closing(search):
         for name, damage in (("row", lambda a: a[1:]), ("numbers", lambda a: a[1:]), ("kept", lambda a: a[:-1])):
             with pytest.raises(ValueError, match="the state is"):
@@ -204,7 +204,7 @@ def test_a_launch_that_is_stopped(monkeypatch, late):
     query = pairgen.sequence(rng, 3100, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.1)[:700]
     answers = []  # to whether to stop: after the copy of the row, and after the launch
-    driver, search = on_card(query, target, PLAIN, prune=False, stop=lambda: bool(answers) and answers.pop(0))
+    driver, search = on_gpu(query, target, PLAIN, prune=False, stop=lambda: bool(answers) and answers.pop(0))
     with closing(search):
         search.take(6)
         before, position = search.save(), search.position
@@ -224,7 +224,7 @@ def test_a_launch_that_is_stopped(monkeypatch, late):
 
 
 def test_score_and_beginning_alone():
-    _, search = on_card(b"TTTACGTACGT", b"GGACGTACGTCC", PLAIN, path=False)
+    _, search = on_gpu(b"TTTACGTACGT", b"GGACGTACGTCC", PLAIN, path=False)
     with closing(search):
         while not search.advance(0):
             pass
@@ -233,14 +233,14 @@ def test_score_and_beginning_alone():
     assert found(b"AAAA", b"CCC", PLAIN) == Optimum(0, "*", (0, 0, 0, 0))
 
 
-def test_what_a_card_cannot_hold():
+def test_what_a_gpu_cannot_hold():
     """Scores that leave 16 bits, and more letters than shared memory has room for."""
     codes = np.arange(4, dtype=np.uint8)
     for numbers in ((127, 127, 0, 1), (2, 4, 10_000, 10_000)):
         scheme = Scheme.of_scores(*numbers)
         assert best_build(Scores.of(scheme.matrix, scheme.open, scheme.extend, codes, codes), 1 << 20) is None
-        with pytest.raises(NotForCards):
-            on_card(b"ACGT", b"ACGT", scheme)
+        with pytest.raises(NotForGpus):
+            on_gpu(b"ACGT", b"ACGT", scheme)
     protein = Scheme.of_matrix("BLOSUM62", (11, 1))
     scores = Scores.of(protein.matrix, 11, 1, *[np.arange(20, dtype=np.uint8)] * 2)
     assert best_build(scores, 227 << 10) == BUILDS[1] and best_build(scores, 16 << 10) is None
@@ -255,9 +255,9 @@ def test_kept_rows_are_among_those_of_states():
         assert apart == every or strips // apart * 8000 <= memory
 
 
-def test_a_card_without_memory_gives_back_all():
+def test_a_gpu_without_memory_gives_back_all():
     driver = EmulatedDriver()
     driver.fail(call="allocate", after=4, error=OutOfDeviceMemory)
     with pytest.raises(OutOfDeviceMemory):
-        on_card(b"ACGT" * 9, b"ACGT" * 9, PLAIN, driver=driver)
+        on_gpu(b"ACGT" * 9, b"ACGT" * 9, PLAIN, driver=driver)
     assert not leaks(driver)

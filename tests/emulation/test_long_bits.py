@@ -1,4 +1,4 @@
-"""A band of bits over one long pair, on the emulated card, against plain dynamic programming."""
+"""A band of bits over one long pair, on the emulated GPU, against plain dynamic programming."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
-from tests.emulation.test_long_wavefront import Run as OnOwnCard
+from tests.emulation.test_long_wavefront import Run as OnOwnGpu
 from tests.emulation.test_long_wavefront import letters_of, plain
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli.errors import OutOfDeviceMemory
@@ -18,7 +18,7 @@ from wfacli.solve.gpu.bits import GpuBits, forecast
 ONE, TWO, EIGHT = Shape(2, 1), Shape(2, 2), Shape(8, 1)
 
 
-class Run(OnOwnCard):
+class Run(OnOwnGpu):
     """A solver with a driver of its own, which is looked at when it is over."""
 
     def __init__(self, query, target, most=None, likely=None, shape=None, *, order=0, planes=2):
@@ -194,7 +194,7 @@ def test_fewer_words_for_narrow_bands():
     assert best_shape(2, 132, (5_000_000, 5_000_000), narrow).words <= 2
     assert best_shape(2, 132, (5_000_000, 5_000_000), wide).words >= 4
     driver = EmulatedDriver()
-    assert forecast(driver.card, (10**6, 10**6), 10**5, True) > forecast(driver.card, (10**6, 10**6), 10**3, True)
+    assert forecast(driver.gpu, (10**6, 10**6), 10**5, True) > forecast(driver.gpu, (10**6, 10**6), 10**3, True)
     driver.close()
     assert {shape.planes for shape in SHAPES} == {2, 4, 8}
 

@@ -1,4 +1,4 @@
-"""The path of one long pair on the emulated card: the canonical one, whatever the segments and the groups of them."""
+"""The path of one long pair on the emulated GPU: the canonical one, whatever the segments and the groups of them."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_the_oracle_is_the_oracle():
             assert walked(query, target) == canonical_plain(query, target, EDIT)
 
 
-class Card(EmulatedDriver):
-    """A card that is given back with nothing left on it."""
+class Gpu(EmulatedDriver):
+    """A GPU that is given back with nothing left on it."""
 
     def __enter__(self):
         return self
@@ -68,7 +68,7 @@ class Card(EmulatedDriver):
 
 
 def path(make, query, target, distance, planes=2, order=0, memory=1 << 29, **more):
-    with Card(order=order) as driver:
+    with Gpu(order=order) as driver:
         way = make(driver, letters_of(query, target, planes), distance, memory, **more)
         try:
             return to_text(joined(way.find(lambda: None)))
@@ -149,7 +149,7 @@ def test_guesses_decide_nothing(monkeypatch):
     query = sequence(rng, 5000, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.05)
     distance, cigar = walked(query, target)
-    with Card() as driver:
+    with Gpu() as driver:
         rounds = []
         for guess in (True, False):
             way = StripesPath(driver, letters_of(query, target), distance, 1 << 29, shape=ONE)
@@ -170,7 +170,7 @@ def test_walks_that_are_given_up(monkeypatch):
     target = mutated(rng, query[:1500] + query[2300:], b"ACGT", 0.05)
     distance, cigar = walked(query, target)
     for order in (0, 1):
-        with Card(order=order) as driver:
+        with Gpu(order=order) as driver:
             way = StripesPath(driver, letters_of(query, target), distance, 1 << 29, shape=ONE, every=4)
             way._segments._usual = 1
             assert to_text(joined(way.find(lambda: None))) == cigar
@@ -186,7 +186,7 @@ def test_little_memory_takes_groups(make):
     distance, cigar = walked(query, target)
     needs = []
     for memory in (1 << 29, {StripesPath: 500_000, FrontsPath: 1_200_000}[make]):
-        with Card(multiprocessors=1) as driver:
+        with Gpu(multiprocessors=1) as driver:
             more = {"shape": ONE} if make is StripesPath else {"scores": 16}
             way = make(driver, letters_of(query, target), distance, memory, **more)
             assert to_text(joined(way.find(lambda: None))) == cigar
@@ -194,7 +194,7 @@ def test_little_memory_takes_groups(make):
             way.close()
     assert [grouped for grouped, _ in needs] == [False, True]
     assert needs[1][1] < needs[0][1]
-    with Card() as driver, pytest.raises(OutOfDeviceMemory):
+    with Gpu() as driver, pytest.raises(OutOfDeviceMemory):
         make(driver, letters_of(query, target), distance, 1000)
 
 
@@ -227,7 +227,7 @@ def test_who_looks_may_stop_it():
     rng = random.Random(9)
     query = sequence(rng, 4000, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.2)
-    with Card() as driver:
+    with Gpu() as driver:
         way = StripesPath(driver, letters_of(query, target), walked(query, target)[0], 1 << 29, shape=ONE, group=2)
         with pytest.raises(Stop):
             way.find(look)
@@ -248,15 +248,15 @@ def test_operations_are_joined():
 
 def test_forecasts():
     """Few edits are for a front, many for stripes; the same machine takes longer for more."""
-    with Card(multiprocessors=132) as driver:
+    with Gpu(multiprocessors=132) as driver:
         letters = np.zeros(2_000_000, np.uint8)
         pair = letters_of(letters, letters)
-        few, many = (forecast(driver.card, pair, edits) for edits in (2_000, 900_000))
+        few, many = (forecast(driver.gpu, pair, edits) for edits in (2_000, 900_000))
     assert few[1] == "gpu-fronts" and many[1] == "gpu-stripes" and few[0] < many[0]
     assert {shape.planes for shape in sizes.SHAPES} == {front.planes for front in sizes.FRONTS} == {2, 8}
 
 
-def test_the_card_agrees_with_the_batch_oracle():
+def test_the_gpu_agrees_with_the_batch_oracle():
     pairs = [p for p in random_pairs(10, 30, 60, b"ACGT") if p[0] and p[1]]
     for (query, target), (cost, cigar) in zip(pairs, canonical(pairs, EDIT, LITERAL), strict=True):
         if cost:

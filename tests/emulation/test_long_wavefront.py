@@ -1,4 +1,4 @@
-"""Two wavefronts over one long pair, on the emulated card, against plain dynamic programming."""
+"""Two wavefronts over one long pair, on the emulated GPU, against plain dynamic programming."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_planes_of_letters(planes):
 
 
 def test_memory_that_is_not_there():
-    """A card that is too small says so, and gets back what was taken."""
+    """A GPU that is too small says so, and gets back what was taken."""
     query, target = pair(random.Random(10), 1500, b"ACGT", 0.9, "uniform")
     ended = set()
     for total in (*range(1000, 16_000, 1500), 1 << 20):
@@ -332,8 +332,8 @@ def test_memory_that_is_not_there():
 
 
 def test_forecast_grows_with_edits():
-    card = EmulatedDriver(multiprocessors=132).card
-    times = [forecast(card, (5_000_000, 5_000_000), edits) for edits in (0, 1000, 30_000, 300_000, 3_000_000)]
+    gpu = EmulatedDriver(multiprocessors=132).gpu
+    times = [forecast(gpu, (5_000_000, 5_000_000), edits) for edits in (0, 1000, 30_000, 300_000, 3_000_000)]
     assert times == sorted(times)
     assert times[-1] > 8 * times[-2]
 

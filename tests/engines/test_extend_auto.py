@@ -1,4 +1,4 @@
-"""Scored alignment where it is sooner: a card is opened once a run has turned out to be long enough."""
+"""Scored alignment where it is sooner: a GPU is opened once a run has turned out to be long enough."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Recorded:
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cell is a second of the CPU's, or a tenth of one on a card, whose job takes ten."""
+    """A cell is a second of the CPU's, or a tenth of one on a GPU, whose job takes ten."""
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (0.5, 0.5))
     monkeypatch.setattr(tuning, "GPU_EXTEND_CELLS", (10.0, 10.0))
     monkeypatch.setattr(tuning, "GPU_EXTEND_JOB", 10.0)
     monkeypatch.setattr(tuning, "GPU_EXTEND_LETTER", 0.0)
-    monkeypatch.setattr(tuning, "OPENING_A_CARD", 150.0)
+    monkeypatch.setattr(tuning, "OPENING_A_GPU", 150.0)
 
 
 def answered(engine: ExtendWhereSooner, length: int) -> str:
@@ -69,16 +69,16 @@ def answered(engine: ExtendWhereSooner, length: int) -> str:
     return str(engine.collect(engine.submit(batch, Route(every_row(1), "sw"))))
 
 
-def test_a_card_once_it_pays(models: None) -> None:
+def test_a_gpu_once_it_pays(models: None) -> None:
     cpu, opened = Recorded("cpu"), threading.Event()
-    card = Recorded("card", cpu)
+    gpu = Recorded("card", cpu)
 
-    def open_card() -> Recorded:
+    def open_gpu() -> Recorded:
         opened.wait()
-        return card
+        return gpu
 
-    engine = ExtendWhereSooner(cpu, open_card, 2, SCORES)
-    assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a card, each
+    engine = ExtendWhereSooner(cpu, open_gpu, 2, SCORES)
+    assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a GPU, each
     assert engine.letters_memory(3) is None
     assert engine.stats() == {"engine": "cpu"}
     opened.set()
@@ -89,7 +89,7 @@ def test_a_card_once_it_pays(models: None) -> None:
     assert engine.stats() == {"engine": "card"}
     engine.cancel()
     engine.close()
-    assert card.seen == [1, 1, "cancel", "close"]
+    assert gpu.seen == [1, 1, "cancel", "close"]
     assert cpu.seen == [1, 1, 1, 1, "close"]
 
 
@@ -100,9 +100,9 @@ def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for n, m in ((10, 10), (3, 9), (20, 4), (1, 1)):
         inside = sum(abs(i - j) <= 2 for i in range(1, n + 1) for j in range(1, m + 1))
         assert GUIDED.cells(np.array([n]), np.array([m])).tolist() == [inside]
-    cpu, card = Recorded("cpu"), Recorded("card")
-    engine = ExtendWhereSooner(cpu, lambda: card, 2, GUIDED)
-    for _ in range(6):  # 44 cells, and 30 s more than on a card, each
+    cpu, gpu = Recorded("cpu"), Recorded("card")
+    engine = ExtendWhereSooner(cpu, lambda: gpu, 2, GUIDED)
+    for _ in range(6):  # 44 cells, and 30 s more than on a GPU, each
         assert answered(engine, 10) == "cpu"
     assert engine._opening is not None
     engine._opening.join()
@@ -112,11 +112,11 @@ def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_small_runs_open_none(models: None) -> None:
-    def open_card() -> Recorded:
+    def open_gpu() -> Recorded:
         raise AssertionError("opened")
 
     cpu = Recorded("cpu")
-    engine = ExtendWhereSooner(cpu, open_card, 2, CIGARS)
+    engine = ExtendWhereSooner(cpu, open_gpu, 2, CIGARS)
     assert [answered(engine, 3) for _ in range(100)] == ["cpu"] * 100
     assert answered(engine, 10) == "cpu"
     assert engine._opening is None
@@ -124,14 +124,14 @@ def test_small_runs_open_none(models: None) -> None:
     assert cpu.seen[-1] == "close"
 
 
-def test_no_card(models: None) -> None:
+def test_no_gpu(models: None) -> None:
     """The CPU goes on, and the report says why."""
 
-    def open_card() -> Recorded:
+    def open_gpu() -> Recorded:
         raise DeviceError("none here")
 
     cpu = Recorded("cpu")
-    engine = ExtendWhereSooner(cpu, open_card, 2, CIGARS)
+    engine = ExtendWhereSooner(cpu, open_gpu, 2, CIGARS)
     assert answered(engine, 20) == "cpu"
     assert engine._opening is not None
     engine._opening.join()
@@ -144,16 +144,16 @@ def test_no_card(models: None) -> None:
 def test_stopped_while_it_opens(models: None) -> None:
     """What is opened then aligns nothing, and is closed."""
     cpu, opened = Recorded("cpu"), threading.Event()
-    card = Recorded("card", cpu)
+    gpu = Recorded("card", cpu)
 
-    def open_card() -> Recorded:
+    def open_gpu() -> Recorded:
         opened.wait()
-        return card
+        return gpu
 
-    engine = ExtendWhereSooner(cpu, open_card, 2, CIGARS)
+    engine = ExtendWhereSooner(cpu, open_gpu, 2, CIGARS)
     answered(engine, 20)
     engine.cancel()
     opened.set()
     engine.close()
-    assert card.seen == ["cancel", "close"]
+    assert gpu.seen == ["cancel", "close"]
     assert cpu.seen == [1, "cancel", "close"]

@@ -1,4 +1,4 @@
-"""Engines on emulated cards, and what must hold of whatever they do."""
+"""Engines on emulated GPUs, and what must hold of whatever they do."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def every_row(batch: PairBatch) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def on_card(
+def opened_gpu(
     spec: AlignSpec,
     memory: float | None = 1 << 28,
     stats: Stats | None = None,
     prepare: Callable[[EmulatedDriver], None] = lambda driver: None,
     clean: bool = True,
-    **card,
+    **gpu,
 ) -> Iterator[tuple[GpuEngine, EmulatedDriver]]:
-    """An engine and its card, which has lost nothing (where it can be asked: `clean`) when the engine is closed."""
+    """An engine and its GPU, which has lost nothing (where it can be asked: `clean`) when the engine is closed."""
     drivers: list[EmulatedDriver] = []
 
     def opened() -> EmulatedDriver:
-        drivers.append(EmulatedDriver(**card))
+        drivers.append(EmulatedDriver(**gpu))
         prepare(drivers[-1])
         return drivers[-1]
 

@@ -1,4 +1,4 @@
-"""The heuristic band on a card: the CPU engine's answers, and its word on what was left out."""
+"""The heuristic band on a GPU: the CPU engine's answers, and its word on what was left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wfacli.errors import DeviceError
 from wfacli.plan.dispatch import route
 from wfacli.plan.forecast import TABLE
 
-from .support import SEED, assert_equal, batch_of, on_card, some_pairs
+from .support import SEED, assert_equal, batch_of, opened_gpu, some_pairs
 
 BATCH = batch_of(
     [
@@ -63,11 +63,11 @@ def banded(metric: Metric, band: tuple[int, int] = (9, 6), **rest) -> AlignSpec:
     return AlignSpec(metric, Penalties.of(metric), heuristics=Heuristics(band=band[0], band_step=band[1]), **rest)
 
 
-def same_on_a_card(batch: PairBatch, spec: AlignSpec) -> tuple[AlignmentBatch, Stats]:
+def same_on_a_gpu(batch: PairBatch, spec: AlignSpec) -> tuple[AlignmentBatch, Stats]:
     stats, cpu = Stats(), CpuEngine(spec, Limits(), 1)
     wanted = align_batch(cpu, batch, spec, Limits(), Stats())
-    with on_card(spec, stats=stats) as (card, _):
-        found = align_batch(BothEngines(card, cpu), batch, spec, Limits(), stats)
+    with opened_gpu(spec, stats=stats) as (gpu, _):
+        found = align_batch(BothEngines(gpu, cpu), batch, spec, Limits(), stats)
     cpu.close()
     assert_equal(found, wanted)
     return wanted, stats
@@ -76,7 +76,7 @@ def same_on_a_card(batch: PairBatch, spec: AlignSpec) -> tuple[AlignmentBatch, S
 @pytest.mark.parametrize("score_only", [False, True])
 @pytest.mark.parametrize("metric", [Metric.EDIT, Metric.AFFINE, Metric.AFFINE2P])
 def test_the_cpu_s_answers(metric: Metric, score_only: bool) -> None:
-    wanted, stats = same_on_a_card(BATCH, banded(metric, score_only=score_only))
+    wanted, stats = same_on_a_gpu(BATCH, banded(metric, score_only=score_only))
     assert wanted.cut.any() and not wanted.cut.all()
     assert sum(n for name, n in stats.kernels.items() if name.startswith("gpu-wfa-")) > len(BATCH) - 10, stats.kernels
 
@@ -94,12 +94,12 @@ def test_the_cpu_s_answers(metric: Metric, score_only: bool) -> None:
     ],
 )
 def test_rows_that_are_all_alike(metric: Metric, band: tuple[int, int]) -> None:
-    wanted, stats = same_on_a_card(WIDE, banded(metric, band))
+    wanted, stats = same_on_a_gpu(WIDE, banded(metric, band))
     assert wanted.cut.any(), "the band is full"
     assert sum(n for name, n in stats.kernels.items() if name.startswith("gpu-wfa-")) > len(WIDE) / 2, stats.kernels
 
 
-def test_only_a_band_is_for_the_card() -> None:
+def test_only_a_band_is_for_the_gpu() -> None:
     spec = banded(Metric.AFFINE)
     assert choice.serves(spec)
     assert not choice.serves(dataclasses.replace(spec, mode=Mode.HW))
@@ -117,7 +117,7 @@ def test_only_a_band_is_for_the_card() -> None:
 
 
 class Astray:
-    """A card whose band goes where the CPU's does not; `known`: what an engine has answered already."""
+    """A GPU whose band goes where the CPU's does not; `known`: what an engine has answered already."""
 
     def __init__(self, engine, answers, known):
         self.engine, self.answers, self.known, self.closed = engine, answers, known, False
@@ -150,18 +150,18 @@ def with_another_score(found):
 
 @pytest.mark.parametrize("metric", [Metric.EDIT, Metric.AFFINE, Metric.AFFINE2P])
 def test_tried_before_it_is_used(metric, monkeypatch):
-    """A card whose compiler has made other code of the kernel than it should is left alone."""
+    """A GPU whose compiler has made other code of the kernel than it should is left alone."""
     spec, told, known = banded(metric, (9, 6)), [], {}
     cpu = CpuEngine(spec, Limits(), 1)
-    with on_card(spec) as (engine, _):
+    with opened_gpu(spec) as (engine, _):
         same = (lambda found: found, True), (handed_on, True)
         for answers, agrees in (*same, (dropped, False), (with_another_score, False)):
-            card = Astray(engine, answers, known)
-            card.long_pairs = lambda: None
-            monkeypatch.setattr(choice, "_on_cards", lambda *_, card=card: card)
+            gpu = Astray(engine, answers, known)
+            gpu.long_pairs = lambda: None
+            monkeypatch.setattr(choice, "_on_gpus", lambda *_, gpu=gpu: gpu)
             chosen = choice.with_gpu(Config(spec=spec, engine=EngineName.AUTO), cpu, Stats(), told.append)
-            assert (chosen is cpu, card.closed) == (not agrees, not agrees)
+            assert (chosen is cpu, gpu.closed) == (not agrees, not agrees)
         assert len(told) == 2 and all("--band" in line for line in told)
-        monkeypatch.setattr(choice, "_on_cards", lambda *_: Astray(engine, dropped, known))
+        monkeypatch.setattr(choice, "_on_gpus", lambda *_: Astray(engine, dropped, known))
         with pytest.raises(DeviceError, match="leave --engine gpu out"):
             choice.with_gpu(Config(spec=spec, engine=EngineName.GPU), cpu, Stats())

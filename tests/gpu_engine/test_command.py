@@ -1,4 +1,4 @@
-"""The command with an emulated card: the same bytes as without it, and a report that says what it did."""
+"""The command with an emulated GPU: the same bytes as without it, and a report that says what it did."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
-    """The cards that were opened, which by now are closed and have lost nothing."""
+    """The GPUs that were opened, which by now are closed and have lost nothing."""
     opened: list[EmulatedDriver] = []
 
     def open_driver(index: int, compiler: object) -> EmulatedDriver:
@@ -51,7 +51,7 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
         return opened[-1]
 
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
-    monkeypatch.setattr("wfacli.run.align.may_have_card", lambda: True)
+    monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: True)
     yield opened
     assert all(driver._closed for driver in opened)
     assert [leaks(driver) for driver in opened] == [{}] * len(opened)
@@ -130,18 +130,18 @@ def test_same_bytes_with_options(align, folder, drivers, options):
 def test_report(align, folder, drivers, capfd):
     assert align("q.fq", "t.fa", "--metric", "edit", "-t", "1", "-o", "x.paf", "--stats", "s.json") == 0
     lines = capfd.readouterr().err.splitlines()
-    assert sum("(gpu emulated card, cpu " in line and "1 thread)" in line for line in lines) == 1, lines
+    assert sum("(gpu emulated GPU, cpu " in line and "1 thread)" in line for line in lines) == 1, lines
     report = json.loads((folder / "s.json").read_text())
     engine = report["engine"]
-    assert (engine["engine"], engine["card"], engine["architecture"]) == ("gpu", "emulated card", "sm_90")
+    assert (engine["engine"], engine["card"], engine["architecture"]) == ("gpu", "emulated GPU", "sm_90")
     assert engine["cpu"]["threads"] == 1
     assert engine["failure"] is None
-    on_card = {name: n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-")}
-    assert sum(on_card.values()) > 50
+    opened_gpu = {name: n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-")}
+    assert sum(opened_gpu.values()) > 50
     assert sum(report["pairs_by_kernel"].values()) == report["pairs"] == report["aligned"]
     seconds = report["stage_seconds"]
     assert {"stage", "unstage", "gpu copy", "gpu pack", "gpu gather"} <= set(seconds)
-    for name in on_card:  # a kernel has a row of the catalogue, or several that begin alike
+    for name in opened_gpu:  # a kernel has a row of the catalogue, or several that begin alike
         assert any(what.startswith(f"gpu {name.removeprefix('gpu-')}") for what in seconds), (name, seconds)
 
 
@@ -169,9 +169,9 @@ def assert_one_error(capfd, *words: str) -> None:
     assert all(word in lines[0] for word in words), lines
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["card", "no-card"])
-def test_batches_are_read_while_a_card_is_opened(align, folder, drivers, monkeypatch, there):
-    """Into memory that the card gets when it is there; where there is none, the CPU's own batches are read."""
+@pytest.mark.parametrize("there", [True, False], ids=["card", "no-gpu"])
+def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypatch, there):
+    """Into memory that the GPU gets when it is there; where there is none, the CPU's own batches are read."""
     read, opening, read_batches = threading.Event(), choice.CudaDriver, run.read_batches
 
     def reading(*arguments, **rest):
@@ -180,10 +180,10 @@ def test_batches_are_read_while_a_card_is_opened(align, folder, drivers, monkeyp
             read.set()  # somebody has asked for the next one
 
     def slow(index: int, compiler: object) -> EmulatedDriver:
-        assert read.wait(30), "nobody reads while the card is opened"
+        assert read.wait(30), "nobody reads while the GPU is opened"
         if there:
             return opening(index, compiler)
-        raise DeviceError("no card")
+        raise DeviceError("no GPU")
 
     monkeypatch.setattr(run, "read_batches", reading)
     monkeypatch.setattr(choice, "CudaDriver", slow)
@@ -195,12 +195,12 @@ def test_batches_are_read_while_a_card_is_opened(align, folder, drivers, monkeyp
     assert not any(thread.name == "wfacli-early" for thread in threading.enumerate())
 
 
-def test_without_a_card(align, folder, monkeypatch, capfd):
-    def no_card(index: int, compiler: object) -> EmulatedDriver:
+def test_without_a_gpu(align, folder, monkeypatch, capfd):
+    def no_gpu(index: int, compiler: object) -> EmulatedDriver:
         raise DeviceError("this machine has no NVIDIA GPU")
 
-    monkeypatch.setattr(choice, "CudaDriver", no_card)
-    monkeypatch.setattr("wfacli.run.align.may_have_card", lambda: True)
+    monkeypatch.setattr(choice, "CudaDriver", no_gpu)
+    monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: True)
     before = set(folder.iterdir())
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "x.sam") == 1
     assert_one_error(capfd, "no NVIDIA GPU")
@@ -211,12 +211,12 @@ def test_without_a_card(align, folder, monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_without_pycuda_no_card_is_looked_for(align, monkeypatch, folder, capfd):
+def test_without_pycuda_no_gpu_is_looked_for(align, monkeypatch, folder, capfd):
     def looked(index: int, compiler: object) -> EmulatedDriver:
         raise DeviceError("nobody was to look")
 
     monkeypatch.setattr(choice, "CudaDriver", looked)
-    monkeypatch.setattr("wfacli.run.align.may_have_card", lambda: False)
+    monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: False)
     assert align("q.fq", "t.fa", "-o", "x.sam", "--quiet") == 0
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "y.sam") == 1
     assert_one_error(capfd, "nobody was to look")
@@ -230,7 +230,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("call", "error"), FAULTS)
 @pytest.mark.parametrize("after", [0, 5])
-def test_a_card_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, error, after):
+def test_a_gpu_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, error, after):
     def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = EmulatedDriver()
         # Memory of the host serves several batches; the least that there is of it is for one.
@@ -259,7 +259,7 @@ def test_wrong_input_in_mid_run(align, folder, drivers, capfd):
     assert "short.fa" in capfd.readouterr().err
 
 
-def test_letters_go_to_the_card_from_where_the_reader_put_them(align, folder, drivers, monkeypatch):
+def test_letters_go_to_the_gpu_from_where_the_reader_put_them(align, folder, drivers, monkeypatch):
     upload, lent = EmulatedDriver.upload, []
 
     def uploaded(self: EmulatedDriver, address: int, source, stream) -> None:

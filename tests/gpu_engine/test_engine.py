@@ -1,4 +1,4 @@
-"""The GPU engine on an emulated card: its answers are the CPU engine's, however it cuts its work."""
+"""The GPU engine on an emulated GPU: its answers are the CPU engine's, however it cuts its work."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from .support import (
     batch_of,
     every_row,
     of_cpu,
-    on_card,
+    opened_gpu,
     some_pairs,
     within,
 )
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
-# A thread or a warp a pair, workspace by the pair or by the groups that the card holds.
+# A thread or a warp a pair, workspace by the pair or by the groups that the GPU holds.
 THREAD, GAPS = "gpu-bits-64", "gpu-dp-32"
 RESIDENT, WAVEFRONT = "gpu-dp-128", "gpu-wfa-affine-120"
 KERNELS = [(EDIT, THREAD), (AFFINE, GAPS), (AFFINE, RESIDENT), (AFFINE, WAVEFRONT)]
@@ -51,7 +51,7 @@ by_kernel = pytest.mark.parametrize(("spec", "kernel"), KERNELS, ids=[k for _, k
 @pytest.mark.parametrize("order", [0, 1])
 def test_any_count(spec, kernel, count, order):
     batch = batch_of(some_pairs(count, 60))
-    with on_card(spec, order=order) as (engine, _):
+    with opened_gpu(spec, order=order) as (engine, _):
         assert_equal(aligned(engine, batch, kernel), of_cpu(spec, batch), f"seed {SEED}")
 
 
@@ -61,7 +61,7 @@ def test_any_count(spec, kernel, count, order):
 def test_few_groups(kernel, count, multiprocessors):
     """Groups of a block that have no pair have their piece of the workspace all the same."""
     batch = batch_of(some_pairs(count, 60))
-    with on_card(AFFINE, multiprocessors=multiprocessors, registers=255) as (engine, _):
+    with opened_gpu(AFFINE, multiprocessors=multiprocessors, registers=255) as (engine, _):
         assert_equal(aligned(engine, batch, kernel), of_cpu(AFFINE, batch), f"seed {SEED}")
 
 
@@ -78,7 +78,7 @@ CUTS = [
 @pytest.mark.parametrize("count", [127, 300])
 def test_any_cut(spec, kernel, job_bytes, count):
     batch = batch_of(some_pairs(count, 60))
-    with on_card(spec, IN_FLIGHT * job_bytes) as (engine, driver):
+    with opened_gpu(spec, IN_FLIGHT * job_bytes) as (engine, driver):
         assert_equal(aligned(engine, batch, kernel), of_cpu(spec, batch), f"seed {SEED}")
         # The answers' page-locked memory and rounding are not the job's.
         assert driver.most_allocated <= IN_FLIGHT * (job_bytes + 8_192)
@@ -90,7 +90,7 @@ def test_cuts_are_cuts(spec, kernel, sizes):
     """Parts, or launches of a part: what test_any_cut relies on."""
     batch, uploads = batch_of(some_pairs(300, 60)), []
     for job_bytes in sizes:
-        with on_card(spec, IN_FLIGHT * job_bytes) as (engine, driver):
+        with opened_gpu(spec, IN_FLIGHT * job_bytes) as (engine, driver):
             aligned(engine, batch, kernel)
             uploads.append(driver.calls["upload"])
     assert uploads == sorted(uploads, reverse=True)
@@ -99,7 +99,7 @@ def test_cuts_are_cuts(spec, kernel, sizes):
 
 def test_launches_of_one_part():
     batch = batch_of(some_pairs(300, 60))
-    with on_card(EDIT, IN_FLIGHT * 500_000) as (engine, driver):
+    with opened_gpu(EDIT, IN_FLIGHT * 500_000) as (engine, driver):
         assert_equal(aligned(engine, batch, THREAD), of_cpu(EDIT, batch), f"seed {SEED}")
         # A part's letters are packed and its operations gathered, by four kernels; the band and the walk go in turns.
         assert driver.calls["launch"] > (1 + 4 + 2) * driver.calls["upload"]
@@ -107,7 +107,7 @@ def test_launches_of_one_part():
 
 def test_a_job_that_wants_a_little_more_takes_no_new_memory():
     longest = (60, 66, 60, 70)  # letters, and so bytes
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         for letters in longest:
             batch = batch_of([(b"A" * letters, b"A" * letters)] * 200)
             aligned(engine, batch, THREAD)
@@ -125,9 +125,9 @@ def test_an_arena_has_some_to_spare(most, held):
     driver.close()
 
 
-def test_a_card_with_little_memory():
+def test_a_gpu_with_little_memory():
     batch = batch_of(some_pairs(300, 60))
-    with on_card(EDIT, None, memory_total=1 << 20) as (engine, driver):
+    with opened_gpu(EDIT, None, memory_total=1 << 20) as (engine, driver):
         assert_equal(aligned(engine, batch, THREAD), of_cpu(EDIT, batch), f"seed {SEED}")
         assert driver.most_allocated <= 1 << 19
 
@@ -135,7 +135,7 @@ def test_a_card_with_little_memory():
 def test_a_pair_above_the_bound_on_memory_is_not_tried():
     pairs = [*some_pairs(4, 60), (b"ACGT" * 30_000, b"ACGT" * 30_000), *some_pairs(4, 60, seed=SEED + 1)]
     batch = batch_of(pairs)
-    with on_card(EDIT, IN_FLIGHT * 200_000) as (engine, driver):
+    with opened_gpu(EDIT, IN_FLIGHT * 200_000) as (engine, driver):
         found = aligned(engine, batch, THREAD)
         assert found.status.tolist() == [Status.OK] * 4 + [Status.MEMORY_LIMIT] + [Status.OK] * 4
         assert driver.most_allocated <= IN_FLIGHT * 208_192
@@ -147,7 +147,7 @@ def test_a_pair_above_the_bound_on_memory_is_not_tried():
 def test_any_rows_in_any_order(spec, kernel, seed):
     batch, rng = batch_of(some_pairs(60, 60)), random.Random(seed)
     rows = np.array(rng.sample(range(60), rng.randrange(1, 61)), np.int32)
-    with on_card(spec) as (engine, _):
+    with opened_gpu(spec) as (engine, _):
         found = aligned(engine, batch, kernel, rows)
         assert found.rows.tolist() == rows.tolist()
         assert_equal(found, of_cpu(spec, batch, rows), f"seed {seed}")
@@ -155,7 +155,7 @@ def test_any_rows_in_any_order(spec, kernel, seed):
 
 def test_the_same_row_twice():
     batch, rows = batch_of(some_pairs(5, 60)), np.array([3, 3, 0, 3], np.int32)
-    with on_card(EDIT) as (engine, _):
+    with opened_gpu(EDIT) as (engine, _):
         assert_equal(aligned(engine, batch, THREAD, rows), of_cpu(EDIT, batch, rows), f"seed {SEED}")
 
 
@@ -166,14 +166,14 @@ def test_targets_that_repeat(count):
     once = batch_of(pairs)
     again = replace(once, t_start=np.full(count, once.t_start[0]), t_len=np.full(count, once.t_len[0]))
     rows = np.arange(count - 1, -1, -1, dtype=np.int32)
-    with on_card(AFFINE) as (engine, _):
+    with opened_gpu(AFFINE) as (engine, _):
         assert_equal(aligned(engine, again, RESIDENT), of_cpu(AFFINE, once), f"seed {SEED}")
         assert_equal(aligned(engine, again, RESIDENT, rows), of_cpu(AFFINE, once, rows), f"seed {SEED}")
 
 
 @by_kernel
 def test_kernels_are_loaded_before_the_first_one_runs(spec, kernel):
-    """Loading waits for what runs on the card, and keeps the interpreter meanwhile."""
+    """Loading waits for what runs on the GPU, and keeps the interpreter meanwhile."""
     order = []
 
     def noting(driver):
@@ -181,7 +181,7 @@ def test_kernels_are_loaded_before_the_first_one_runs(spec, kernel):
         driver.kernel = lambda row: (order.append(row.name), load(row))[1]
         driver.launch = lambda loaded, *rest: (order.append(0), launch(loaded, *rest))[1]
 
-    with on_card(spec, prepare=noting) as (engine, _):
+    with opened_gpu(spec, prepare=noting) as (engine, _):
         aligned(engine, batch_of(some_pairs(40, 60)), kernel)
     first = order.index(0)
     assert set(filter(None, order[first:])) <= set(order[:first])
@@ -190,7 +190,7 @@ def test_kernels_are_loaded_before_the_first_one_runs(spec, kernel):
 def test_the_first_answers_have_room_for_as_many_operations_as_estimates_promise():
     batch = batch_of([(b"ACGT" * 25, b"AGGT" * 25)] * 64)
     for known in (False, True):
-        with on_card(AFFINE) as (engine, driver):
+        with opened_gpu(AFFINE) as (engine, driver):
             pairs = batch.with_edits(np.full(64, 25 if known else -1, np.int32))
             assert_equal(aligned(engine, pairs, "gpu-dp-128"), of_cpu(AFFINE, batch))
             assert driver.calls["download"] == (1 if known else 2), "51 operations a pair"
@@ -198,7 +198,7 @@ def test_the_first_answers_have_room_for_as_many_operations_as_estimates_promise
 
 def test_nothing_to_do():
     batch = batch_of(some_pairs(3))
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         for pairs in (batch_of([]), batch):
             found = aligned(engine, pairs, THREAD, np.zeros(0, np.int32))
             assert len(found.status) == len(found.cigar) == 0
@@ -209,7 +209,7 @@ def test_nothing_to_do():
 @by_kernel
 def test_empty_sequences(spec, kernel):
     batch = batch_of([(b"", b""), (b"ACG", b""), (b"", b"AC"), (b"A", b"A"), (b"", b"")])
-    with on_card(spec) as (engine, _):
+    with opened_gpu(spec) as (engine, _):
         assert_equal(aligned(engine, batch, kernel), of_cpu(spec, batch))
         only = np.array([0, 4], np.int32)
         assert_equal(aligned(engine, batch, kernel, only), of_cpu(spec, batch, only))
@@ -218,7 +218,7 @@ def test_empty_sequences(spec, kernel):
 @by_kernel
 def test_score_only(spec, kernel):
     spec, batch = replace(spec, score_only=True), batch_of(some_pairs(129, 60))
-    with on_card(spec) as (engine, driver):
+    with opened_gpu(spec) as (engine, driver):
         found = aligned(engine, batch, kernel)
         assert_equal(found, of_cpu(spec, batch), f"seed {SEED}")
         assert not len(found.cigar)
@@ -229,7 +229,7 @@ def test_score_only(spec, kernel):
 @pytest.mark.parametrize("match", [1, 2])
 def test_match_bonus(kernel, match):
     spec, batch = AlignSpec(Metric.AFFINE, Penalties(4, ((6, 2),), match)), batch_of(some_pairs(60, 60, 0.02))
-    with on_card(spec) as (engine, _):
+    with opened_gpu(spec) as (engine, _):
         assert_equal(aligned(engine, batch, kernel), of_cpu(spec, batch), f"seed {SEED}")
 
 
@@ -240,7 +240,7 @@ def test_a_bound_on_the_cost(spec, bound):
     spec, batch = replace(spec, max_cost=bound), batch_of(some_pairs(60, 60))
     cpu = CpuEngine(spec, Limits(), 1)
     wanted = align_batch(cpu, batch, spec, Limits(), Stats())
-    with on_card(spec) as (engine, _):
+    with opened_gpu(spec) as (engine, _):
         both = BothEngines(engine, cpu)
         found = align_batch(both, with_estimates(batch, spec, gpu=True), spec, Limits(), Stats())
         assert_equal(found, wanted, f"seed {SEED}")
@@ -250,11 +250,11 @@ def test_a_bound_on_the_cost(spec, bound):
 
 @pytest.mark.parametrize("spec", [EDIT, AFFINE], ids=["edit", "affine"])
 def test_all_rungs(spec):
-    """From like to unlike and short to long, other letters too: whatever the card cannot do comes back."""
+    """From like to unlike and short to long, other letters too: whatever the GPU cannot do comes back."""
     pairs = [*some_pairs(40), *some_pairs(15, 90, 0.4), *some_pairs(3, 400, 0.3), (b"ACGNNT", b"ACRT"), (b"", b"A")]
     batch, stats = batch_of(pairs), Stats()
     cpu = CpuEngine(spec, Limits(), 1)
-    with on_card(spec, stats=stats) as (engine, _):
+    with opened_gpu(spec, stats=stats) as (engine, _):
         found = align_batch(BothEngines(engine, cpu), with_estimates(batch, spec, gpu=True), spec, Limits(), stats)
     assert_equal(found, align_batch(cpu, batch, spec, Limits(), Stats()), f"seed {SEED}")
     cpu.close()
@@ -279,16 +279,16 @@ def test_batches_from_several_threads():
             for i, ticket in mine:
                 assert_equal(engine.collect(ticket), wanted[i], f"seed {SEED} batch {i}")
 
-    with on_card(EDIT, IN_FLIGHT * 250_000) as (engine, driver), ThreadPoolExecutor(4) as pool:
+    with opened_gpu(EDIT, IN_FLIGHT * 250_000) as (engine, driver), ThreadPoolExecutor(4) as pool:
         within(lambda: list(pool.map(work, range(4))))
         # Page-locked memory is used again and again.
         assert driver.calls["pinned"] < driver.calls["upload"]
 
 
 def test_more_parts_than_buffers():
-    """Who submits a route that is cut into many parts waits for no one but the card."""
+    """Who submits a route that is cut into many parts waits for no one but the GPU."""
     batch = batch_of(some_pairs(300, 60))
-    with on_card(EDIT, IN_FLIGHT * 90_000) as (engine, driver):
+    with opened_gpu(EDIT, IN_FLIGHT * 90_000) as (engine, driver):
         tickets = within(lambda: [engine.submit(batch, Route(every_row(batch), THREAD)) for _ in range(3)])
         assert driver.calls["upload"] > 2 * (IN_FLIGHT + 2)
         for ticket in reversed(tickets):
@@ -297,11 +297,11 @@ def test_more_parts_than_buffers():
 
 def test_stats():
     stats = Stats()
-    with on_card(EDIT, 0.25, stats, memory_total=1 << 26) as (engine, _):
+    with opened_gpu(EDIT, 0.25, stats, memory_total=1 << 26) as (engine, _):
         aligned(engine, batch_of(some_pairs(10)), THREAD)
         assert engine.stats() == {
             "engine": "gpu",
-            "card": "emulated card",
+            "card": "emulated GPU",
             "architecture": "sm_90",
             "driver": "13.0",
             "memory_bytes": (1 << 24) // IN_FLIGHT * IN_FLIGHT,
@@ -310,11 +310,11 @@ def test_stats():
         }
     rows = ("copy", "pack", "bits-64", "bits-64-walk", "gather")
     assert set(stats.seconds) == {"stage", "unstage", *(f"gpu {row}" for row in rows)}
-    assert engine.stats()["card"] == "emulated card"  # as the report at a run's end wants it
+    assert engine.stats()["card"] == "emulated GPU"  # as the report at a run's end wants it
 
 
 def test_closed_twice_and_used_afterwards():
-    with on_card(EDIT) as (engine, _):
+    with opened_gpu(EDIT) as (engine, _):
         within(engine.close)
         with pytest.raises(RuntimeError, match="closed"):
             within(lambda: aligned(engine, pairs_of(["A"], ["A"]), THREAD))

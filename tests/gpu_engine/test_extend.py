@@ -1,4 +1,4 @@
-"""Scored alignment on an emulated card: every column as the CPU engine has it."""
+"""Scored alignment on an emulated GPU: every column as the CPU engine has it."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ def uneven_pairs(count: int, longest: int, letters: bytes, seed: int = 3) -> lis
 
 
 @contextlib.contextmanager
-def on_card(
+def opened_gpu(
     spec: ExtendSpec,
     memory: float = 1 << 28,
     stats: Stats | None = None,
     builds: tuple[sw.Build, ...] = NARROWEST,
-    **card,
+    **gpu,
 ) -> Iterator[ExtendGpuEngine]:
-    """An engine whose card has lost nothing when it is closed."""
+    """An engine whose GPU has lost nothing when it is closed."""
     drivers: list[EmulatedDriver] = []
 
     def opened() -> EmulatedDriver:
-        drivers.append(EmulatedDriver(**card))
+        drivers.append(EmulatedDriver(**gpu))
         return drivers[-1]
 
     engine = ExtendGpuEngine(spec, ExtendEngine(spec, Limits(), 1), opened, stats, memory, builds)
@@ -89,7 +89,7 @@ def launched(stats: Stats) -> set[str]:
 def test_as_the_cpu(scheme: str, mode: str) -> None:
     letters = b"ACGTN" if scheme == "n-score" else b"ARNDCQEGHILKMFPSTWYVX"
     pairs, spec, stats = uneven_pairs(30, 200, letters), spec_of(SCHEMES[scheme][0], mode), Stats()
-    with on_card(spec, stats=stats) as engine:
+    with opened_gpu(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
         some = [7, 3, 32, 31, 8]
         assert_equal(found(engine, pairs, some), extended(pairs, spec, rows=some))
@@ -103,7 +103,7 @@ def test_scores_alone() -> None:
         spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True),
         Stats(),
     )
-    with on_card(spec, stats=stats) as engine:
+    with opened_gpu(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
     assert launched(stats) == {"sw-local-2x32-bits-16"}
 
@@ -114,7 +114,7 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
     pairs, spec, stats = uneven_pairs(30, 100, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
     pairs += [(b"ACGGT" * 130, b"ACGAGT" * 130), *uneven_pairs(20, 100, b"ACGT", 5)]
     batch = pairs_of(*zip(*pairs, strict=True))
-    with on_card(spec, stats=stats, builds=(sw.BUILDS[0], sw.WHOLE[0])) as engine:
+    with opened_gpu(spec, stats=stats, builds=(sw.BUILDS[0], sw.WHOLE[0])) as engine:
         if lent:
             memory = engine.letters_memory(len(batch.bases))
             assert memory is not None
@@ -130,7 +130,7 @@ def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mod
     """Where there is no room for those of all."""
     monkeypatch.setattr(sw_job, "_MOST_KEPT", 1)
     pairs, spec, stats = uneven_pairs(200, 30, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], mode), Stats()
-    with on_card(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
+    with opened_gpu(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
     assert f"sw-{'local' if mode == 'local' else 'ends'}-2x32-bits-16-walk" in launched(stats)
 
@@ -141,7 +141,7 @@ def test_in_a_band_until_a_drop(cuts: dict[str, int]) -> None:
     pairs = uneven_pairs(30, 200, b"ACGTN")
     for scheme in (SCHEMES["n-score"][0], Scheme.parse("127,4,4,2")):
         spec, stats = spec_of(scheme, "extension", score_only=True, **cuts), Stats()
-        with on_card(spec, stats=stats) as engine:
+        with opened_gpu(spec, stats=stats) as engine:
             assert_equal(found(engine, pairs), extended(pairs, spec))
             assert_equal(found(engine, pairs, [7, 3, 32, 31, 8]), extended(pairs, spec, rows=[7, 3, 32, 31, 8]))
         assert launched(stats) == {"sw-guided-8x16-bits-16"}
@@ -153,12 +153,12 @@ def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -
     pairs = [(sequence(rng, 40, b"ACGT"), sequence(rng, 50, b"ACGT")) for _ in range(40)]
     spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
     monkeypatch.setattr(extend_gpu, "gather_parts", None)
-    with on_card(spec) as engine:
+    with opened_gpu(spec) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
 
 
 def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a batch beside others: they have the card that the end of its launches leaves idle."""
+    """Of a batch beside others: they have the GPU that the end of its launches leaves idle."""
     counts: list[int] = []
     best = sw.best_builds
 
@@ -169,7 +169,7 @@ def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(extend_gpu.sw, "best_builds", seen)
     pairs = pairs_of([b"ACGT"] * 10, [b"ACGA"] * 10)
     route = Route(np.arange(10, dtype=np.int32), KERNEL)
-    with on_card(spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True)) as engine:
+    with opened_gpu(spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True)) as engine:
         tickets = [engine.submit(pairs, route) for _ in range(3)]
         asked, counts[:] = counts[-1], []
         assert asked == 30
@@ -184,7 +184,7 @@ def test_what_16_bits_do_not_hold() -> None:
     scheme, stats = Scheme.parse("127,4,4,2"), Stats()
     pairs = [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT" * 5, b"ACGTT" * 5)]
     spec = spec_of(scheme, "local")
-    with on_card(spec, stats=stats) as engine:
+    with opened_gpu(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
     assert launched(stats) == {"sw-local-2x32-bits-16-path", "sw-local-32x16-bits-32-path"}
 
@@ -193,7 +193,7 @@ def test_in_little_memory() -> None:
     """Jobs of a few pairs, and pairs for which there is no room at all, which the CPU aligns."""
     spec, stats = spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
     pairs = [*uneven_pairs(40, 60, b"ACGT"), (b"ACGGT" * 200, b"ACGAGT" * 200)]
-    with on_card(spec, memory=2 << 20, stats=stats) as engine:
+    with opened_gpu(spec, memory=2 << 20, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
     assert launched(stats)
 
@@ -202,37 +202,37 @@ def test_letters_without_scores() -> None:
     """They have no code: the CPU says so, and aligns the others."""
     spec = spec_of(SCHEMES["BLOSUM62"][0], "local")
     pairs = [(b"ARND", b"ARND"), (b"ARJD", b"ARND")]
-    with on_card(spec) as engine:
+    with opened_gpu(spec) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
 
 
-def test_card_that_fails() -> None:
+def test_gpu_that_fails() -> None:
     spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
     pairs = uneven_pairs(10, 60, b"ACGT")
 
     class Failing(EmulatedDriver):
         def launch(self, *_: object) -> None:
-            raise DeviceError("the card is on fire")
+            raise DeviceError("the GPU is on fire")
 
     engine = ExtendGpuEngine(spec, ExtendEngine(spec, Limits(), 1), Failing, None, 1 << 28, NARROWEST)
     try:
         for _ in range(2):
             assert_equal(found(engine, pairs), extended(pairs, spec))
-        assert engine.stats()["failure"] == "the card is on fire"
+        assert engine.stats()["failure"] == "the GPU is on fire"
     finally:
         engine.close()
 
 
 def test_cancelled() -> None:
     spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
-    with on_card(spec) as engine:
+    with opened_gpu(spec) as engine:
         engine.cancel()
         with pytest.raises(Cancelled):
             found(engine, [(b"A", b"A")])
 
 
 def _submit_and_wait(engine: ExtendWhereSooner, pairs: PairBatch, route: Route) -> object:
-    """As the engine does, but the card is open before the next batch comes."""
+    """As the engine does, but the GPU is open before the next batch comes."""
     ticket = SUBMIT(engine, pairs, route)
     if engine._opening:
         engine._opening.join()
@@ -257,7 +257,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, NARROWEST))
     # What auto goes by: the CPU takes long.
-    monkeypatch.setattr(run_extend, "may_have_card", lambda: True)
+    monkeypatch.setattr(run_extend, "may_have_gpu", lambda: True)
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (1.0, 1.0))
     monkeypatch.setattr(ExtendWhereSooner, "submit", _submit_and_wait)
     monkeypatch.chdir(tmp_path)

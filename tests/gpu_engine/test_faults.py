@@ -1,4 +1,4 @@
-"""What goes wrong on a card: every pair still gets its alignment, nothing hangs, nothing is left behind."""
+"""What goes wrong on a GPU: every pair still gets its alignment, nothing hangs, nothing is left behind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .support import (
     batch_of,
     every_row,
     of_cpu,
-    on_card,
+    opened_gpu,
     some_pairs,
     within,
 )
@@ -58,7 +58,7 @@ def wanted() -> dict[AlignSpec, list[AlignmentBatch]]:
 
 
 def through(engine: GpuEngine, spec: AlignSpec, threads: int = 3) -> list[AlignmentBatch]:
-    """All batches, each beginning on the card, from several threads as a run has them."""
+    """All batches, each beginning on the GPU, from several threads as a run has them."""
     cpu = CpuEngine(spec, Limits(), 1)
     both = BothEngines(engine, cpu)
 
@@ -94,7 +94,7 @@ def test_a_call_that_fails(spec, call, after, wanted):
             super().__init__(text)
             fired.append(text)
 
-    with on_card(spec, prepare=lambda d: d.fail(call=call, after=after, error=Failing), clean=call != "free") as (
+    with opened_gpu(spec, prepare=lambda d: d.fail(call=call, after=after, error=Failing), clean=call != "free") as (
         engine,
         _,
     ):
@@ -109,7 +109,7 @@ def test_a_call_that_fails(spec, call, after, wanted):
 
 @pytest.mark.parametrize("call", ["upload", "launch", "download", "record", "pinned", "lock", "kernel", "allocate"])
 def test_a_call_that_always_fails(call, wanted):
-    with on_card(EDIT, prepare=lambda d: d.fail(call=call, times=None)) as (engine, driver):
+    with opened_gpu(EDIT, prepare=lambda d: d.fail(call=call, times=None)) as (engine, driver):
         assert_all_right(through(engine, EDIT), wanted[EDIT], call)
         assert engine.stats()["failure"] == f"injected: {call} failed"
         # One that fails is left alone afterwards; who was under way at the time may still ask.
@@ -118,22 +118,22 @@ def test_a_call_that_always_fails(call, wanted):
 
 @pytest.mark.parametrize("after", [*range(OPENING, 40, 3), 60, 90, 130])
 @pytest.mark.parametrize("spec", KERNELS, ids=["edit", "affine"])
-def test_a_lost_card(spec, after, wanted):
-    with on_card(spec, prepare=lambda d: d.lose_card(after=after), clean=False) as (engine, _):
+def test_a_lost_gpu(spec, after, wanted):
+    with opened_gpu(spec, prepare=lambda d: d.lose_gpu(after=after), clean=False) as (engine, _):
         assert_all_right(through(engine, spec), wanted[spec], f"lost after {after}")
         assert "injected" in (engine.stats()["failure"] or "") or after > 50
 
 
 @pytest.mark.parametrize("call", ["unpin", "free", "*"])
-def test_a_card_that_is_lost_at_the_end(call, wanted):
-    with on_card(EDIT, clean=False) as (engine, driver):
+def test_a_gpu_that_is_lost_at_the_end(call, wanted):
+    with opened_gpu(EDIT, clean=False) as (engine, driver):
         assert_all_right(through(engine, EDIT), wanted[EDIT], call)
         driver.fail(call=call, times=None)
 
 
 def test_results_that_came_before_the_failure_count():
     batch = BATCHES[0]
-    with on_card(EDIT, prepare=lambda d: d.fail(call="upload", after=1)) as (engine, _):
+    with opened_gpu(EDIT, prepare=lambda d: d.fail(call="upload", after=1)) as (engine, _):
         first = aligned(engine, batch, KERNELS[EDIT])
         second = aligned(engine, batch, KERNELS[EDIT])
         third = aligned(engine, batch, KERNELS[EDIT])
@@ -156,21 +156,21 @@ def test_no_memory(spec, after, times, wanted):
     def prepare(driver: EmulatedDriver) -> None:
         driver.fail(call="allocate", after=after, times=times, error=OutOfDeviceMemory)
 
-    with on_card(spec, prepare=prepare) as (engine, _):
+    with opened_gpu(spec, prepare=prepare) as (engine, _):
         assert_all_right(through(engine, spec), wanted[spec], f"{times} times after {after}")
         assert engine.stats()["failure"] is None
 
 
 def test_half_as_much_at_a_time():
     memory = 1 << 28
-    with on_card(EDIT, memory) as (engine, driver):
+    with opened_gpu(EDIT, memory) as (engine, driver):
         driver.fail(call="allocate", error=OutOfDeviceMemory)
         assert_equal(aligned(engine, BATCHES[0], KERNELS[EDIT]), of_cpu(EDIT, BATCHES[0]))
         assert engine.stats()["memory_bytes"] == memory // IN_FLIGHT // 2 * IN_FLIGHT
 
 
 def test_no_memory_at_all():
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         driver.fail(call="allocate", error=OutOfDeviceMemory, times=None)
         found = aligned(engine, BATCHES[0], KERNELS[EDIT])
         assert set(found.status.tolist()) == {Status.MEMORY_LIMIT}
@@ -181,7 +181,7 @@ def test_no_memory_at_all():
 def test_parts_that_fail_together_halve_once(monkeypatch, failing):
     monkeypatch.setattr(gpu, "_LEAST", 1_000)
     batch, job_bytes = batch_of(some_pairs(300, 60)), 100_000
-    with on_card(EDIT, IN_FLIGHT * job_bytes) as (engine, driver):
+    with opened_gpu(EDIT, IN_FLIGHT * job_bytes) as (engine, driver):
         driver.fail(call="allocate", error=OutOfDeviceMemory, times=failing)
         ticket = engine.submit(batch, Route(every_row(batch), KERNELS[EDIT]))
         assert len(ticket.parts) >= 8
@@ -192,7 +192,7 @@ def test_parts_that_fail_together_halve_once(monkeypatch, failing):
 def test_another_process_takes_the_memory(monkeypatch):
     monkeypatch.setattr(gpu, "_LEAST", 1_000)
     batch = batch_of(some_pairs(300, 60))
-    with on_card(EDIT, 0.5, memory_total=8 << 20) as (engine, driver):
+    with opened_gpu(EDIT, 0.5, memory_total=8 << 20) as (engine, driver):
         assert_equal(aligned(engine, batch, KERNELS[EDIT]), of_cpu(EDIT, batch), f"seed {SEED}")
         driver.taken = (8 << 20) - driver.most_allocated - 100_000
         tickets = [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(4)]
@@ -213,7 +213,7 @@ def test_another_process_takes_the_memory(monkeypatch):
 @pytest.mark.parametrize("call", ["upload", "launch", "download", "wait", "pinned", "allocate", "kernel"])
 @pytest.mark.parametrize("after", [0, 2])
 def test_a_defect_is_an_error_and_no_hang(call, after):
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         driver.fail(call=call, after=after, error=ZeroDivisionError)
 
         def work() -> None:
@@ -252,7 +252,7 @@ def test_cancelled_from_another_thread(launch):
             assert_equal(engine.collect(ticket), wanted)
             done += 1
 
-    with on_card(EDIT, IN_FLIGHT * 200_000, prepare=prepare) as (engine, _), ThreadPoolExecutor(3) as pool:
+    with opened_gpu(EDIT, IN_FLIGHT * 200_000, prepare=prepare) as (engine, _), ThreadPoolExecutor(3) as pool:
         workers = [pool.submit(work, engine) for _ in range(3)]
         assert begun.wait(20)
         engine.cancel()
@@ -267,7 +267,7 @@ def test_cancelled_from_another_thread(launch):
 @pytest.mark.parametrize("job_bytes", [90_000, 10_000_000])
 def test_nobody_collects(job_bytes, cancelled):
     batch = batch_of(some_pairs(200, 60))
-    with on_card(EDIT, IN_FLIGHT * job_bytes) as (engine, _):
+    with opened_gpu(EDIT, IN_FLIGHT * job_bytes) as (engine, _):
         tickets = within(lambda: [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(4)])
         if cancelled:
             engine.cancel()
@@ -276,7 +276,7 @@ def test_nobody_collects(job_bytes, cancelled):
 
 def test_some_are_collected_late():
     batch = BATCHES[0]
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         tickets = [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(20)]
         for ticket in reversed(tickets):
             assert_equal(within(partial(engine.collect, ticket)), of_cpu(EDIT, batch))
@@ -299,19 +299,19 @@ def asked(engine: EngineName, **options) -> Config:
     return Config(spec=AlignSpec(**{**{"metric": EDIT.metric, "penalties": EDIT.penalties}, **options}), engine=engine)
 
 
-def no_card(*_options) -> EmulatedDriver:
-    raise DeviceError("no card here")
+def no_gpu(*_options) -> EmulatedDriver:
+    raise DeviceError("no GPU here")
 
 
-def test_without_a_card_the_cpu_aligns(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", no_card)
+def test_without_a_gpu_the_cpu_aligns(monkeypatch, cpu):
+    monkeypatch.setattr(choice, "CudaDriver", no_gpu)
     assert choice.with_gpu(asked(EngineName.AUTO), cpu, Stats()) is cpu
     assert_equal(aligned(cpu, BATCHES[0], "stripes"), of_cpu(EDIT, BATCHES[0]))
 
 
-def test_without_a_card_that_is_asked_for(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", no_card)
-    with pytest.raises(DeviceError, match="no card here"):
+def test_without_a_gpu_that_is_asked_for(monkeypatch, cpu):
+    monkeypatch.setattr(choice, "CudaDriver", no_gpu)
+    with pytest.raises(DeviceError, match="no GPU here"):
         choice.with_gpu(asked(EngineName.GPU), cpu, Stats())
     with pytest.raises(RuntimeError, match="closed"):
         aligned(cpu, BATCHES[0], "stripes")
@@ -319,7 +319,7 @@ def test_without_a_card_that_is_asked_for(monkeypatch, cpu):
 
 @pytest.mark.parametrize("call", ["stream", "free_memory"])
 @pytest.mark.parametrize("name", [EngineName.AUTO, EngineName.GPU])
-def test_a_card_that_fails_at_once(monkeypatch, cpu, call, name):
+def test_a_gpu_that_fails_at_once(monkeypatch, cpu, call, name):
     drivers: list[EmulatedDriver] = []
 
     def opened(*_options) -> EmulatedDriver:
@@ -337,20 +337,20 @@ def test_a_card_that_fails_at_once(monkeypatch, cpu, call, name):
     assert leaks(drivers[0]) == {}
 
 
-def test_the_card_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
+def test_the_gpu_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
     monkeypatch.setattr(choice, "CudaDriver", lambda *_: pytest.fail("opened"))
     assert choice.with_gpu(asked(EngineName.CPU), cpu, Stats()) is cpu
     assert choice.with_gpu(asked(EngineName.AUTO, mode=Mode.HW), cpu, Stats()) is cpu
 
 
-def test_a_card_and_the_cpu_together(monkeypatch, cpu):
+def test_a_gpu_and_the_cpu_together(monkeypatch, cpu):
     monkeypatch.setattr(choice, "CudaDriver", lambda *_: EmulatedDriver())
     both = choice.with_gpu(asked(EngineName.AUTO), cpu, Stats())
     assert isinstance(both, BothEngines)
     rows = np.arange(3, dtype=np.int32)
     for kernel in ("gpu-bits-32", "stripes"):
         assert_equal(aligned(both, BATCHES[0], kernel, rows), of_cpu(EDIT, BATCHES[0], rows))
-    assert both.stats()["card"] == "emulated card"
+    assert both.stats()["card"] == "emulated GPU"
     assert both.stats()["cpu"]["engine"] == "cpu"
     both.cancel()
     for kernel in ("gpu-bits-32", "stripes"):
@@ -359,7 +359,7 @@ def test_a_card_and_the_cpu_together(monkeypatch, cpu):
     within(both.close)
 
 
-def test_the_cpu_is_closed_whatever_the_card_says(cpu):
+def test_the_cpu_is_closed_whatever_the_gpu_says(cpu):
     class Broken:
         def close(self) -> None:
             raise DeviceError("gone")

@@ -1,4 +1,4 @@
-"""Every kernel of the GPU through its engine, on the emulated card, against the oracle."""
+"""Every kernel of the GPU through its engine, on the emulated GPU, against the oracle."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from wfacli.plan.dispatch import candidates
 from wfacli.plan.estimate import with_estimates
 from wfacli.plan.forecast import GPU_KERNELS, Forecast, on_gpu
 
-from .support import on_card
+from .support import opened_gpu
 
 SCHEMES = [
     (Metric.EDIT, None, 0),
@@ -81,12 +81,12 @@ def chosen(few: bool, letters: str, rule: str, scheme) -> tuple[list[tuple[bytes
     return pairs, optima(pairs, spec_for(scheme).penalties, rule=rule)
 
 
-def of_card(pairs, spec, kernel, estimated=False, **card) -> PartialResult:
+def of_gpu(pairs, spec, kernel, estimated=False, **gpu) -> PartialResult:
     """What a kernel gives; without estimates it looks as far as it can."""
     drivers = []
 
     def opened():
-        drivers.append(EmulatedDriver(**card))
+        drivers.append(EmulatedDriver(**gpu))
         return drivers[-1]
 
     engine = GpuEngine(spec, opened, memory=3 << 28)  # the widest kernel takes 217 MiB for a block
@@ -129,7 +129,7 @@ def cost_of(score, pair, spec):
 def test_every_kernel(kernel, scheme, score_only):
     pairs, best = chosen(wide(kernel), "ACGT", "mismatch", scheme)
     spec = spec_for(scheme, score_only=score_only)
-    assert_right(of_card(pairs, spec, kernel), pairs, best, spec, kernel)
+    assert_right(of_gpu(pairs, spec, kernel), pairs, best, spec, kernel)
 
 
 # Rules in turn: they differ in tables and in one word of a task, which all kernels read alike.
@@ -144,7 +144,7 @@ def test_other_letters(kernel, scheme, rule):
     pairs, best = chosen(wide(kernel), "mixed", rule, scheme)
     spec = spec_for(scheme, ambiguous=Ambiguous(rule))
     assert {bool(f & Flag.NON_ACGT) for f in pairs_of(*zip(*pairs, strict=True)).flags} == {False, True}
-    assert_right(of_card(pairs, spec, kernel, order=1), pairs, best, spec, kernel, rule)
+    assert_right(of_gpu(pairs, spec, kernel, order=1), pairs, best, spec, kernel, rule)
 
 
 @pytest.mark.parametrize("lanes", [4, 32, 256])
@@ -158,8 +158,8 @@ def test_bands_of_their_own(monkeypatch, letters, lanes):
     spec, batch = spec_for(scheme), pairs_of(*zip(*pairs, strict=True))
     rows = np.argsort(batch.q_len, kind="stable").astype(np.int32)[::-1].copy()
     bands = np.array([(2, 5, 11, 30, 96)[row % 5] for row in rows], np.int32)
-    with on_card(spec) as (card, _):
-        found = card.collect(card.submit(batch, Route(rows, "gpu-tiles-128", bands=bands)))
+    with opened_gpu(spec) as (gpu, _):
+        found = gpu.collect(gpu.submit(batch, Route(rows, "gpu-tiles-128", bands=bands)))
     assert sorted(found.rows.tolist()) == list(range(len(batch)))
     band_of = dict(zip(rows.tolist(), bands.tolist(), strict=True))
     proved = tiles.provable_cost(
@@ -178,7 +178,7 @@ def test_bands_of_their_own(monkeypatch, letters, lanes):
 @pytest.mark.parametrize("kernel", kernels_of(SCHEMES[0])[:2])
 def test_what_bits_cannot_hold_is_refused(kernel):
     pairs = [(b"ACGT", b"ACGA"), (b"ACNT", b"ACGT"), (b"acgt", b"ACGT")]
-    found = of_card(pairs, spec_for(SCHEMES[0]), kernel)
+    found = of_gpu(pairs, spec_for(SCHEMES[0]), kernel)
     status = dict(zip(found.rows.tolist(), found.status.tolist(), strict=True))
     assert status == {0: Status.OK, 1: Status.UNSUPPORTED, 2: Status.OK}
 
@@ -191,11 +191,11 @@ def test_costs_that_a_kernel_is_not_made_for_are_refused():
         ("gpu-wfa-affine-30", SCHEMES[5]),
         ("gpu-wfa-edit-32", SCHEMES[3]),
     ):
-        assert of_card(pairs, spec_for(scheme), kernel).status.tolist() == [Status.UNSUPPORTED]
+        assert of_gpu(pairs, spec_for(scheme), kernel).status.tolist() == [Status.UNSUPPORTED]
 
 
-def test_a_card_with_too_little_shared_memory_hands_on():
-    found = of_card([(b"ACGT", b"ACGA")], spec_for(SCHEMES[3]), "gpu-wfa-affine-3000", shared_per_block=99 << 10)
+def test_a_gpu_with_too_little_shared_memory_hands_on():
+    found = of_gpu([(b"ACGT", b"ACGA")], spec_for(SCHEMES[3]), "gpu-wfa-affine-3000", shared_per_block=99 << 10)
     assert found.status.tolist() == [Status.MEMORY_LIMIT]
 
 
@@ -231,11 +231,11 @@ def test_all_rungs_end_with_every_pair(scheme, max_cost):
 def test_wavefronts_look_no_further_than_is_likely():
     pairs = [(b"ACGT" * 30, b"ACGT" * 29 + b"ACCT")] * 3 + [(b"A" * 40, b"C" * 40)]
     spec, kernel = spec_for(SCHEMES[3]), "gpu-wfa-affine-250"
-    assert of_card(pairs, spec, kernel).status.tolist() == [Status.OK] * 4
-    assert of_card(pairs[:3], spec, kernel, estimated=True).status.tolist() == [Status.OK] * 3
+    assert of_gpu(pairs, spec, kernel).status.tolist() == [Status.OK] * 4
+    assert of_gpu(pairs[:3], spec, kernel, estimated=True).status.tolist() == [Status.OK] * 3
     edits = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec, gpu=True).est_edits
     assert edits[3] > edits[0]
-    assert of_card(pairs, spec, kernel, estimated=True).status.tolist() == [Status.OK] * 4
+    assert of_gpu(pairs, spec, kernel, estimated=True).status.tolist() == [Status.OK] * 4
 
 
 def test_every_kernel_has_its_cases():

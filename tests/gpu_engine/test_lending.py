@@ -1,4 +1,4 @@
-"""Memory that is lent: for a batch's letters and for answers; it comes back, and outlives the card."""
+"""Memory that is lent: for a batch's letters and for answers; it comes back, and outlives the GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wfacli.gpu.runtime import staging
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.gpu.runtime.lending import Lender
 
-from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, on_card, some_pairs, within
+from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, opened_gpu, some_pairs, within
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
@@ -30,7 +30,7 @@ KERNELS = {EDIT: "gpu-bits-64", AFFINE: "gpu-dp-128"}
 
 
 @pytest.fixture
-def card():
+def gpu():
     """A lender, how it calls, and its driver."""
     driver, lender = EmulatedDriver(), Lender()
     yield lender, lambda work: work(driver), driver
@@ -52,8 +52,8 @@ def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
 # The lender
 
 
-def test_memory_is_lent_as_long_as_a_view_of_it_lives(card):
-    lender, call, driver = card
+def test_memory_is_lent_as_long_as_a_view_of_it_lives(gpu):
+    lender, call, driver = gpu
     lent = lender.lend(1000, call)
     where, view = address(lent), lent[8:80].view(np.int64)[2:]
     assert (lender.lent, len(lent), lender.holds(lent)) == (1, 1000, True)
@@ -71,8 +71,8 @@ def test_memory_is_lent_as_long_as_a_view_of_it_lives(card):
     assert lender.lent == 0
 
 
-def test_memory_comes_back_from_any_thread(card):
-    lender, call, driver = card
+def test_memory_comes_back_from_any_thread(gpu):
+    lender, call, driver = gpu
     for _ in range(50):
         kept = [lender.lend(100, call) for _ in range(4)]
         threads = [threading.Thread(target=kept.pop) for _ in range(4)]
@@ -83,16 +83,16 @@ def test_memory_comes_back_from_any_thread(card):
     assert (lender.lent, driver.calls["lock"]) == (0, 4)
 
 
-def test_memory_that_is_too_small_makes_room(card):
-    lender, call, driver = card
+def test_memory_that_is_too_small_makes_room(gpu):
+    lender, call, driver = gpu
     for size in (10, 10_000, 100, 20_000, 5_000):
         lender.lend(size, call)
     assert len(driver.locks) == 1
     assert (driver.calls["lock"], driver.calls["unlock"]) == (3, 2)
 
 
-def test_the_smallest_that_fits_is_lent(card):
-    lender, call, _ = card
+def test_the_smallest_that_fits_is_lent(gpu):
+    lender, call, _ = gpu
     pieces = {size: lender.lend(size, call) for size in (3_000, 1_000, 2_000)}
     wanted = address(pieces[2_000])
     for size in list(pieces):
@@ -100,8 +100,8 @@ def test_the_smallest_that_fits_is_lent(card):
     assert address(lender.lend(1_500, call)) == wanted
 
 
-def test_memory_outlives_the_card(card):
-    lender, call, driver = card
+def test_memory_outlives_the_gpu(gpu):
+    lender, call, driver = gpu
     lent = lender.lend(1000, call)
     lent[:] = 5
     lender.close(driver)
@@ -112,8 +112,8 @@ def test_memory_outlives_the_card(card):
         lender.lend(1000, call)
 
 
-def test_what_cannot_be_locked_is_not_lent(card):
-    lender, call, driver = card
+def test_what_cannot_be_locked_is_not_lent(gpu):
+    lender, call, driver = gpu
     driver.fail(call="lock")
     with pytest.raises(DeviceError, match="lock"):
         lender.lend(1000, call)
@@ -134,7 +134,7 @@ def mapping_of(array: np.ndarray) -> tuple[str, list[str]]:
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells")
 def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_them():
     size = 16 << 20
-    with on_card(EDIT) as (engine, _):
+    with opened_gpu(EDIT) as (engine, _):
         letters = engine.letters_memory(size)
         answers = engine._outbox.take("gpu-bits-64", size // 64, 8 * size)
         permissions, flags = mapping_of(letters)
@@ -143,8 +143,8 @@ def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_
         assert mapping_of(answers)[0] == "rw-s"
 
 
-def test_what_is_lent_before_there_is_a_card_is_locked_when_it_comes(card):
-    lender, call, driver = card
+def test_what_is_lent_before_there_is_a_gpu_is_locked_when_it_comes(gpu):
+    lender, call, driver = gpu
     early, gone = lender.lend_early(1000), lender.lend_early(1000)
     assert not lender.holds(early) and not driver.calls["lock"]
     del gone  # what comes back before is nobody's
@@ -156,8 +156,8 @@ def test_what_is_lent_before_there_is_a_card_is_locked_when_it_comes(card):
     assert address(late) == where and lender.holds(late)
 
 
-def test_what_was_lent_early_and_cannot_be_locked_is_staged(card):
-    lender, call, driver = card
+def test_what_was_lent_early_and_cannot_be_locked_is_staged(gpu):
+    lender, call, driver = gpu
     early = lender.lend_early(1000)
     driver.fail(call="lock", after=0, times=1, error=DeviceError)
     lender.opened(call)
@@ -176,7 +176,7 @@ def test_letters_go_from_where_they_are(spec, coded):
     spec, kernel = (AFFINE, "gpu-dp-128") if coded else (spec, KERNELS[spec])
     more = b"ACGNNTTR" if coded else b""
     batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
-    with on_card(spec) as (engine, driver):
+    with opened_gpu(spec) as (engine, driver):
         lent = in_lent_memory(batch, engine)
         assert_equal(aligned(engine, lent, kernel), of_cpu(spec, batch))
         assert driver.calls["upload"] == 2
@@ -192,7 +192,7 @@ def test_letters_go_from_where_they_are(spec, coded):
 def test_a_large_part_of_a_batch_leaves_its_letters_where_they_are(coded):
     more = b"ACGNNTTR" if coded else b""
     batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
-    with on_card(AFFINE) as (engine, driver):
+    with opened_gpu(AFFINE) as (engine, driver):
         lent = in_lent_memory(batch, engine)
         for step, uploads in ((2, 2), (30, 1)):  # letters and columns, or both in one
             before, some = driver.calls["upload"], np.arange(1, len(batch), step, dtype=np.int32)[::-1].copy()
@@ -201,7 +201,7 @@ def test_a_large_part_of_a_batch_leaves_its_letters_where_they_are(coded):
 
 
 def test_letters_memory_comes_back_with_its_batch():
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         wheres = set()
         for _ in range(5):
             lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
@@ -215,7 +215,7 @@ def test_letters_memory_comes_back_with_its_batch():
 
 def test_letters_and_answers_outlive_the_engine():
     batch = batch_of(some_pairs(60, 60))
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         lent = in_lent_memory(batch, engine)
         found = aligned(engine, lent, KERNELS[EDIT])
         within(engine.close)
@@ -226,7 +226,7 @@ def test_letters_and_answers_outlive_the_engine():
 
 
 def test_letters_are_anywhere_where_no_memory_is_to_be_had():
-    with on_card(EDIT, prepare=lambda d: d.fail(call="lock")) as (engine, _):
+    with opened_gpu(EDIT, prepare=lambda d: d.fail(call="lock")) as (engine, _):
         assert engine.letters_memory(1000) is None
         assert engine.stats()["failure"] is None
         assert len(engine.letters_memory(1000)) == 1000
@@ -234,7 +234,7 @@ def test_letters_are_anywhere_where_no_memory_is_to_be_had():
 
 @pytest.mark.parametrize("call", ["upload", "launch", "download", "wait"])
 def test_lent_letters_come_back_after_a_failure(call):
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
         driver.fail(call=call)
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
@@ -244,9 +244,9 @@ def test_lent_letters_come_back_after_a_failure(call):
 
 
 def test_more_batches_than_buffers():
-    """Who submits them waits for no one but the card, also where nobody looks whether a job is done."""
+    """Who submits them waits for no one but the GPU, also where nobody looks whether a job is done."""
     batch, submitted = batch_of(some_pairs(20, 60)), threading.Event()
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         lent, done = in_lent_memory(batch, engine), driver.done
         driver.done = lambda event: submitted.is_set() and done(event)
         route = Route(every_row(batch), KERNELS[EDIT])
@@ -264,7 +264,7 @@ def test_answers_that_are_larger_than_the_last_ones():
     """They are fetched twice once, and then at once."""
     few, many = batch_of(some_pairs(300, 60, 0.01)), batch_of(some_pairs(300, 60, 0.5))
     downloads = []
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         for batch in (few, many, few, many):
             assert_equal(aligned(engine, batch, KERNELS[EDIT]), of_cpu(EDIT, batch))
             downloads.append(driver.calls["download"])
@@ -275,7 +275,7 @@ def test_answers_that_are_kept(monkeypatch):
     """They stay where they are, but only so many of them."""
     monkeypatch.setattr(staging, "_MOST_READ", 4)
     batches = [batch_of(some_pairs(20, 60, seed=number)) for number in range(12)]
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         kept = [aligned(engine, batch, KERNELS[EDIT]) for batch in batches]
         assert driver.calls["lock"] <= 6
     for found, batch in zip(kept, batches, strict=True):
@@ -286,9 +286,9 @@ def test_answers_that_are_kept(monkeypatch):
 
 
 def test_jobs_begin_while_one_is_under_way():
-    """The thread does not wait for a job as long as the card could have another."""
+    """The thread does not wait for a job as long as the GPU could have another."""
     batch, over, waited = batch_of(some_pairs(20, 60)), threading.Event(), []
-    with on_card(EDIT) as (engine, driver):
+    with opened_gpu(EDIT) as (engine, driver):
         done, wait = driver.done, driver.wait
         driver.done = lambda event: over.is_set() and done(event)
         driver.wait = lambda event: (waited.append(over.is_set()), wait(event))

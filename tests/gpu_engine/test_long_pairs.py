@@ -1,4 +1,4 @@
-"""Long pairs beside a card: over all of it, with the CPU's bytes, and by the CPU where the card fails."""
+"""Long pairs beside a GPU: over all of it, with the CPU's bytes, and by the CPU where the GPU fails."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from wfacli.engines.hybrid import BothEngines
 from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError
 
-from .support import AFFINE, EDIT, assert_equal, batch_of, on_card, within
+from .support import AFFINE, EDIT, assert_equal, batch_of, opened_gpu, within
 
 LONG = 600  # letters
 
 
 @pytest.fixture(autouse=True)
 def long_ones(monkeypatch):
-    """Pairs of so many letters are long, and the card is the sooner."""
+    """Pairs of so many letters are long, and the GPU is the sooner."""
     monkeypatch.setattr(tuning, "LONG_PAIR_LETTERS", LONG)
     monkeypatch.setattr(tuning, "LONG_PAIR_SECONDS", 0.0)
     monkeypatch.setattr(tuning, "LONG_PAIR_MARGIN", 0.0)
@@ -43,11 +43,11 @@ def some_pairs():
 
 
 BATCH = batch_of(some_pairs())
-ON_CARD = [0, 2, 3, 4, 6]
+ON_GPU = [0, 2, 3, 4, 6]
 
 
 def align(engine, spec: AlignSpec):
-    # As where the card's batch kernels take none of them.
+    # As where the GPU's batch kernels take none of them.
     return within(lambda: align_batch(engine, BATCH, spec, Limits(), Stats(), "stripes"))
 
 
@@ -63,22 +63,22 @@ def wanted(spec):
 @pytest.mark.parametrize("kind", ["gpu-wavefront", "gpu-bits"])
 def test_the_same_bytes(monkeypatch, scores, kind):
     spec = replace(EDIT, score_only=scores)
-    with on_card(spec, multiprocessors=8) as (gpu, _):
+    with opened_gpu(spec, multiprocessors=8) as (gpu, _):
         cpu, long = CpuEngine(spec, Limits(), 2), gpu.long_pairs()
         other = {"gpu-wavefront": "gpu-bits", "gpu-bits": "gpu-wavefront"}[kind]
         monkeypatch.setattr(long, "_seconds", lambda *_: {kind: 0.0, other: 1.0})
         both = BothEngines(gpu, cpu, long)
-        assert long.takes(BATCH, np.arange(len(BATCH), dtype=np.int32)).tolist() == ON_CARD
+        assert long.takes(BATCH, np.arange(len(BATCH), dtype=np.int32)).tolist() == ON_GPU
         found = align(both, spec)
-        assert both.stats()["long_pairs"] == len(ON_CARD)
+        assert both.stats()["long_pairs"] == len(ON_GPU)
         cpu.close()
     assert_equal(found, wanted(spec))
 
 
 @pytest.mark.parametrize("call", ["launch", "allocate", "upload", "download"])
 @pytest.mark.parametrize("after", [0, 5, 40])
-def test_a_card_that_fails(call, after):
-    with on_card(EDIT, multiprocessors=8) as (gpu, driver):
+def test_a_gpu_that_fails(call, after):
+    with opened_gpu(EDIT, multiprocessors=8) as (gpu, driver):
         cpu = CpuEngine(EDIT, Limits(), 1)
         both = BothEngines(gpu, cpu, gpu.long_pairs())
         driver.fail(call=call, after=after, error=DeviceError)
@@ -87,9 +87,9 @@ def test_a_card_that_fails(call, after):
     assert_equal(found, wanted(EDIT), f"{call} after {after}")
 
 
-def test_few_short_pairs_are_aligned_while_the_card_works():
+def test_few_short_pairs_are_aligned_while_the_gpu_works():
     short = np.flatnonzero(np.maximum(BATCH.q_len, BATCH.t_len) < 100).astype(np.int32)
-    with on_card(EDIT) as (gpu, _):
+    with opened_gpu(EDIT) as (gpu, _):
         cpu = CpuEngine(EDIT, Limits(), 1)
         both, asked = BothEngines(gpu, cpu), []
         collect = cpu.collect
@@ -105,23 +105,23 @@ def test_few_short_pairs_are_aligned_while_the_card_works():
 def test_what_it_does_not_take():
     rows = np.arange(len(BATCH), dtype=np.int32)
     for spec in (AFFINE, replace(EDIT, max_cost=5)):
-        with on_card(spec) as (gpu, _):
+        with opened_gpu(spec) as (gpu, _):
             assert not len(gpu.long_pairs().takes(BATCH, rows))
 
 
 def test_models_decide(monkeypatch):
     rows = np.arange(len(BATCH), dtype=np.int32)
-    with on_card(EDIT) as (gpu, _):
+    with opened_gpu(EDIT) as (gpu, _):
         long = gpu.long_pairs()
         monkeypatch.setattr(tuning, "LONG_PAIR_MARGIN", 1.5)
-        assert not len(long.takes(BATCH, rows)), "the CPU has done these before a card begins"
+        assert not len(long.takes(BATCH, rows)), "the CPU has done these before a GPU begins"
         monkeypatch.setattr(tuning, "LONG_PAIR_MARGIN", 0.0)
         monkeypatch.setattr(tuning, "LONG_PAIR_SECONDS", 1.0)
         assert not len(long.takes(BATCH, rows)), "nor is it asked for what takes no time"
 
 
 def test_stops():
-    with on_card(EDIT, multiprocessors=8) as (gpu, _):
+    with opened_gpu(EDIT, multiprocessors=8) as (gpu, _):
         cpu = CpuEngine(EDIT, Limits(), 1)
         both = BothEngines(gpu, cpu, gpu.long_pairs())
         both.cancel()

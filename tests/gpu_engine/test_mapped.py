@@ -1,4 +1,4 @@
-"""Reads against a reference, with an emulated card: the same bytes, and the card has aligned them."""
+"""Reads against a reference, with an emulated GPU: the same bytes, and the GPU has aligned them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_same_bytes(align, folder, drivers, suffix, options):  # noqa: F811
         written.append(re.sub(rb"\tCL:.*", b"", out.read_bytes()))
     assert written[0] == written[1]
     report = json.loads((folder / "s.json").read_text())
-    on_card = sum(n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-"))
-    assert on_card > report["pairs"] / 2
+    opened_gpu = sum(n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-"))
+    assert opened_gpu > report["pairs"] / 2
     assert drivers[-1].calls["launch"] > 0

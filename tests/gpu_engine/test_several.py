@@ -1,4 +1,4 @@
-"""Several cards: the same bytes as from one, all of them at work, and one that fails takes nothing with it."""
+"""Several GPUs: the same bytes as from one, all of them at work, and one that fails takes nothing with it."""
 
 from __future__ import annotations
 
@@ -25,53 +25,53 @@ from .test_command import align, assert_one_error, folder  # noqa: F401 (fixture
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
-CARDS = 3
+GPUS = 3
 
 
 @pytest.fixture
-def cards(monkeypatch):
-    """Three cards, by the order in which they are opened; by now closed, and those that work have lost nothing."""
+def gpus(monkeypatch):
+    """Three GPUs, by the order in which they are opened; by now closed, and those that work have lost nothing."""
     opened: dict[int, EmulatedDriver] = {}
 
     def open_driver(index: int, compiler: object) -> EmulatedDriver:
-        if index >= CARDS:
-            raise DeviceError(f"no GPU {index}: this machine has {CARDS}, counted from 0")
+        if index >= GPUS:
+            raise DeviceError(f"no GPU {index}: this machine has {GPUS}, counted from 0")
         assert index not in opened
         opened[index] = EmulatedDriver()
         return opened[index]
 
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
-    monkeypatch.setattr(choice, "count_devices", lambda: CARDS)
+    monkeypatch.setattr(choice, "count_devices", lambda: GPUS)
     yield opened
     assert all(driver._closed for driver in opened.values())
-    assert [leaks(driver) for driver in opened.values() if not driver._lost] in ([{}] * n for n in range(CARDS + 1))
+    assert [leaks(driver) for driver in opened.values() if not driver._lost] in ([{}] * n for n in range(GPUS + 1))
 
 
 FILES = ("q.fq", "t.fa", "--metric", "edit", "-t", "3", "--batch-bases", "400")
 
 
 @pytest.mark.parametrize(("devices", "used"), [("all", [0, 1, 2]), ("2,0", [0, 2]), ("1", [1])])
-def test_same_bytes(align, folder, cards, devices, used):  # noqa: F811
+def test_same_bytes(align, folder, gpus, devices, used):  # noqa: F811
     assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
     assert align(*FILES, "--engine", "gpu", "--devices", devices, "-o", "gpu.paf", "--stats", "s.json") == 0
     assert (folder / "gpu.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
-    assert sorted(cards) == used
-    assert all(card.calls["launch"] > 0 for card in cards.values())
+    assert sorted(gpus) == used
+    assert all(gpu.calls["launch"] > 0 for gpu in gpus.values())
     engine = json.loads((folder / "s.json").read_text())["engine"]
     if len(used) > 1:
-        assert engine["card"] == f"{len(used)} × emulated card"
-        assert sorted(card["index"] for card in engine["cards"]) == used
-        assert sum(card["pairs"] for card in engine["cards"]) > 50
-        assert engine["memory_bytes"] == sum(card["memory_bytes"] for card in engine["cards"])
+        assert engine["card"] == f"{len(used)} × emulated GPU"
+        assert sorted(gpu["index"] for gpu in engine["cards"]) == used
+        assert sum(gpu["pairs"] for gpu in engine["cards"]) > 50
+        assert engine["memory_bytes"] == sum(gpu["memory_bytes"] for gpu in engine["cards"])
 
 
-def test_letters_are_locked_once_for_all_cards(align, folder, cards, monkeypatch):  # noqa: F811
+def test_letters_are_locked_once_for_all_gpus(align, folder, gpus, monkeypatch):  # noqa: F811
     upload, lent = EmulatedDriver.upload, set()
 
     def uploaded(self, address, source, stream):
         begin = source.ctypes.data
-        if any(at <= begin < at + size for at, size in cards[0].locks.items()):
-            lent.update(index for index, card in cards.items() if card is self)
+        if any(at <= begin < at + size for at, size in gpus[0].locks.items()):
+            lent.update(index for index, gpu in gpus.items() if gpu is self)
         upload(self, address, source, stream)
 
     monkeypatch.setattr(EmulatedDriver, "upload", uploaded)
@@ -82,17 +82,17 @@ def test_letters_are_locked_once_for_all_cards(align, folder, cards, monkeypatch
 
 
 @pytest.mark.parametrize("calls", [10, 16, 25])
-def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, cards, monkeypatch, capfd, calls):  # noqa: F811
-    """The first card, which has the first route, and so that many calls."""
+def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monkeypatch, capfd, calls):  # noqa: F811
+    """The first GPU, which has the first route, and so that many calls."""
     assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
     kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
-    cards.clear()
+    gpus.clear()
     open_driver = choice.CudaDriver
 
     def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = open_driver(index, compiler)
         if index == 0:
-            driver.lose_card(after=calls)
+            driver.lose_gpu(after=calls)
         return driver
 
     monkeypatch.setattr(choice, "CudaDriver", failing)
@@ -101,20 +101,20 @@ def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, cards, mon
     assert (folder / "x.paf").read_bytes() == (folder / "one.paf").read_bytes()
     told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
     assert len(told) == 1
-    assert told[0].startswith("wfacli: warning: GPU 0 (emulated card) failed, the others go on: injected: ")
+    assert told[0].startswith("wfacli: warning: GPU 0 (emulated GPU) failed, the others go on: injected: ")
     report = json.loads((folder / "s.json").read_text())
     assert report["engine"]["failure"] is None
-    assert [card["failure"] is None for card in report["engine"]["cards"]] == [False, True, True]
+    assert [gpu["failure"] is None for gpu in report["engine"]["cards"]] == [False, True, True]
     assert report["pairs_by_kernel"] == kernels  # nothing went to the CPU for it
 
 
-def test_all_fail(align, folder, cards, monkeypatch, capfd):  # noqa: F811
+def test_all_fail(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
     assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
     open_driver = choice.CudaDriver
 
     def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = open_driver(index, compiler)
-        driver.lose_card(after=40 + 20 * index)
+        driver.lose_gpu(after=40 + 20 * index)
         return driver
 
     monkeypatch.setattr(choice, "CudaDriver", failing)
@@ -124,11 +124,11 @@ def test_all_fail(align, folder, cards, monkeypatch, capfd):  # noqa: F811
     assert "wfacli: warning: the GPU failed, and the CPU aligned the rest: injected: " in capfd.readouterr().err
 
 
-def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, cards, monkeypatch, capfd):  # noqa: F811
-    """Another program takes it when the run has begun: the first card has none for any job."""
+def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
+    """Another program takes it when the run has begun: the first GPU has none for any job."""
     assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
     kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
-    cards.clear()
+    gpus.clear()
     open_driver = choice.CudaDriver
 
     def full(index: int, compiler: object) -> EmulatedDriver:
@@ -143,14 +143,14 @@ def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, 
     assert (folder / "x.paf").read_bytes() == (folder / "one.paf").read_bytes()
     told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
     assert told == [
-        "wfacli: warning: GPU 0 (emulated card) has no memory left, the others go on: another program has it"
+        "wfacli: warning: GPU 0 (emulated GPU) has no memory left, the others go on: another program has it"
     ]
     report = json.loads((folder / "s.json").read_text())
     assert report["pairs_by_kernel"] == kernels  # nothing went to the CPU for it
     assert report["engine"]["failure"] is None
 
 
-def test_of_all_cards_those_that_do_not_open_are_left_out(align, folder, cards, monkeypatch, capfd):  # noqa: F811
+def test_of_all_gpus_those_that_do_not_open_are_left_out(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
     open_driver = choice.CudaDriver
 
     def only_the_last(index: int, compiler: object) -> EmulatedDriver:
@@ -165,19 +165,19 @@ def test_of_all_cards_those_that_do_not_open_are_left_out(align, folder, cards, 
     told = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
     assert told == [f"wfacli: warning: GPU {i} is left out: its memory is somebody else's" for i in (0, 1)]
     assert (folder / "x.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
-    assert sorted(cards) == [2]
+    assert sorted(gpus) == [2]
     monkeypatch.setattr(choice, "count_devices", lambda: 2)
     assert align("q.fq", "t.fa", "--engine", "gpu", "--devices", "all", "-o", "y.paf") == 1
     assert_one_error(capfd, "somebody else's")
 
 
-def test_a_card_that_is_not_there(align, folder, cards, capfd):  # noqa: F811
+def test_a_gpu_that_is_not_there(align, folder, gpus, capfd):  # noqa: F811
     assert align("q.fq", "t.fa", "--engine", "gpu", "--devices", "0,7", "-o", "x.paf") == 1
     assert_one_error(capfd, "no GPU 7")
-    assert cards[0]._closed
+    assert gpus[0]._closed
 
 
-def test_cards_that_were_named_are_not_left_out_silently(align, folder, cards, capfd):  # noqa: F811
+def test_gpus_that_were_named_are_not_left_out_silently(align, folder, gpus, capfd):  # noqa: F811
     assert align("q.fq", "t.fa", "--devices", "0,7", "-o", "x.paf") == 0
     assert "wfacli: warning: the CPU aligns everything: no GPU 7" in capfd.readouterr().err
     assert align("q.fq", "t.fa", "--devices", "7", "-o", "x.paf", "--quiet") == 0
@@ -185,28 +185,28 @@ def test_cards_that_were_named_are_not_left_out_silently(align, folder, cards, c
 
 
 @pytest.mark.parametrize("text", ["", "none", "0,", "-1", "0,0", "1.5", "all,1"])
-def test_devices_that_are_refused(align, cards, capfd, text):  # noqa: F811
+def test_devices_that_are_refused(align, gpus, capfd, text):  # noqa: F811
     assert align("q.fq", "t.fa", f"--devices={text}") == 2
     assert_one_error(capfd, "--devices")
-    assert not cards
+    assert not gpus
 
 
 def test_routes_go_to_who_has_the_least_to_do():
-    """Also those of a card that fails, whatever rows they have, in whatever order."""
+    """Also those of a GPU that fails, whatever rows they have, in whatever order."""
     engines = [GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28)]
     engines.append(GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28))
     several = SeveralGpus(list(enumerate(engines)))
     batches = [batch_of(some_pairs(40, 60, seed=SEED + i)) for i in range(6)]
     try:
         tickets = [several.submit(batch, Route(every_row(batch), "gpu-bits-64")) for batch in batches]
-        assert [card["routes"] for card in several.stats()["cards"]] == [3, 3]
+        assert [gpu["routes"] for gpu in several.stats()["cards"]] == [3, 3]
         engines[1]._failure = DeviceError("pulled out")
         with ThreadPoolExecutor(3) as pool:
             found = within(lambda: list(pool.map(several.collect, tickets)))
         assert several.stats()["failure"] is None
         some = np.arange(3, 20, dtype=np.int32)[::-1].copy()
         last = several.collect(several.submit(batches[0], Route(some, "gpu-bits-64")))
-        assert [card["routes"] for card in several.stats()["cards"]][1] == 3
+        assert [gpu["routes"] for gpu in several.stats()["cards"]][1] == 3
         for batch, result in zip(batches, found, strict=True):
             assert_equal(result, of_cpu(EDIT, batch), f"seed {SEED}")
         assert_equal(last, of_cpu(EDIT, batches[0], some), f"seed {SEED}")

@@ -1,23 +1,23 @@
-"""The driver that a test gets: emulated, with threads first to last or last to first; and a card."""
+"""The driver that a test gets: emulated, with threads first to last or last to first; and a GPU."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.cards import skip_without_card
 from tests.emulation.driver import EmulatedDriver, leaks
+from tests.gpus import skip_without_gpu
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 
-def open_card():
-    """A real card's driver; without a card the test is skipped, with one that does not open it fails."""
-    skip_without_card()
+def open_gpu():
+    """A real GPU's driver; without a GPU the test is skipped, with one that does not open it fails."""
+    skip_without_gpu()
     return CudaDriver()
 
 
 @pytest.fixture(params=["first-to-last", "last-to-first", pytest.param("card", marks=pytest.mark.gpu)])
 def driver(request):
-    opened = open_card() if request.param == "card" else EmulatedDriver(order=int(request.param == "last-to-first"))
+    opened = open_gpu() if request.param == "card" else EmulatedDriver(order=int(request.param == "last-to-first"))
     yield opened
     opened.close()
     assert request.param == "card" or not leaks(opened)

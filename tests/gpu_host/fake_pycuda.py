@@ -1,4 +1,4 @@
-"""A pycuda.driver without a card behind it: it counts, and fails where a test wants."""
+"""A pycuda.driver without a GPU behind it: it counts, and fails where a test wants."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         cuda.calls[name] += 1
         return cuda.faults.get(name, 0)
 
-    def memory_of_the_card(pointer, _nbytes) -> int:
+    def memory_of_the_gpu(pointer, _nbytes) -> int:
         pointer._obj.value = 4096 * (1 + cuda.calls["alloc"])
         return of_library("alloc")
 
@@ -88,7 +88,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
 
     context = SimpleNamespace(push=lambda: call("push"), pop=lambda: call("pop"))
     device = SimpleNamespace(
-        name=lambda: "Some card", compute_capability=lambda: capability, total_memory=lambda: 1 << 34,
+        name=lambda: "Some GPU", compute_capability=lambda: capability, total_memory=lambda: 1 << 34,
         get_attribute=len, pci_bus_id=lambda: "0000:01:00.0", retain_primary_context=lambda: call("retain", context),
     )  # fmt: skip
     cuda.call = call
@@ -103,7 +103,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
     cuda.get_driver_version = lambda: 13000
     cuda.mem_get_info = lambda: call("info", (5, 6))
     cuda.libcuda = SimpleNamespace(
-        cuMemAlloc_v2=memory_of_the_card,
+        cuMemAlloc_v2=memory_of_the_gpu,
         cuMemFree_v2=lambda address: of_library("free"),
         cuMemAllocHost_v2=memory_of_the_host,
         cuMemFreeHost=lambda address: of_library("free"),

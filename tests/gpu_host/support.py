@@ -1,4 +1,4 @@
-"""Rows of the tests' own kernels, and the card's memory by name."""
+"""Rows of the tests' own kernels, and the GPU's memory by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What threads do together: the emulation against plain Python, and a card against the same."""
+"""What threads do together: the emulation against plain Python, and a GPU against the same."""
 
 from __future__ import annotations
 

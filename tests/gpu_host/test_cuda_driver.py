@@ -1,4 +1,4 @@
-"""What the driver makes of PyCUDA: what is missing, errors, limits, and the end. A real card is in test_driver.py."""
+"""What the driver makes of PyCUDA: what is missing, errors, limits, and the end. A real GPU is in test_driver.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.occupancy import resident_blocks
-from wfacli.gpu.kernels.properties import Card
+from wfacli.gpu.kernels.properties import Gpu
 from wfacli.gpu.runtime.cuda_driver import CudaDriver, load_pycuda
 
 from . import fake_pycuda
@@ -59,10 +59,10 @@ def test_what_is_missing_is_said_in_a_line(monkeypatch, problem, words):
     [
         ({"count": 0}, 0, "has no NVIDIA GPU"),
         ({"count": 2}, 2, "no GPU 2: this machine has 2"),
-        ({"capability": (7, 5)}, 0, "Some card, is sm_75; the GPU engine needs sm_80"),
+        ({"capability": (7, 5)}, 0, "Some GPU, is sm_75; the GPU engine needs sm_80"),
     ],
 )
-def test_cards_that_cannot_be_used(monkeypatch, options, index, words):
+def test_gpus_that_cannot_be_used(monkeypatch, options, index, words):
     fake_pycuda.install(monkeypatch, fake_pycuda.make(**options))
     with pytest.raises(DeviceError, match=words):
         CudaDriver(index)
@@ -74,20 +74,20 @@ def test_a_driver_that_does_not_start(cuda):
         CudaDriver()
 
 
-def test_the_card_is_described(cuda):
-    card = CudaDriver().card
-    assert card == Card("Some card", "sm_90", 132, 232448, 233472, 1 << 34, "13.0", "0000:01:00.0")
+def test_the_gpu_is_described(cuda):
+    gpu = CudaDriver().gpu
+    assert gpu == Gpu("Some GPU", "sm_90", 132, 232448, 233472, 1 << 34, "13.0", "0000:01:00.0")
 
 
 @pytest.mark.parametrize(("fault", "held"), [(None, 1), ("own init", 0), ("own device", 0), ("own retain", 0)])
-def test_a_card_is_opened_without_the_interpreter_s_lock(cuda, fault, held):
+def test_a_gpu_is_opened_without_the_interpreter_s_lock(cuda, fault, held):
     """By the library itself, before PyCUDA does it again; what fails there PyCUDA may find, and say."""
     if fault:
         cuda.faults[fault] = 100
     retain, order = cuda.call, []
     cuda.Device().retain_primary_context = lambda: (order.append(dict(cuda.calls)), retain("retain"))[1]
     cuda.faults["retain"] = cuda.Error("no context")
-    with pytest.raises(DeviceError, match="opening the card failed: no context"):
+    with pytest.raises(DeviceError, match="opening the GPU failed: no context"):
         CudaDriver()
     assert order[0].get("own release", 0) == 0
     assert order[0].get("own retain", 0) == (held or fault == "own retain")
@@ -109,10 +109,10 @@ def test_errors_are_ours_and_tell_what_failed(cuda):
     )
     for fault, name, what, call in calls:
         cuda.faults[fault] = 801
-        with pytest.raises(DeviceError, match=rf"Some card: {what} failed: {name} gave error 801"):
+        with pytest.raises(DeviceError, match=rf"Some GPU: {what} failed: {name} gave error 801"):
             call()
         cuda.faults[fault] = 2
-        with pytest.raises(OutOfDeviceMemory, match=f"Some card: out of memory in {what}"):
+        with pytest.raises(OutOfDeviceMemory, match=f"Some GPU: out of memory in {what}"):
             call()
     cuda.faults |= {"load": cuda.Error("no kernel image"), "info": cuda.Error("unspecified launch failure")}
     with pytest.raises(DeviceError, match="loading kernel row failed: no kernel image"):
@@ -137,7 +137,7 @@ def test_shared_memory_limits_are_raised_when_needed(cuda):
 
 def test_brief_kernels_go_before_others(cuda):
     driver = CudaDriver(compiler=COMPILER)
-    assert driver.card.multiprocessors == 132
+    assert driver.gpu.multiprocessors == 132
     long, brief = driver.kernel(ROW), driver.kernel(replace(ROW, name="brief", brief=True))
     first, second = driver.stream(), driver.stream()
     argument = np.zeros(1, np.dtype([("a", np.uint64)], align=True))
@@ -236,5 +236,5 @@ def test_close_gives_everything_back_once(cuda, lost):
     ],
 )
 def test_resident_blocks(arch, threads, registers, shared, blocks):
-    card = Card("", arch, 1, 227 << 10, 228 << 10, 1, "13.0")
-    assert resident_blocks(card, threads, registers, shared) == blocks
+    gpu = Gpu("", arch, 1, 227 << 10, 228 << 10, 1, "13.0")
+    assert resident_blocks(gpu, threads, registers, shared) == blocks

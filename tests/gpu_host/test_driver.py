@@ -1,4 +1,4 @@
-"""The driver protocol: the same on an emulated card and on a real one."""
+"""The driver protocol: the same on an emulated GPU and on a real one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu.runtime.selftest import check_card
+from wfacli.gpu.runtime.selftest import check_gpu
 
 from .support import BLOCK, PROBE, PROBES, arguments, run_probe
 
@@ -47,23 +47,23 @@ def test_views_of_pinned_arrays_are_copied(driver):
 
 
 def test_memory_is_locked_for_copies_and_stays_afterwards(driver):
-    stream, card = driver.stream(), driver.allocate(4000)
+    stream, gpu = driver.stream(), driver.allocate(4000)
     host = np.frombuffer(mmap.mmap(-1, 8000), np.uint8)
     host[:4000] = np.arange(4000) % 251
     driver.lock(host)
-    driver.upload(card.address, host[:4000], stream)
-    driver.download(host[4000:], card.address, stream)
+    driver.upload(gpu.address, host[:4000], stream)
+    driver.download(host[4000:], gpu.address, stream)
     driver.wait(driver.record(stream))
     driver.unlock(host)
     assert np.array_equal(host[4000:], np.arange(4000) % 251)
     driver.lock(host)
     driver.unlock(host)
-    driver.free(card)
+    driver.free(gpu)
 
 
 def test_memory_is_aligned_and_counted(driver):
-    card = driver.card
-    assert 0 < driver.free_memory() <= card.memory_total
+    gpu = driver.gpu
+    assert 0 < driver.free_memory() <= gpu.memory_total
     pieces = [driver.allocate(size) for size in (1, 255, 257)]
     assert all(piece.address % 256 == 0 for piece in pieces)
     assert [piece.nbytes for piece in pieces] == [1, 255, 257]
@@ -73,7 +73,7 @@ def test_memory_is_aligned_and_counted(driver):
 
 def test_after_too_much_was_asked_for_less_still_fits(driver):
     with pytest.raises(OutOfDeviceMemory):
-        driver.allocate(2 * driver.card.memory_total)
+        driver.allocate(2 * driver.gpu.memory_total)
     driver.free(driver.allocate(1 << 16))
 
 
@@ -85,7 +85,7 @@ def test_kernels_are_loaded_once(driver):
 
 
 def test_resident_blocks_shrink_with_shared_memory(driver):
-    kernel, most = driver.kernel(PROBE), driver.card.shared_per_block
+    kernel, most = driver.kernel(PROBE), driver.gpu.shared_per_block
     assert kernel.resident() >= kernel.resident(20_000) >= kernel.resident(most - kernel.static_shared) == 1
     assert kernel.resident(most + 1) == 0
 
@@ -134,6 +134,6 @@ def test_close_may_be_called_again(driver):
 
 
 def test_the_self_test_passes(driver):
-    checks = list(check_card(driver, [PROBE]))
+    checks = list(check_gpu(driver, [PROBE]))
     assert [check.name for check in checks] == ["copies", "kernel probe"]
     assert not any(check.problem for check in checks)

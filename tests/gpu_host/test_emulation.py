@@ -93,8 +93,8 @@ def test_injected_faults(emulated):
         with pytest.raises(DeviceError, match="launch"):
             emulated.launch(kernel, 1, arguments(), stream)
     with pytest.raises(DeviceError, match="cannot launch"):
-        emulated.launch(kernel, 1, arguments(), stream, emulated.card.shared_per_block + 1)
-    emulated.lose_card(after=1)
+        emulated.launch(kernel, 1, arguments(), stream, emulated.gpu.shared_per_block + 1)
+    emulated.lose_gpu(after=1)
     emulated.free(pieces[0])
     for _ in range(3):
         with pytest.raises(DeviceError):

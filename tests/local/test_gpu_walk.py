@@ -1,4 +1,4 @@
-"""The rounds of a way back on a card, beside the same pieces in their order: made-up ways, beliefs and guesses."""
+"""The rounds of a way back on a GPU, beside the same pieces in their order: made-up ways, beliefs and guesses."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Pair = tuple[bytes, bytes]
 T = TypeVar("T")
 _RUN = re.compile(r"(\d+)([=XIDM])")
 NOTHING = 255  # status of a record without an alignment: it has none, or an empty one
-open_driver: Callable[[], Driver] = EmulatedDriver  # of the GPU; tests/gpu_card puts a real one in its place
+open_driver: Callable[[], Driver] = EmulatedDriver  # of the GPU; tests/gpu_device puts a real one in its place
 _OPERATIONS = {"I": 1, "D": 2, "=": 7, "X": 8, "M": 0}
 
 

@@ -138,7 +138,7 @@ def test_a_survey_sums_all_pairs_up_and_looks_at_some():
 
 
 @pytest.mark.parametrize("other", [0, 3])
-def test_what_is_known_of_short_reads_beside_a_card(other):
+def test_what_is_known_of_short_reads_beside_a_gpu(other):
     rng = random.Random(6)
     targets = [pairgen.sequence(rng, 150, b"ACGT") for _ in range(9)]
     pairs = [(pairgen.mutated(rng, target, b"ACGT", 0.03), target) for target in targets]
@@ -166,7 +166,7 @@ def test_long_pairs_with_errors_are_looked_at_more_closely(length, error):
     assert 0.75 < ratio.min() < ratio.max() < 1.3
 
 
-def test_few_rows_that_speak_for_all_are_estimated_alone_beside_a_card():
+def test_few_rows_that_speak_for_all_are_estimated_alone_beside_a_gpu():
     rng = random.Random(7)
     targets = [pairgen.sequence(rng, 3000, b"ACGT") for _ in range(4)]
     pairs = [(pairgen.mutated(rng, target, b"ACGT", 0.01), target) for target in targets]

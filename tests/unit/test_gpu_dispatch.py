@@ -1,4 +1,4 @@
-"""Which kernel of a card a pair tries first, what it looks for, and where a pair goes that it cannot align."""
+"""Which kernel of a GPU a pair tries first, what it looks for, and where a pair goes that it cannot align."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LINEAR = (Metric.LINEAR, (4, 2), 0)
 ROW = np.zeros(1, np.int32)
 
 
-MANY = 100_000  # pairs, of which a card is full
+MANY = 100_000  # pairs, of which a GPU is full
 
 
 def with_edits(edits, length, flags=0):
@@ -41,12 +41,12 @@ def with_edits(edits, length, flags=0):
     return dataclasses.replace(batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8))
 
 
-def on_card(batch, spec):
+def routed(batch, spec):
     return route(batch, spec, Limits(), gpu=True)
 
 
 def first(scheme, length, error, flags=0, **rest):
-    (only,) = on_card(with_edits([round(length * error)] * MANY, length, flags), spec_for(scheme, **rest))
+    (only,) = routed(with_edits([round(length * error)] * MANY, length, flags), spec_for(scheme, **rest))
     return only.kernel
 
 
@@ -107,7 +107,7 @@ def test_other_letters_have_kernels_of_their_own():
     assert first(AFFINE, 150, 0.1) == "gpu-dp-64" != first(AFFINE, 150, 0.1, Flag.NON_ACGT)
 
 
-def test_only_whole_alignments_are_for_the_card():
+def test_only_whole_alignments_are_for_the_gpu():
     assert not any(map(on_gpu, candidates(spec_for(AFFINE, Mode.HW), gpu=True)))
 
 
@@ -184,7 +184,7 @@ def test_likely_costs_bound_a_wavefront(name):
 
 
 def kernels_of(edits, length, spec):
-    return {r.kernel: len(r.rows) for r in on_card(with_edits(edits, length), spec)}
+    return {r.kernel: len(r.rows) for r in routed(with_edits(edits, length), spec)}
 
 
 def test_few_pairs_are_no_job_of_their_own():
@@ -197,10 +197,10 @@ def test_few_pairs_are_no_job_of_their_own():
     assert all(map(on_gpu, far))
 
 
-def test_few_that_need_more_do_not_keep_a_card_waiting():
+def test_few_that_need_more_do_not_keep_a_gpu_waiting():
     rng = np.random.default_rng(1)
     usual, far = rng.normal(500, 20, 3000).astype(int).tolist(), [2500] * 4
-    own, *others = sorted(on_card(with_edits(usual + far, 10_000), spec_for(AFFINE)), key=lambda r: -len(r.rows))
+    own, *others = sorted(routed(with_edits(usual + far, 10_000), spec_for(AFFINE)), key=lambda r: -len(r.rows))
     assert len(own.rows) >= 3000 and own.kernel.startswith("gpu-")
     assert not any(on_gpu(r.kernel) for r in others)
 
@@ -208,18 +208,18 @@ def test_few_that_need_more_do_not_keep_a_card_waiting():
 def test_few_reads_that_need_more_do_not_make_a_batch_come_in_parts(monkeypatch):
     edits = np.full(MANY, 2)
     edits[::1000] = 60
-    names = [job.kernel for job in on_card(with_edits(edits, 150), spec_for(EDIT))]
+    names = [job.kernel for job in routed(with_edits(edits, 150), spec_for(EDIT))]
     assert names == ["gpu-bits-128"]
     monkeypatch.setattr(tuning, "GPU_APART", 0.0)
     jobs._several.cache_clear()
-    assert [job.kernel for job in on_card(with_edits(edits, 150), spec_for(EDIT))] != names
+    assert [job.kernel for job in routed(with_edits(edits, 150), spec_for(EDIT))] != names
     jobs._several.cache_clear()
 
 
 def test_estimates_that_differ_by_chance_share_a_band():
     rng = np.random.default_rng(2)
-    (only,) = on_card(with_edits(rng.normal(1000, 80, 6000).astype(int), 10_000), spec_for(AFFINE))
-    (alike,) = on_card(with_edits([1000] * 6000, 10_000), spec_for(AFFINE))
+    (only,) = routed(with_edits(rng.normal(1000, 80, 6000).astype(int), 10_000), spec_for(AFFINE))
+    (alike,) = routed(with_edits([1000] * 6000, 10_000), spec_for(AFFINE))
     assert (only.kernel, alike.kernel) == ("gpu-tiles-8192", "gpu-tiles-4096") or only.kernel == alike.kernel
     needed = 1000 * 10 / 3
     narrow, wide = (int(np.median(found.bands)) for found in (alike, only))
@@ -235,7 +235,7 @@ def test_pairs_with_other_letters_are_jobs_of_their_own():
         flags = np.zeros(len(batch), np.uint8)
         flags[:: len(batch) // other][:other] = Flag.NON_ACGT
         count = int((flags != 0).sum())
-        routes = on_card(dataclasses.replace(batch, flags=flags), spec)
+        routes = routed(dataclasses.replace(batch, flags=flags), spec)
         assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(len(batch)))
         own = [r for r in routes if flags[r.rows].any()]
         assert sum(len(r.rows) for r in own) == count and all(flags[r.rows].all() for r in own)
@@ -309,12 +309,12 @@ def test_a_band_that_was_cut_is_not_taken_for_a_whole_one():
     assert on_gpu(again.kernel) and again.cut > 2500
 
 
-def test_beside_a_card_the_cpu_s_threads_count_together():
+def test_beside_a_gpu_the_cpu_s_threads_count_together():
     batch, spec = with_edits([50], 1000), AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE))
     alone, beside = (
         forecast.Forecast(batch, spec, Limits(), gpu).microseconds(DIFFERENCE)[0] for gpu in (False, True)
     )
-    assert alone == pytest.approx(tuning.THREADS_BESIDE_A_CARD * beside)
+    assert alone == pytest.approx(tuning.THREADS_BESIDE_A_GPU * beside)
 
 
 def test_batches_that_are_alike_are_decided_once():
@@ -322,12 +322,12 @@ def test_batches_that_are_alike_are_decided_once():
     jobs._several.cache_clear()
     for _ in range(8):
         batch = with_edits(rng.normal(400, 20, 900).astype(int), 10_000)
-        routes = on_card(batch, spec)
+        routes = routed(batch, spec)
         assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(900))
     found = jobs._several.cache_info()
     assert found.hits >= 4, "or each batch takes milliseconds of Python"
-    on_card(with_edits(rng.normal(2000, 20, 900).astype(int), 10_000), spec)
-    on_card(with_edits(rng.normal(400, 20, 900).astype(int), 20_000), spec)
+    routed(with_edits(rng.normal(2000, 20, 900).astype(int), 10_000), spec)
+    routed(with_edits(rng.normal(400, 20, 900).astype(int), 20_000), spec)
     assert jobs._several.cache_info().misses == found.misses + 2
 
 
@@ -352,7 +352,7 @@ def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, serves):
 def test_what_is_remembered_of_a_batch_keeps_no_letters():
     batch = with_edits([400] * 900, 10_000)
     letters = weakref.ref(batch.bases)
-    on_card(batch, spec_for(AFFINE))
+    routed(batch, spec_for(AFFINE))
     del batch
     gc.collect()
     assert letters() is None
@@ -367,7 +367,7 @@ def test_tiles_get_the_longest_pairs_first(estimated):
     if not estimated:
         known = np.where(np.arange(len(batch)) % 40 == 0, batch.est_edits, -1).astype(np.int32)
         batch = batch.with_edits(known)
-    routes = [r for r in on_card(batch, spec_for(AFFINE)) if r.kernel.startswith("gpu-tiles")]
+    routes = [r for r in routed(batch, spec_for(AFFINE)) if r.kernel.startswith("gpu-tiles")]
     assert sum(len(r.rows) for r in routes) > 0.9 * len(batch)
     for r in routes:
         own = lengths[r.rows]

@@ -72,7 +72,7 @@ def test_nothing_is_begun_after_the_end_and_what_is_missing_is_named(monkeypatch
     assert one.left_out == {"cpu × 1, edit CIGAR": session.NO_TIME}
 
 
-def test_where_time_is_short_a_card_comes_first():
+def test_where_time_is_short_a_gpu_comes_first():
     gpu = Setting(EngineName.GPU, 1)
     for end, order in ((np.inf, [CPU, gpu]), (1e30, [gpu, CPU])):
         one = Session(dataclasses.replace(plan(CPU, gpu), end=end))
@@ -109,18 +109,18 @@ def test_limits_are_rates():
 
 
 class Nvml:
-    """A card's counter that moves by `step` millijoules whenever it is read."""
+    """A GPU's counter that moves by `step` millijoules whenever it is read."""
 
     NVMLError = RuntimeError
 
-    def __init__(self, step=500, cards=1):
-        self.count, self.step, self.cards, self.asked = 0, step, cards, []
+    def __init__(self, step=500, gpus=1):
+        self.count, self.step, self.gpus, self.asked = 0, step, gpus, []
 
     def nvmlInit(self):  # noqa: N802
         pass
 
     def nvmlDeviceGetCount(self):  # noqa: N802
-        return self.cards
+        return self.gpus
 
     def nvmlDeviceGetHandleByIndex(self, index):  # noqa: N802
         self.asked.append(index)
@@ -149,14 +149,14 @@ def test_joules_are_the_mean_of_enough_runs():
 @pytest.mark.parametrize(
     ("cards", "environment", "asked"),
     [
-        (1, {"CUDA_VISIBLE_DEVICES": "3"}, [0]),  # what a container shows of one card
+        (1, {"CUDA_VISIBLE_DEVICES": "3"}, [0]),  # what a container shows of one GPU
         (4, {"CUDA_VISIBLE_DEVICES": "2,0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, [2]),
         (4, {"CUDA_VISIBLE_DEVICES": "GPU-12ab"}, ["GPU-12ab"]),
         (4, {"CUDA_VISIBLE_DEVICES": "2"}, []),
     ],
 )
-def test_the_card_that_is_measured(monkeypatch, cards, environment, asked):
-    library = Nvml(cards=cards)
+def test_the_gpu_that_is_measured(monkeypatch, gpus, environment, asked):
+    library = Nvml(gpus=gpus)
     monkeypatch.setitem(__import__("sys").modules, "pynvml", library)
     found, why = energy.meter(environment)
     assert library.asked == asked
@@ -207,7 +207,7 @@ def test_recall_is_against_the_exact_engine():
     assert banded.recall == np.mean(scores[0] == scores[1]) < 1
 
 
-def test_a_card_is_not_measured_at_what_it_does_not_compute():
+def test_a_gpu_is_not_measured_at_what_it_does_not_compute():
     gpu = Setting(EngineName.GPU, 1)
     spec = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT, None, 2))
     own = Session(plan(gpu, specs=(spec,), heuristics=Heuristics(xdrop=9)))
@@ -220,7 +220,7 @@ def test_exact_engines_must_agree():
     own = Session(plan())
     row = Row(WORK, AFFINE, CPU, 3, 0, 0, Spread([1.0]))
     own._judge(row, answers(-4, -6))
-    own._judge(row, answers(-4, -6, -8))  # a card has more pairs
+    own._judge(row, answers(-4, -6, -8))  # a GPU has more pairs
     own._judge(row, answers(-4, -6, -8))
     with pytest.raises(InternalError, match="1 pairs"):
         own._judge(row, answers(-4, -6, -10))
@@ -234,7 +234,7 @@ def test_scores_that_change_from_run_to_run_are_no_measurement(monkeypatch):
         list(Session(plan()).rows())
 
 
-def test_rows_of_the_cpu_take_turns_and_a_cards_do_not(monkeypatch):
+def test_rows_of_the_cpu_take_turns_and_a_gpus_do_not(monkeypatch):
     calls = []
 
     def run(batches, check=False):
@@ -246,7 +246,7 @@ def test_rows_of_the_cpu_take_turns_and_a_cards_do_not(monkeypatch):
     works = (WORK, Work(80, 0.0))
     own = Session(plan(CPU, Setting(EngineName.GPU, 1), works=works, pairs=4), energy.Meter(Nvml(6000), 0))
     rows = list(own.rows())
-    assert calls == [60, 80] * 3 + [60] * 4 + [80] * 4  # a card's row has one more run, for its joules
+    assert calls == [60, 80] * 3 + [60] * 4 + [80] * 4  # a GPU's row has one more run, for its joules
     assert [row.joules for row in rows] == [None, None, 6.0, 6.0]
 
 

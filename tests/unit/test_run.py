@@ -28,14 +28,14 @@ def test_batches_are_alike(total):
 
 @pytest.mark.parametrize("cards", [2, 3, 8])
 @pytest.mark.parametrize("total", [10_000_000, GPU_BATCH, GPU_BATCH + 1, 132_000_000, 608_000_000, 10**11])
-def test_every_card_has_as_many_batches(total, cards):
-    letters = shared_out([total], cards)
+def test_every_gpu_has_as_many_batches(total, gpus):
+    letters = shared_out([total], gpus)
     count = round(total / letters * 17 / 16) if letters < GPU_BATCH else -(-total // GPU_BATCH)
     assert letters <= GPU_BATCH
     if total < 16_000_000:
         assert letters == GPU_BATCH, "too few letters for two"
-    elif total / cards > 8_000_000 and letters < GPU_BATCH:
-        assert count % cards == 0
+    elif total / gpus > 8_000_000 and letters < GPU_BATCH:
+        assert count % gpus == 0
     assert letters > 8_000_000
 
 
@@ -62,8 +62,8 @@ def test_few_batches_get_ready_at_a_time(monkeypatch):
 
     monkeypatch.setattr(rescue, "with_estimates", together)
     engine = CpuEngine(spec, Limits(), 1)
-    for cards, expected in ((1, 2), (2, 4), (0, 6)):
-        most, turns, full = 0, rescue.turns_of(cards), threading.Event()
+    for gpus, expected in ((1, 2), (2, 4), (0, 6)):
+        most, turns, full = 0, rescue.turns_of(gpus), threading.Event()
         with ThreadPoolExecutor(6) as pool:
             work = [pool.submit(rescue.align_in_turn, engine, batch, spec, Limits(), Stats(), turns) for _ in range(6)]
             assert [w.result().score[0] for w in work] == [work[0].result().score[0]] * 6

@@ -1,6 +1,6 @@
 """The Typer application: one module a command, imported when the command is called.
 
-A start must not wait for numpy, cards and pictures that its command does not use. So the application knows of each
+A start must not wait for numpy, GPUs and pictures that its command does not use. So the application knows of each
 command its name and its one line of help; the rest, options included, is made for the one that is called.
 """
 

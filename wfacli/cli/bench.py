@@ -12,7 +12,7 @@ from ..config import AlignSpec, Ambiguous, EngineName, Metric, Mode
 from ..core.cores import usable_cores
 from ..dotplot.picture import PictureFormat, format_of
 from ..errors import DeviceError, UsageError
-from ..gpu.runtime.presence import may_have_card
+from ..gpu.runtime.presence import may_have_gpu
 from ..io.write.output import Output, refuse_overwriting
 from ..measure.energy import Meter, meter
 from ..measure.limits import bus_rate, memory_rate
@@ -58,7 +58,7 @@ _METRICS = (Metric.AFFINE, Metric.EDIT)
 _LENGTHS = ("150", "1k", "10k")
 _ERRORS = (0.02, 0.05, 0.1)
 _UNIFORM = Model("uniform")
-_QUICK, _BESIDE_A_CARD = 0.25, 20.0  # times the usual pairs
+_QUICK, _BESIDE_A_GPU = 0.25, 20.0  # times the usual pairs
 _MOST_LETTERS = 300_000_000  # of a row
 _LONGEST = 10_000_000  # letters; what is longer is no matter of batches
 _REPEATS, _QUICK_REPEATS = 5, 3
@@ -99,7 +99,7 @@ def bench(
         raise UsageError("--pairs is 0: there is nothing to measure")
 
     def pairs_of(work: Work, where: EngineName) -> int:
-        times = share * (_BESIDE_A_CARD if where is EngineName.GPU else 1.0)
+        times = share * (_BESIDE_A_GPU if where is EngineName.GPU else 1.0)
         return fixed or work.usual_pairs(times, int(_MOST_LETTERS * share))
 
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
@@ -145,12 +145,12 @@ def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]
 def _settings(
     engine: EngineName, threads: list[int], limits: Limits
 ) -> tuple[list[Setting], Meter | None, dict[str, str]]:
-    """Who is measured, the card's joules if they are counted, and what is left out and why; fills in the limits."""
+    """Who is measured, the GPU's joules if they are counted, and what is left out and why; fills in the limits."""
     settings, left_out, counter = [], {}, None
     if engine is not EngineName.GPU:
         settings = [Setting(EngineName.CPU, count) for count in threads]
         limits.memory = {count: memory_rate(count) for count in threads}
-    if engine is EngineName.GPU or (engine is EngineName.AUTO and may_have_card()):
+    if engine is EngineName.GPU or (engine is EngineName.AUTO and may_have_gpu()):
         try:
             limits.bus = bus_rate()
         except DeviceError as problem:

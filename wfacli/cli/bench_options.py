@@ -27,7 +27,7 @@ the table has the best, the middle and the slowest of these. Exact engines must 
 
 [bold]GCUPS[/bold] are cells of the whole matrices (length times length) by the second, in thousands of millions, \
 computed or not. [bold]of limit[/bold]: the time that the letters alone take through memory (CPU), or over the bus to \
-the card (GPU), by the time taken; both rates are measured first.
+the GPU (GPU), by the time taken; both rates are measured first.
 """
 
 _WORK, _ERRORS, _TASK, _ENGINE, _OUTPUT = "Pairs", "Errors", "Scoring", "Engine", "Output"

@@ -84,7 +84,7 @@ def notes_of(found: dict[str, Any]) -> list[str]:
         for threads, rate_ in limits["memory_bytes_per_second"].items()
     ]
     if limits["bus_bytes_per_second"]:
-        lines.append(f"bus: {limits['bus_bytes_per_second'] / 1e9:.1f} GB/s to the card")
+        lines.append(f"bus: {limits['bus_bytes_per_second'] / 1e9:.1f} GB/s to the GPU")
     return lines + [f"no {what}: {why}" for what, why in found["left_out"].items()]
 
 

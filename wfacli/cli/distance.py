@@ -47,7 +47,7 @@ from .distance_options import (
     VerboseOption,
 )
 from .distance_report import in_words, standing
-from .long_run import LongCommand, LongOrder, card_for, command_line, resumed, seconds_of
+from .long_run import LongCommand, LongOrder, command_line, gpu_for, resumed, seconds_of
 from .options import DebugOption, MaxLineOption
 from .progress import shown_long
 
@@ -91,7 +91,7 @@ def distance(
     unit = Unit.BYTES if text else Unit.LINES if lines else Unit.LETTERS
     if plot is not None:
         format_of(plot)
-    with card_for(engine, quiet) as card:
+    with gpu_for(engine, quiet) as gpu:
         order = _Order(
             paths=(a, b),
             names=(name_a, name_b),
@@ -107,7 +107,7 @@ def distance(
             every=seconds_of(checkpoint_every, checkpoint),
             resume=resumed(resume, checkpoint),
             choice=Choice(
-                Means(threads or usable_cores(), card),
+                Means(threads or usable_cores(), gpu),
                 engine,
                 None if algorithm is AlgorithmName.AUTO else algorithm.value,
             ),
@@ -182,8 +182,8 @@ class _Command(LongCommand):
         self._write(words, out, records=order.form is not None)
 
     def _align(self, inputs: Inputs, distance: int | None, out: Output) -> dict[str, Any] | None:
-        card = self._order.choice.means.card
-        options = PathOptions(Format.PAF, self._order.rule, self._threads, __version__, command_line(), card)
+        gpu = self._order.choice.means.gpu
+        options = PathOptions(Format.PAF, self._order.rule, self._threads, __version__, command_line(), gpu)
         begun = time.perf_counter()
         with self._stats.timed("path"):
             delivery = Delivery(self._order.form, out, self._picture, options, lambda: self._stop.asked)

@@ -69,11 +69,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [f"wfacli {found['wfacli']} with {packages}", "", "CPU engine"]
     lines += _rows(("works", _yes(cpu)), ("instruction set", cpu["instruction_set"]), ("threads", cpu["threads"]))
     lines += ["", "GPU engine"]
-    nvcc, cache, card = gpu["nvcc"], gpu["cache"], gpu.get("card")
+    nvcc, cache, opened = gpu["nvcc"], gpu["cache"], gpu.get("card")
     lines += _rows(
         ("works", _yes(gpu)),
         ("driver", f"CUDA {gpu['driver']}, {gpu['cards']} GPUs" if gpu["driver"] else "none"),
-        ("card", _card(card) if card else "none opened"),
+        ("card", _gpu(opened) if opened else "none opened"),
         ("PyCUDA", gpu["pycuda"] or "none"),
         ("nvcc", f"{nvcc['version']}, {nvcc['path']}" if nvcc else "none"),
         ("cache", f"{cache['folder']}: {cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB{_readonly(cache)}"),
@@ -91,9 +91,9 @@ def _yes(part: dict[str, Any]) -> str:
     return "yes" if part["usable"] else f"no: {part['problem']}"
 
 
-def _card(card: dict[str, Any]) -> str:
-    free, total = card["memory_free_bytes"] / _GIB, card["memory_total_bytes"] / _GIB
-    return f"{card['index']}: {card['name']}, {card['architecture']}, {free:.1f} of {total:.1f} GiB free"
+def _gpu(gpu: dict[str, Any]) -> str:
+    free, total = gpu["memory_free_bytes"] / _GIB, gpu["memory_total_bytes"] / _GIB
+    return f"{gpu['index']}: {gpu['name']}, {gpu['architecture']}, {free:.1f} of {total:.1f} GiB free"
 
 
 def _readonly(cache: dict[str, Any]) -> str:

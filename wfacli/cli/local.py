@@ -23,7 +23,7 @@ from ..solve.distance.path import check_names
 from ..solve.local.inputs import codes_of, read_pair
 from ..solve.local.result import as_values
 from ..solve.local.run import LocalRun, Outcome
-from ..solve.local.searches import OnCard, OnCpu, Searches
+from ..solve.local.searches import OnCpu, OnGpu, Searches
 from ..solve.local.task import Task
 from ..solve.local.writing import FORMS, write_alignments
 from .console import note
@@ -55,7 +55,7 @@ from .local_options import (
     TopOption,
 )
 from .local_report import in_words, standing
-from .long_run import LongCommand, LongOrder, card_for, command_line, resumed, seconds_of
+from .long_run import LongCommand, LongOrder, command_line, gpu_for, resumed, seconds_of
 from .options import DebugOption, MaxLineOption
 from .progress import shown_long
 from .scoring import bytes_of
@@ -126,13 +126,13 @@ def local(
         bar=progress,
     )
     order.refuse_overwriting()
-    with card_for(engine, quiet) as card:
+    with gpu_for(engine, quiet) as gpu:
         searches: Searches = OnCpu()
-        if card is not None:
+        if gpu is not None:
             asked = engine is EngineName.GPU
             if asked:
-                card.driver()  # raises DeviceError
-            searches = OnCard(card, asked, _nothing if quiet else note)
+                gpu.driver()  # raises DeviceError
+            searches = OnGpu(gpu, asked, _nothing if quiet else note)
         _Command(order, searches).run()
 
 

@@ -47,7 +47,7 @@ def _found(found: Found) -> str:
 def _time(outcome: Outcome, task: Task) -> str:
     how = f"{task.threads} thread{'' if task.threads == 1 else 's'}"
     if "gpu" in outcome.engines:
-        how = f"GPU and {how}" if outcome.card_failed is None else f"{how}, since the GPU failed"
+        how = f"GPU and {how}" if outcome.gpu_failed is None else f"{how}, since the GPU failed"
     if not task.score_only:
         how += f"; alignments {seconds(outcome.path_seconds)}"
     if outcome.resumed:

@@ -21,7 +21,7 @@ from ..core.stats import Stats, peak_memory, versions
 from ..errors import Cancelled, UsageError
 from ..io.write.output import Output, is_standard_output, refuse_overwriting
 from ..solve.checkpoint import Checkpoint, Saved
-from ..solve.gpu.on_demand import CardOnDemand, any_card
+from ..solve.gpu.on_demand import GpuOnDemand, any_gpu
 from ..solve.watchers import Watchers
 from .console import note, warning
 
@@ -64,13 +64,13 @@ class LongOrder:
 
 
 @contextlib.contextmanager
-def card_for(engine: EngineName, quiet: bool) -> Iterator[CardOnDemand | None]:
-    """A card to be opened, unless the engine's name excludes it; it is given back in the end."""
+def gpu_for(engine: EngineName, quiet: bool) -> Iterator[GpuOnDemand | None]:
+    """A GPU to be opened, unless the engine's name excludes it; it is given back in the end."""
     if engine is EngineName.CPU:
         yield None
         return
-    with contextlib.closing(any_card(_nothing if quiet else note)) as card:
-        yield card
+    with contextlib.closing(any_gpu(_nothing if quiet else note)) as gpu:
+        yield gpu
 
 
 class LongCommand(ABC):

@@ -11,7 +11,7 @@ from ..config import Ambiguous
 from ..core.stats import counted
 from ..errors import OutputClosed
 from ..run.align import AlignRun
-from ..run.batch_run import SWITCH_BESIDE_A_CARD, BatchRun
+from ..run.batch_run import SWITCH_BESIDE_A_GPU, BatchRun
 from ..run.mapped import MappedRun
 from .console import note, warning
 from .explain import explain as print_routes
@@ -34,7 +34,7 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
     gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
     run = made()
     if run.on_gpu:
-        sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+        sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
     complete = False
     try:
         with shown(run.watch, bar=progress, quiet=quiet):

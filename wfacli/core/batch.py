@@ -136,7 +136,7 @@ class PairBatch:
         q_start, t_start: i64[n], where sequences start in bases (targets may repeat).
         q_len, t_len: i32[n], letters.
         flags: u8[n], bits of Flag.
-        est_edits: i32[n], estimated edit distance, -1 where unknown; beside a card its cost, in average edits.
+        est_edits: i32[n], estimated edit distance, -1 where unknown; beside a GPU its cost, in average edits.
         records: names and qualities.
         mapped: where rows lie in reads and on a reference; None for pairs that are no more than that.
         known: i32[k], the only rows that have an estimate, in order; None where that is to be looked up.

@@ -15,7 +15,7 @@ class Route:
         rows: which.
         kernel: its name.
         cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the card has failed them; of LINEAR, whether the table has.
+        again: whether another kernel of the GPU has failed them; of LINEAR, whether the table has.
         bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
         spoke: i32[k], the rows by whose expected times it was chosen; None: its own; empty: a rule chose it.
         jobs: kernels of the GPU that were compared for it, and microseconds a pair with each; see jobs.Job.

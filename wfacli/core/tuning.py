@@ -130,8 +130,8 @@ SAFETY = 1.3  # estimates of edits are trusted to this factor
 SAFETY_OF_BITS = 1.1
 USUAL_ERROR = 0.02  # edits a letter of pairs without an estimate
 # Edits that an estimate of 10,000 letters looks at, and more letters too; estimate.hpp has the usual number. A
-# card's kernels are cut to estimates.
-ESTIMATE_BESIDE_A_CARD = 128
+# GPU's kernels are cut to estimates.
+ESTIMATE_BESIDE_A_GPU = 128
 CHOOSING = 0.6  # microseconds for the estimate of a pair, and a route of its own
 CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the longest sequence
 # The same for wavefronts that otherwise go to the end, under costs so unlike that a pair may take them far longer than
@@ -146,7 +146,7 @@ STEEP_WIDE = 100  # diagonals from which on a ring's rows are taken to be as wid
 # The same where ends of the query are free: at most about the time that the band's cells take then, less for noisy
 # pairs; and about a tenth where matches earn something, so that rows reach as many diagonals as scores.
 CAP_OF_FREE_ENDS, CAP_OF_OVERLAPS = (12.0, 0.05), (8.0, 0.025)
-# NVIDIA H200; work: letters * diagonals. A card full of such pairs, so these are times of the whole card.
+# NVIDIA H200; work: letters * diagonals. A GPU full of such pairs, so these are times of the whole GPU.
 GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
 GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
 GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
@@ -159,57 +159,57 @@ GPU_RETRIED = 0.1  # microseconds of the host for each pair that comes a second 
 GPU_APART = 0.003
 GPU_JOB = 300.0  # microseconds that a route takes however few and short its pairs are
 # Beside it a pair takes what it takes alone, which no other pair shortens: cycles of one warp, by kernel.
-GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the card
+GPU_BESIDE = 0.5  # of what the slower of two jobs' slowest pairs take, where both are on the GPU
 GPU_CLOCK = 1700.0  # cycles a microsecond
 GPU_LETTER_CYCLES, GPU_CELL_CYCLES = 100.0, 3.0  # of a letter, and of a lane's diagonals for it
 GPU_TILES_CYCLES, GPU_TILES_BACK_CYCLES = 430.0, 1000.0  # of a row of a tile; of one on the way back
 GPU_WFA_ROW_CYCLES, GPU_WFA_PASS_CYCLES = 800.0, 600.0  # of a row, and of a group's pass over it
-GPU_WFA_FAR = 3.0  # times as many where diagonals are in the card's memory
+GPU_WFA_FAR = 3.0  # times as many where diagonals are in the GPU's memory
 # How far true costs are from estimated ones: the spread of their ratio's logarithm, where many edits were seen, and
 # where a kernel has shown an estimate to be wrong.
 SPREAD, SPREAD_AGAIN = 0.09, 0.35
-SPREAD_BY_CHANCE = 0.07  # of estimates of ESTIMATE_BESIDE_A_CARD, for pairs that are alike
+SPREAD_BY_CHANCE = 0.07  # of estimates of ESTIMATE_BESIDE_A_GPU, for pairs that are alike
 LOOKED_AT = 1024.0  # letters that an estimate of a long pair with few errors looks at (native/plan/estimate.cpp)
 GPU_CODED = 1.6  # times as long for letters other than A C G T
 # Wavefronts; work: instructions of warps, counted in the code that the assembler makes. Four kernels, from 1 kb at 2%
-# to 10 kb at 5%, took 0.57 to 0.65 of the time of half of what the card's clock allows.
+# to 10 kb at 5%, took 0.57 to 0.65 of the time of half of what the GPU's clock allows.
 GPU_WFA = Model(0.0015, 2.4e-06, 1.3e-06)
 GPU_WFA_CELLS = (70.0, 120.0, 190.0)  # instructions for 32 cells, by pieces of gap costs
 GPU_WFA_TRACE = (0.8, 1.1, 1.8, 1.0)  # times as many, by the trace (gpu/wfa.py)
-GPU_WFA_SPILLED = 1.5  # and where diagonals are in the card's memory
+GPU_WFA_SPILLED = 1.5  # and where diagonals are in the GPU's memory
 GPU_WFA_ROW = 150.0  # instructions of a warp for a row
 GPU_WFA_SHARE = 0.875  # of the diagonals that gaps reach, where likely costs bound them
 GPU_WFA_FIRST = 0.8  # of the cost that few pairs exceed, up to which they are looked at first
 GPU_LIKELY = 1.5  # times the estimate is what few pairs exceed
 GPU_FURTHER = 1.2  # times as far a next kernel must reach to be worth a try
 GPU_MULTIPROCESSORS = 132
-GPU_BAND_LONE = 3.0  # by it a multiprocessor's share of a batch's rows is divided: pairs of more keep the card waiting
+GPU_BAND_LONE = 3.0  # by it a multiprocessor's share of a batch's rows is divided: pairs of more keep the GPU waiting
 GPU_WORKSPACE = 8e9  # bytes
-# What threads that align on the CPU while the card does are worth: their times are divided by this before they are
+# What threads that align on the CPU while the GPU does are worth: their times are divided by this before they are
 # compared. 16 of them, on 8 cores, did 6.7 to 10 times the work of one.
-THREADS_BESIDE_A_CARD = 8
+THREADS_BESIDE_A_GPU = 8
 SHARED_CORES = 1.9  # times as long as alone a pair takes there: ten of 60 kb, 0.206 s each, with 16 threads on 8 cores
-OPENING_A_CARD = 0.7  # seconds, of a process that has none open
-# A pair of `align` that its route gives to the CPU goes over all of a card (engines/long.py) if it has so many
-# letters, if the CPU takes so many seconds by its model, and the card, by its, this many times less. The CPU's kernels
+OPENING_A_GPU = 0.7  # seconds, of a process that has none open
+# A pair of `align` that its route gives to the CPU goes over all of a GPU (engines/long.py) if it has so many
+# letters, if the CPU takes so many seconds by its model, and the GPU, by its, this many times less. The CPU's kernels
 # took 0.07 s for 330 kb with 12,160 edits, 1.0 s for 4.6 Mb with 28,152, 7 to 12 s for random 1 Mb, path included, in
 # at most 370 MB (2026-11-22, 2 shared cores); the distance alone by two fronts or slabs a third to all of it: without
-# a card they stay. A card's goals for these are 0.1, 0.4 and 0.5 s.
+# a GPU they stay. A GPU's goals for these are 0.1, 0.4 and 0.5 s.
 LONG_PAIR_LETTERS, LONG_PAIR_SECONDS, LONG_PAIR_MARGIN = 100_000, 0.1, 1.5
-# Fronts of one long pair on a card (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
+# Fronts of one long pair on a GPU (gpu/long_wavefront.py). NVIDIA H200, 2026-11-21: launches of fixed width between
 # random letters, by an earlier form of the kernel; guesses are still to be measured.
 GPU_LONG_LAUNCH = 1.4e-5  # seconds of the host for a launch
 GPU_LONG_STEP = 5.3e-7  # seconds of a score of one tile
 GPU_LONG_POINTS = 1.7e12  # a second, of GPU_MULTIPROCESSORS, ghosts with them
-GPU_LONG_GAP = 8e-6  # seconds of a launch's beginning and end on a full card
+GPU_LONG_GAP = 8e-6  # seconds of a launch's beginning and end on a full GPU
 GPU_LONG_SPEED = 2.5  # letters that fronts move in a score, above which the next two hold (guess)
 GPU_LONG_FAST = 10.0  # times as long for all points: 8e10 a second on 250 Mb at 99%, ghosts left out
 GPU_LONG_FAST_STEP = 2e-6  # seconds of a score of one tile: 1.2 to 3 on three real pairs
 # The same of tiles that go along with the front (one H200, 2026-11-22).
 GPU_LONG_SLANT = 5.6  # 2.7e11 points a second on 250 Mb at 99%, ghosts left out
-GPU_LONG_SLANT_STEP = 2.9e-6  # 20 Mb at 99%, whose tiles the card takes all at a time
+GPU_LONG_SLANT_STEP = 2.9e-6  # 20 Mb at 99%, whose tiles the GPU takes all at a time
 GPU_LONG_PLANES = {2: 1.0, 8: 1.4, 32: 4.0}  # times as long, by bits of a letter (32: guess)
-GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the card
+GPU_LONG_LETTERS = 5.3e9  # bytes of letters a second, from ordinary memory to the GPU
 GPU_LONG_START = 2e-3  # seconds, of memory and of finding the distance at the end
 # Stripes of one long pair's matrix (gpu/long_bits.py), by bits of a letter and words of a lane: seconds of a warp's
 # column when it has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a narrow
@@ -229,11 +229,11 @@ GPU_LOCAL_BEHIND = 300  # columns that a strip is behind the one before at least
 GPU_LOCAL_START = 5e-3  # seconds, of memory and letters
 CPU_LOCAL_CELLS = 1.2e10  # a second, of a thread: one alone 1.6e10 to 2.2e10 on small pairs, AVX-512
 # Batches of `extend` (engines/extend_auto.py), with CIGARs and scores alone: cells a second of a thread, AVX-512, and
-# of a card; one H200 took 1.2 ms for 64 million letters that lay page-locked, and a job some milliseconds with the
+# of a GPU; one H200 took 1.2 ms for 64 million letters that lay page-locked, and a job some milliseconds with the
 # host's part of it. bench/extend_table.py, bench/sw_table.py, 2026-11-22.
 CPU_EXTEND_CELLS, GPU_EXTEND_CELLS = (5e9, 6.5e9), (1e12, 2.5e12)
 # The same of scores in bands until a Z-drop: a quarter to a third of ksw2's time, which has 7e8 on a machine with a
-# card; and 1.3e12 to 3.3e12 (bench/guided_table.py, 9a73785 and 4c4f9dc).
+# GPU; and 1.3e12 to 3.3e12 (bench/guided_table.py, 9a73785 and 4c4f9dc).
 CPU_GUIDED_CELLS, GPU_GUIDED_CELLS = 2.6e9, 1.5e12
 GPU_EXTEND_JOB, GPU_EXTEND_LETTER = 4e-3, 4e-11  # seconds
 # The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.

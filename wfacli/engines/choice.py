@@ -28,7 +28,7 @@ def with_gpu(
     tell: Callable[[str], None] | None = None,
     letters: Lender | None = None,
 ) -> Engine:
-    """The CPU engine, or where the config asks for one and a card can help, both together.
+    """The CPU engine, or where the config asks for one and a GPU can help, both together.
 
     Args:
         config: what is asked for.
@@ -44,31 +44,31 @@ def with_gpu(
         return cpu
 
     try:
-        gpu = _on_cards(config, stats, tell, letters)
+        gpu = _on_gpus(config, stats, tell, letters)
     except DeviceError as problem:
         if config.engine is EngineName.GPU:
             cpu.close()
             raise
-        if tell and config.devices != (0,):  # somebody has asked for these cards
+        if tell and config.devices != (0,):  # somebody has asked for these GPUs
             tell(f"warning: the CPU aligns everything: {problem}")
         return cpu
     if only_banded(config.spec) and not band_agrees(gpu, cpu, config.spec):
         gpu.close()
-        fault = "the card's kernel for --band gives other answers than the CPU, by a fault of its compiler most likely"
+        fault = "the GPU's kernel for --band gives other answers than the CPU, by a fault of its compiler most likely"
         if config.engine is EngineName.GPU:
             cpu.close()
             raise DeviceError(f"{fault}: leave --engine gpu out, and tell us what wfacli doctor says")
         if tell:
             tell(f"warning: the CPU aligns everything: {fault}")
         return cpu
-    cards = len(gpu.engines) if isinstance(gpu, SeveralGpus) else 1
-    return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), cards)
+    gpus = len(gpu.engines) if isinstance(gpu, SeveralGpus) else 1
+    return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), gpus)
 
 
-def _on_cards(
+def _on_gpus(
     config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: Lender | None
 ) -> GpuEngine | SeveralGpus:
-    """The cards that are asked for; of all, those that work.
+    """The GPUs that are asked for; of all, those that work.
 
     Raises:
         DeviceError: one that is named does not work, or none does.
@@ -94,8 +94,8 @@ def _on_cards(
     return engines[0][1] if len(engines) == 1 else SeveralGpus(engines, tell)
 
 
-def any_card() -> bool:
-    """Whether the driver counts a card; none is opened."""
+def any_gpu() -> bool:
+    """Whether the driver counts a GPU; none is opened."""
     try:
         return count_devices() > 0
     except DeviceError:
@@ -105,15 +105,15 @@ def any_card() -> bool:
 def extending(
     spec: ExtendSpec, cpu: Engine, gpu_memory: float | None, stats: Stats, tell: Callable[[str], None] | None = None
 ) -> Engine:
-    """A card for scored alignment, with the CPU's engine for what it leaves.
+    """A GPU for scored alignment, with the CPU's engine for what it leaves.
 
     Raises:
-        UsageError: the card's kernels do not compute that.
+        UsageError: the GPU's kernels do not compute that.
         DeviceError: there is none that works.
     """
-    if not spec.for_cards:
+    if not spec.for_gpus:
         raise UsageError(
-            "of bands and drops a card has only --mode extension with --bandwidth, --zdrop and --score-only; the rest "
+            "of bands and drops a GPU has only --mode extension with --bandwidth, --zdrop and --score-only; the rest "
             "and --second-best are the CPU's alone: leave --engine gpu out, or what it does not have"
         )
     return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)

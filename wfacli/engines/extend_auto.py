@@ -1,4 +1,4 @@
-"""Scored alignment on the CPU, and on a card as soon as that pays."""
+"""Scored alignment on the CPU, and on a GPU as soon as that pays."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class _Ticket:
 
 
 class ExtendWhereSooner:
-    """The CPU's engine, until a run has taken it as long as opening a card takes; see engines.base.Engine.
+    """The CPU's engine, until a run has taken it as long as opening a GPU takes; see engines.base.Engine.
 
-    Then the card is opened beside it, and gets the routes that it has sooner. So a run never takes much more than
+    Then the GPU is opened beside it, and gets the routes that it has sooner. So a run never takes much more than
     twice what the better choice would have taken, however long it turns out to be.
     """
 
     name = "auto"
 
-    def __init__(self, cpu: Engine, open_card: Callable[[], Engine], threads: int, spec: ExtendSpec) -> None:
-        """`open_card` raises DeviceError; its engine closes the CPU's. `threads`: of that; `spec`: of the run."""
-        self._cpu, self._open_card = cpu, open_card
+    def __init__(self, cpu: Engine, open_gpu: Callable[[], Engine], threads: int, spec: ExtendSpec) -> None:
+        """`open_gpu` raises DeviceError; its engine closes the CPU's. `threads`: of that; `spec`: of the run."""
+        self._cpu, self._open_gpu = cpu, open_gpu
         self._spec = spec
         cpu_cells, gpu_cells = (cells[spec.score_only] for cells in (tuning.CPU_EXTEND_CELLS, tuning.GPU_EXTEND_CELLS))
         if spec.guided:
@@ -43,13 +43,13 @@ class ExtendWhereSooner:
         self._lock = threading.Lock()
         self._spent = 0.0  # seconds of the CPU, by its model
         self._opening: threading.Thread | None = None
-        self._card: Engine | None = None
+        self._gpu: Engine | None = None
         self._failure: str | None = None
         self._cancelled = False
 
     def letters_memory(self, nbytes: int) -> U8 | None:
-        """The card's, once there is one."""
-        return self._card.letters_memory(nbytes) if self._card else None
+        """The GPU's, once there is one."""
+        return self._gpu.letters_memory(nbytes) if self._gpu else None
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route where it is sooner done. Raises Cancelled after cancel()."""
@@ -61,21 +61,21 @@ class ExtendWhereSooner:
         return ticket.engine.collect(ticket.inner)
 
     def stats(self) -> dict[str, Any]:
-        """The card's, where there is one, else the CPU's."""
-        stats = (self._card or self._cpu).stats()
+        """The GPU's, where there is one, else the CPU's."""
+        stats = (self._gpu or self._cpu).stats()
         return stats | {"card_not_used": self._failure} if self._failure else stats
 
     def cancel(self) -> None:
         """Stops both."""
         with self._lock:
             self._cancelled = True
-        (self._card or self._cpu).cancel()
+        (self._gpu or self._cpu).cancel()
 
     def close(self) -> None:
         """Waits for both."""
         if self._opening:
             self._opening.join()
-        (self._card or self._cpu).close()
+        (self._gpu or self._cpu).close()
 
     def _sooner(self, pairs: PairBatch, route: Route) -> Engine:
         query_len, target_len = (side[route.rows].astype(np.int64) for side in (pairs.q_len, pairs.t_len))
@@ -84,22 +84,22 @@ class ExtendWhereSooner:
         on_cpu = cells / self._cpu_cells
         on_gpu = tuning.GPU_EXTEND_JOB + letters * tuning.GPU_EXTEND_LETTER + cells / self._gpu_cells
         with self._lock:
-            if self._card is not None and on_gpu < on_cpu:
-                return self._card
+            if self._gpu is not None and on_gpu < on_cpu:
+                return self._gpu
             if on_gpu < on_cpu:
                 self._spent += on_cpu - on_gpu
-            if self._spent > tuning.OPENING_A_CARD and self._opening is None and not self._cancelled:
+            if self._spent > tuning.OPENING_A_GPU and self._opening is None and not self._cancelled:
                 self._opening = threading.Thread(target=self._open, name="wfacli-open", daemon=True)
                 self._opening.start()
         return self._cpu
 
     def _open(self) -> None:
         try:
-            card = self._open_card()
+            gpu = self._open_gpu()
         except DeviceError as problem:
             self._failure = str(problem)
             return
         with self._lock:
-            self._card = card
+            self._gpu = gpu
             if self._cancelled:
-                card.cancel()
+                gpu.cancel()

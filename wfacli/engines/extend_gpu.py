@@ -1,4 +1,4 @@
-"""Scored alignment on a card, with the CPU engine beside it for what the card leaves."""
+"""Scored alignment on a GPU, with the CPU engine beside it for what the GPU leaves."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ..gpu.runtime.sw_job import SwJob, least_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 
-# Jobs on the card: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the
+# Jobs on the GPU: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the
 # letters of others are there. With 3 of them that was 1.0 to 1.4 of 12 to 22 ms of an H200 (2026-11-22).
 IN_FLIGHT = 5
-_SHARE = 0.5  # of the card's free memory
+_SHARE = 0.5  # of the GPU's free memory
 _MOST = 24 << 30  # bytes a job
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
 # Of both sequences, where one in twenty is wrong. What answers need is known after the first ones, which would come
-# twice, and page-locking other memory holds the card up for milliseconds.
+# twice, and page-locking other memory holds the GPU up for milliseconds.
 _LETTERS_A_RUN = 16
 _WORTH_ALL = 0.5  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
@@ -59,7 +59,7 @@ class _Ticket:
 class _Chosen:
     """Rows of a batch for one job, none of which is the CPU's, and in which order each build takes them.
 
-    `letters`: bytes of letters that go to the card; `lent`: from where they are, all of the batch.
+    `letters`: bytes of letters that go to the GPU; `lent`: from where they are, all of the batch.
     """
 
     pairs: PairBatch
@@ -71,7 +71,7 @@ class _Chosen:
 
 
 class ExtendGpuEngine:
-    """Scored alignment on one card; see engines.base.Engine. What the card cannot do the CPU engine does."""
+    """Scored alignment on one GPU; see engines.base.Engine. What the GPU cannot do the CPU engine does."""
 
     name = "gpu"
     builds: tuple[sw.Build, ...]  # that pairs of 16 bits are shared out among
@@ -86,12 +86,12 @@ class ExtendGpuEngine:
         memory: float | None = None,
         builds: tuple[sw.Build, ...] = (*sw.BUILDS, *sw.WHOLE),
     ) -> None:
-        """Opens the card, and closes `cpu` with it; see GpuEngine.
+        """Opens the GPU, and closes `cpu` with it; see GpuEngine.
 
         Raises:
             DeviceError: as open_driver does.
         """
-        assert spec.for_cards
+        assert spec.for_gpus
         scheme = spec.scheme
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
@@ -117,7 +117,7 @@ class ExtendGpuEngine:
         self._closed = False
 
     def letters_memory(self, nbytes: int) -> U8 | None:
-        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the card; see GpuEngine."""
+        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the GPU; see GpuEngine."""
         if self._closed or self._failure is not None:
             return None
         try:
@@ -169,9 +169,9 @@ class ExtendGpuEngine:
         return PartialResult(route.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
     def stats(self) -> dict[str, Any]:
-        """The card's, and under "cpu" those of the CPU engine."""
-        of_card = self._device.report(self._job_bytes, self._failure)
-        return {"engine": self.name, **of_card, "cpu": self._cpu.stats()}
+        """The GPU's, and under "cpu" those of the CPU engine."""
+        of_gpu = self._device.report(self._job_bytes, self._failure)
+        return {"engine": self.name, **of_gpu, "cpu": self._cpu.stats()}
 
     def cancel(self) -> None:
         """Jobs that have not begun are not begun."""
@@ -179,7 +179,7 @@ class ExtendGpuEngine:
         self._cpu.cancel()
 
     def close(self) -> None:
-        """Waits for running jobs and gives the card back, and closes the CPU engine."""
+        """Waits for running jobs and gives the GPU back, and closes the CPU engine."""
         if self._closed:
             return
         self._closed = True
@@ -224,11 +224,11 @@ class ExtendGpuEngine:
         """Rows shared out among builds, and places of those that no build takes: then nothing else counts."""
         if self._cuts:
             return self._guided(pairs, rows, self._cuts)
-        shared, codes, path = self._device.driver.card.shared_per_block, self._scores.codes, not self._spec.score_only
+        shared, codes, path = self._device.driver.gpu.shared_per_block, self._scores.codes, not self._spec.score_only
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
-        count = max(len(rows), self._under_way)  # jobs beside this one have the card that its last pairs leave idle
+        count = max(len(rows), self._under_way)  # jobs beside this one have the GPU that its last pairs leave idle
         if len(rows) <= sw.MOST_LOOKED_AT:
             builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
         best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
@@ -240,7 +240,7 @@ class ExtendGpuEngine:
         count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
         build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
         best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
-        fits = build.shared(self._scores.codes) <= self._device.driver.card.shared_per_block
+        fits = build.shared(self._scores.codes) <= self._device.driver.gpu.shared_per_block
         narrow, most = self._longest if fits else (0, 0)
         return self._in_order(pairs, rows, best, (build, build), narrow, most)
 

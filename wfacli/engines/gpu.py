@@ -1,4 +1,4 @@
-"""The GPU engine: routes of pairs in page-locked memory, aligned by the kernels of a card."""
+"""The GPU engine: routes of pairs in page-locked memory, aligned by the kernels of a GPU."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..gpu.runtime.staging import Outbox, Staging
 from ..plan.families import plan_of, serves
 from .long import LongPairs
 
-_SHARE = 0.5  # of the card's free memory
-_MOST = 24 << 30  # bytes a job, whatever the card has: enough for all pairs of a batch to be under way at once
+_SHARE = 0.5  # of the GPU's free memory
+_MOST = 24 << 30  # bytes a job, whatever the GPU has: enough for all pairs of a batch to be under way at once
 _LEAST = 16 << 20  # bytes a job below which the CPU takes over
 _SPEAKING = 256  # pairs whose estimates say how many operations there will be
 _WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
@@ -39,7 +39,7 @@ class _Chosen:
 
     `longest`, `apart`: letters of the longest sequence, and the most by which a pair's lengths differ. `edits`: the
     most that is estimated; -1: of none. `coded`: letters go to the kernels as codes, since some are not A C G T.
-    `whole`: all letters of the batch go to the card as they stand, so that targets that repeat go once. `lent`: from
+    `whole`: all letters of the batch go to the GPU as they stand, so that targets that repeat go once. `lent`: from
     where they are. `bands`: the route's, of these rows.
     """
 
@@ -103,9 +103,9 @@ class _Ticket:
 
 
 class GpuEngine:
-    """Every GPU kernel on one card; see engines.base.Engine.
+    """Every GPU kernel on one GPU; see engines.base.Engine.
 
-    A card that fails takes no result with it: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next rung, which
+    A GPU that fails takes no result with it: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next rung, which
     is on the CPU.
 
     Attributes:
@@ -122,17 +122,17 @@ class GpuEngine:
         memory: float | None = None,
         letters: Lender | None = None,
     ) -> None:
-        """Opens the card.
+        """Opens the GPU.
 
         Args:
             spec: what is computed.
             open_driver: called in the device's thread.
             stats: of the run.
-            memory: how many of the card's bytes may be used, below 1 as a share of what is free; None: half.
-            letters: lends the memory of letters_memory(), and may have lent some before there was a card.
+            memory: how many of the GPU's bytes may be used, below 1 as a share of what is free; None: half.
+            letters: lends the memory of letters_memory(), and may have lent some before there was a GPU.
 
         Raises:
-            DeviceError: there is no card that works.
+            DeviceError: there is no GPU that works.
         """
         self._spec, self._stats = spec, stats or Stats()
         self._costs = UnitCosts.of(spec)
@@ -158,11 +158,11 @@ class GpuEngine:
         self._closed = False
 
     def share_letters(self, other: GpuEngine) -> None:
-        """Takes letters from another engine's memory, which serves all cards; that one is closed after this one."""
+        """Takes letters from another engine's memory, which serves all GPUs; that one is closed after this one."""
         self.letters = other.letters
 
     def letters_memory(self, nbytes: int) -> U8 | None:
-        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the card without another copy.
+        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the GPU without another copy.
 
         It may be kept after close(). None where there is none.
         """
@@ -188,29 +188,29 @@ class GpuEngine:
         return join(rows, found)
 
     def stats(self) -> dict[str, Any]:
-        """The card, and how much of its memory is used at most."""
+        """The GPU, and how much of its memory is used at most."""
         return {"engine": self.name, **self._device.report(self._job_bytes, self._failure)}
 
     @property
     def failure(self) -> DeviceError | None:
-        """Why the card takes no more pairs; None as long as it works."""
+        """Why the GPU takes no more pairs; None as long as it works."""
         return self._failure
 
     @property
     def starved(self) -> bool:
-        """Whether the card had no memory left for the smallest of jobs, since others have it."""
+        """Whether the GPU had no memory left for the smallest of jobs, since others have it."""
         return self._starved
 
     def long_pairs(self) -> LongPairs:
-        """The same card for pairs that are too long for its kernels, as long as the engine is not closed."""
-        return LongPairs(self._spec, self._device.driver.card, self._device.call_now)
+        """The same GPU for pairs that are too long for its kernels, as long as the engine is not closed."""
+        return LongPairs(self._spec, self._device.driver.gpu, self._device.call_now)
 
     def cancel(self) -> None:
         """Jobs that have not begun are not begun."""
         self._cancelled.set()
 
     def close(self) -> None:
-        """Waits for running jobs and gives the card back; results that nobody has collected are lost."""
+        """Waits for running jobs and gives the GPU back; results that nobody has collected are lost."""
         if self._closed:
             return
         self._closed = True
@@ -224,7 +224,7 @@ class GpuEngine:
         shape, kernel = self._shape(chosen, route), route.kernel
         if not serves(kernel, shape) or not self._scores_fit(shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
-        if plan_of(kernel, shape).shared > self._device.driver.card.shared_per_block:
+        if plan_of(kernel, shape).shared > self._device.driver.gpu.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
         return list(self._pieces(chosen, shape, route, self._job_bytes))
 
@@ -312,7 +312,7 @@ class GpuEngine:
         return staged
 
     def _result(self, route: Route, part: _Part) -> list[PartialResult]:
-        """A part's results; where the card had too little memory, those of its halves."""
+        """A part's results; where the GPU had too little memory, those of its halves."""
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
@@ -352,7 +352,7 @@ def _operations(pairs: PairBatch) -> float:
 
 
 def _needs(chosen: _Chosen, plan: Plan) -> int:
-    """Bytes of the card without which the rows cannot be aligned at once."""
+    """Bytes of the GPU without which the rows cannot be aligned at once."""
     count = len(chosen.rows)
     return (
         chosen.letters * (8 if chosen.coded else 5) // 4

@@ -35,39 +35,39 @@ class _Ticket:
 
 
 class BothEngines:
-    """Aligns on a card and on the CPU at the same time; see engines.base.Engine.
+    """Aligns on a GPU and on the CPU at the same time; see engines.base.Engine.
 
-    What the card cannot finish comes back with a status, and its next rung is on the CPU's threads, which so work on
-    one batch while the card has the next.
+    What the GPU cannot finish comes back with a status, and its next rung is on the CPU's threads, which so work on
+    one batch while the GPU has the next.
 
     Attributes:
-        cards: that there are.
+        gpus: that there are.
     """
 
     name = "gpu"
 
-    def __init__(self, gpu: Engine, cpu: Engine, long: LongPairs | None = None, cards: int = 1) -> None:
-        """`long` has pairs that are the CPU's because the card's batch kernels do not take them; `cards`: of `gpu`."""
-        self._gpu, self._cpu, self._long, self.cards = gpu, cpu, long, cards
+    def __init__(self, gpu: Engine, cpu: Engine, long: LongPairs | None = None, gpus: int = 1) -> None:
+        """`long` has pairs that are the CPU's because the GPU's batch kernels do not take them; `GPUs`: of `gpu`."""
+        self._gpu, self._cpu, self._long, self.gpus = gpu, cpu, long, gpus
 
     def letters_memory(self, nbytes: int) -> U8 | None:
-        """The card's."""
+        """The GPU's."""
         return self._gpu.letters_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route where its kernel runs. Raises Cancelled after cancel()."""
         if on_gpu(route.kernel):
             return _Ticket(self._gpu, self._gpu.submit(pairs, route))
-        on_card = self._long
-        long = on_card.takes(pairs, route.rows) if on_card else np.zeros(0, np.int32)
-        if on_card is None or not len(long):
+        device = self._long
+        long = device.takes(pairs, route.rows) if device else np.zeros(0, np.int32)
+        if device is None or not len(long):
             inner = self._cpu.submit(pairs, route)
-            # Now, beside the card: nobody else would take them up until they are collected.
+            # Now, beside the GPU: nobody else would take them up until they are collected.
             done = self._cpu.collect(inner) if few_and_short(pairs, route.rows) else None
             return _Ticket(self._cpu, inner, done=done)
         rest = replace(route, rows=route.rows[~np.isin(route.rows, long)])
         inner = self._cpu.submit(pairs, rest) if len(rest.rows) else None
-        return _Ticket(self._cpu, inner, _Long(on_card, pairs, route, long))
+        return _Ticket(self._cpu, inner, _Long(device, pairs, route, long))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled after cancel()."""
@@ -81,7 +81,7 @@ class BothEngines:
         return join(np.concatenate([part.rows for part in parts]), parts)
 
     def _collect_long(self, asked: _Long) -> list[PartialResult]:
-        """Of all rows that the card was to have; the CPU has them from the first on at which the card fails."""
+        """Of all rows that the GPU was to have; the CPU has them from the first on at which the GPU fails."""
         parts: list[PartialResult] = []
         try:
             for row in asked.rows.tolist():
@@ -93,7 +93,7 @@ class BothEngines:
         return parts
 
     def stats(self) -> dict[str, Any]:
-        """The card's, and under "cpu" those of the CPU engine."""
+        """The GPU's, and under "cpu" those of the CPU engine."""
         long = {"long_pairs": self._long.aligned} if self._long else {}
         return {**self._gpu.stats(), **long, "cpu": self._cpu.stats()}
 
@@ -105,7 +105,7 @@ class BothEngines:
         self._cpu.cancel()
 
     def close(self) -> None:
-        """Waits for both, the card first."""
+        """Waits for both, the GPU first."""
         try:
             self._gpu.close()
         finally:

@@ -1,4 +1,4 @@
-"""Pairs that are too long for a card's batch kernels, one at a time over all of it: the distance, then the path."""
+"""Pairs that are too long for a GPU's batch kernels, one at a time over all of it: the distance, then the path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, PartialResult, Status
 from ..core.cigar import OPERATIONS
 from ..errors import Cancelled, DeviceError
-from ..gpu.kernels.properties import Card
+from ..gpu.kernels.properties import Gpu
 from ..gpu.runtime.driver import Driver
 from ..plan.forecast import CAPPED, LINEAR, STRIPES, Forecast, is_edit
 from ..solve.base import Pair, Solver
@@ -32,30 +32,30 @@ T = TypeVar("T")
 
 
 class LongPairs:
-    """Aligns long pairs on a card, in the thread that has it, a slice of time after the other.
+    """Aligns long pairs on a GPU, in the thread that has it, a slice of time after the other.
 
     Attributes:
         aligned: pairs so far.
     """
 
-    def __init__(self, spec: AlignSpec, card: Card, call: Callable[[Callable[[Driver], Any]], Any]) -> None:
-        """`call` has a function called by the thread that has the card, and returns what that does."""
-        self._spec, self._card, self._call = spec, card, call
+    def __init__(self, spec: AlignSpec, gpu: Gpu, call: Callable[[Callable[[Driver], Any]], Any]) -> None:
+        """`call` has a function called by the thread that has the GPU, and returns what that does."""
+        self._spec, self._gpu, self._call = spec, gpu, call
         self._able = is_edit(spec) and spec.max_cost is None
         self._one_at_a_time = threading.Lock()
         self._cancelled = threading.Event()
         self.aligned = 0
 
     def takes(self, pairs: PairBatch, rows: I32) -> I32:
-        """Those of some rows that the card aligns sooner than the CPU, which has them otherwise."""
+        """Those of some rows that the GPU aligns sooner than the CPU, which has them otherwise."""
         none: I32 = np.zeros(0, np.int32)
         if not self._able:
             return none
         long = np.maximum(pairs.q_len[rows], pairs.t_len[rows]) >= tuning.LONG_PAIR_LETTERS
         long &= (np.minimum(pairs.q_len[rows], pairs.t_len[rows]) > 0) & (pairs.flags[rows] & Flag.NON_ACGT == 0)
         rows = rows[long]
-        # The CPU's threads have as many at a time as they are; the card has one.
-        share = min(len(rows), tuning.THREADS_BESIDE_A_CARD)
+        # The CPU's threads have as many at a time as they are; the GPU has one.
+        share = min(len(rows), tuning.THREADS_BESIDE_A_GPU)
         return np.array([row for row in rows.tolist() if self._sooner(pairs, row, share)] or none, np.int32)
 
     def _sooner(self, pairs: PairBatch, row: int, share: int) -> bool:
@@ -67,17 +67,17 @@ class LongPairs:
         on_cpu = min(float(forecast.microseconds(kernel)[0]) for kernel in (STRIPES, CAPPED, LINEAR)) / 1e6
         if on_cpu < tuning.LONG_PAIR_SECONDS:
             return False
-        on_card = min(self._seconds(pair, edits).values())
+        on_gpu = min(self._seconds(pair, edits).values())
         if not self._spec.score_only:
-            on_card += gpu_path.forecast(self._card, pair, edits)[0]
-        return tuning.LONG_PAIR_MARGIN * share * on_card < on_cpu
+            on_gpu += gpu_path.forecast(self._gpu, pair, edits)[0]
+        return tuning.LONG_PAIR_MARGIN * share * on_gpu < on_cpu
 
     def _seconds(self, pair: Pair, edits: int) -> dict[str, float]:
         """What each algorithm takes for so many edits."""
         lengths, wide = (len(pair.query), len(pair.target)), int(tuning.GPU_BITS_MARGIN * edits)
         return {
-            gpu_wavefront.NAME: gpu_wavefront.forecast(self._card, lengths, edits),
-            gpu_bits.NAME: gpu_bits.forecast(self._card, lengths, wide, True),
+            gpu_wavefront.NAME: gpu_wavefront.forecast(self._gpu, lengths, edits),
+            gpu_bits.NAME: gpu_bits.forecast(self._gpu, lengths, wide, True),
         }
 
     def align(self, pairs: PairBatch, row: int) -> PartialResult:
@@ -122,7 +122,7 @@ class LongPairs:
     def _path(self, pair: Pair, distance: int) -> Any:
         if not distance:
             return np.array([len(pair.query) << 4 | 7], np.uint32)
-        _, way = gpu_path.forecast(self._card, pair, distance)
+        _, way = gpu_path.forecast(self._gpu, pair, distance)
         cigar = self._there(lambda driver: gpu_path.find_path(driver, pair, distance, way, self._look).cigar)
         if (cost := int((cigar >> 4)[(cigar & 15) != _EQUAL].sum())) != distance:
             raise DeviceError(f"a path that costs {cost:,} where the distance is {distance:,}")

@@ -1,4 +1,4 @@
-"""Several cards as one engine: each route goes to the one that has the least to do."""
+"""Several GPUs as one engine: each route goes to the one that has the least to do."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .parts import overlaid
 
 
 @dataclass
-class _Card:
+class _Gpu:
     engine: GpuEngine
-    index: int  # as the driver counts cards
+    index: int  # as the driver counts GPUs
     waiting: float = 0.0  # letters that it has not given back yet
     routes: int = 0
     pairs: int = 0
@@ -37,7 +37,7 @@ class _Card:
 
 @dataclass(frozen=True)
 class _Ticket:
-    card: _Card
+    gpu: _Gpu
     inner: Any
     pairs: PairBatch
     route: Route
@@ -46,15 +46,15 @@ class _Ticket:
 
 @dataclass
 class SeveralGpus:
-    """One GpuEngine a card; see engines.base.Engine.
+    """One GpuEngine a GPU; see engines.base.Engine.
 
-    A card that fails, or whose memory somebody else has, gets no more routes, and what it had goes to the others; only
-    where none is left is it the CPU's. What a batch gets does not depend on which card had it.
+    A GPU that fails, or whose memory somebody else has, gets no more routes, and what it had goes to the others; only
+    where none is left is it the CPU's. What a batch gets does not depend on which GPU had it.
 
     Attributes:
-        engines: with the index of each one's card; the first one's memory for letters serves all, and they are closed
+        engines: with the index of each one's GPU; the first one's memory for letters serves all, and they are closed
             with this one.
-        tell: told of a card that fails, in a line; from any thread.
+        tell: told of a GPU that fails, in a line; from any thread.
     """
 
     engines: Sequence[tuple[int, GpuEngine]]
@@ -62,40 +62,40 @@ class SeveralGpus:
     name: str = field(default="gpu", init=False)
 
     def __post_init__(self) -> None:
-        self._cards = [_Card(engine, index) for index, engine in self.engines]
-        for card in self._cards[1:]:
-            card.engine.share_letters(self._cards[0].engine)
+        self._gpus = [_Gpu(engine, index) for index, engine in self.engines]
+        for gpu in self._gpus[1:]:
+            gpu.engine.share_letters(self._gpus[0].engine)
         self._lock = threading.Lock()
 
     def letters_memory(self, nbytes: int) -> U8 | None:
-        """Page-locked memory, whichever card takes the letters."""
-        return self._cards[0].engine.letters_memory(nbytes)
+        """Page-locked memory, whichever GPU takes the letters."""
+        return self._gpus[0].engine.letters_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route on a card. Raises Cancelled after cancel()."""
+        """Starts a route on a GPU. Raises Cancelled after cancel()."""
         letters = len(pairs.bases) * len(route.rows) / max(len(pairs), 1)
         with self._lock:
-            card = min(self._working() or self._cards, key=lambda one: one.waiting)
-            card.waiting += letters
-            card.routes += 1
-            card.pairs += len(route.rows)
+            gpu = min(self._working() or self._gpus, key=lambda one: one.waiting)
+            gpu.waiting += letters
+            gpu.routes += 1
+            gpu.pairs += len(route.rows)
         try:
-            return _Ticket(card, card.engine.submit(pairs, route), pairs, route, letters)
+            return _Ticket(gpu, gpu.engine.submit(pairs, route), pairs, route, letters)
         except BaseException:
-            self._given_back(card, letters)
+            self._given_back(gpu, letters)
             raise
 
     def collect(self, ticket: _Ticket) -> PartialResult:
         """Waits for a route's results. Raises Cancelled."""
-        card = ticket.card
+        gpu = ticket.gpu
         try:
-            found = card.engine.collect(ticket.inner)
+            found = gpu.engine.collect(ticket.inner)
         finally:
-            self._given_back(card, ticket.letters)
-        if not card.trouble:
+            self._given_back(gpu, ticket.letters)
+        if not gpu.trouble:
             return found
-        self._tell_of(card)
-        why = Status.UNSUPPORTED if card.engine.failure else Status.MEMORY_LIMIT
+        self._tell_of(gpu)
+        why = Status.UNSUPPORTED if gpu.engine.failure else Status.MEMORY_LIMIT
         lost = found.rows[found.status == np.uint8(why)]
         if not len(lost) or not self._working():
             return found
@@ -105,8 +105,8 @@ class SeveralGpus:
         return overlaid(found, self.collect(self.submit(ticket.pairs, again)))
 
     def stats(self) -> dict[str, Any]:
-        """Of the cards together, as of one; under "cards" those of each."""
-        each = [card.engine.stats() for card in self._cards]
+        """Of the GPUs together, as of one; under "GPUs" those of each."""
+        each = [gpu.engine.stats() for gpu in self._gpus]
         names = Counter(str(one["card"]) for one in each)
         failures = [one["failure"] for one in each]
         return {
@@ -117,41 +117,41 @@ class SeveralGpus:
             "memory_bytes": sum(one["memory_bytes"] for one in each),
             "failure": failures[0] if all(failures) else None,
             "cards": [
-                {"index": card.index, **one, "routes": card.routes, "pairs": card.pairs}
-                for card, one in zip(self._cards, each, strict=True)
+                {"index": gpu.index, **one, "routes": gpu.routes, "pairs": gpu.pairs}
+                for gpu, one in zip(self._gpus, each, strict=True)
             ],
         }
 
     def long_pairs(self) -> LongPairs:
-        """One card for pairs that are too long for batch kernels."""
-        return self._cards[0].engine.long_pairs()
+        """One GPU for pairs that are too long for batch kernels."""
+        return self._gpus[0].engine.long_pairs()
 
     def cancel(self) -> None:
-        """Jobs that have not begun are not begun, on any card."""
-        for card in self._cards:
-            card.engine.cancel()
+        """Jobs that have not begun are not begun, on any GPU."""
+        for gpu in self._gpus:
+            gpu.engine.cancel()
 
     def close(self) -> None:
-        """Waits for all cards and gives them back; the first one, whose memory the others' copies use, last."""
+        """Waits for all GPUs and gives them back; the first one, whose memory the others' copies use, last."""
         problems: list[BaseException] = []
-        for card in reversed(self._cards):
+        for gpu in reversed(self._gpus):
             try:
-                card.engine.close()
+                gpu.engine.close()
             except DeviceError as problem:
                 problems.append(problem)
         if problems:
             raise problems[0]
 
-    def _working(self) -> list[_Card]:
-        return [card for card in self._cards if not card.trouble]
+    def _working(self) -> list[_Gpu]:
+        return [gpu for gpu in self._gpus if not gpu.trouble]
 
-    def _given_back(self, card: _Card, letters: float) -> None:
+    def _given_back(self, gpu: _Gpu, letters: float) -> None:
         with self._lock:
-            card.waiting -= letters
+            gpu.waiting -= letters
 
-    def _tell_of(self, card: _Card) -> None:
+    def _tell_of(self, gpu: _Gpu) -> None:
         with self._lock:
-            told, card.told = card.told, True
+            told, gpu.told = gpu.told, True
         if self.tell and not told and self._working():
-            name = card.engine.stats()["card"]
-            self.tell(f"warning: GPU {card.index} ({name}) {card.trouble}")
+            name = gpu.engine.stats()["card"]
+            self.tell(f"warning: GPU {gpu.index} ({name}) {gpu.trouble}")

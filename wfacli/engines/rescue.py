@@ -21,15 +21,15 @@ from ..plan.retry import after
 from .base import Engine
 from .parts import gather
 
-_GETTING_READY = 2  # batches for each card that get their estimates and routes at a time
+_GETTING_READY = 2  # batches for each GPU that get their estimates and routes at a time
 
 
-def turns_of(cards: int) -> AbstractContextManager[Any]:
-    """What batches of a run get ready in, so many cards being beside the CPU: few at a time.
+def turns_of(gpus: int) -> AbstractContextManager[Any]:
+    """What batches of a run get ready in, so many GPUs being beside the CPU: few at a time.
 
-    All at once would be ready at once, and late: until then the cards would have nothing to do.
+    All at once would be ready at once, and late: until then the GPUs would have nothing to do.
     """
-    return threading.BoundedSemaphore(_GETTING_READY * cards) if cards else nullcontext()
+    return threading.BoundedSemaphore(_GETTING_READY * gpus) if gpus else nullcontext()
 
 
 def align_in_turn(
@@ -62,7 +62,7 @@ def _through(
     if stats.promises is not None:
         for pair, promise in reasons(pairs, spec, limits, routes, engine.name == "gpu").items():
             stats.add_promise(pair, promise)
-    # A card's first, as the CPU aligns some routes while they are submitted.
+    # A GPU's first, as the CPU aligns some routes while they are submitted.
     waiting = [(r, engine.submit(pairs, r)) for r in sorted(routes, key=lambda r: not on_gpu(r.kernel))]
     for r in routes:
         stats.add("routed", {r.kernel: len(r.rows)})

@@ -1,6 +1,6 @@
-"""Whether a card's kernel for a heuristic band answers as the CPU's does, tried before a run depends on it.
+"""Whether a GPU's kernel for a heuristic band answers as the CPU's does, tried before a run depends on it.
 
-The card's machine code is made by whatever nvcc a machine has, and one has been seen to lose a sign in these kernels
+The GPU's machine code is made by whatever nvcc a machine has, and one has been seen to lose a sign in these kernels
 (Reach in cuda/wfa/wfa_band.cuh). A path replays well even where the band went astray, so nobody would notice.
 """
 
@@ -23,7 +23,7 @@ _ERRORS = (0.02, 0.1, 0.2)
 def band_agrees(gpu: Engine, cpu: Engine, spec: AlignSpec) -> bool:
     """Whether both engines say the same of made-up pairs; `spec` asks for a band and no other heuristic.
 
-    What either hands on, since it costs too much, or there is no memory, or the card fails, shows nothing.
+    What either hands on, since it costs too much, or there is no memory, or the GPU fails, shows nothing.
     """
     kernels = banded(spec)
     if not kernels:  # none serves these costs, so none is used

@@ -1,1 +1,1 @@
-"""The GPU: kernels as data, a narrow protocol to the card, and PyCUDA behind it. Importing it touches no card."""
+"""The GPU: kernels as data, a narrow protocol to the GPU, and PyCUDA behind it. Importing it touches no GPU."""

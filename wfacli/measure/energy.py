@@ -1,4 +1,4 @@
-"""Joules that a card takes, as NVIDIA's management library counts them; optional (pip install nvidia-ml-py)."""
+"""Joules that a GPU takes, as NVIDIA's management library counts them; optional (pip install nvidia-ml-py)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _MOST_RUNS = 1000
 
 
 class Meter:
-    """A card's counter."""
+    """A GPU's counter."""
 
     def __init__(self, nvml: Any, handle: Any) -> None:
-        """`handle`: the card's, in the library `nvml`."""
+        """`handle`: the GPU's, in the library `nvml`."""
         self._nvml, self._handle = nvml, handle
 
     def joules(self) -> float:
@@ -32,7 +32,7 @@ class Meter:
 
 
 def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, str]:
-    """That of the first card that CUDA sees; or None, and why there is none."""
+    """That of the first GPU that CUDA sees; or None, and why there is none."""
     try:
         import pynvml
     except ImportError:
@@ -43,7 +43,7 @@ def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, st
         if handle is None:
             return (
                 None,
-                "of several cards, CUDA_DEVICE_ORDER=PCI_BUS_ID would say which is meant",
+                "of several GPUs, CUDA_DEVICE_ORDER=PCI_BUS_ID would say which is meant",
             )
         found = Meter(pynvml, handle)
         found.joules()
@@ -53,7 +53,7 @@ def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, st
 
 
 def _handle(nvml: Any, environment: Mapping[str, str]) -> Any:
-    """NVML counts cards by their place on the bus; CUDA does so only when it is told to."""
+    """NVML counts GPUs by their place on the bus; CUDA does so only when it is told to."""
     named = environment.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
     if named.startswith("GPU-"):
         return nvml.nvmlDeviceGetHandleByUUID(named)

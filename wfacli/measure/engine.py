@@ -23,12 +23,12 @@ from ..engines.hybrid import BothEngines
 from ..engines.rescue import align_in_turn, turns_of
 from ..errors import InternalError
 from ..plan.forecast import TABLE
-from ..run.batch_run import MOST_BESIDE_A_CARD, SWITCH_BESIDE_A_CARD
+from ..run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 TIMED = (
     "all pairs of a row, from sequences in memory to scores, and alignments, in memory: estimates, dispatch, kernels,"
-    " results put together, and beside a card copies to and from it; no file, no start. Batches are those of the"
-    " command, several at a time where there are several threads or a card. One run before is not counted; memory"
+    " results put together, and beside a GPU copies to and from it; no file, no start. Batches are those of the"
+    " command, several at a time where there are several threads or a GPU. One run before is not counted; memory"
     " stays from run to run"
 )
 
@@ -70,15 +70,15 @@ class Engine:
         tell: Callable[[str], None] | None = None,
         devices: tuple[int, ...] | None = (0,),
     ) -> None:
-        """Opens it. Raises DeviceError where a card is asked for and there is none that works.
+        """Opens it. Raises DeviceError where a GPU is asked for and there is none that works.
 
         Args:
             spec: what to compute.
-            threads: of the CPU engine, which a card has behind it.
+            threads: of the CPU engine, which a GPU has behind it.
             where: CPU, or GPU.
             gpu_memory: as --gpu-memory has it.
             tell: told what takes a while, in a line; from any thread.
-            devices: cards, as --devices has them; None: all.
+            devices: GPUs, as --devices has them; None: all.
         """
         self._spec, self._limits, self._stats = spec, Limits(), Stats()
         self._checks = native_options(spec, self._limits, TABLE)
@@ -87,16 +87,16 @@ class Engine:
             spec, limits=self._limits, threads=threads, engine=where, gpu_memory=gpu_memory, devices=devices
         )
         self._engine = with_gpu(config, cpu, self._stats, tell)
-        cards = self._engine.cards if isinstance(self._engine, BothEngines) else 0
+        gpus = self._engine.gpus if isinstance(self._engine, BothEngines) else 0
         # One thread shall be one: then no other one makes estimates.
-        workers = threads + 2 if cards or threads > 1 else 1
-        self._workers = min(workers, cards * MOST_BESIDE_A_CARD) if cards else workers
-        self._turns = turns_of(cards)
-        if cards:
-            sys.setswitchinterval(SWITCH_BESIDE_A_CARD)
+        workers = threads + 2 if gpus or threads > 1 else 1
+        self._workers = min(workers, gpus * MOST_BESIDE_A_GPU) if gpus else workers
+        self._turns = turns_of(gpus)
+        if gpus:
+            sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
 
     def lying_right(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
-        """Batches with their letters where the command's reader puts them: in page-locked memory beside a card."""
+        """Batches with their letters where the command's reader puts them: in page-locked memory beside a GPU."""
         return [self._moved(batch) for batch in batches]
 
     def run(self, batches: Sequence[PairBatch], check: bool = False) -> Answers:
@@ -154,7 +154,7 @@ class Engine:
         return self._engine.stats()
 
     def close(self) -> None:
-        """Ends its threads and gives the card back."""
+        """Ends its threads and gives the GPU back."""
         self._engine.close()
 
     def _moved(self, batch: PairBatch) -> PairBatch:

@@ -1,4 +1,4 @@
-"""What no aligner can outdo on a machine: how fast its memory is, and the bus to its card."""
+"""What no aligner can outdo on a machine: how fast its memory is, and the bus to its GPU."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def memory_rate(threads: int, nbytes: int = _BYTES) -> float:
     return 2 * nbytes * threads / best
 
 
-def open_card(index: int = 0) -> Driver:
-    """A card. Raises DeviceError."""
+def open_gpu(index: int = 0) -> Driver:
+    """A GPU. Raises DeviceError."""
     return CudaDriver(index, Compiler())
 
 
 def bus_rate(opened: Callable[[], Driver] | None = None, nbytes: int = _BUS_BYTES) -> float:
-    """Bytes a second from page-locked memory to a card, the best of some copies. Raises DeviceError."""
-    driver = (opened or open_card)()
+    """Bytes a second from page-locked memory to a GPU, the best of some copies. Raises DeviceError."""
+    driver = (opened or open_gpu)()
     try:
         source, memory, stream = driver.pinned(nbytes), driver.allocate(nbytes), driver.stream()
         best = float("inf")

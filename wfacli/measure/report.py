@@ -16,9 +16,9 @@ _MEANING = {
     "seconds": TIMED,
     "gcups": "cells of the pairs' whole matrices / best_seconds / 10^9, computed or not",
     "limit_share": "of memory: letters, read once, by the rate at which so many threads copy; of the bus: letters as"
-    " ASCII by the rate of page-locked copies to the card; each measured in this run, and divided by best_seconds",
+    " ASCII by the rate of page-locked copies to the GPU; each measured in this run, and divided by best_seconds",
     "recall": "share of pairs that have the score of the exact engine in this run",
-    "joules": "of one run, by the card's own counter, over runs of a second or more",
+    "joules": "of one run, by the GPU's own counter, over runs of a second or more",
     "pairs_by_kernel": "of one run",
 }
 
@@ -29,7 +29,7 @@ class Limits:
 
     Attributes:
         memory: by threads.
-        bus: to the card; None without one.
+        bus: to the GPU; None without one.
     """
 
     memory: dict[int, float] = field(default_factory=dict)
@@ -37,11 +37,11 @@ class Limits:
 
     def share(self, row: Row) -> tuple[str, float] | None:
         """Which limit a row has, and how near it is to it, 0 to about 1; None where it is not known."""
-        on_card = row.setting.engine is EngineName.GPU
-        rate = self.bus if on_card else self.memory.get(row.setting.threads)
+        on_gpu = row.setting.engine is EngineName.GPU
+        rate = self.bus if on_gpu else self.memory.get(row.setting.threads)
         if not rate:
             return None
-        return ("bus" if on_card else "memory"), row.letters / rate / row.spread.best
+        return ("bus" if on_gpu else "memory"), row.letters / rate / row.spread.best
 
 
 def row_report(row: Row, limits: Limits) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def engine_name(row: Mapping[str, Any]) -> str:
 
 
 def place_of(found: Mapping[str, Any]) -> str:
-    """The machine and its cards, in words."""
-    cards = [engine["card"] for engine in found["engines"].values() if "card" in engine]
+    """The machine and its GPUs, in words."""
+    gpus = [engine["card"] for engine in found["engines"].values() if "card" in engine]
     machine = found["machine"]
-    return ", ".join([f"{machine['cpu']} ({machine['instruction_set']})", f"{machine['cores']} cores", *cards])
+    return ", ".join([f"{machine['cpu']} ({machine['instruction_set']})", f"{machine['cores']} cores", *gpus])

@@ -50,7 +50,7 @@ class Plan:
 
     Attributes:
         works: rows.
-        pairs: of each row on the CPU and beside a card; the CPU has the first of a card's.
+        pairs: of each row on the CPU and beside a GPU; the CPU has the first of a GPU's.
         specs: tasks, without heuristics.
         heuristics: measured beside the exact engine where there are any.
         settings: engines.
@@ -162,7 +162,7 @@ class Session:
     """
 
     def __init__(self, plan: Plan, meter: Meter | None = None, tell: Callable[[str], None] | None = None) -> None:
-        """`meter` counts a card's joules; `tell` gets a line when something is out of the ordinary."""
+        """`meter` counts a GPU's joules; `tell` gets a line when something is out of the ordinary."""
         self.plan = plan
         self.engines: dict[str, Any] = {}
         self.left_out: dict[str, str] = {}
@@ -174,19 +174,19 @@ class Session:
         """Rows as they are measured: an engine is opened for one task at a time, and has all works.
 
         Raises:
-            DeviceError: there is no card that works, or it failed on the way.
+            DeviceError: there is no GPU that works, or it failed on the way.
             InternalError: a path is wrong, or exact engines do not agree.
         """
         settings = list(self.plan.settings)
         if self.plan.end < math.inf:
-            settings.sort(key=lambda setting: setting.engine is not EngineName.GPU)  # a card is soonest done
+            settings.sort(key=lambda setting: setting.engine is not EngineName.GPU)  # a GPU is soonest done
         for spec in self.plan.specs:
             for setting in settings:
                 for heuristics in dict.fromkeys((_EXACT, self.plan.heuristics)):
                     asked = dataclasses.replace(spec, heuristics=heuristics)
                     what = f"{setting.name}, {task_name(asked)} {heuristic_name(heuristics)}".rstrip()
                     if setting.engine is EngineName.GPU and not serves(asked):
-                        self.left_out[what] = "the card's kernels do not compute this"
+                        self.left_out[what] = "the GPU's kernels do not compute this"
                         continue
                     if self._late():
                         self.left_out[what] = NO_TIME
@@ -197,7 +197,7 @@ class Session:
         engine = Engine(spec, setting.threads, setting.engine, self.plan.gpu_memory, self._tell)
         try:
             # Of the CPU, works take turns, so that what disturbs the machine for a while does not have all of a row's
-            # repeats. A card's letters are in page-locked memory, of which there shall not be all works' at once.
+            # repeats. A GPU's letters are in page-locked memory, of which there shall not be all works' at once.
             works = list(self.plan.works)
             for some in [[work] for work in works] if setting.engine is EngineName.GPU else [works]:
                 if self._late():

@@ -65,17 +65,15 @@ def usual_error(model: str) -> float:
     return MODELS[model].error
 
 
-def pairs_in_memory(
-    work: Work, count: int, batch_letters: int | None, threads: int, cards: int = 1
-) -> list[PairBatch]:
+def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: int, gpus: int = 1) -> list[PairBatch]:
     """So many pairs in batches, as the command's reader makes them.
 
     Args:
         work: which pairs.
         count: how many.
-        batch_letters: of a batch; None: as many as the command takes beside a card.
+        batch_letters: of a batch; None: as many as the command takes beside a GPU.
         threads: that make them.
-        cards: that share them.
+        gpus: that share them.
     """
     spec = PairsSpec(count, work.length, work.length, work.model, work.error, work.seed, PairsFormat.SEQ)
     source = simulator(spec, None)
@@ -87,7 +85,7 @@ def pairs_in_memory(
                 _write(descriptor, memoryview(text.data))
         files = PairFiles(path, None).open()
         try:
-            weight = batch_letters or shared_out([file.size for file in files], cards)
+            weight = batch_letters or shared_out([file.size for file in files], gpus)
             return list(read_batches(files, layout_of(files), weight))
         finally:
             for file in files:

@@ -46,7 +46,7 @@ SAMPLE = 64  # pairs that speak for a batch
 MEDIUM = 2000  # letters up to which all edits of a pair may be looked at, where that is worth it
 ALL_EDITS, _MANY = 10_000, 400  # edits of 10,000 letters
 _FEW, _LETTERS, _LONGEST = 256, 64_000, 1_000  # rows, letters of all and of the longest: 2 ms of a thread at most
-_TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a card ends
+_TURNS = 10_000  # pairs as costly as any, beside which the order hardly changes when a GPU ends
 
 
 def route(
@@ -59,7 +59,7 @@ def route(
         spec: what to compute.
         limits: bounds on memory.
         forced: a kernel that gets every pair.
-        gpu: whether there is a card.
+        gpu: whether there is a GPU.
     """
     if not len(pairs):
         return []
@@ -69,7 +69,7 @@ def route(
     if forced:
         return [Route(_costliest_first(rows, pairs) if on_gpu(forced) else rows, forced, spoke=none)]
     if gpu and plainly_global(spec):
-        return _on_card(pairs, spec, limits)
+        return _on_gpu(pairs, spec, limits)
     short = in_lanes(pairs, spec)
     if free_in_target(spec) and len(short) < len(pairs):
         return _where_ends_are_free(pairs, spec, limits)
@@ -133,12 +133,12 @@ def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -
     return None if best is None else names[best]
 
 
-def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
-    """First routes beside a card; pairs with letters other than A C G T are jobs of their own."""
+def _on_gpu(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
+    """First routes beside a GPU; pairs with letters other than A C G T are jobs of their own."""
     some = pairs.flags.any() if pairs.extent is None else pairs.extent.others
     other = (pairs.flags & Flag.NON_ACGT) != 0 if some else np.zeros(0, bool)
     if not other.any():
-        return for_card(pairs, every_row(len(pairs)), spec, limits)
+        return for_gpu(pairs, every_row(len(pairs)), spec, limits)
     found: list[Route] = []
     for own in (False, True):
         rows = np.flatnonzero(other == own).astype(np.int32)
@@ -146,11 +146,11 @@ def _on_card(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
         if own and few_and_short(pairs, rows):
             found.append(Route(rows, dense_kernel(spec), spoke=every_row(0)))
         elif len(rows):
-            found += for_card(pairs, rows, spec, limits, few_on_cpu=own, known=known)
+            found += for_gpu(pairs, rows, spec, limits, few_on_cpu=own, known=known)
     return found
 
 
-def for_card(
+def for_gpu(
     pairs: PairBatch,
     rows: I32,
     spec: AlignSpec,
@@ -159,14 +159,14 @@ def for_card(
     failed: F64 | None = None,
     known: I32 | None = None,
 ) -> list[Route]:
-    """Routes of rows beside a card.
+    """Routes of rows beside a GPU.
 
     Args:
         pairs: the batch.
         rows: i32[m], of which all, few or none have an estimate.
         spec: what to compute.
         limits: bounds on memory.
-        few_on_cpu: whether the CPU may have what it aligns before a card, however idle, does.
+        few_on_cpu: whether the CPU may have what it aligns before a GPU, however idle, does.
         failed: costs (f64[n]) that all pairs of the batch are known to exceed.
         known: i32[k], those of the rows that have an estimate; None where that is to be looked up.
     """
@@ -210,7 +210,7 @@ def _costliest_first(rows: I32, pairs: PairBatch) -> I32:
 def _in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
     """Routes of a batch in a band that follows the path.
 
-    The second kernel, if there is one, gets the pairs that would keep a card waiting which is done with
+    The second kernel, if there is one, gets the pairs that would keep a GPU waiting which is done with
     all others, and begins first.
     """
     rows = _costliest_first(every_row(len(pairs)), pairs)
@@ -260,13 +260,13 @@ def _soon_done(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> 
         return []
     names, times = candidates(spec), promised(pairs.part(rows), spec, limits)
     best, choice = times.min(axis=0), times.argmin(axis=0)
-    if best.sum() / tuning.THREADS_BESIDE_A_CARD + best.max() > tuning.GPU_JOB:
+    if best.sum() / tuning.THREADS_BESIDE_A_GPU + best.max() > tuning.GPU_JOB:
         return []
     return [Route(rows[choice == k], names[k]) for k in np.unique(choice).tolist()]
 
 
 def speaks_for_all(sample: PairBatch, count: int, spec: AlignSpec) -> bool:
-    """Whether some pairs of so many say that one kernel of a card had best have all: no other needs an estimate."""
+    """Whether some pairs of so many say that one kernel of a GPU had best have all: no other needs an estimate."""
     return jobs.one_serves(sample, count, spec, Limits(), candidates(spec))
 
 
@@ -318,6 +318,6 @@ def _gpu_families(spec: AlignSpec) -> tuple[tuple[rungs.Rung, ...], ...]:
 
 
 def banded(spec: AlignSpec) -> list[str]:
-    """The card's kernels for a heuristic band, where one is asked for; see rungs.banded."""
+    """The GPU's kernels for a heuristic band, where one is asked for; see rungs.banded."""
     costs = Units.of(spec)
     return rungs.banded(costs.mismatch, costs.gaps) if only_banded(spec) else []

@@ -31,7 +31,7 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
     if spec.mode is not Mode.GLOBAL or not len(pairs):
         return pairs
     if gpu and plainly_global(spec):
-        return _beside_a_card(pairs, spec)
+        return _beside_a_gpu(pairs, spec)
     in_bits, many = is_edit(spec), len(pairs) > 4 * SAMPLE
     longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
     short = in_bits and longest <= _SHORT
@@ -61,14 +61,14 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> Pai
     return pairs.with_some_edits(rows, estimate_edits(pairs, rows, costs=costs, threads=threads, free=free))
 
 
-def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
+def _beside_a_gpu(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them.
 
     Of metrics other than edit distance they are costs, in average edits. Batches that have been here are returned.
     """
     if pairs.extent is not None:
         return pairs
-    usual, costs = tuning.ESTIMATE_BESIDE_A_CARD, weights(spec)
+    usual, costs = tuning.ESTIMATE_BESIDE_A_GPU, weights(spec)
     if len(pairs) > 4 * jobs.SAMPLE:
         every = len(pairs) // jobs.SAMPLE
         *extent, edits = survey(pairs, every, MEDIUM, ALL_EDITS, costs, min(_FEW_THREADS, _threads()))
@@ -83,7 +83,7 @@ def _beside_a_card(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
 
 
 def _estimated(pairs: PairBatch, most: int, costs: tuple[int, int, int] | None) -> I32:
-    """By several threads: while a batch of long pairs waits for its estimates the card may have nothing to do."""
+    """By several threads: while a batch of long pairs waits for its estimates the GPU may have nothing to do."""
     return estimate_edits(pairs, most=most, costs=costs, threads=_threads())
 
 

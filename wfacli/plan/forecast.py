@@ -128,21 +128,21 @@ def only_banded(spec: AlignSpec) -> bool:
 
 
 def on_gpu(kernel: str) -> bool:
-    """Whether a kernel runs on a card."""
+    """Whether a kernel runs on a GPU."""
     return kernel in GPU_KERNELS
 
 
 class Forecast:
     """How long kernels will take for the pairs of a batch, by their models.
 
-    Beside a card (`gpu`) times are those of the whole machine: a CPU kernel's are shared out among all threads, as a
-    GPU kernel's are of a full card. For such a batch either of them would be the only one at work.
+    Beside a GPU (`gpu`) times are those of the whole machine: a CPU kernel's are shared out among all threads, as a
+    GPU kernel's are of a full GPU. For such a batch either of them would be the only one at work.
     """
 
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
         self._pairs = _with_usual_edits(pairs) if free_in_target(spec) else pairs
         self._spec, self._limits = spec, limits
-        self._threads = tuning.THREADS_BESIDE_A_CARD if gpu else 1
+        self._threads = tuning.THREADS_BESIDE_A_GPU if gpu else 1
         self._costs = Units.of(spec)
 
     def microseconds(self, kernel: str) -> F64:
@@ -226,7 +226,7 @@ class Forecast:
 
     @functools.cached_property
     def for_gpu(self) -> rungs.Pairs:
-        """The pairs as the card's kernels see them."""
+        """The pairs as the GPU's kernels see them."""
         costs, pairs = self._costs, self._pairs
         expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
         return rungs.Pairs(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)

@@ -1,6 +1,6 @@
-"""Which kernels of a card some pairs go to, in few jobs. Pure functions of columns.
+"""Which kernels of a GPU some pairs go to, in few jobs. Pure functions of columns.
 
-A job lasts at least as long as its slowest pair takes alone, and a card that has few pairs is mostly idle. So pairs
+A job lasts at least as long as its slowest pair takes alone, and a GPU that has few pairs is mostly idle. So pairs
 share a kernel wherever that is cheaper in all, also one that is not sure to reach every pair: what it fails costs
 another job.
 """
@@ -25,7 +25,7 @@ from .offers import Offers, Sample, likely_some
 SAMPLE = 256  # pairs that speak for a batch where each has an estimate
 _KEPT = 256  # samples whose choice is remembered
 _MOST = 3  # jobs that a batch is cut into
-_BESIDE = 0.6  # of the pairs that the CPU may take off a card that would be no slower if it were full
+_BESIDE = 0.6  # of the pairs that the CPU may take off a GPU that would be no slower if it were full
 _PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # of the slowest pair's time
 
 
@@ -52,7 +52,7 @@ class _Choice:
     Attributes:
         kernels: of the offers.
         cpu: whether it takes what is faster there.
-        patience: microseconds; pairs that would keep the card waiting for longer are the CPU's.
+        patience: microseconds; pairs that would keep the GPU waiting for longer are the CPU's.
         every: whether the first kernel gets all pairs, whatever they are.
     """
 
@@ -164,7 +164,7 @@ def jobs_of(
         limits: bounds on memory.
         cpu: names of the CPU's kernels.
         failed: costs (f64[n]) that pairs are known to exceed.
-        few_on_cpu: whether the CPU may have all of them where a card would take longer, however idle it is then.
+        few_on_cpu: whether the CPU may have all of them where a GPU would take longer, however idle it is then.
     """
     some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
     sample = pairs if len(some) == len(pairs) else pairs.part(some)
@@ -227,7 +227,7 @@ def _best(offers: Offers, weight: float, every: bool = False) -> _Choice:
 def _few(offers: Offers, weight: float, few_on_cpu: bool) -> _Choice:
     """Up to _MOST kernels that together take the least."""
     choice = _best(offers, weight)
-    # As times of a full card say, for most of what it can do: who has a card and few pairs wants most of them there.
+    # As times of a full GPU say, for most of what it can do: who has a GPU and few pairs wants most of them there.
     tried = np.where(offers.fails <= offers.given_up, offers.expected, np.inf).min(axis=0)
     slower = (tried > offers.cpu)[np.isfinite(tried)]
     if not choice.kernels or not len(slower) or slower.mean() > 0.5:
@@ -268,13 +268,13 @@ def _total(offers: Offers, choice: _Choice, weight: float) -> float:
             failing += weight * float(offers.fails[k][own].sum())
     cpu = to < 0
     # The longest begin first, so that most of the others are done beside them.
-    on_card = _side_by_side([weight * float(times[~cpu].sum()), _side_by_side(slowest)])
-    slowest_there = tuning.THREADS_BESIDE_A_CARD * tuning.SHARED_CORES * float(offers.cpu[cpu].max(initial=0))
+    on_gpu = _side_by_side([weight * float(times[~cpu].sum()), _side_by_side(slowest)])
+    slowest_there = tuning.THREADS_BESIDE_A_GPU * tuning.SHARED_CORES * float(offers.cpu[cpu].max(initial=0))
     beside = weight * float(times[cpu].sum()) + slowest_there
     split = tuning.GPU_JOB if choice.kernels and cpu.any() else 0.0  # of the host
     parts = len(slowest) - 1 + bool(cpu.any())
     apart = weight * len(to) * tuning.GPU_APART * (1.0 if parts > 1 else likely_some(failing))
-    return _side_by_side([on_card, beside]) + split + apart + offers.retry(failing)
+    return _side_by_side([on_gpu, beside]) + split + apart + offers.retry(failing)
 
 
 def _side_by_side(times: Sequence[float]) -> float:

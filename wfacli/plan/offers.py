@@ -1,4 +1,4 @@
-"""What the kernels of a card, and those of the CPU beside it, promise for pairs. Pure functions of columns."""
+"""What the kernels of a GPU, and those of the CPU beside it, promise for pairs. Pure functions of columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .forecast import F64, Forecast, Units, is_edit
 _STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # by which samples are alike
 _MANY = 16  # pairs whose estimates tell how much pairs differ
 # Of all pairs like this that a kernel fails: it is not tried. Pairs that one has failed are few, and the CPU would be
-# long at them while the card has nothing else to do: there times decide, unless it is all but hopeless.
+# long at them while the GPU has nothing else to do: there times decide, unless it is all but hopeless.
 _GIVEN_UP, _GIVEN_UP_AGAIN = 0.5, 0.8
 _BANDS = 12  # that are compared
 _TAILS = (1.0, 1.75, 2.5, 3.5, 5.0, 7.0)  # spreads above what is expected, for which pairs' own bands are compared
@@ -72,7 +72,7 @@ class Offers:
     Attributes:
         tries: f64[kernels, n], until a kernel has an answer, be it that it has none.
         fails: f64[kernels, n], how likely that is.
-        alone: f64[kernels, n], a pair's time in a card that has nothing else to do.
+        alone: f64[kernels, n], a pair's time in a GPU that has nothing else to do.
         given_up: of all pairs like one that a kernel fails, so that it is not tried.
         cpu_names: the CPU's kernels; cpu_times: f64[them, n].
         cpu, cpu_kernel: f64[n] and str[n], the least of them, and whose it is.
@@ -95,7 +95,7 @@ class Offers:
             spec: what to compute.
             limits: bounds on memory.
             cpu: names of the CPU's kernels.
-            kernels: of the card.
+            kernels: of the GPU.
             failed: costs (f64[n]) that pairs are known to exceed.
             own: whether pairs may have bands of their own: all of a job have estimates.
         """
@@ -142,7 +142,7 @@ class Offers:
         alone = np.where(
             np.isfinite(self._sure.min(axis=0)), np.take_along_axis(self.alone, by[None], axis=0)[0], np.inf
         )
-        return tuning.GPU_JOB + float(alone.max()), tuning.THREADS_BESIDE_A_CARD * float(self.cpu.max())
+        return tuning.GPU_JOB + float(alone.max()), tuning.THREADS_BESIDE_A_GPU * float(self.cpu.max())
 
     def retry(self, failing: float) -> float:
         """Microseconds of another job for so many pairs beside the work itself, or of having the CPU align them."""
@@ -238,7 +238,7 @@ def reached(kernel: str, cut: int, pairs: PairBatch, spec: AlignSpec, bands: I32
     """The cost (f64[n]) that pairs surely have of which a kernel said that it does not reach them.
 
     Args:
-        kernel: of the card.
+        kernel: of the GPU.
         cut: what it was cut to.
         pairs: that it had.
         spec: what was computed.

@@ -53,4 +53,4 @@ def _totals(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, names:
     """Return the microseconds (f64[names]) of some rows with each kernel, as dispatch.route compares them."""
     if free_in_target(spec):  # of these no kernel is tried that cannot align them all
         return np.asarray(promised(pairs.part(rows), spec, limits, gpu).sum(axis=1))
-    return forecaster(spec, limits, names, tuning.THREADS_BESIDE_A_CARD if gpu else 1).totals(pairs, rows)
+    return forecaster(spec, limits, names, tuning.THREADS_BESIDE_A_GPU if gpu else 1).totals(pairs, rows)

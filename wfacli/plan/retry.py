@@ -11,7 +11,7 @@ from ..core import tuning
 from ..core.batch import I32, U8, PairBatch, Status, every_row
 from ..core.route import Route
 from . import jobs, rungs
-from .dispatch import dense_kernel, few_and_short, for_card, raised, whole_matrix, with_many_estimates
+from .dispatch import dense_kernel, few_and_short, for_gpu, raised, whole_matrix, with_many_estimates
 from .forecast import (
     BITS,
     CAPPED,
@@ -39,7 +39,7 @@ def after(
 ) -> list[Route]:
     """Where rows (i32[m]) of a batch go that a route answered with status (u8[m]); those with no way on are left out.
 
-    What a kernel of the card does not reach gets one more job there, wide enough for nearly all, or goes to the CPU.
+    What a kernel of the GPU does not reach gets one more job there, wide enough for nearly all, or goes to the CPU.
     """
     left = np.flatnonzero(status)
     if not len(left):
@@ -99,7 +99,7 @@ def next_rung(kernel: str, status: U8, rows: I32, spec: AlignSpec) -> list[Route
 def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     dense = dense_kernel(spec)
     if on_gpu(kernel):
-        return _next_of_card(kernel, status, spec)
+        return _next_of_gpu(kernel, status, spec)
     if kernel in BITS:
         wider = f"bits-{2 * 64 * BITS[kernel]}"
         if status is Status.SCORE_LIMIT and wider in BITS:
@@ -127,7 +127,7 @@ def _next(kernel: str, status: Status, spec: AlignSpec) -> str | None:
 
 
 def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -> list[Route]:
-    """Routes for rows that cost more than a kernel of the card reaches; of many pairs some speak for all."""
+    """Routes for rows that cost more than a kernel of the GPU reaches; of many pairs some speak for all."""
     if few_and_short(pairs, rows):
         return [Route(rows, dense_kernel(spec))]
     some = pairs.part(rows)
@@ -135,7 +135,7 @@ def _wide_enough(done: Route, pairs: PairBatch, rows: I32, spec: AlignSpec, limi
     unknown = np.full(len(rows), -1, np.int32)
     few = len(rows) <= jobs.SAMPLE
     some = raised(with_many_estimates(some, spec), failed, spec) if few else some.with_edits(unknown)
-    routes = for_card(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
+    routes = for_gpu(some, every_row(len(rows)), spec, limits, few_on_cpu=True, failed=failed)
     return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
 
 
@@ -148,7 +148,7 @@ def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
     return bands[rows]
 
 
-def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
+def _next_of_gpu(kernel: str, status: Status, spec: AlignSpec) -> str | None:
     if status in (Status.OK, Status.DROPPED):
         return None
     if spec.heuristics:
@@ -159,5 +159,5 @@ def _next_of_card(kernel: str, status: Status, spec: AlignSpec) -> str | None:
             return rungs.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only) or dense
         # Bands do not tell what they cannot prove from what costs too much.
         return None if rungs.decides(kernel, costs.mismatch, costs.gaps, costs.bound(spec)) else dense
-    # Other letters, or a card that fails: pairs of any kind.
+    # Other letters, or a GPU that fails: pairs of any kind.
     return CAPPED if status is Status.UNSUPPORTED and spec.max_cost is None else dense

@@ -1,6 +1,6 @@
 """The GPU's kernels as dispatch sees them: which pairs each one can be trusted with, and how long it takes.
 
-Times are microseconds a pair of a card that is full of such pairs.
+Times are microseconds a pair of a GPU that is full of such pairs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..gpu.kernels.plans import NO_BOUND
 PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
-_SHARED = 227 << 10  # bytes that a block may have on cards from sm_90 on
+_SHARED = 227 << 10  # bytes that a block may have on GPUs from sm_90 on
 _GRAIN = 32  # diagonals of tiles' bands
 _NARROWED = 0.4  # of a band's rows, that are left at least
 _ANY = 1 << 14  # letters of a pair that stands for all
@@ -68,7 +68,7 @@ class Rung:
         reach: the cost (f64[n]) below which pairs are surely aligned.
         work: what the model's third factor counts (f64[n]).
         model: of its time.
-        cycles: that a pair takes which is alone on the card (f64[n]): how long it keeps a job waiting.
+        cycles: that a pair takes which is alone on the GPU (f64[n]): how long it keeps a job waiting.
         coded: whether it also takes letters other than A C G T.
         any_band: whether its band can have any number of diagonals.
         band: that number, where it is not left to the pairs.
@@ -95,7 +95,7 @@ class Rung:
         return self.model.of(pairs.longest, self.work(pairs))
 
     def alone(self, pairs: Pairs) -> F64:
-        """Microseconds (f64[n]) that each pair takes which is alone on the card."""
+        """Microseconds (f64[n]) that each pair takes which is alone on the GPU."""
         return self.cycles(pairs) / tuning.GPU_CLOCK
 
 
@@ -252,7 +252,7 @@ def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
     work: F64 = rows * warps * (passes * each + tuning.GPU_WFA_ROW)
     if variant.outside != wfa.SPILLED:
         return work
-    # Fewer pairs at a time than the card could hold, where their workspace does not fit.
+    # Fewer pairs at a time than the GPU could hold, where their workspace does not fit.
     resident = tuning.GPU_MULTIPROCESSORS * variant.resident * variant.pairs
     least = variant.stride(pairs.mismatch, pairs.gaps, 1000, _ANY) / 1000**2 * rows**2  # grows with the square
     return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)

@@ -12,13 +12,13 @@ from ..core.batch import AlignmentBatch, PairBatch
 from ..engines.base import Engine
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.rescue import align_in_turn, turns_of
-from ..gpu.runtime.presence import may_have_card
+from ..gpu.runtime.presence import may_have_gpu
 from ..io.read.reader import Files
 from ..io.write.format import Formatter
 from ..plan.dispatch import route
 from ..plan.estimate import with_estimates
 from ..plan.forecast import TABLE
-from .batch_run import MOST_BESIDE_A_CARD, BatchRun
+from .batch_run import MOST_BESIDE_A_GPU, BatchRun
 
 if TYPE_CHECKING:
     from .prefetch import EarlyBatches
@@ -41,27 +41,27 @@ class AlignRun(BatchRun):
         self.config = config
         self._check_options = native_options(config.spec, config.limits, TABLE)
         super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
-        self._turns = turns_of(self._cards)
+        self._turns = turns_of(self._gpus)
 
     @property
-    def _card_wanted(self) -> bool:
+    def _gpu_wanted(self) -> bool:
         config = self.config
         unasked = config.engine is EngineName.AUTO and config.devices == (0,)
-        return config.engine is not EngineName.CPU and not (unasked and not may_have_card())
+        return config.engine is not EngineName.CPU and not (unasked and not may_have_gpu())
 
     def _begun_reading(self) -> EarlyBatches | None:
-        """See BatchRun; files only, which can be opened again where there is no card in the end."""
-        cards = self.config.devices
-        if not self._card_wanted or not cards or not all(source.regular for source in self._sources):
+        """See BatchRun; files only, which can be opened again where there is no GPU in the end."""
+        gpus = self.config.devices
+        if not self._gpu_wanted or not gpus or not all(source.regular for source in self._sources):
             return None
         # What lends memory takes a while to import.
         from .prefetch import EarlyBatches
 
-        letters = self._batch_of(len(cards))
+        letters = self._batch_of(len(gpus))
         return EarlyBatches(
             lambda lend: self._timed(self._read(letters, lend)),
             self._made_ready,
-            MOST_BESIDE_A_CARD * len(cards),
+            MOST_BESIDE_A_GPU * len(gpus),
         )
 
     def _made_ready(self, pairs: PairBatch) -> PairBatch:
@@ -74,14 +74,14 @@ class AlignRun(BatchRun):
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
         cpu = CpuEngine(config.spec, config.limits, config.threads, stats=self.stats)
-        if not self._card_wanted:
+        if not self._gpu_wanted:
             return cpu, 0
-        # What drives a card takes a while to import.
+        # What drives a GPU takes a while to import.
         from ..engines.choice import with_gpu
         from ..engines.hybrid import BothEngines
 
         engine = with_gpu(config, cpu, self.stats, tell, self._early.letters if self._early else None)
-        return engine, engine.cards if isinstance(engine, BothEngines) else 0
+        return engine, engine.gpus if isinstance(engine, BothEngines) else 0
 
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
         config = self.config

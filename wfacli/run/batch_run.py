@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from .prefetch import EarlyBatches
 
 
-# Beside a card: batches at a time for each, which are large and whose letters are in page-locked memory; and seconds
-# that a thread may keep the interpreter from the one that has the card, by default more than a job takes.
-MOST_BESIDE_A_CARD = 8
+# Beside a GPU: batches at a time for each, which are large and whose letters are in page-locked memory; and seconds
+# that a thread may keep the interpreter from the one that has the GPU, by default more than a job takes.
+MOST_BESIDE_A_GPU = 8
 
 
-SWITCH_BESIDE_A_CARD = 2e-4
+SWITCH_BESIDE_A_GPU = 2e-4
 
 
 _SPARE = 17 / 16  # times a batch's share: a pair weighs more than its letters
 
 
-_LEAST_SHARED = 8_000_000  # letters of a batch below which another card gains less than a batch more costs
+_LEAST_SHARED = 8_000_000  # letters of a batch below which another GPU gains less than a batch more costs
 
 
-def shared_out(sizes: Sequence[int | None], cards: int = 1) -> int:
-    """Letters of a batch beside so many cards, for files of so many bytes (None: unknown).
+def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
+    """Letters of a batch beside so many GPUs, for files of so many bytes (None: unknown).
 
-    Batches are alike, and each card has as many as any other, so that none is left alone in the end; as few as there
+    Batches are alike, and each GPU has as many as any other, so that none is left alone in the end; as few as there
     may be, since each costs the interpreter about a millisecond.
     """
     known = [size for size in sizes if size is not None]
@@ -51,7 +51,7 @@ def shared_out(sizes: Sequence[int | None], cards: int = 1) -> int:
     if len(known) < len(sizes):
         return GPU_BATCH
     least = max(-(-total // GPU_BATCH), 1)
-    count = max(min(-(-least // cards) * cards, total // _LEAST_SHARED), least)
+    count = max(min(-(-least // gpus) * gpus, total // _LEAST_SHARED), least)
     return GPU_BATCH if count == 1 else min(int(total / count * _SPARE), GPU_BATCH)
 
 
@@ -116,7 +116,7 @@ class BatchRun(ABC):
         if config.explain:
             self.stats.promises = {}
         self._formatter = formatter
-        # SAM's header takes a while, in which a card can be opened; so do the first batches.
+        # SAM's header takes a while, in which a GPU can be opened; so do the first batches.
         self._header = self._begun_header()
         self._early = self._begun_reading()
         try:
@@ -124,7 +124,7 @@ class BatchRun(ABC):
             self.output = self._output(output)
             try:
                 with self.stats.timed("open"):
-                    self.engine, self._cards = self._opened(tell)
+                    self.engine, self._gpus = self._opened(tell)
             except BaseException:
                 for opened in filter(None, (self.output, self.report)):
                     opened.abandon()
@@ -133,7 +133,7 @@ class BatchRun(ABC):
             self._end_reading()
             self._end_header()
             raise
-        self.batch_bases = self._batch_of(self._cards) if self.on_gpu else config.batch_bases or CPU_BATCH
+        self.batch_bases = self._batch_of(self._gpus) if self.on_gpu else config.batch_bases or CPU_BATCH
         if self._early and self.on_gpu:
             self._early.opened(self.engine.letters_memory)
         elif self._early:  # batches of the CPU are others
@@ -152,9 +152,9 @@ class BatchRun(ABC):
             raise UsageError(f"--stats and the alignments cannot both go to {place}")
         refuse_overwriting(self._inputs, (output, report))
 
-    def _batch_of(self, cards: int) -> int:
-        """Letters of a batch beside so many cards."""
-        return self.settings.batch_bases or shared_out([source.size for source in self._sources], cards)
+    def _batch_of(self, gpus: int) -> int:
+        """Letters of a batch beside so many GPUs."""
+        return self.settings.batch_bases or shared_out([source.size for source in self._sources], gpus)
 
     def _output(self, path: str | None) -> Output:
         out = self.settings.output
@@ -164,7 +164,7 @@ class BatchRun(ABC):
 
     @abstractmethod
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
-        """The engine, and how many cards it has."""
+        """The engine, and how many GPUs it has."""
 
     @abstractmethod
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
@@ -211,8 +211,8 @@ class BatchRun(ABC):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether there is a card."""
-        return self._cards > 0
+        """Whether there is a GPU."""
+        return self._gpus > 0
 
     @property
     def watch(self) -> Watch:
@@ -231,7 +231,7 @@ class BatchRun(ABC):
         try:
             self._prepare()
             threads = self.settings.threads
-            most = MOST_BESIDE_A_CARD * self._cards if self.on_gpu else threads + 3
+            most = MOST_BESIDE_A_GPU * self._gpus if self.on_gpu else threads + 3
             batches = iter(self._early) if self._early else self._timed(self._batches(most))
             if self.settings.output.format is Format.SAM:
                 batches = with_sam_names(batches, self._files.query, self._files.reference)
@@ -269,7 +269,7 @@ class BatchRun(ABC):
         return self.settings.output.header and self.settings.output.format is Format.SAM
 
     def _begun_reading(self) -> EarlyBatches | None:
-        """Batches that are read while a card is opened, where that may be."""
+        """Batches that are read while a GPU is opened, where that may be."""
         return None
 
     def _end_reading(self) -> None:

@@ -13,7 +13,7 @@ from ..engines.base import Engine
 from ..engines.extend_auto import ExtendWhereSooner
 from ..engines.extend_cpu import ExtendEngine, extend_batch, native_options
 from ..errors import UsageError
-from ..gpu.runtime.presence import may_have_card
+from ..gpu.runtime.presence import may_have_gpu
 from ..io.read.chosen import Sequences
 from ..io.read.reader import PairFiles, layout_of
 from ..io.read.sources import Source
@@ -56,10 +56,10 @@ class Choice:
             raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
 
 
-def _any_card() -> bool:
-    from ..engines.choice import any_card
+def _any_gpu() -> bool:
+    from ..engines.choice import any_gpu
 
-    return any_card()
+    return any_gpu()
 
 
 class ExtendRun(BatchRun):
@@ -106,17 +106,17 @@ class ExtendRun(BatchRun):
         config = self.config
         cpu = ExtendEngine(config.spec, config.limits, config.threads, stats=self.stats)
         auto = config.engine is EngineName.AUTO
-        if config.engine is EngineName.CPU or (auto and not (config.spec.for_cards and may_have_card())):
+        if config.engine is EngineName.CPU or (auto and not (config.spec.for_gpus and may_have_gpu())):
             return cpu, 0
 
         def opened() -> Engine:
-            from ..engines.choice import extending  # what drives a card takes a while to import
+            from ..engines.choice import extending  # what drives a GPU takes a while to import
 
             return extending(config.spec, cpu, config.gpu_memory, self.stats, tell)
 
         if auto:
-            cards = int(self._large and _any_card())  # whose batches it has from the beginning
-            return ExtendWhereSooner(cpu, opened, config.threads, config.spec), cards
+            gpus = int(self._large and _any_gpu())  # whose batches it has from the beginning
+            return ExtendWhereSooner(cpu, opened, config.threads, config.spec), gpus
         try:
             return opened(), 1
         except BaseException:
@@ -125,7 +125,7 @@ class ExtendRun(BatchRun):
 
     @property
     def _large(self) -> bool:
-        """Whether files may hold more than one batch for a card, as far as their sizes tell."""
+        """Whether files may hold more than one batch for a GPU, as far as their sizes tell."""
         sizes = [source.size for source in self._sources]
         return self._choice.every or self._listed is not None or None in sizes or sum(filter(None, sizes)) > GPU_BATCH
 

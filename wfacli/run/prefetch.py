@@ -1,4 +1,4 @@
-"""Batches that are read while a card is being opened."""
+"""Batches that are read while a GPU is being opened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EarlyBatches:
 
         Args:
             batches: makes the iterator, which asks for memory as io.reader.read_batches does.
-            ready: what can be done with a batch before there is a card; the batch afterwards.
+            ready: what can be done with a batch before there is a GPU; the batch afterwards.
             most: batches that are taken before somebody wants them.
         """
         self.letters = Lender(forked=False)
@@ -59,7 +59,7 @@ class EarlyBatches:
         self._ready.put(None)
 
     def opened(self, lend: Lend) -> None:
-        """There is a card now: it lends the memory of further batches, which are read by who wants them."""
+        """There is a GPU now: it lends the memory of further batches, which are read by who wants them."""
         self._lend = lend
         self._stop.set()
 

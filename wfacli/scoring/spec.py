@@ -73,7 +73,7 @@ class ExtendSpec:
 
     @property
     def guided(self) -> bool:
-        """Whether it is extensions' scores in a band, until a Z-drop, which cards have kernels for."""
+        """Whether it is extensions' scores in a band, until a Z-drop, which GPUs have kernels for."""
         return self.mode is ExtendMode.EXTENSION and self.score_only and self.heuristic and not self.xdrop
 
     def cells(self, query_len: npt.NDArray[np.int64], target_len: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -86,8 +86,8 @@ class ExtendSpec:
         return cells
 
     @property
-    def for_cards(self) -> bool:
-        """Whether cards' kernels compute it."""
+    def for_gpus(self) -> bool:
+        """Whether GPUs' kernels compute it."""
         return self.plain or self.guided
 
     @property

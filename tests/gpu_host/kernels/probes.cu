@@ -1,5 +1,5 @@
 // What threads do together, one thing a launch: task.path says which. Input is task.rows, output task.cost, an element
-// a thread where nothing else is said. The emulation and a card must give the same.
+// a thread where nothing else is said. The emulation and a GPU must give the same.
 #include "common/task.cuh"
 
 using namespace wfacli;
@@ -70,7 +70,7 @@ WFACLI_DEVICE void bits(const AlignTask& task, std::int32_t at) {
   for (const std::uint32_t answer : answers) task.cost[k++ * n + at] = static_cast<std::int32_t>(answer);
 }
 
-// Defects that the emulation reports; never run on a card.
+// Defects that the emulation reports; never run on a GPU.
 WFACLI_DEVICE void defects(const AlignTask& task, std::int32_t at, std::int32_t value) {
   if (task.path == kLost && threadIdx.x % 32 < 16) value = __shfl_sync(kAll, value, 0);
   if (task.path == kMixed) {

@@ -25,7 +25,7 @@ from ..kernels.occupancy import capability
 
 OLDEST = "sm_80"  # the kernels need its warp reductions
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # what a package ships machine code for
-NEWEST_PTX = "compute_100"  # and what cards that are newer still make theirs of
+NEWEST_PTX = "compute_100"  # and what GPUs that are newer still make theirs of
 SHIPPED = Path(__file__).parents[2] / "cubins"
 OPTIONS = ("-std=c++20", "-O3", "-Xptxas", "-v")
 GET_NVCC = "install the CUDA toolkit (conda-forge: cuda-nvcc) and set CUDA_HOME, or put nvcc on PATH"
@@ -94,7 +94,7 @@ class Compiler:
         self._progress = progress
 
     def image(self, row: Row, arch: str) -> bytes:
-        """A cubin, or PTX, that a card of this architecture takes."""
+        """A cubin, or PTX, that a GPU of this architecture takes."""
         key = sources.row_key(row, self._sources(), OPTIONS)
         shipped = self._shipped_image(row, arch, key)
         if shipped is not None:
@@ -138,7 +138,7 @@ class Compiler:
         return f"{stem}.{tool}.{suffix or kind}"
 
     def _shipped_image(self, row: Row, arch: str, key: str) -> bytes | None:
-        # A cubin runs on later cards of the same major number.
+        # A cubin runs on later GPUs of the same major number.
         own = capability(arch) if arch.startswith("sm_") else 0
         for other in (arch, *reversed(ARCHITECTURES)):
             of_other = capability(other) if other.startswith("sm_") else 0
@@ -149,7 +149,7 @@ class Compiler:
         return None
 
     def _without_nvcc(self, row: Row, arch: str, key: str) -> bytes:
-        # Whichever nvcc made it; then what the driver compiles for newer cards.
+        # Whichever nvcc made it; then what the driver compiles for newer GPUs.
         for name in self.cache.names(f"{Path(row.source).stem}.{arch}.{key}.*.cubin"):
             content = self.cache.find(name)
             if content is not None:

@@ -22,9 +22,9 @@ class Row:
         threads: of a block; the source has it as WFACLI_BLOCK.
         hot: whether it must do without stack and spilled registers; a test holds it.
         spills_on: architectures that it is too large for all the same; it is right there, and slower.
-        brief: whether its blocks go before others' that wait for room on the card, as what comes before or behind a
+        brief: whether its blocks go before others' that wait for room on the GPU, as what comes before or behind a
             job's long kernels: who waits for them has the job's memory, and others' kernels to come.
-        measured: the card, the commit and the figures that chose the sizes.
+        measured: the GPU, the commit and the figures that chose the sizes.
     """
 
     name: str

@@ -8,7 +8,7 @@ _MOST_CHUNKS = 4096  # so that one block sums over them quickly
 
 
 def padded(nbytes: int) -> int:
-    """Bytes that a piece of the card's memory takes."""
+    """Bytes that a piece of the GPU's memory takes."""
     return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 

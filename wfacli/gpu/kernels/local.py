@@ -159,7 +159,7 @@ def kept_apart(strips: int, every: int, columns: int, memory: int) -> int:
 
 
 def seconds(build: Build, multiprocessors: int, rows: int, columns: int) -> float:
-    """Of the score of a pair, without the card's opening."""
+    """Of the score of a pair, without the GPU's opening."""
     strips = -(-rows // build.rows)
     warps = multiprocessors * tuning.GPU_LOCAL_WARPS
     across = columns * -(-strips // warps) if strips > warps else columns

@@ -40,7 +40,7 @@ class Shape:
 
     @property
     def row_bytes(self) -> int:
-        """Of 32 letters on the card."""
+        """Of 32 letters on the GPU."""
         return 32 if self.planes == 8 else 16
 
     @property

@@ -246,7 +246,7 @@ def front_seconds(front: long_wavefront.Shape, multiprocessors: int, lengths: tu
 
 
 def seconds(multiprocessors: int, lengths: tuple[int, int], distance: int, plain: bool) -> dict[str, float]:
-    """Of each way to a path whose distance is known, on a card, letters' copies with it."""
+    """Of each way to a path whose distance is known, on a GPU, letters' copies with it."""
     planes = 2 if plain else 8
     front = next(s for s in FRONTS if s.planes == planes)
     start = tuning.GPU_PATH_START + sum(lengths) / tuning.GPU_LONG_LETTERS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .properties import Card
+from .properties import Gpu
 
 _WARP = 32
 _REGISTERS = 65536  # of a multiprocessor
@@ -19,23 +19,23 @@ def capability(arch: str) -> int:
     return int(arch.removeprefix("sm_").rstrip("af"))
 
 
-def resident_blocks(card: Card, threads: int, registers: int, shared_bytes: int) -> int:
+def resident_blocks(gpu: Gpu, threads: int, registers: int, shared_bytes: int) -> int:
     """Blocks of a multiprocessor at a time; 0 where not even one fits.
 
     Args:
-        card: which card.
+        gpu: which GPU.
         threads: of a block.
         registers: of a thread.
         shared_bytes: of a block, static and dynamic.
     """
-    if shared_bytes > card.shared_per_block:
+    if shared_bytes > gpu.shared_per_block:
         return 0
-    most_warps, most_blocks = _LIMITS[max((c for c in _LIMITS if c <= capability(card.arch)), default=80)]
+    most_warps, most_blocks = _LIMITS[max((c for c in _LIMITS if c <= capability(gpu.arch)), default=80)]
     warps = -(-threads // _WARP)
     warp_registers = _up(max(registers, 1) * _WARP, _REGISTER_UNIT)
     warps_by_registers = _REGISTERS // _QUARTERS // warp_registers * _QUARTERS
     shared = _up(shared_bytes + _SHARED_RESERVED, _SHARED_UNIT)
-    return min(most_blocks, most_warps // warps, warps_by_registers // warps, card.shared_per_multiprocessor // shared)
+    return min(most_blocks, most_warps // warps, warps_by_registers // warps, gpu.shared_per_multiprocessor // shared)
 
 
 def _up(value: int, unit: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import catalogue
-from .properties import Card
+from .properties import Gpu
 
 NO_BOUND = (1 << 30) - 1  # on costs
 
@@ -54,9 +54,9 @@ class Plan:
         unit: pairs that share a piece of the workspace.
         stride: bytes of that piece.
         op_capacity: operations of a pair's CIGAR at most, 0 without the path.
-        resident: whether as many groups as the card holds draw pairs until none is left; `unit` pieces of the
+        resident: whether as many groups as the GPU holds draw pairs until none is left; `unit` pieces of the
             workspace are then the groups' and not the pairs'.
-        spread: whether all blocks that the card holds work on any pairs, with a workspace that is theirs as a whole.
+        spread: whether all blocks that the GPU holds work on any pairs, with a workspace that is theirs as a whole.
         shared: bytes of dynamic shared memory a block.
         max_cost: above which the kernel need not look; the shape's counts as well.
         first_cost: up to which a wavefront looks first; what costs more it looks at a second time.
@@ -86,6 +86,6 @@ class Plan:
         pairs = self.blocks[0] if self.resident else min(count, self.blocks[0])
         return -(-pairs // self.unit) * self.stride
 
-    def shared_on(self, card: Card) -> int:
+    def shared_on(self, gpu: Gpu) -> int:
         """Bytes of dynamic shared memory that a block asks for; all that there is where no other one is to fit."""
-        return card.shared_per_block if self.lone else self.shared
+        return gpu.shared_per_block if self.lone else self.shared

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Card:
-    """A card.
+class Gpu:
+    """A GPU.
 
     Attributes:
         arch: as compilers name it, "sm_90".
@@ -15,7 +15,7 @@ class Card:
         shared_per_multiprocessor: bytes.
         memory_total: bytes.
         driver_version: as NVIDIA numbers what its driver supports, "13.0".
-        bus: its PCI address, "" where there is none; what tells cards of one machine apart, whoever counts them.
+        bus: its PCI address, "" where there is none; what tells GPUs of one machine apart, whoever counts them.
     """
 
     name: str

@@ -32,8 +32,8 @@ _ROOM_32 = 1_400_000_000
 # letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
 _BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
-_AT_LAST = 3  # launches that leave a card together, when no other comes
-_RESIDENT = {32: 1584, 16: 2112}  # warps of such a card, by the columns of a lane
+_AT_LAST = 3  # launches that leave a GPU together, when no other comes
+_RESIDENT = {32: 1584, 16: 2112}  # warps of such a GPU, by the columns of a lane
 MOST_LOOKED_AT = 40_000  # pairs of a batch: with more all builds have enough
 _DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
 _SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
@@ -135,7 +135,7 @@ class Build:
 
     @property
     def at_once(self) -> int:
-        """Pairs that a card has at work at a time."""
+        """Pairs that a GPU has at work at a time."""
         return _RESIDENT[32 if self.columns > 16 else 16] * 32 // self.lanes * self.pairs
 
     def work(
@@ -269,7 +269,7 @@ STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # 
 def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes: int = 0, digits: bool = True) -> U8:
     """For pairs of each two steps of lengths (query's, target's) the place of the build that has the least work.
 
-    Of few pairs each gets more lanes than that, as they are more than the card has warps to keep it busy, and all wait
+    Of few pairs each gets more lanes than that, as they are more than the GPU has warps to keep it busy, and all wait
     for the last ones.
     """
     quarters = round(4 * math.log2(max(count, 1)))  # of a doubling: counts that are much the same have one answer
@@ -307,7 +307,7 @@ def worth_launching(
 ) -> tuple[Build, ...]:
     """The builds that pairs of such lengths are best shared out among, all or those with more lanes.
 
-    Each has a launch of its own, whose end leaves the card idle; few pairs are sooner done in fewer launches, though
+    Each has a launch of its own, whose end leaves the GPU idle; few pairs are sooner done in fewer launches, though
     each of them takes more work there. `count`: pairs that are under way with them, and are taken to be alike: other
     launches have what the end of one leaves, but for the last ones.
     """

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from . import dp
 
-# The builds that there are: lanes that have two pairs. In the last one all warps of the card share all pairs.
+# The builds that there are: lanes that have two pairs. In the last one all warps of the GPU share all pairs.
 LANES = (4, 8, 16, 32, 256)
 COLUMNS = 16  # of a lane
 THREADS = 128  # a block
@@ -29,7 +29,7 @@ F64 = npt.NDArray[np.float64]
 
 
 def spread(lanes: int) -> bool:
-    """Whether any warp of the card takes stripes of any two pairs."""
+    """Whether any warp of the GPU takes stripes of any two pairs."""
     return lanes > 32
 
 
@@ -130,7 +130,7 @@ def lanes(
         mismatch: its cost.
         gaps: theirs.
         path: whether CIGARs are wanted.
-        count: pairs, if not enough for any card.
+        count: pairs, if not enough for any GPU.
         longest: letters of the longest sequence.
     """
 
@@ -151,7 +151,7 @@ def lanes(
 
 
 def _waits(warps: float) -> float:
-    """How much longer a card takes that is not full.
+    """How much longer a GPU takes that is not full.
 
     With fewer warps less of what they wait for is hidden, and with fewer than it has schedulers some of these have
     nothing to do.

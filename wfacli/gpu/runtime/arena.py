@@ -1,15 +1,15 @@
-"""Memory of the card for one job: taken once, given out piece by piece."""
+"""Memory of the GPU for one job: taken once, given out piece by piece."""
 
 from __future__ import annotations
 
 from ..kernels.layout import padded
 from .driver import Driver, Memory
 
-_SPARE = 1.25  # times as much as is asked for: jobs are never quite alike, and whoever grows waits for the whole card
+_SPARE = 1.25  # times as much as is asked for: jobs are never quite alike, and whoever grows waits for the whole GPU
 
 
 class Arena:
-    """A piece of the card's memory that only grows."""
+    """A piece of the GPU's memory that only grows."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -40,7 +40,7 @@ class Arena:
         return address
 
     def release(self) -> None:
-        """Gives the memory back to the card."""
+        """Gives the memory back to the GPU."""
         if self._memory is not None:
             self._driver.free(self._memory)
             self._memory = None

@@ -1,4 +1,4 @@
-"""The driver protocol on an NVIDIA card, by PyCUDA, which is imported only when a card is opened."""
+"""The driver protocol on an NVIDIA GPU, by PyCUDA, which is imported only when a GPU is opened."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ...errors import DeviceError, OutOfDeviceMemory
 from ..build.compiler import OLDEST, Compiler
 from ..kernels.catalogue import Row
 from ..kernels.occupancy import capability, resident_blocks
-from ..kernels.properties import Card
+from ..kernels.properties import Gpu
 from .driver import Bytes, Event, Kernel, Memory, Stream
 
 _PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
 _NON_BLOCKING = 1  # streams that do not wait for the default one
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
-_PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all cards
+_PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all GPUs
 _PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY, of what comes on the stream next
 GET_PYCUDA = (
     "pip install 'wfacli[gpu]' builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
@@ -50,7 +50,7 @@ def load_libcuda() -> Any:
 
 
 def count_devices(cuda: Any = None) -> int:
-    """Cards that the driver counts, which CUDA_VISIBLE_DEVICES may hide from it. Raises DeviceError."""
+    """GPUs that the driver counts, which CUDA_VISIBLE_DEVICES may hide from it. Raises DeviceError."""
     cuda = cuda or load_pycuda()
     try:
         cuda.init()
@@ -74,10 +74,10 @@ def open_device(cuda: Any, index: int) -> Any:
     return device
 
 
-def describe(cuda: Any, device: Any) -> Card:
+def describe(cuda: Any, device: Any) -> Gpu:
     """What PyCUDA tells of a device."""
     attribute, version = cuda.device_attribute, cuda.get_driver_version()
-    return Card(
+    return Gpu(
         name=device.name(),
         arch="sm_{}{}".format(*device.compute_capability()),
         multiprocessors=device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
@@ -91,7 +91,7 @@ def describe(cuda: Any, device: Any) -> Card:
 
 @contextlib.contextmanager
 def _awake(library: Any, index: int) -> Iterator[None]:
-    """Makes a card's primary context, without the interpreter's lock: PyCUDA would keep that for all the 0.2 s.
+    """Makes a GPU's primary context, without the interpreter's lock: PyCUDA would keep that for all the 0.2 s.
 
     Whatever fails here PyCUDA's own calls will find, and name.
     """
@@ -113,7 +113,7 @@ class CudaKernel:
     """A function of a loaded module."""
 
     row: Row
-    card: Card
+    gpu: Gpu
     module: Any  # lives as long as its function
     function: Any
     registers: int
@@ -133,7 +133,7 @@ class CudaKernel:
 
     def resident(self, shared_bytes: int = 0) -> int:
         """Blocks of a multiprocessor at a time."""
-        return resident_blocks(self.card, self.threads, self.registers, self.static_shared + shared_bytes)
+        return resident_blocks(self.gpu, self.threads, self.registers, self.static_shared + shared_bytes)
 
 
 class CudaEvent:
@@ -153,13 +153,13 @@ class CudaEvent:
 
 
 class CudaDriver:
-    """A card whose primary context is current in the calling thread until close()."""
+    """A GPU whose primary context is current in the calling thread until close()."""
 
     def __init__(self, index: int = 0, compiler: Compiler | None = None) -> None:
-        """Opens the card.
+        """Opens the GPU.
 
         Args:
-            index: which card, as the driver counts them.
+            index: which GPU, as the driver counts them.
             compiler: where the kernels' machine code comes from.
         """
         self._cuda = load_pycuda()
@@ -169,7 +169,7 @@ class CudaDriver:
             self._open(device, compiler)
 
     def _open(self, device: Any, compiler: Compiler | None) -> None:
-        self.card = describe(self._cuda, device)
+        self.gpu = describe(self._cuda, device)
         self._compiler = compiler or Compiler()
         self._allocations: set[int] = set()
         self._pins: set[int] = set()
@@ -179,7 +179,7 @@ class CudaDriver:
         self._events: list[Any] = []
         self._unused: deque[int] = deque()  # events that may be recorded again
         self._brief: dict[Stream, bool] = {}  # whether what comes next goes before others
-        with self._named("opening the card"):
+        with self._named("opening the GPU"):
             self._context: Any = self._entered(device)
         least, greatest = ctypes.c_int(), ctypes.c_int()
         self._library.cuCtxGetStreamPriorityRange(ctypes.byref(least), ctypes.byref(greatest))
@@ -198,9 +198,9 @@ class CudaDriver:
         try:
             yield
         except self._cuda.MemoryError as problem:
-            raise OutOfDeviceMemory(f"{self.card.name}: out of memory in {what}") from problem
+            raise OutOfDeviceMemory(f"{self.gpu.name}: out of memory in {what}") from problem
         except self._cuda.Error as problem:
-            raise DeviceError(f"{self.card.name}: {what} failed: {problem}") from problem
+            raise DeviceError(f"{self.gpu.name}: {what} failed: {problem}") from problem
 
     def _dead(self) -> bool:
         """Whether no call can succeed any more, as after a kernel's illegal access, in any context of the process."""
@@ -215,16 +215,16 @@ class CudaDriver:
         with self._named("a query of free memory"):
             return int(self._cuda.mem_get_info()[0])
 
-    # Memory is not PyCUDA's: its objects complain on standard error where they cannot be freed, as when another card's
+    # Memory is not PyCUDA's: its objects complain on standard error where they cannot be freed, as when another GPU's
     # failure has ended CUDA for the process; and it gives a second base to an array that it page-locks, which numpy
     # refuses.
     def _called(self, what: str, name: str, *arguments: Any) -> None:
         """A function of the driver's library. Raises DeviceError, OutOfDeviceMemory."""
         error = getattr(self._library, name)(*arguments)
         if error == _OUT_OF_MEMORY:
-            raise OutOfDeviceMemory(f"{self.card.name}: out of memory in {what}")
+            raise OutOfDeviceMemory(f"{self.gpu.name}: out of memory in {what}")
         if error:
-            raise DeviceError(f"{self.card.name}: {what} failed: {name.partition('_')[0]} gave error {error}")
+            raise DeviceError(f"{self.gpu.name}: {what} failed: {name.partition('_')[0]} gave error {error}")
 
     def _given_back(self, name: str, address: int) -> None:
         """Frees memory; a context that is dead has none, and whatever is asked of it next says why it died."""
@@ -232,7 +232,7 @@ class CudaDriver:
             self._called("freeing memory", name, ctypes.c_void_p(address))
 
     def allocate(self, nbytes: int) -> Memory:
-        """Memory of the card."""
+        """Memory of the GPU."""
         address = ctypes.c_uint64()
         what = f"an allocation of {nbytes:,} bytes"
         self._called(what, "cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
@@ -278,15 +278,15 @@ class CudaDriver:
         return len(self._streams) - 1
 
     def upload(self, address: int, source: npt.NDArray[Any], stream: Stream) -> None:
-        """Copies to the card."""
+        """Copies to the GPU."""
         if source.nbytes:
-            with self._named("a copy to the card"):
+            with self._named("a copy to the GPU"):
                 self._cuda.memcpy_htod_async(int(address), source, self._streams[stream])
 
     def download(self, into: npt.NDArray[Any], address: int, stream: Stream) -> None:
-        """Copies from the card."""
+        """Copies from the GPU."""
         if into.nbytes:
-            with self._named("a copy from the card"):
+            with self._named("a copy from the GPU"):
                 self._cuda.memcpy_dtoh_async(into, int(address), self._streams[stream])
 
     def fill(self, address: int, byte: int, nbytes: int, stream: Stream) -> None:
@@ -298,7 +298,7 @@ class CudaDriver:
     def kernel(self, row: Row) -> Kernel:
         """A row, loaded."""
         if row not in self._kernels:
-            image = self._compiler.image(row, self.card.arch)
+            image = self._compiler.image(row, self.gpu.arch)
             with self._named(f"loading kernel {row.name}"):
                 module = self._cuda.module_from_buffer(image)
                 try:
@@ -307,7 +307,7 @@ class CudaDriver:
                 except self._cuda.Error:
                     _abandon(module)
                     raise
-            self._kernels[row] = CudaKernel(row, self.card, module, function, registers, shared)
+            self._kernels[row] = CudaKernel(row, self.gpu, module, function, registers, shared)
         return self._kernels[row]
 
     def _go_before(self, brief: bool, stream: Stream) -> None:
@@ -323,8 +323,8 @@ class CudaDriver:
     ) -> None:
         """Runs a kernel; its argument goes by value, as bytes."""
         assert isinstance(kernel, CudaKernel)
-        # So does what leaves most of the card free: it takes as long as one of its blocks.
-        self._go_before(kernel.row.brief or grid < self.card.multiprocessors, stream)
+        # So does what leaves most of the GPU free: it takes as long as one of its blocks.
+        self._go_before(kernel.row.brief or grid < self.gpu.multiprocessors, stream)
         with self._named(f"launching kernel {kernel.name}"):
             if kernel.argument_bytes != arguments.nbytes:
                 kernel.function.prepare([f"{arguments.nbytes}s"])
@@ -363,7 +363,7 @@ class CudaDriver:
             return float(self._events[end.number].time_since(self._events[start.number])) * 1e-3
 
     def close(self) -> None:
-        """Gives everything back, on a card that is lost too: PyCUDA ends a process that leaves its context behind."""
+        """Gives everything back, on a GPU that is lost too: PyCUDA ends a process that leaves its context behind."""
         if self._context is None:
             return
         dead = self._dead()

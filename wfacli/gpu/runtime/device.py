@@ -1,7 +1,7 @@
-"""The one thread that owns a card: it starts jobs, keeps several in flight, and hands their results over.
+"""The one thread that owns a GPU: it starts jobs, keeps several in flight, and hands their results over.
 
 Every call of the driver is made here. Results come as futures; a job that fails leaves its error in its future and the
-card to the next one.
+GPU to the next one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ...errors import DeviceError, OutOfDeviceMemory
 from .arena import Arena
 from .driver import Driver
 
-IN_FLIGHT = 3  # jobs on the card: one arrives, one is computed, one leaves
+IN_FLIGHT = 3  # jobs on the GPU: one arrives, one is computed, one leaves
 # Seconds between two looks whether a job is done while another may come: as long as a look takes, up to a job's time.
 _SHORTEST, _LONGEST = 5e-5, 2e-4
 
 
 class Slot:
-    """What a job in flight has to itself: a stream, and memory of the card."""
+    """What a job in flight has to itself: a stream, and memory of the GPU."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -43,7 +43,7 @@ class Slot:
 
 
 class Job(Protocol):
-    """Work for the card."""
+    """Work for the GPU."""
 
     def start(self, slot: Slot) -> None:
         """Puts everything on the slot's stream; waits for nothing."""
@@ -56,7 +56,7 @@ class Job(Protocol):
 
 
 class Device:
-    """A card with its thread."""
+    """A GPU with its thread."""
 
     def __init__(self, open_driver: Callable[[], Driver], in_flight: int = IN_FLIGHT) -> None:
         """Opens the driver in the new thread, for so many jobs at a time. Raises DeviceError as open_driver does."""
@@ -68,13 +68,13 @@ class Device:
         self.driver = opened.result()
 
     def report(self, job_bytes: int, failure: Exception | None) -> dict[str, Any]:
-        """What an engine's stats say of its card; `job_bytes`: that a job may have of its memory, at most."""
-        card = self.driver.card
+        """What an engine's stats say of its GPU; `job_bytes`: that a job may have of its memory, at most."""
+        gpu = self.driver.gpu
         return {
-            "card": card.name,
-            "architecture": card.arch,
-            "driver": card.driver_version,
-            "bus": card.bus,
+            "card": gpu.name,
+            "architecture": gpu.arch,
+            "driver": gpu.driver_version,
+            "bus": gpu.bus,
             "memory_bytes": self.in_flight * job_bytes,
             "failure": str(failure) if failure else None,
         }
@@ -191,7 +191,7 @@ _ENDED = object()
 
 def _release(idle: Iterable[Slot]) -> None:
     for slot in idle:
-        with contextlib.suppress(DeviceError):  # a card that is lost has its memory already
+        with contextlib.suppress(DeviceError):  # a GPU that is lost has its memory already
             slot.release()
 
 

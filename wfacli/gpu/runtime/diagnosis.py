@@ -14,17 +14,17 @@ from ..build.compiler import GET_NVCC, Compiler, Progress, find_nvcc, nvcc_versi
 from ..build.package import prepare
 from ..kernels.catalogue import ROWS
 from .cuda_driver import GET_PYCUDA, CudaDriver
-from .selftest import check_card
+from .selftest import check_gpu
 
 
 def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]:
     """Everything by name: "missing" says what to get and how, "usable" whether the GPU works, "problem" why not."""
     cache = Cache()
-    driver, cards = installed_driver()
+    driver, gpus = installed_driver()
     nvcc = find_nvcc()
     found: dict[str, Any] = {
         "driver": driver,
-        "cards": cards,
+        "cards": gpus,
         "pycuda": _version("pycuda"),
         "nvcc": {"path": str(nvcc), "version": nvcc_version(nvcc)} if nvcc else None,
         "cache": _cache(cache),
@@ -34,20 +34,20 @@ def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]
         "problem": "",
     }
     if driver is None:
-        found["missing"].append("NVIDIA driver: install the one for this machine's card (libcuda.so.1)")
+        found["missing"].append("NVIDIA driver: install the one for this machine's GPU (libcuda.so.1)")
     if found["pycuda"] is None:
         found["missing"].append(f"PyCUDA: {GET_PYCUDA}")
     if nvcc is None:
         found["missing"].append(f"nvcc, for kernels that are not compiled yet: {GET_NVCC}")
     try:
-        found |= _try_card(index, Compiler(cache, nvcc, progress=progress))
+        found |= _try_gpu(index, Compiler(cache, nvcc, progress=progress))
     except DeviceError as problem:
         found["problem"] = str(problem)
     return found
 
 
 def installed_driver() -> tuple[str | None, int]:
-    """The version that libcuda supports, None without one; and how many cards it finds. Needs no PyCUDA."""
+    """The version that libcuda supports, None without one; and how many GPUs it finds. Needs no PyCUDA."""
     try:
         library = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -59,20 +59,20 @@ def installed_driver() -> tuple[str | None, int]:
     return f"{version.value // 1000}.{version.value % 1000 // 10}", count.value
 
 
-def _try_card(index: int, compiler: Compiler) -> dict[str, Any]:
+def _try_gpu(index: int, compiler: Compiler) -> dict[str, Any]:
     driver = CudaDriver(index, compiler)
     try:
-        card = driver.card
-        prepare(compiler, ROWS.values(), card.arch, usable_cores())
-        checks = {check.name: check.problem or "ok" for check in check_card(driver, ROWS.values())}
+        gpu = driver.gpu
+        prepare(compiler, ROWS.values(), gpu.arch, usable_cores())
+        checks = {check.name: check.problem or "ok" for check in check_gpu(driver, ROWS.values())}
         broken = [f"{name}: {outcome}" for name, outcome in checks.items() if outcome != "ok"]
         return {
             "card": {
                 "index": index,
-                "name": card.name,
-                "architecture": card.arch,
-                "multiprocessors": card.multiprocessors,
-                "memory_total_bytes": card.memory_total,
+                "name": gpu.name,
+                "architecture": gpu.arch,
+                "multiprocessors": gpu.multiprocessors,
+                "memory_total_bytes": gpu.memory_total,
                 "memory_free_bytes": driver.free_memory(),
             },
             "checks": checks,

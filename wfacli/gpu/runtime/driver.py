@@ -1,4 +1,4 @@
-"""What the engine asks of a card: a narrow protocol, so that it also runs where there is none (tests/emulation).
+"""What the engine asks of a GPU: a narrow protocol, so that it also runs where there is none (tests/emulation).
 
 All calls come from one thread, the one that made the driver. Copies, fills and launches are put on a stream and run in
 their order, some time later; nothing is ordered between streams. What they read or write must stay as it is until an
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels.catalogue import Row
-from ..kernels.properties import Card
+from ..kernels.properties import Gpu
 
 Bytes = npt.NDArray[np.uint8]
 Stream = Any  # opaque
@@ -23,7 +23,7 @@ Event = Any  # opaque
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory of the card, 256-byte aligned, its content undefined at first."""
+    """Memory of the GPU, 256-byte aligned, its content undefined at first."""
 
     address: int
     nbytes: int
@@ -53,17 +53,17 @@ class Kernel(Protocol):
 
 
 class Driver(Protocol):
-    """A card that is open."""
+    """A GPU that is open."""
 
     @property
-    def card(self) -> Card:
-        """Which card it is."""
+    def gpu(self) -> Gpu:
+        """Which GPU it is."""
 
     def free_memory(self) -> int:
         """Bytes that nobody has, whichever process: others may take them at any time."""
 
     def allocate(self, nbytes: int) -> Memory:
-        """Memory of the card, at least a byte; raises OutOfDeviceMemory."""
+        """Memory of the GPU, at least a byte; raises OutOfDeviceMemory."""
 
     def free(self, memory: Memory) -> None:
         """Gives it back; nothing on a stream may still need it."""
@@ -75,7 +75,7 @@ class Driver(Protocol):
         """Gives it back: the very array that `pinned` gave, when no view of it is used any more."""
 
     def lock(self, memory: Bytes) -> None:
-        """Page-locks memory that the host has already, from a page's beginning: every card's copies take it then."""
+        """Page-locks memory that the host has already, from a page's beginning: every GPU's copies take it then."""
 
     def unlock(self, memory: Bytes) -> None:
         """Ends that: the very array that was locked, when no copy needs it any more. The memory stays."""
@@ -84,13 +84,13 @@ class Driver(Protocol):
         """A new stream; it lives as long as the driver."""
 
     def upload(self, address: int, source: npt.NDArray[Any], stream: Stream) -> None:
-        """Copies a contiguous array to the card."""
+        """Copies a contiguous array to the GPU."""
 
     def download(self, into: npt.NDArray[Any], address: int, stream: Stream) -> None:
-        """Copies from the card, as many bytes as the contiguous array has."""
+        """Copies from the GPU, as many bytes as the contiguous array has."""
 
     def fill(self, address: int, byte: int, nbytes: int, stream: Stream) -> None:
-        """Sets bytes of the card's memory."""
+        """Sets bytes of the GPU's memory."""
 
     def kernel(self, row: Row) -> Kernel:
         """A row of the catalogue, compiled or from the cache, and loaded; the same one each time."""

@@ -1,4 +1,4 @@
-"""Rows of a batch on their way through the card: letters up, packed, aligned, CIGARs put together, answers down."""
+"""Rows of a batch on their way through the GPU: letters up, packed, aligned, CIGARs put together, answers down."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Staged:
 
     Attributes:
         buffer: u8, all of it, or what follows the letters.
-        letters: bytes of letters on the card, a multiple of 16.
+        letters: bytes of letters on the GPU, a multiple of 16.
         count: pairs, m.
         coded: whether letters become codes.
         lent: u8, a batch's letters where they are in such memory already.
@@ -56,12 +56,12 @@ class Staged:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that go to the card."""
+        """Bytes that go to the GPU."""
         return self.needs(self.letters, self.count, self.coded, self.banded)
 
     @property
     def pieces(self) -> list[tuple[int, U8]]:
-        """What goes to the card, and where, counted from the first letter."""
+        """What goes to the GPU, and where, counted from the first letter."""
         if self.lent is None:
             return [(0, self.buffer[: self.nbytes])]
         return [(0, self.lent), (self.letters, self.buffer[: self.nbytes - self.letters])]
@@ -101,7 +101,7 @@ class Answers:
         cut: u8[m], 1 where a band left something out; None where no kernel leaves anything out.
         cigar: u32[C].
         span: i32[m, 4] where kernels tell it, else i32[0, 4].
-        seconds: the card's time, by what it did: rows of the catalogue, "copy" for the way there.
+        seconds: the GPU's time, by what it did: rows of the catalogue, "copy" for the way there.
     """
 
     start: I64
@@ -129,7 +129,7 @@ class AlignJob:
         outbox: Outbox,
         cancelled: Callable[[], bool],
     ) -> None:
-        """Takes the staged buffer over and gives it back once the card has it.
+        """Takes the staged buffer over and gives it back once the GPU has it.
 
         Args:
             staged: the pairs.
@@ -152,7 +152,7 @@ class AlignJob:
             if self._cancelled():
                 raise Cancelled("stopped")
             driver, staged, stream = slot.driver, self._staged, slot.stream
-            # All of them before the first one runs: loading another waits for what runs on the card, of any stream.
+            # All of them before the first one runs: loading another waits for what runs on the GPU, of any stream.
             kernels = [driver.kernel(row) for row in self._plan.rows]
             for name in self._around():
                 driver.kernel(catalogue.ROWS[name])
@@ -178,7 +178,7 @@ class AlignJob:
             raise
 
     def over(self, slot: Slot) -> bool:
-        """Whether the answers are there; gives the staged buffer back as soon as the card has it."""
+        """Whether the answers are there; gives the staged buffer back as soon as the GPU has it."""
         if self._staging is not None and slot.driver.done(self._uploaded):
             self._give_staging_back()
         return slot.driver.done(self._done)
@@ -314,8 +314,8 @@ class AlignJob:
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
                 if plan.spread:
-                    grid = kernel.resident(plan.shared_on(driver.card)) * driver.card.multiprocessors
-                driver.launch(kernel, grid, todo, slot.stream, plan.shared_on(driver.card))
+                    grid = kernel.resident(plan.shared_on(driver.gpu)) * driver.gpu.multiprocessors
+                driver.launch(kernel, grid, todo, slot.stream, plan.shared_on(driver.gpu))
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
     def _around(self) -> tuple[str, ...]:
@@ -341,7 +341,7 @@ class AlignJob:
                 lanes = min(max((cap // 16).bit_length(), 1), 5)
                 gather["count"], gather["op_capacity"], gather["lanes_log2"] = count, cap, lanes
                 _launch(driver, "gather-ops", count << lanes, gather, slot)
-        # Without paths only a copy comes after the kernel: whatever runs on the card would wait for the next one.
+        # Without paths only a copy comes after the kernel: whatever runs on the GPU would wait for the next one.
         first = 0 if self._shape.path else 8 * (m + 1)
         driver.download(self._answers[first:], self._out + first, slot.stream)
         self._done = driver.record(slot.stream)
@@ -351,8 +351,8 @@ def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Dri
     """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
     wanted = -(-count // plan.unit)
     if plan.resident and not plan.spread:
-        resident = kernel.resident(plan.shared_on(driver.card))
-        wanted = min(wanted, plan.blocks[0] * resident * driver.card.multiprocessors)
+        resident = kernel.resident(plan.shared_on(driver.gpu))
+        wanted = min(wanted, plan.blocks[0] * resident * driver.gpu.multiprocessors)
     if not plan.stride:
         return wanted
     whole = plan.blocks[0] // plan.unit  # of one block
@@ -365,5 +365,5 @@ def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Dri
 def _launch(driver: Driver, name: str, items: int, arguments: npt.NDArray[np.void], slot: Slot) -> None:
     """A kernel that goes over any number of items with any grid."""
     kernel = driver.kernel(catalogue.ROWS[name])
-    blocks = min(-(-items // kernel.threads), _GRID * driver.card.multiprocessors)
+    blocks = min(-(-items // kernel.threads), _GRID * driver.gpu.multiprocessors)
     driver.launch(kernel, max(blocks, 1), arguments, slot.stream)

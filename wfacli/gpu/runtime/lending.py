@@ -38,7 +38,7 @@ class _Loan:
 class Lender:
     """Any number of pieces of memory, which serve again and again.
 
-    The memory is the host's own and only page-locked for the card, so that arrays may outlive the card: after close()
+    The memory is the host's own and only page-locked for the GPU, so that arrays may outlive the GPU: after close()
     they are as good as any, and their memory goes with them.
     """
 
@@ -49,7 +49,7 @@ class Lender:
         # What came back. Arrays die in any thread at any moment, even in one that has the lock: no lock for these.
         self._free: deque[U8] = deque()
         self._all: dict[int, U8] = {}  # by address; only the device's thread changes it
-        self._early: list[U8] = []  # not locked, as there is no card yet
+        self._early: list[U8] = []  # not locked, as there is no GPU yet
         self._call: Call | None = None
         self._closed = False
 
@@ -77,7 +77,7 @@ class Lender:
         return lent[:nbytes]
 
     def lend_early(self, nbytes: int) -> U8:
-        """The same for who may come before there is a card; see opened(). Raises DeviceError."""
+        """The same for who may come before there is a GPU; see opened(). Raises DeviceError."""
         if self._call is None:
             memory = _pages(nbytes, self._forked)
             with self._lock:
@@ -91,7 +91,7 @@ class Lender:
         return self.lend(nbytes, self._call)
 
     def opened(self, call: Call) -> None:
-        """There is a card now: page-locks what was lent early, where that can be done."""
+        """There is a GPU now: page-locks what was lent early, where that can be done."""
         with self._lock:
             self._call = call
         call(self._lock_early)
@@ -112,7 +112,7 @@ class Lender:
         """Unlocks all memory, also what is still lent; in the device's thread."""
         self._closed = True
         for memory in self._all.values():
-            with contextlib.suppress(DeviceError):  # a card that is lost has nothing locked
+            with contextlib.suppress(DeviceError):  # a GPU that is lost has nothing locked
                 driver.unlock(memory)
         self._all.clear()
         self._free.clear()
@@ -142,7 +142,7 @@ class Lender:
                 del self._all[old.ctypes.data]
                 driver.unlock(old)
             if self._closed:
-                raise DeviceError("the card is closed")
+                raise DeviceError("the GPU is closed")
             driver.lock(memory)
             self._all[memory.ctypes.data] = memory
 
@@ -155,7 +155,7 @@ def _pages(nbytes: int, forked: bool) -> U8:
 
     Where no copy of this process is to have it, the pages are large ones if the system has such, of which fewer are to
     be made; what that is worth differs from system to system. Memory that is shared with copies has none, as systems
-    are set up; and if it were private, a copy could leave the card and this process with different pages of what was
+    are set up; and if it were private, a copy could leave the GPU and this process with different pages of what was
     one.
     """
     if forked or not hasattr(mmap, "MADV_HUGEPAGE") or not hasattr(mmap, "MADV_DONTFORK"):

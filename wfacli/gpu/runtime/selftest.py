@@ -1,4 +1,4 @@
-"""Whether a card does what it should, in a second or so once its kernels are compiled."""
+"""Whether a GPU does what it should, in a second or so once its kernels are compiled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Check:
     problem: str = ""
 
 
-def check_card(driver: Driver, rows: Iterable[Row]) -> Iterator[Check]:
+def check_gpu(driver: Driver, rows: Iterable[Row]) -> Iterator[Check]:
     """Copies there and back, then loads every kernel."""
     yield _checked("copies", partial(_copies, driver))
     for row in rows:
@@ -48,7 +48,7 @@ def _copies(driver: Driver) -> str:
         driver.download(received, memory.address, stream)
         driver.wait(driver.record(stream))
         sent[_BYTES // 4 : _BYTES // 2] = 0xA5
-        return "" if np.array_equal(sent, received) else "what came back from the card is not what went there"
+        return "" if np.array_equal(sent, received) else "what came back from the GPU is not what went there"
     finally:
         driver.free(memory)
         driver.unpin(sent)

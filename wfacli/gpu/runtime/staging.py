@@ -1,4 +1,4 @@
-"""Page-locked memory of the host, through which batches go to the card; any thread fills it."""
+"""Page-locked memory of the host, through which batches go to the GPU; any thread fills it."""
 
 from __future__ import annotations
 
@@ -114,6 +114,6 @@ class Outbox:
 
 
 def _unpin(driver: Driver, buffer: U8) -> None:
-    """As the last thing that is done with it: who closes wants no error of a card that is lost."""
+    """As the last thing that is done with it: who closes wants no error of a GPU that is lost."""
     with contextlib.suppress(DeviceError):
         driver.unpin(buffer)

@@ -1,4 +1,4 @@
-"""Rows of a batch through the kernels of scored alignment; the way to the card and back is job.AlignJob's."""
+"""Rows of a batch through the kernels of scored alignment; the way to the GPU and back is job.AlignJob's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .driver import Driver, Kernel
 from .job import LAID_OUT, AlignJob, Staged, units_of
 from .staging import Outbox
 
-_MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a card has at work
+_MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a GPU has at work
 _WALKING = 2  # blocks a multiprocessor of a way back, which waits for memory: the rest is for other jobs' sweeps
 
 
@@ -49,7 +49,7 @@ def least_workspace(works: Sequence[sw.Work]) -> int:
 
 
 def needs(works: Sequence[sw.Work], letters: int) -> int:
-    """Bytes of the card without which pairs cannot be aligned at once."""
+    """Bytes of the GPU without which pairs cannot be aligned at once."""
     count = sum(work.count for work in works)
     return 2 * letters + 8 * operations(works) + 88 * count + 4096 + least_workspace(works)
 
@@ -110,7 +110,7 @@ class SwJob(AlignJob):
                 pairs = -(-blocks // times) * block
             else:
                 pairs = units_of(plan, work.count, self._workspace, own[0], driver)
-            resident = own[0].resident(plan.shared) * driver.card.multiprocessors
+            resident = own[0].resident(plan.shared) * driver.gpu.multiprocessors
             self._launched.append(_Launched(work, plan, own, pairs, min(-(-pairs // plan.blocks[0]), resident)))
         return max(one.pairs * one.plan.stride for one in self._launched)
 
@@ -149,7 +149,7 @@ class SwJob(AlignJob):
         for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
             if work.keeps_all and row == sw.walk_row_of(work.build, rule):
-                grid = min(-(-count // kernel.threads), _WALKING * driver.card.multiprocessors)
+                grid = min(-(-count // kernel.threads), _WALKING * driver.gpu.multiprocessors)
                 driver.launch(kernel, grid, todo, slot.stream)
             else:
                 todo["ends"] = places[rule is sw.Rule.EXTENSION]

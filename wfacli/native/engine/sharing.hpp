@@ -1,4 +1,4 @@
-// Rows of a batch shared out among builds of a card's kernel, and in which order each build takes them.
+// Rows of a batch shared out among builds of a GPU's kernel, and in which order each build takes them.
 #pragma once
 
 #include <vector>

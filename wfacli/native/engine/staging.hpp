@@ -1,4 +1,4 @@
-// Letters of some pairs in a row, as a card takes them.
+// Letters of some pairs in a row, as a GPU takes them.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,13 @@ struct RowsSummary {
 // Of rows[0..count), or of all pairs where `rows` is null.
 RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::int64_t count);
 
-// What a card has answered for some rows: costs in units of `unit`, and statuses.
+// What a GPU has answered for some rows: costs in units of `unit`, and statuses.
 struct CardAnswers {
   const std::int32_t* cost;    // [count]
   const std::uint8_t* status;  // [count]
 };
 
-// Columns of results that a card does not write.
+// Columns of results that a GPU does not write.
 struct DerivedRows {
   Buffer<std::uint8_t> cut;
   Buffer<std::int32_t> score, span;

@@ -10,7 +10,7 @@ from ...config import EngineName
 from ..base import Pair, Solver, State
 
 if TYPE_CHECKING:
-    from ..gpu.on_demand import CardOnDemand
+    from ..gpu.on_demand import GpuOnDemand
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Means:
 
     Attributes:
         threads: of the CPU.
-        card: a card, if one may be used.
+        gpu: a GPU, if one may be used.
         likely: edits that the pair seems to have; None where there is no telling.
     """
 
     threads: int
-    card: CardOnDemand | None = None
+    gpu: GpuOnDemand | None = None
     likely: int | None = None
 
 

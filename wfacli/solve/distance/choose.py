@@ -12,7 +12,7 @@ from ...errors import DeviceError, UsageError
 from ..base import Pair
 from .algorithm import Algorithm, Means
 from .cpu import CpuBits, CpuWavefront, forecast
-from .on_gpu import ON_CARD
+from .on_gpu import ON_GPU
 
 __all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means"]
 
@@ -39,7 +39,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda pair, most, means: CpuBits(pair, most, means.threads),
         lambda pair, edits, means: forecast(pair, edits, means.threads)["bits"],
     ),
-    *ON_CARD,
+    *ON_GPU,
 )
 
 
@@ -55,25 +55,25 @@ class Choice:
     ) -> None:
         """None of a kind means any. Raises DeviceError, UsageError where nothing is left.
 
-        Unless the engine's name asks for it, a card is opened only for a pair that takes the CPU longer than that.
+        Unless the engine's name asks for it, a GPU is opened only for a pair that takes the CPU longer than that.
         """
         self.means = means
         there = [a for a in algorithms if engine in (EngineName.AUTO, a.engine)]
-        if means.card is None:
+        if means.gpu is None:
             there = [a for a in there if a.engine is not EngineName.GPU]
         elif engine is EngineName.GPU:
-            means.card.driver()  # raises DeviceError
+            means.gpu.driver()  # raises DeviceError
         if not there:
             raise DeviceError("--engine gpu asks for a GPU, and there is none to be used")
         self._left = [a for a in there if kind in (None, a.kind)]
         if not self._left:
             raise UsageError(f"there is no algorithm {kind}; there are {', '.join(sorted({a.kind for a in there}))}")
 
-    def leave_card(self, failure: DeviceError) -> bool:
-        """Does without a card that has failed, from now on; whether there is anything else."""
-        card, self.means = self.means.card, replace(self.means, card=None)
-        if card is not None:
-            card.leave(failure)
+    def leave_gpu(self, failure: DeviceError) -> bool:
+        """Does without a GPU that has failed, from now on; whether there is anything else."""
+        gpu, self.means = self.means.gpu, replace(self.means, gpu=None)
+        if gpu is not None:
+            gpu.leave(failure)
         self._left = [a for a in self._left if a.engine is not EngineName.GPU]
         return bool(self._left)
 
@@ -90,12 +90,12 @@ class Choice:
         return min(few if edits is None and few else left, key=lambda one: one[0])[1]
 
     def _for(self, pair: Pair, most: float, edits: float) -> list[tuple[float, Algorithm]]:
-        """What algorithms take for so many edits; those of a card only if it is open, or worth it for `most` edits."""
+        """What algorithms take for so many edits; those of a GPU only if it is open, or worth it for `most` edits."""
         likely = [(self._seconds(a, pair, most), a) for a in self._left if a.engine is not EngineName.GPU]
         soonest = min((seconds for seconds, _ in likely), default=math.inf)
-        card = self.means.card
-        with_card = card is not None and soonest > tuning.OPENING_A_CARD and card.works
-        able = [a for a in self._left if with_card or a.engine is not EngineName.GPU]
+        gpu = self.means.gpu
+        with_gpu = gpu is not None and soonest > tuning.OPENING_A_GPU and gpu.works
+        able = [a for a in self._left if with_gpu or a.engine is not EngineName.GPU]
         found = [(self._seconds(a, pair, edits), a) for a in able]
         return [(seconds, a) for seconds, a in found if math.isfinite(seconds)]
 

@@ -1,4 +1,4 @@
-"""From a card to the CPU: what one's fronts have reached, as the other saves it."""
+"""From a GPU to the CPU: what one's fronts have reached, as the other saves it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _AT_LEAST, _CELLS, _SCORES = (
 def wavefront_on_cpu(pair: Pair, most: int | None, state: State) -> State | None:
     """A state of gpu_wavefront.GpuWavefront as one of cpu.CpuWavefront; None: it has no fronts, or is damaged.
 
-    Both have two fronts, the second over the reversed sequences, with the same diagonals. A card counts a front's
-    letters in the query, the CPU in the target, and a card leaves out diagonals that cannot matter: they get the point
+    Both have two fronts, the second over the reversed sequences, with the same diagonals. A GPU counts a front's
+    letters in the query, the CPU in the target, and a GPU leaves out diagonals that cannot matter: they get the point
     to which gaps alone lead, which is no more than what is true.
     """
     place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))

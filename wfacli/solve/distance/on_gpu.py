@@ -16,9 +16,9 @@ from .algorithm import Algorithm, Means
 
 
 def _driver(means: Means) -> Driver:
-    if means.card is None:
-        raise DeviceError("there is no card")
-    return means.card.driver()
+    if means.gpu is None:
+        raise DeviceError("there is no GPU")
+    return means.gpu.driver()
 
 
 def _wavefront(pair: Pair, most: int | None, means: Means) -> Solver:
@@ -32,20 +32,20 @@ def _bits(pair: Pair, most: int | None, means: Means) -> Solver:
 
 def _wavefront_seconds(pair: Pair, edits: float, means: Means) -> float:
     planes = 32 if pair.query.itemsize > 1 else 2 if pair.plain else 8
-    return gpu_wavefront.forecast(_driver(means).card, _lengths(pair), int(edits), planes)
+    return gpu_wavefront.forecast(_driver(means).gpu, _lengths(pair), int(edits), planes)
 
 
 def _bits_seconds(pair: Pair, edits: float, means: Means) -> float:
     if pair.query.itemsize > 1:
         return math.inf
-    return gpu_bits.forecast(_driver(means).card, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
+    return gpu_bits.forecast(_driver(means).gpu, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
 
 
 def _lengths(pair: Pair) -> tuple[int, int]:
     return len(pair.query), len(pair.target)
 
 
-ON_CARD: tuple[Algorithm, ...] = (
+ON_GPU: tuple[Algorithm, ...] = (
     Algorithm(
         "gpu-wavefront",
         "wavefront",

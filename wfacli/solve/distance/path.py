@@ -1,4 +1,4 @@
-"""The alignment of a pair whose distance is known: the canonical one, by a card or the kernels of `wfacli align`."""
+"""The alignment of a pair whose distance is known: the canonical one, by a GPU or the kernels of `wfacli align`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...io.write.format import Formatter
 from ...io.write.header import header_around
 from ...io.write.output import Output
 from ...plan.forecast import CPU_KERNELS, TABLE, Forecast
-from ..gpu.on_demand import CardOnDemand
+from ..gpu.on_demand import GpuOnDemand
 from ..gpu.path import find_path, forecast
 from .inputs import Inputs
 
@@ -38,8 +38,8 @@ class PathOptions:
         rule: which letters are equal.
         threads: of the engine.
         version, command_line: for SAM's header.
-        card: one that may be used.
-        always: whether it is used even where the CPU is sooner, but not for what no card takes.
+        gpu: one that may be used.
+        always: whether it is used even where the CPU is sooner, but not for what no GPU takes.
     """
 
     format: Format
@@ -47,7 +47,7 @@ class PathOptions:
     threads: int
     version: str
     command_line: str
-    card: CardOnDemand | None = None
+    gpu: GpuOnDemand | None = None
     always: bool = False
 
 
@@ -58,7 +58,7 @@ class _Made:
     Attributes:
         alignments: of one pair.
         by: who made it: a way of gpu_path, or a kernel of the CPU.
-        failure: of a card that was to make it, in words.
+        failure: of a GPU that was to make it, in words.
     """
 
     alignments: AlignmentBatch
@@ -71,7 +71,7 @@ def write_path(
 ) -> dict[str, Any] | None:
     """Aligns and writes a record; its sums (matches, mismatches, inserted, deleted, gaps, …).
 
-    Beside them it says who made it ("by"), and how a card that was tried has failed ("card_failed", None: it did not).
+    Beside them it says who made it ("by"), and how a GPU that was tried has failed ("card_failed", None: it did not).
 
     Without a distance there is a header where there must be one, no record, and None.
 
@@ -116,10 +116,10 @@ def sq_line(inputs: Inputs) -> Iterator[bytes]:
 def _made(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
 ) -> _Made:
-    """By a card if that is sooner; by the CPU if not, or if the card fails, or what it makes is wrong."""
+    """By a GPU if that is sooner; by the CPU if not, or if the GPU fails, or what it makes is wrong."""
     failure = None
     try:
-        made = _by_card(inputs, pairs, distance, config, options, stop)
+        made = _by_gpu(inputs, pairs, distance, config, options, stop)
         if made and not (failure := _fault(pairs, made.alignments, distance, config.spec)):
             return made
     except DeviceError as error:
@@ -133,19 +133,19 @@ def _made(
     return _Made(alignments, f"cpu-{alignments.kernels[int(alignments.origin[0])]}", failure)
 
 
-def _by_card(
+def _by_gpu(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
 ) -> _Made | None:
-    """None: it is not for a card. To open one takes longer than most alignments."""
-    card, pair = options.card, inputs.pair
-    if card is None or not min(len(pair.query), len(pair.target)) or not distance or pair.query.itemsize > 1:
+    """None: it is not for a GPU. To open one takes longer than most alignments."""
+    gpu, pair = options.gpu, inputs.pair
+    if gpu is None or not min(len(pair.query), len(pair.target)) or not distance or pair.query.itemsize > 1:
         return None
     on_cpu = _cpu_seconds(pairs, config.spec)
-    if not (options.always or card.is_open or (on_cpu > tuning.OPENING_A_CARD and card.works)):
+    if not (options.always or gpu.is_open or (on_cpu > tuning.OPENING_A_GPU and gpu.works)):
         return None
-    driver = card.driver()
-    on_card, way = forecast(driver.card, pair, distance)
-    if not way or (on_card > on_cpu and not options.always):
+    driver = gpu.driver()
+    on_gpu, way = forecast(driver.gpu, pair, distance)
+    if not way or (on_gpu > on_cpu and not options.always):
         return None
 
     def look() -> None:

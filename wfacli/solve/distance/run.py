@@ -31,7 +31,7 @@ class Phase:
         seconds: in all runs together.
         at_least: edits that it proved the pair to have.
         cells: that it computed; see solver.Position.
-        end: "done"; "switched" to the next one; "failed", as a card may; "" while it runs, or where it was stopped.
+        end: "done"; "switched" to the next one; "failed", as a GPU may; "" while it runs, or where it was stopped.
         failure: why it failed.
     """
 
@@ -74,8 +74,8 @@ class Outcome:
         return self.phases[-1].algorithm if self.phases else _DECIDED_BY_LENGTHS
 
     @property
-    def card_failure(self) -> str | None:
-        """Why the CPU went on alone; None where no card failed."""
+    def gpu_failure(self) -> str | None:
+        """Why the CPU went on alone; None where no GPU failed."""
         return next((phase.failure for phase in self.phases if phase.end == "failed"), None)
 
     @property
@@ -136,11 +136,11 @@ class DistanceRun:
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
-        """Goes on from a checkpoint, or from the beginning; where a card fails, with the CPU.
+        """Goes on from a checkpoint, or from the beginning; where a GPU fails, with the CPU.
 
         Raises:
             Cancelled: the watchers said stop; a checkpoint was written before, where there is one.
-            DeviceError: a card failed, and the choice leaves nothing else.
+            DeviceError: a GPU failed, and the choice leaves nothing else.
             InputError, UsageError: a checkpoint that does not fit.
         """
         if saved is None and (known := _by_lengths(self._pair, self._most)) is not None:
@@ -158,8 +158,8 @@ class DistanceRun:
             try:
                 return self._through(*begin())
             except DeviceError as failure:
-                self._leave_card(failure)
-                begin = partial(self._without_card, failure)
+                self._leave_gpu(failure)
+                begin = partial(self._without_gpu, failure)
 
     def _through(self, algorithm: Algorithm, solver: Solver | None) -> Outcome:
         """With one algorithm after the other, to the distance."""
@@ -183,7 +183,7 @@ class DistanceRun:
                 self._rescued = self._rescue(algorithm, solver)
             raise
         finally:
-            with contextlib.suppress(DeviceError):  # a card that has failed need not take anything back
+            with contextlib.suppress(DeviceError):  # a GPU that has failed need not take anything back
                 if solver is not None:
                     solver.close()
 
@@ -234,7 +234,7 @@ class DistanceRun:
         return algorithm, solver
 
     def _rescue(self, algorithm: Algorithm, solver: Solver) -> tuple[Algorithm, State] | None:
-        """A solver's state, as it is or, if its card does not give it any more, from the checkpoint."""
+        """A solver's state, as it is or, if its GPU does not give it any more, from the checkpoint."""
         if share := solver.position.share:
             self._likely = max(self._likely or 0, int(solver.position.at_least / share))
         with contextlib.suppress(DeviceError):
@@ -245,16 +245,16 @@ class DistanceRun:
                 return (algorithm, saved.state) if saved.algorithm == algorithm.name else None
         return None
 
-    def _leave_card(self, failure: DeviceError) -> None:
+    def _leave_gpu(self, failure: DeviceError) -> None:
         """Raises DeviceError where the CPU is left out."""
         phase = self._phases[-1]
         phase.end, phase.failure = "failed", str(failure)
-        if not self._choice.leave_card(failure):
+        if not self._choice.leave_gpu(failure):
             further = " and --resume" if self._written else ""
             raise DeviceError(f"{failure} (--engine auto{further} goes on with the CPU)") from failure
 
-    def _without_card(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
-        """The CPU, from where the card was if that can be taken over."""
+    def _without_gpu(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
+        """The CPU, from where the GPU was if that can be taken over."""
         known = max(p.at_least for p in self._phases)
         expected = None if self._likely is None else max(self._likely, known)
         algorithm = self._choice.first(self._pair, expected)

@@ -1,4 +1,4 @@
-"""The distance of one long pair by a band of bits on a card, twice as wide until it proves what it finds.
+"""The distance of one long pair by a band of bits on a GPU, twice as wide until it proves what it finds.
 
 long_bits.cuh says how stripes of two matrices go side by side. Between launches only the edge behind the last
 stripe is needed, of both matrices: the state that can be saved.
@@ -17,7 +17,7 @@ from ...gpu.kernels import long_bits as sizes
 from ...gpu.kernels.catalogue import ROWS
 from ...gpu.kernels.long_bits import Band, Shape
 from ...gpu.kernels.long_wavefront import PAD_ROWS
-from ...gpu.kernels.properties import Card
+from ...gpu.kernels.properties import Gpu
 from ...gpu.runtime.driver import Bytes, Driver, Memory
 from ...gpu.runtime.task import LONG_BITS_TASK
 from ..base import Letters, Pair, Position, State
@@ -28,7 +28,7 @@ _FIRST = 0.02  # of the longer sequence: the first distance that is tried where 
 _LEAST = 256
 _WIDER = 3  # times as far, where what was found does not say how far
 _ROUNDS = 4  # of all stripes under way that a launch has at least, so that little time goes to its ends
-_SHARE = 0.5  # of the card's free memory that edges may have
+_SHARE = 0.5  # of the GPU's free memory that edges may have
 _SOME_LETTERS = 4096  # that most of a sequence's are among
 
 
@@ -45,10 +45,10 @@ class GpuBits:
         likely: int | None = None,
         shape: Shape | None = None,
     ) -> None:
-        """Copies the letters to the card.
+        """Copies the letters to the GPU.
 
         Args:
-            driver: an open card; this thread is its thread.
+            driver: an open GPU; this thread is its thread.
             pair: the sequences, of letters of a byte.
             most: edits that matter.
             likely: edits that the pair seems to have.
@@ -106,7 +106,7 @@ class GpuBits:
         m, n = self._lengths
         wanted = min(distance, max(m, n) if self._most is None else max(self._most, abs(n - m)))
         self._wanted, self._band = wanted, Band.for_distance(m, n, wanted)
-        processors = self._driver.card.multiprocessors
+        processors = self._driver.gpu.multiprocessors
         self._shape = self._only or sizes.best_shape(self._planes, processors, self._lengths, self._band)
         self._kernel = self._driver.kernel(ROWS[self._shape.name])
         self._turn, self._turns = turn, sizes.turns(self._shape, m)
@@ -144,7 +144,7 @@ class GpuBits:
         """As in solver.Solver; a launch with few stripes may take longer."""
         if self._over:
             return True
-        processors = self._driver.card.multiprocessors
+        processors = self._driver.gpu.multiprocessors
         each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._turns
         least = _ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
         count, left = max(seconds / each, least), self._turns - self._turn
@@ -170,7 +170,7 @@ class GpuBits:
         self._task["first"], self._task["end"] = self._turn, end
         driver.fill(self._small.address, 0, 8, stream)
         # Stripes go at the pace of the slowest: two warps of a scheduler would halve that of all, wherever they are.
-        blocks = min(driver.card.multiprocessors, -(-(end - self._turn) // sizes.WARPS))
+        blocks = min(driver.gpu.multiprocessors, -(-(end - self._turn) // sizes.WARPS))
         driver.launch(self._kernel, blocks, self._task, stream)
         if end == self._turns:
             if self._stripes[1]:
@@ -276,7 +276,7 @@ class GpuBits:
         self._driver.unpin(pinned)
 
     def _settle(self) -> None:
-        """Waits for the stream; a card that fails has nothing under way."""
+        """Waits for the stream; a GPU that fails has nothing under way."""
         with contextlib.suppress(DeviceError):
             self._driver.wait(self._driver.record(self._stream))
 
@@ -312,11 +312,11 @@ def _letters(sequence: Letters) -> set[int]:
     return most | set(data.translate(None, bytes(most)))
 
 
-def forecast(card: Card, lengths: tuple[int, int], edits: int, plain: bool) -> float:
+def forecast(gpu: Gpu, lengths: tuple[int, int], edits: int, plain: bool) -> float:
     """Seconds for a pair with so many edits, if that is about what is expected."""
     if not min(lengths):
         return 0.0
     band, planes = Band.for_distance(*lengths, min(edits, max(lengths))), 2 if plain else 8
-    shape = sizes.best_shape(planes, card.multiprocessors, lengths, band)
+    shape = sizes.best_shape(planes, gpu.multiprocessors, lengths, band)
     copied = sum(lengths) / tuning.GPU_LONG_LETTERS
-    return tuning.GPU_LONG_START + copied + sizes.seconds(shape, card.multiprocessors, lengths, band)
+    return tuning.GPU_LONG_START + copied + sizes.seconds(shape, gpu.multiprocessors, lengths, band)

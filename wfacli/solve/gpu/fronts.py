@@ -1,4 +1,4 @@
-"""One pair and the states of its two fronts in a card's memory, and the launches that take them on."""
+"""One pair and the states of its two fronts in a GPU's memory, and the launches that take them on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..base import Letters, Pair
 from .letters import Uploader
 
 ROOMS = 3  # the state that a launch begins with, the one that it makes, and the one before
-_ROOM = 1 << 16  # diagonals of each front that there is memory for at first: getting more stops the card
+_ROOM = 1 << 16  # diagonals of each front that there is memory for at first: getting more stops the GPU
 _ANSWERS = 8  # copies of the status that may be waited for
 _MET: Any = LONG_STATUS.fields
 
@@ -32,8 +32,8 @@ class Fronts:
     count: int
 
 
-class CardFronts:
-    """What a card has of a pair; all calls put work on one stream, and wait only where they say so.
+class GpuFronts:
+    """What a GPU has of a pair; all calls put work on one stream, and wait only where they say so.
 
     Attributes:
         lengths: of query and target.
@@ -43,7 +43,7 @@ class CardFronts:
     """
 
     def __init__(self, driver: Driver, pair: Pair, shape: Shape | None = None) -> None:
-        """Copies the letters to the card; what there is to be given back if that fails is given back."""
+        """Copies the letters to the GPU; what there is to be given back if that fails is given back."""
         planes = 32 if pair.query.itemsize == 4 else 2 if pair.plain else 8
         self.lengths = len(pair.query), len(pair.target)
         self.shape = shape or sizes.shape_for(planes, max(self.lengths))

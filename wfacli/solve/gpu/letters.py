@@ -1,4 +1,4 @@
-"""A long sequence's letters on the card, as planes of bits (cuda/common/planes.cuh)."""
+"""A long sequence's letters on the GPU, as planes of bits (cuda/common/planes.cuh)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The best local alignment of one pair on a card: its score by strips over all of the card, the way back on the CPU.
+"""The best local alignment of one pair on a GPU: its score by strips over all of the GPU, the way back on the CPU.
 
 local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
-before it are all that there is. The card keeps many more rows than a state on the disk has, so that the pieces between
+before it are all that there is. The GPU keeps many more rows than a state on the disk has, so that the pieces between
 two of them, which the CPU's own walk computes once more, are small.
 """
 
@@ -30,7 +30,7 @@ from .local_walk import Walk, unpacked
 
 _MOST_KEPT = 96  # rows of a state, as the CPU's
 _CELL = 8  # bytes of a row
-_KEPT_SHARE = 0.5  # of the card's free memory that kept rows may have
+_KEPT_SHARE = 0.5  # of the GPU's free memory that kept rows may have
 _ENDS = 20  # times as long as its beginning and end that a launch takes at least, when strips wait for each other
 _SCORE = 0xFFFFFFFF
 _STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local/local_room.cuh
@@ -41,8 +41,8 @@ _ROOM = 12  # bytes of cells that a way back takes in for a row that it crosses
 _ROWS_AT_ONCE = 1 << 21  # for which there is such room from the beginning
 
 
-class NotForCards(Exception):
-    """Scores that the card's kernels cannot hold."""
+class NotForGpus(Exception):
+    """Scores that the GPU's kernels cannot hold."""
 
 
 class GpuLocal:
@@ -65,10 +65,10 @@ class GpuLocal:
         row: Row | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        """Copies both sequences to the card.
+        """Copies both sequences to the GPU.
 
         Args:
-            driver: an open card; this thread is its thread.
+            driver: an open GPU; this thread is its thread.
             query: u8, codes of the scheme, not empty.
             target: likewise.
             scheme: scores of letters, costs of gaps.
@@ -79,20 +79,20 @@ class GpuLocal:
             prune: whether what cannot be part of the best alignment may be left out.
             build: one, if not the fastest; for tests and measurements.
             row: its kernel, if not the catalogue's.
-            stop: whether to stop soon; asked while the card is at work, and then a slice may have done nothing.
+            stop: whether to stop soon; asked while the GPU is at work, and then a slice may have done nothing.
 
         Raises:
-            NotForCards: scores may be too large.
-            DeviceError: the card fails, or lacks memory.
+            NotForGpus: scores may be too large.
+            DeviceError: the GPU fails, or lacks memory.
         """
         self._driver, self._query, self._target, self._scheme = driver, query, target, scheme
         self._barred, self._stop = barred, stop
         self._threads, self._path, self._memory = threads, path, memory
         scores = Scores.of(scheme.matrix, scheme.open, scheme.extend, query, target)
-        found = build or sizes.best_build(scores, driver.card.shared_per_block)
+        found = build or sizes.best_build(scores, driver.gpu.shared_per_block)
         most = scores.match * min(len(query), len(target))
         if found is None or not found.holds(scores) or len(target) >= 1 << 31 or most >= _STOP:
-            raise NotForCards(f"{scheme.name} has scores that the kernels for cards cannot hold")
+            raise NotForGpus(f"{scheme.name} has scores that the kernels for GPUs cannot hold")
         self._build, self._scores = found, scores
         self._rows, self._columns = len(query), len(target)
         self._strips = -(-self._rows // found.rows)
@@ -111,7 +111,7 @@ class GpuLocal:
             self.close()
             raise
 
-    # The card
+    # The GPU
 
     def _load(self, prune: bool) -> None:
         driver, build, scores = self._driver, self._build, self._scores
@@ -122,8 +122,8 @@ class GpuLocal:
         self._shared = build.shared(scores.letters)
         resident = self._kernel.resident(self._shared)
         if not resident:
-            raise NotForCards("a multiprocessor of this card has too little shared memory")
-        self._warps = driver.card.multiprocessors * resident * build.warps
+            raise NotForGpus("a multiprocessor of this GPU has too little shared memory")
+        self._warps = driver.gpu.multiprocessors * resident * build.warps
         task = self._task = np.zeros(1, LOCAL_TASK)
         task["query"] = self._sent(scores.row_codes[self._query[::-1]])
         task["target"] = self._sent(scores.column_codes[self._target[::-1]])
@@ -187,7 +187,7 @@ class GpuLocal:
         self._keep = sizes.kept_apart(self._strips, every, self._columns, budget)
         kept = self._strips // self._keep
         if kept and kept * _CELL * self._columns > budget:
-            raise DeviceError(f"{self._driver.card.name} has too little free memory for rows to go back through")
+            raise DeviceError(f"{self._driver.gpu.name} has too little free memory for rows to go back through")
         self._task["keep"] = self._keep if kept else 0
         self._task["kept"] = address = self._more(kept * _CELL * self._columns).address if kept else 0
         apart = self._keep * self._build.rows
@@ -231,7 +231,7 @@ class GpuLocal:
         if self._ended:
             return True
         if self._next < self._strips:
-            whole = sizes.seconds(self._build, self._driver.card.multiprocessors, self._rows, self._columns)
+            whole = sizes.seconds(self._build, self._driver.gpu.multiprocessors, self._rows, self._columns)
             waiting = self._warps * tuning.GPU_LOCAL_BEHIND  # columns
             least = max(-(-_ENDS * waiting // self._columns), 1) * self._warps
             count, left = max(int(seconds * self._strips / whole), least), self._strips - self._next
@@ -258,9 +258,9 @@ class GpuLocal:
         self._write(self._small, small)
         driver.fill(self._records, 0, LOCAL_PLACE.itemsize * self._warps, self._stream)
         blocks = min(self._warps // self._build.warps, -(-(end - self._next) // self._build.warps))
-        card, build = driver.card, self._build
+        gpu, build = driver.gpu, self._build
         rows = (end - self._next) * build.rows
-        if self._stop and sizes.seconds(build, card.multiprocessors, rows, self._columns) > _LONG:
+        if self._stop and sizes.seconds(build, gpu.multiprocessors, rows, self._columns) > _LONG:
             if not self._launch_unless(self._stop, blocks):
                 return
         else:
@@ -405,7 +405,7 @@ class GpuLocal:
         self._walk, self._ended = None, False
 
     def _words(self, packed: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-        """A state's row as the card has it, with the tag that the next strip waits for."""
+        """A state's row as the GPU has it, with the tag that the next strip waits for."""
         h = (packed >> 32).astype(np.int64)
         f = (packed & _SCORE).astype(np.uint32).view(np.int32).astype(np.int64)
         less = np.clip(h - f, 0, self._scores.open + self._scores.extend)

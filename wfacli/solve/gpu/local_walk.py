@@ -1,13 +1,13 @@
-"""The way back from a best cell through rows that a card has kept: the pieces between two of them, side by side.
+"""The way back from a best cell through rows that a GPU has kept: the pieces between two of them, side by side.
 
 Where a path goes from a cell depends on nothing but the cell. So each piece is walked from where the path is believed
 to come into it: at first the best cell of the kept row below it. Where one is left corrects the belief of the next,
 and rounds end when nothing changes; each makes at least one more piece right (as gpu/kernels/long_path.py does). Where
 a best cell was on another alignment, many rows' best cells are: so from a corrected place on the path is believed to
-go straight on, near its diagonal, for some pieces. What was walked stays known, in case that was wrong. The card looks
+go straight on, near its diagonal, for some pieces. What was walked stays known, in case that was wrong. The GPU looks
 for those cells, and for the columns of the rows above that a piece needs; the CPU's threads walk the pieces. Where
 beliefs do not help (where the path crosses what the sequences do not share, there is no telling), the rows of the next
-pieces are fetched around the path's diagonal, and as long as it stays there it is followed without the card.
+pieces are fetched around the path's diagonal, and as long as it stays there it is followed without the GPU.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _GUESSES = (
 _ASIDE = 1024  # columns from its diagonal within which a path is believed to go straight on
 _NEAR = 16  # pieces whose rows are fetched around the path's diagonal
 _BESIDE = 2048  # columns on either side of it
-_LOOKS = 500  # for an answer of the card before the thread sleeps, which takes longer than most answers
-_CELLS = 1 << 25  # of kept rows that are taken from the card at a time
+_LOOKS = 500  # for an answer of the GPU before the thread sleeps, which takes longer than most answers
+_CELLS = 1 << 25  # of kept rows that are taken from the GPU at a time
 _WORD = 8  # bytes of one
 _SCORE = 0xFFFFFFFF
 _LEFT, _ENDED = 0, 1  # LocalPiece::How
@@ -83,7 +83,7 @@ class Walk:
         """What a walk needs.
 
         Args:
-            driver: of the card.
+            driver: of the GPU.
             stream: its work is put on this one.
             room: gives so many bytes of page-locked memory, for one thing at a time.
             native: walks pieces.
@@ -214,7 +214,7 @@ class Walk:
         if pieces:
             self._enter_best(pieces, middle)
 
-    # The card
+    # The GPU
 
     def _ask(self, row: str, cones: npt.NDArray[np.void], gaps: bool = True) -> U64:
         """What a kernel of local_cone.cu, TOPS or CONES, says of each of LOCAL_CONE, if gaps cost anything."""
@@ -252,7 +252,7 @@ class Walk:
         return found
 
     def _memory(self, use: str, nbytes: int) -> int:
-        """The address of memory of the card for one use, until more is asked for."""
+        """The address of memory of the GPU for one use, until more is asked for."""
         memory = self._memories.get(use)
         if memory is None or memory.nbytes < nbytes:
             if memory:

@@ -1,4 +1,4 @@
-"""A card that is opened when somebody wants it, and the algorithms that run there."""
+"""A GPU that is opened when somebody wants it, and the algorithms that run there."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ...gpu.runtime.cuda_driver import CudaDriver
 from ...gpu.runtime.driver import Driver
 
 
-class CardOnDemand:
-    """A card, opened by the thread that first asks for it, which then is the only one to use it.
+class GpuOnDemand:
+    """A GPU, opened by the thread that first asks for it, which then is the only one to use it.
 
     To open one takes longer than most pairs.
     """
 
     def __init__(self, opened: Callable[[], Driver]) -> None:
-        """`opened` raises DeviceError where there is no card that works."""
+        """`opened` raises DeviceError where there is no GPU that works."""
         self._opened = opened
         self._driver: Driver | None = None
         self._failure: DeviceError | None = None
 
     def driver(self) -> Driver:
-        """The open card. Raises DeviceError."""
+        """The open GPU. Raises DeviceError."""
         if self._failure:
             raise self._failure
         if self._driver is None:
@@ -62,11 +62,11 @@ class CardOnDemand:
             driver.close()
 
 
-def any_card(tell: Callable[[str], None]) -> CardOnDemand:
-    """The first card that CUDA offers; `tell` gets a line for each kernel that has to be compiled."""
+def any_gpu(tell: Callable[[str], None]) -> GpuOnDemand:
+    """The first GPU that CUDA offers; `tell` gets a line for each kernel that has to be compiled."""
 
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if seconds is not None:
             tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
 
-    return CardOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))
+    return GpuOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))

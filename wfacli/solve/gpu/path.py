@@ -1,4 +1,4 @@
-"""The alignment of a long pair whose distance is known, on a card: by whichever way is sooner."""
+"""The alignment of a long pair whose distance is known, on a GPU: by whichever way is sooner."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Protocol
 
 from ...core.batch import U32
 from ...gpu.kernels import long_path as sizes
-from ...gpu.kernels.properties import Card
+from ...gpu.kernels.properties import Gpu
 from ...gpu.runtime.driver import Driver
 from ..base import Pair
 from . import path_fronts as gpu_path_fronts
 from . import path_stripes as gpu_path_stripes
 from .segments import joined
 
-_SHARE = 0.7  # of the card's free memory
+_SHARE = 0.7  # of the GPU's free memory
 
 
 class _Path(Protocol):
@@ -38,7 +38,7 @@ WAYS: Mapping[str, _Make] = {
 
 
 @dataclass(frozen=True)
-class CardPath:
+class GpuPath:
     """A path.
 
     Attributes:
@@ -52,23 +52,23 @@ class CardPath:
     rounds: int
 
 
-def forecast(card: Card, pair: Pair, distance: int) -> tuple[float, str]:
+def forecast(gpu: Gpu, pair: Pair, distance: int) -> tuple[float, str]:
     """Seconds, and the way that takes them."""
     lengths = len(pair.query), len(pair.target)
-    found = sizes.seconds(card.multiprocessors, lengths, distance, pair.plain)
+    found = sizes.seconds(gpu.multiprocessors, lengths, distance, pair.plain)
     return min(((seconds, f"gpu-{way}") for way, seconds in found.items()), default=(math.inf, ""))
 
 
-def find_path(driver: Driver, pair: Pair, distance: int, way: str, look: Callable[[], None]) -> CardPath:
+def find_path(driver: Driver, pair: Pair, distance: int, way: str, look: Callable[[], None]) -> GpuPath:
     """The canonical path of a pair with letters of a byte, and some edits, neither sequence being empty.
 
     `look` is called now and then and may raise.
 
     Raises:
-        DeviceError: the card failed, or has not the memory.
+        DeviceError: the GPU failed, or has not the memory.
     """
     path = WAYS[way](driver, pair, distance, int(_SHARE * driver.free_memory()))
     try:
-        return CardPath(joined(path.find(look)), way, path.rounds)
+        return GpuPath(joined(path.find(look)), way, path.rounds)
     finally:
         path.close()

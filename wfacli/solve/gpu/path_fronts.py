@@ -1,4 +1,4 @@
-"""The path of a long pair on a card, by one front whose states are kept (cuda/long/long_path_fronts.cu).
+"""The path of a long pair on a GPU, by one front whose states are kept (cuda/long/long_path_fronts.cu).
 
 States of as many segments as have room are kept at a time. If that is not all of them, the front first goes the whole
 way and leaves a state before each group; then, from the last group to the first, it goes through each once more, on
@@ -21,7 +21,7 @@ from ...gpu.kernels.long_wavefront import Shape, Tiles
 from ...gpu.runtime.driver import Driver
 from ...gpu.runtime.task import PATH_FRONT, PATH_FRONTS_TASK
 from ..base import Pair
-from .segments import CardMemory, Segments
+from .segments import GpuMemory, Segments
 
 NAME = "gpu-fronts"
 _BACKWARD = 1  # of a task's two fronts
@@ -55,13 +55,13 @@ class FrontsPath:
         scores: int = 0,
         group: int = 0,
     ) -> None:
-        """Copies the letters to the card; neither sequence is empty.
+        """Copies the letters to the GPU; neither sequence is empty.
 
         Args:
-            driver: an open card; this thread is its thread.
+            driver: an open GPU; this thread is its thread.
             pair: the sequences.
             distance: theirs.
-            memory: bytes of the card that it may have.
+            memory: bytes of the GPU that it may have.
             front: a build, if not the catalogue's; for tests.
             scores: of a segment, likewise.
             group: segments at a time, likewise.
@@ -71,10 +71,10 @@ class FrontsPath:
         """
         lengths, planes = (len(pair.query), len(pair.target)), 2 if pair.plain else 8
         front = front or next(s for s in sizes.FRONTS if s.planes == planes)
-        processors = driver.card.multiprocessors
+        processors = driver.gpu.multiprocessors
         scores = scores or sizes.best_scores(front, processors, lengths, distance)
         self._driver, self.rounds = driver, 0
-        self._memory = CardMemory(driver)
+        self._memory = GpuMemory(driver)
         try:
             row = ROWS[sizes.row_of_front("walk", front)]
             room = Fronts(front, lengths, distance, scores, 1).room

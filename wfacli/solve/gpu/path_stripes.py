@@ -1,4 +1,4 @@
-"""The path of a long pair on a card, through the stripes of a band that proves the distance (long_path_bits.cu).
+"""The path of a long pair on a GPU, through the stripes of a band that proves the distance (long_path_bits.cu).
 
 Edges and states of as many stripes as have room are kept at a time. If that is not all of them, a first pass through
 the band keeps what comes before each group; then the groups are gone through once more, from the last to the first.
@@ -19,7 +19,7 @@ from ...gpu.kernels.long_path import Stripes
 from ...gpu.runtime.driver import Driver
 from ...gpu.runtime.task import PATH_BITS_TASK
 from ..base import Pair
-from .segments import CardMemory, Segments
+from .segments import GpuMemory, Segments
 
 NAME = "gpu-stripes"
 
@@ -37,13 +37,13 @@ class StripesPath:
         every: int = sizes.EVERY,
         group: int = 0,
     ) -> None:
-        """Copies the letters to the card; neither sequence is empty.
+        """Copies the letters to the GPU; neither sequence is empty.
 
         Args:
-            driver: an open card; this thread is its thread.
+            driver: an open GPU; this thread is its thread.
             pair: the sequences.
             distance: theirs.
-            memory: bytes of the card that it may have.
+            memory: bytes of the GPU that it may have.
             shape: a build, if not the fastest; for tests.
             every: blocks of columns from one kept state to the next, likewise.
             group: stripes at a time, likewise.
@@ -52,12 +52,12 @@ class StripesPath:
             OutOfDeviceMemory, DeviceError.
         """
         lengths, planes = (len(pair.query), len(pair.target)), 2 if pair.plain else 8
-        shape = shape or sizes.best_stripes(planes, driver.card.multiprocessors, lengths, distance)[1]
+        shape = shape or sizes.best_stripes(planes, driver.gpu.multiprocessors, lengths, distance)[1]
         self._driver, self.rounds = driver, 0
-        self._memory = CardMemory(driver)
+        self._memory = GpuMemory(driver)
         try:
             kernel = driver.kernel(ROWS[sizes.row_of("walk", shape)])
-            warps = max(kernel.resident(), 1) * driver.card.multiprocessors
+            warps = max(kernel.resident(), 1) * driver.gpu.multiprocessors
             room = Stripes.plan(shape, lengths, distance, 1 << 62, every).room
             left = memory - min(warps, -(-lengths[0] // shape.rows)) * (room + 256)
             self._plan = plan = Stripes.plan(shape, lengths, distance, left, every, group)
@@ -112,11 +112,11 @@ class StripesPath:
         task["first_segment"], task["states"] = stripes[0], self._states if keep else 0
         self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
         # As in gpu_bits: a stripe that shares its scheduler makes all others wait.
-        blocks = min(self._driver.card.multiprocessors, -(-len(stripes) // long_bits.WARPS))
+        blocks = min(self._driver.gpu.multiprocessors, -(-len(stripes) // long_bits.WARPS))
         self._driver.launch(self._sweep, blocks, self._task, self._memory.stream)
 
     def _guess_entries(self, stripes: int) -> None:
-        blocks = min(max(self._guess.resident(), 1) * self._driver.card.multiprocessors, stripes)
+        blocks = min(max(self._guess.resident(), 1) * self._driver.gpu.multiprocessors, stripes)
         self._driver.launch(self._guess, blocks, self._task, self._memory.stream)
 
     def close(self) -> None:

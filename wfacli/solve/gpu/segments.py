@@ -1,4 +1,4 @@
-"""The segments of a long pair's path on a card: walked until nothing changes, and their operations brought home.
+"""The segments of a long pair's path on a GPU: walked until nothing changes, and their operations brought home.
 
 cuda/long/long_path.cuh says why that ends, and ends with the path.
 """
@@ -30,8 +30,8 @@ _PIECE = 4 << 20  # bytes of operations that are copied at a time
 _LONGEST = (1 << 28) - 1  # of an operation, in BAM's packing
 
 
-class CardMemory:
-    """A card's memory and a stream, given back together."""
+class GpuMemory:
+    """A GPU's memory and a stream, given back together."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver, self.stream = driver, driver.stream()
@@ -43,7 +43,7 @@ class CardMemory:
         return self._memories[-1].address
 
     def letters(self, pair: Pair, task: npt.NDArray[np.void], planes: int, row_bytes: int) -> None:
-        """Copies a pair's letters to the card, and says in a task where they are."""
+        """Copies a pair's letters to the GPU, and says in a task where they are."""
         uploader = Uploader(self.driver, self.stream, max(pair.query.nbytes, pair.target.nbytes))
         try:
             for side, letters in (("query", pair.query), ("target", pair.target)):
@@ -59,7 +59,7 @@ class CardMemory:
         return rows.address
 
     def upload(self, address: int, values: npt.NDArray[np.generic]) -> None:
-        """Copies values to the card, and waits for it."""
+        """Copies values to the GPU, and waits for it."""
         pinned = self.driver.pinned(max(values.nbytes, 1))
         try:
             pinned[: values.nbytes] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
@@ -69,7 +69,7 @@ class CardMemory:
             self.driver.unpin(pinned)
 
     def download(self, address: int, count: int, dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
-        """A copy of so many values from the card, when all before is done."""
+        """A copy of so many values from the GPU, when all before is done."""
         nbytes = count * np.dtype(dtype).itemsize
         values = np.empty(nbytes, np.uint8)
         pinned = self.driver.pinned(max(min(nbytes, _PIECE), 1))
@@ -88,7 +88,7 @@ class CardMemory:
         self.driver.wait(self.driver.record(self.stream))
 
     def settle(self) -> None:
-        """Waits before what the stream may still need is given back; a card that fails has nothing under way."""
+        """Waits before what the stream may still need is given back; a GPU that fails has nothing under way."""
         with contextlib.suppress(DeviceError):
             self.wait()
 
@@ -117,12 +117,12 @@ class Walked:
 class Segments:
     """Up to so many segments, walked by one kernel."""
 
-    def __init__(self, memory: CardMemory, row: Row, most: int, op_capacity: int, room: int, usual: int = 1) -> None:
+    def __init__(self, memory: GpuMemory, row: Row, most: int, op_capacity: int, room: int, usual: int = 1) -> None:
         """`room` is what each of the kernel's warps needs, in bytes; `usual` the parts that a segment's path has."""
         self._memory, self._driver = memory, memory.driver
         self._kernel = memory.driver.kernel(row)
         self._capacity, self._usual = op_capacity, usual
-        warps = max(self._kernel.resident(), 1) * self._driver.card.multiprocessors
+        warps = max(self._kernel.resident(), 1) * self._driver.gpu.multiprocessors
         self._warps = min(warps, most)
         stride = -(-room // 256) * 256
         self._room, self._stride = memory.take(self._warps * stride), stride
@@ -144,7 +144,7 @@ class Segments:
 
     @staticmethod
     def nbytes(most: int, op_capacity: int, room: int, warps: int) -> int:
-        """About what it needs of the card."""
+        """About what it needs of the GPU."""
         return most * (4 * op_capacity + 64) + min(warps, most) * (room + 256) + (1 << 16)
 
     def begin(self, task: npt.NDArray[np.void], count: int) -> None:
@@ -195,7 +195,7 @@ class Segments:
             gather["cigar"], gather["count"], gather["op_capacity"] = cigar.address, count, self._capacity
             gather["lanes_log2"] = 5
             kernel = self._driver.kernel(ROWS["gather-ops"])
-            grid = min(-(-32 * count // kernel.threads), 8 * self._driver.card.multiprocessors)
+            grid = min(-(-32 * count // kernel.threads), 8 * self._driver.gpu.multiprocessors)
             self._driver.launch(kernel, grid, gather, self._memory.stream)
             ops: U32 = self._memory.download(cigar.address, total, np.uint32)  # type: ignore[assignment]
         finally:

@@ -1,6 +1,6 @@
-"""The distance of one long pair by two wavefronts on a card, in memory that grows with the distance (paper 002).
+"""The distance of one long pair by two wavefronts on a GPU, in memory that grows with the distance (paper 002).
 
-long_wavefront.cuh says what a launch does. Here launches are queued, some batches of them ahead of the card, and
+long_wavefront.cuh says what a launch does. Here launches are queued, some batches of them ahead of the GPU, and
 the memory of three states of the fronts is kept: the one that a launch begins with, the one that it makes, and the one
 before, with which the exact distance is found when the fronts are seen to have met.
 """
@@ -17,10 +17,10 @@ import numpy.typing as npt
 from ...core import tuning
 from ...gpu.kernels import long_wavefront as sizes
 from ...gpu.kernels.long_wavefront import Launch, Shape, Tiles
-from ...gpu.kernels.properties import Card
+from ...gpu.kernels.properties import Gpu
 from ...gpu.runtime.driver import Driver, Event
 from ..base import Pair, Position, State
-from .fronts import ROOMS, CardFronts, Fronts
+from .fronts import ROOMS, Fronts, GpuFronts
 
 NAME = "gpu-wavefront"
 _FIRST_BATCH, _LARGEST_BATCH = 8, 128  # launches
@@ -31,9 +31,9 @@ _SPARE = 2  # times as much memory as a state needs then
 
 @dataclass(frozen=True)
 class _Batch:
-    """Launches that have been queued: after `done`, the card's status is in `status`."""
+    """Launches that have been queued: after `done`, the GPU's status is in `status`."""
 
-    card: CardFronts
+    gpu: GpuFronts
     done: Event
     status: npt.NDArray[np.void]
     last: int  # number of the last launch
@@ -48,26 +48,26 @@ class GpuWavefront:
     name = NAME
 
     def __init__(self, driver: Driver, pair: Pair, most: int | None = None, shape: Shape | None = None) -> None:
-        """Copies the letters to the card.
+        """Copies the letters to the GPU.
 
         Args:
-            driver: an open card; this thread is its thread.
+            driver: an open GPU; this thread is its thread.
             pair: the sequences.
             most: edits that matter.
             shape: another build than the catalogue's; for tests.
         """
         self._lengths, self._most = (len(pair.query), len(pair.target)), most
-        self._multiprocessors = driver.card.multiprocessors
+        self._multiprocessors = driver.gpu.multiprocessors
         self._distance: int | None = None
         self._asked: deque[_Batch] = deque()
         self._over = most is not None and abs(self._lengths[1] - self._lengths[0]) > most
         self._reset(-1)
-        self._card = None if self._over else CardFronts(driver, pair, shape)
-        if self._card is not None:
+        self._gpu = None if self._over else GpuFronts(driver, pair, shape)
+        if self._gpu is not None:
             try:
-                self._begin(self._card, np.array([[-1]] * 2), 0, -1)
+                self._begin(self._gpu, np.array([[-1]] * 2), 0, -1)
             except Exception:
-                self._card.close()
+                self._gpu.close()
                 raise
 
     # The way of the fronts
@@ -88,28 +88,28 @@ class GpuWavefront:
         self._launches = _FIRST_BATCH
         self._launch = Launch(1)
 
-    def _begin(self, card: CardFronts, fronts: npt.NDArray[np.signedinteger], first: int, score: int) -> None:
-        """From a state, as CardFronts.begin has it."""
+    def _begin(self, gpu: GpuFronts, fronts: npt.NDArray[np.signedinteger], first: int, score: int) -> None:
+        """From a state, as GpuFronts.begin has it."""
         self._reset(score)
-        self._states[0] = card.begin(fronts, first, score)
+        self._states[0] = gpu.begin(fronts, first, score)
 
-    def _tiles(self, card: CardFronts, score: int, ghost: int) -> Tiles:
+    def _tiles(self, gpu: GpuFronts, score: int, ghost: int) -> Tiles:
         low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
-        return Tiles.over(card.shape, ghost, low, high)
+        return Tiles.over(gpu.shape, ghost, low, high)
 
-    def _go_on(self, card: CardFronts) -> bool:
+    def _go_on(self, gpu: GpuFronts) -> bool:
         """Queues one launch; false: the fronts were found to have met."""
         before, room, ghost = self._states[self._number], (self._number + 1) % ROOMS, self._launch.ghost
-        tiles = self._tiles(card, before.score + ghost, ghost)
-        if card.nbytes(tiles) > card.rooms[room].nbytes:
+        tiles = self._tiles(gpu, before.score + ghost, ghost)
+        if gpu.nbytes(tiles) > gpu.rooms[room].nbytes:
             # What is there may still be needed: if the fronts have met.
-            self._ask(card)
+            self._ask(gpu)
             self._drain()
             if self._met:
                 return False
-            card.replace(room, int(_SPARE * card.nbytes(tiles)))
+            gpu.replace(room, int(_SPARE * gpu.nbytes(tiles)))
         self._number += 1
-        self._states[self._number] = card.launch(before, room, tiles, (ghost, ghost), self._number, self._launch.slant)
+        self._states[self._number] = gpu.launch(before, room, tiles, (ghost, ghost), self._number, self._launch.slant)
         self._asked_cells += 2 * tiles.diagonals * ghost
         self._unasked += 1
         return True
@@ -119,23 +119,23 @@ class GpuWavefront:
         """Whether the last launch compares a state from which on nothing matters."""
         return self._number > 0 and 2 * self._states[self._number - 1].score >= self._goal
 
-    def _queue(self, card: CardFronts) -> None:
+    def _queue(self, gpu: GpuFronts) -> None:
         """Queues a batch of launches, and a copy of the status."""
         score = self._states[self._number].score + 1
         low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
         speed = max(self._reach, 0) / (2 * self._looked_at) if self._looked_at > 0 else 0.0
-        self._launch = sizes.best_launch(card.shape, self._multiprocessors, high - low + 1, speed)
-        while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on(card):
+        self._launch = sizes.best_launch(gpu.shape, self._multiprocessors, high - low + 1, speed)
+        while self._unasked < self._launches and not self._met and not self._all_queued and self._go_on(gpu):
             pass
-        self._ask(card)
+        self._ask(gpu)
 
-    def _ask(self, card: CardFronts) -> None:
+    def _ask(self, gpu: GpuFronts) -> None:
         if not self._unasked:
             return
         self._batches += 1
-        done, status = card.ask(self._batches)
+        done, status = gpu.ask(self._batches)
         looked_at, full = self._states[self._number - 1].score, self._unasked >= self._launches
-        batch = _Batch(card, done, status, self._number, looked_at, self._asked_cells, full)
+        batch = _Batch(gpu, done, status, self._number, looked_at, self._asked_cells, full)
         self._asked.append(batch)
         self._unasked = 0
 
@@ -143,7 +143,7 @@ class GpuWavefront:
         """Waits for the oldest batch, and learns from it."""
         batch = self._asked.popleft()
         begun = time.perf_counter()
-        batch.card.wait_for(batch.done)
+        batch.gpu.wait_for(batch.done)
         waited = time.perf_counter() - begun
         reach, met = int(batch.status["reach"][0]), int(batch.status["met"][0])
         self._cells, self._reach, self._met = batch.cells, reach, met
@@ -171,26 +171,26 @@ class GpuWavefront:
     def advance(self, seconds: float) -> bool:
         """Works on for about so long."""
         deadline = time.perf_counter() + seconds
-        while self._card is not None and not self._over:
-            self._queue(self._card)
+        while self._gpu is not None and not self._over:
+            self._queue(self._gpu)
             if self._asked and (len(self._asked) >= _AHEAD or self._all_queued):
                 self._hear()
             if self._met or (self._all_queued and not self._asked):
                 self._drain()
-                self._finish(self._card)
+                self._finish(self._gpu)
             if time.perf_counter() >= deadline:
                 break
         return self._over
 
     # The end
 
-    def _finish(self, card: CardFronts) -> None:
+    def _finish(self, gpu: GpuFronts) -> None:
         if self._met:
-            distance = self._first_meeting(card)
+            distance = self._first_meeting(gpu)
             self._distance = distance if self._most is None or distance <= self._most else None
         self._over = True
 
-    def _first_meeting(self, card: CardFronts) -> int:
+    def _first_meeting(self, gpu: GpuFronts) -> int:
         """The least sum of scores at which the fronts have met.
 
         They had not met with the state that launch met - 1 began with, and had with the one that it made. Whether they
@@ -198,28 +198,28 @@ class GpuWavefront:
         """
         before, met = self._states[self._met - 2], self._states[self._met - 1]
         low, high, ghost = 2 * before.score, 2 * met.score, met.score - before.score
-        tiles, room = self._tiles(card, met.score, ghost), self._met % ROOMS
-        if card.nbytes(tiles) > card.rooms[room].nbytes:
-            card.replace(room, card.nbytes(tiles))
+        tiles, room = self._tiles(gpu, met.score, ghost), self._met % ROOMS
+        if gpu.nbytes(tiles) > gpu.rooms[room].nbytes:
+            gpu.replace(room, gpu.nbytes(tiles))
         while high - low > 1:
             middle = (low + high) // 2
             steps = middle - 2 * before.score
-            if self._have_met(card, before, room, tiles, (steps - steps // 2, steps // 2)):
+            if self._have_met(gpu, before, room, tiles, (steps - steps // 2, steps // 2)):
                 high = middle
             else:
                 low = middle
         return high
 
-    def _have_met(self, card: CardFronts, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int]) -> bool:
+    def _have_met(self, gpu: GpuFronts, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int]) -> bool:
         """Whether the fronts have met so many scores after a state: one launch goes there, another one compares them.
 
         What that one writes, with no score between, goes where the state was that is known to have met.
         """
-        card.clear_status()
-        there = card.launch(before, room, tiles, steps, 1)
-        card.launch(there, (self._met - 1) % ROOMS, tiles, (0, 0), 2)
-        done, status = card.ask(0)
-        card.wait_for(done)
+        gpu.clear_status()
+        there = gpu.launch(before, room, tiles, steps, 1)
+        gpu.launch(there, (self._met - 1) % ROOMS, tiles, (0, 0), 2)
+        done, status = gpu.ask(0)
+        gpu.wait_for(done)
         return bool(status["met"][0])
 
     # What is known
@@ -242,18 +242,18 @@ class GpuWavefront:
     def save(self) -> State:
         """The newest state that is known not to have met, or the answer."""
         self._drain()
-        if self._met and not self._over and self._card is not None:
-            self._finish(self._card)
+        if self._met and not self._over and self._gpu is not None:
+            self._finish(self._gpu)
         state = {
             "lengths": np.array(self._lengths, np.int64),
             "most": np.array([-1 if self._most is None else self._most], np.int64),
             "cells": np.array([self._cells], np.int64),
         }
-        if self._over or self._card is None:
+        if self._over or self._gpu is None:
             return {**state, "distance": np.array([-1 if self._distance is None else self._distance], np.int64)}
         fronts = self._states[max(self._number - 1, 0)]
         place = np.array([fronts.score, fronts.first], np.int64)
-        return {**state, "place": place, "fronts": self._card.offsets(fronts)}
+        return {**state, "place": place, "fronts": self._gpu.offsets(fronts)}
 
     def restore(self, state: State) -> None:
         """Goes on from there."""
@@ -267,14 +267,14 @@ class GpuWavefront:
             self._restore_answer(int(state["distance"][0]), int(cells[0]))
             return
         place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))
-        if self._card is None:  # the answer was clear from the beginning
+        if self._gpu is None:  # the answer was clear from the beginning
             return
-        grain, offset = self._card.shape.diagonals, self._card.offset
+        grain, offset = self._gpu.shape.diagonals, self._gpu.offset
         fits = fronts.ndim == 2 and fronts.shape[0] == 2 and fronts.shape[1] % grain == 0
         if place.shape != (2,) or fronts.dtype != offset or not fits or int(place[1]) % grain:
             raise ValueError("the state is damaged, or of another version")
         self._drain()
-        self._begin(self._card, fronts, int(place[1]), int(place[0]))
+        self._begin(self._gpu, fronts, int(place[1]), int(place[0]))
         self._cells = self._asked_cells = int(cells[0])
         self._over, self._distance = False, None
 
@@ -286,17 +286,17 @@ class GpuWavefront:
     def close(self) -> None:
         """Gives memory back."""
         self._drain()
-        if self._card is not None:
-            self._card.close()
+        if self._gpu is not None:
+            self._gpu.close()
         self._over = True
 
 
-def forecast(card: Card, lengths: tuple[int, int], edits: int, planes: int = 2) -> float:
-    """Seconds for a pair of such lengths, letters of so many bits and so many edits, its copy to the card with it."""
+def forecast(gpu: Gpu, lengths: tuple[int, int], edits: int, planes: int = 2) -> float:
+    """Seconds for a pair of such lengths, letters of so many bits and so many edits, its copy to the GPU with it."""
     letters = sum(lengths) * (4 if planes == 32 else 1)
     shape = sizes.shape_for(planes, max(lengths))
     return (
         tuning.GPU_LONG_START
         + letters / tuning.GPU_LONG_LETTERS
-        + sizes.seconds(shape, card.multiprocessors, lengths, edits)
+        + sizes.seconds(shape, gpu.multiprocessors, lengths, edits)
     )

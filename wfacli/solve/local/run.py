@@ -51,7 +51,7 @@ class Outcome:
         resumed: how many times the run went on from a checkpoint.
         checkpoints: how many were written, in this run.
         engines: that the searches ran on, in their order, "cpu" or "gpu"; of the last run.
-        card_failed: how a card failed, None where none did.
+        gpu_failed: how a GPU failed, None where none did.
     """
 
     found: tuple[Found, ...]
@@ -61,7 +61,7 @@ class Outcome:
     resumed: int = 0
     checkpoints: int = 0
     engines: tuple[str, ...] = ()
-    card_failed: str | None = None
+    gpu_failed: str | None = None
 
 
 _are_facts = record(
@@ -100,7 +100,7 @@ class LocalRun:
         self._task, self._watchers, self._checkpoint, self._every = task, watchers, checkpoint, every
         self._searches = searches or OnCpu()
         self._engines: list[str] = []
-        self._card_failed: str | None = None
+        self._gpu_failed: str | None = None
         self._last: State | None = None  # of the search that runs, as it was saved last
         self._found: list[Found] = []
         self._spent = _Spent()
@@ -136,7 +136,7 @@ class LocalRun:
             self._resumed,
             self._written,
             tuple(self._engines),
-            self._card_failed,
+            self._gpu_failed,
         )
 
     def _take(self, saved: Saved) -> State:
@@ -168,7 +168,7 @@ class LocalRun:
             raise UsageError(f"these sequences cannot be aligned: {error}") from None
 
     def _search(self, state: State | None) -> Found:
-        """The next alignment; of score 0 where there is none. Where a card fails, or is wrong, the CPU goes on."""
+        """The next alignment; of score 0 where there is none. Where a GPU fails, or is wrong, the CPU goes on."""
         self._last = state
         try:
             return self._search_on(state)
@@ -177,7 +177,7 @@ class LocalRun:
                 if self._engines[-1] != GPU:
                     raise
                 self._last = None
-            self._card_failed = str(failure)
+            self._gpu_failed = str(failure)
             self._searches.leave(DeviceError(str(failure)))
             since = "its last checkpoint" if self._last else "the beginning"
             self._watchers.warn(f"the GPU has failed ({failure}): the CPU goes on from {since}")

@@ -1,4 +1,4 @@
-"""One search for the best local alignment: by the CPU, or on a card where that is sooner."""
+"""One search for the best local alignment: by the CPU, or on a GPU where that is sooner."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...core import tuning
 from ...core.batch import I64, U32
 from ...errors import DeviceError
 from ...gpu.kernels import local as sizes
-from ..gpu.local import GpuLocal, NotForCards
-from ..gpu.on_demand import CardOnDemand
+from ..gpu.local import GpuLocal, NotForGpus
+from ..gpu.on_demand import GpuOnDemand
 
 if TYPE_CHECKING:
     from .task import Task
 
 CPU, GPU = EngineName.CPU.value, EngineName.GPU.value
-_CARD = 132  # multiprocessors of the card that is thought of before one is open
+_GPU = 132  # multiprocessors of the GPU that is thought of before one is open
 
 
 class Search(Protocol):
@@ -76,11 +76,11 @@ class Searches(Protocol):
 
         Raises:
             ValueError: scores are too large.
-            DeviceError: a card fails.
+            DeviceError: a GPU fails.
         """
 
     def leave(self, failure: DeviceError) -> None:
-        """Uses no card any more."""
+        """Uses no GPU any more."""
 
 
 class OnCpu:
@@ -112,18 +112,18 @@ def _on_cpu(task: Task, barred: I64) -> Search:
     )
 
 
-class OnCard:
-    """Makes searches that run on a card where that is possible, and sooner or asked for."""
+class OnGpu:
+    """Makes searches that run on a GPU where that is possible, and sooner or asked for."""
 
-    def __init__(self, card: CardOnDemand, asked: bool, tell: Callable[[str], None]) -> None:
-        """`asked`: whether the user wants the card; `tell` gets a line where it is not used all the same."""
-        self._card, self._asked, self._tell = card, asked, tell
+    def __init__(self, gpu: GpuOnDemand, asked: bool, tell: Callable[[str], None]) -> None:
+        """`asked`: whether the user wants the GPU; `tell` gets a line where it is not used all the same."""
+        self._gpu, self._asked, self._tell = gpu, asked, tell
         self._left = False
 
     def leave(self, failure: DeviceError) -> None:
         """As Searches'."""
         self._left = True
-        self._card.leave(failure)
+        self._gpu.leave(failure)
 
     def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
         """As Searches'."""
@@ -133,7 +133,7 @@ class OnCard:
             return _on_cpu(task, barred)
         try:
             return GpuLocal(
-                self._card.driver(),
+                self._gpu.driver(),
                 task.query,
                 task.target,
                 task.scheme,
@@ -143,17 +143,17 @@ class OnCard:
                 memory=task.memory,
                 stop=stop,
             )
-        except NotForCards as reason:
+        except NotForGpus as reason:
             if self._asked:
                 self._tell(f"{reason}: the CPU makes the alignment")
             return _on_cpu(task, barred)
 
     def _sooner(self, task: Task) -> bool:
-        """Whether a card would have it sooner than the CPU, its opening included."""
+        """Whether a GPU would have it sooner than the CPU, its opening included."""
         rows, columns = len(task.query), len(task.target)
         on_cpu = rows * columns / (tuning.CPU_LOCAL_CELLS * task.threads)
-        opening = 0.0 if self._card.is_open else tuning.OPENING_A_CARD
-        best = sizes.seconds(sizes.BUILDS[0], _CARD, rows, columns)
+        opening = 0.0 if self._gpu.is_open else tuning.OPENING_A_GPU
+        best = sizes.seconds(sizes.BUILDS[0], _GPU, rows, columns)
         if on_cpu <= opening + best:
             return False
-        return self._card.works
+        return self._gpu.works

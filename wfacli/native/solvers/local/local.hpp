@@ -20,7 +20,7 @@ constexpr std::uint8_t kNoRow = 0xfe, kNoColumn = 0xff;
 // Columns that a tile takes at once; more steps than that are never asked for. A multiple of kLocalBlock.
 constexpr std::int64_t kTileSteps = 512, kLocalBlock = 16;
 constexpr int kLocalVectors = 8;  // rows that a lane has
-// Searches stop between two strips where a multiple of so many rows is done, so that any instruction set, and a card
+// Searches stop between two strips where a multiple of so many rows is done, so that any instruction set, and a GPU
 // (wfacli/gpu/kernels/local.py), can go on from there. A multiple of all strips' rows.
 constexpr std::int64_t kLocalStateRows = 1536;
 

@@ -1,4 +1,4 @@
-"""Scored alignment on a card: uneven pairs, every build of its kernels, as the CPU engine has them."""
+"""Scored alignment on a GPU: uneven pairs, every build of its kernels, as the CPU engine has them."""
 
 from __future__ import annotations
 

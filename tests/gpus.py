@@ -1,4 +1,4 @@
-"""Whether this machine has an NVIDIA card. Where it has one, no test that needs it may be skipped for want of it."""
+"""Whether this machine has an NVIDIA GPU. Where it has one, no test that needs it may be skipped for want of it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def smi(*arguments: str) -> list[str]:
 
 @functools.cache
 def listed() -> bool:
-    """Whether `nvidia-smi -L` or the driver's library knows of a card."""
+    """Whether `nvidia-smi -L` or the driver's library knows of a GPU."""
     return any(line.startswith("GPU ") for line in smi("-L")) or installed_driver()[1] > 0
 
 
-def skip_without_card() -> None:
-    """Skips the test on a machine without a card; whatever else is missing is its failure."""
+def skip_without_gpu() -> None:
+    """Skips the test on a machine without a GPU; whatever else is missing is its failure."""
     if not listed():
-        pytest.skip("no NVIDIA card")
+        pytest.skip("no NVIDIA GPU")

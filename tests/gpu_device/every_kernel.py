@@ -1,6 +1,6 @@
-"""A few small pairs through every kernel, compared with the CPU engine: python -m tests.gpu_card.every_kernel.
+"""A few small pairs through every kernel, compared with the CPU engine: python -m tests.gpu_device.every_kernel.
 
-Made for `compute-sanitizer`, under which a card is slow. Each row of the catalogue that aligns is launched, with and
+Made for `compute-sanitizer`, under which a GPU is slow. Each row of the catalogue that aligns is launched, with and
 without paths, on plain and on other letters.
 """
 
@@ -190,12 +190,12 @@ def asked() -> argparse.Namespace:
     parser.add_argument(
         "kernels", nargs="*", help="beginnings of names, like bits, dp-128, wfa-edit; all unless given"
     )
-    parser.add_argument("--emulated", action="store_true", help="on a host without a card, slowly")
+    parser.add_argument("--emulated", action="store_true", help="on a host without a GPU, slowly")
     return parser.parse_args()
 
 
 def opened(emulated: bool) -> Driver:
-    """A card, or none that behaves like one."""
+    """A GPU, or none that behaves like one."""
     if emulated:
         from tests.emulation.driver import EmulatedDriver
 
@@ -235,7 +235,7 @@ def main() -> int:
     options = asked()
     wrong: list[str] = []
     seen: set[str] = set()
-    # Each in a process of its own, which opens the card once. Under synccheck, and only there, one that opened it
+    # Each in a process of its own, which opens the GPU once. Under synccheck, and only there, one that opened it
     # again now and then failed to make a stream ("illegal memory access"), also where its first context was kept;
     # the tool itself reported nothing. Why is not known.
     alone = {"max_workers": 1, "max_tasks_per_child": 1, "mp_context": multiprocessing.get_context("spawn")}

@@ -1,8 +1,8 @@
-"""`wfacli` on cards of which one fails: python -m tests.gpu_card.dying fails|killed INDEX|all LAUNCHES align …
+"""`wfacli` on GPUs of which one fails: python -m tests.gpu_device.dying fails|killed INDEX|all LAUNCHES align …
 
-fails: from that launch on the card every call of it fails, and CUDA knows nothing of it. killed: a kernel reads where
-nothing is, and CUDA kills the context, as when a card has an error that cannot be corrected. CUDA says that such a
-process can do nothing more with it, and so it is with an H200's driver: the calls of other cards fail from then on.
+fails: from that launch on the GPU every call of it fails, and CUDA knows nothing of it. killed: a kernel reads where
+nothing is, and CUDA kills the context, as when a GPU has an error that cannot be corrected. CUDA says that such a
+process can do nothing more with it, and so it is with an H200's driver: the calls of other GPUs fail from then on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 from . import twins
 
-_NOWHERE = 1 << 12  # an address that no card has
+_NOWHERE = 1 << 12  # an address that no GPU has
 _LETTERS = 1 << 20
 
 
@@ -31,7 +31,7 @@ def fail(driver: Any) -> None:
     """Makes every later call of a driver fail, but those that end its work."""
 
     def failing(*_: Any, **__: Any) -> Any:
-        raise DeviceError("injected: the card is gone")
+        raise DeviceError("injected: the GPU is gone")
 
     for call in (
         "allocate",
@@ -50,7 +50,7 @@ def fail(driver: Any) -> None:
 
 
 def kill(driver: Any, stream: Any) -> None:
-    """Puts on a stream what ends the card's context."""
+    """Puts on a stream what ends the GPU's context."""
     pack = np.zeros(1, task.PACK_TASK)
     pack["bases"], pack["packed"], pack["letters"] = _NOWHERE, _NOWHERE, _LETTERS
     CudaDriver.launch(driver, driver.kernel(catalogue.ROWS["pack"]), 64, pack, stream)
@@ -64,7 +64,7 @@ def mortal(driver: Any, how: str, launches: int) -> Any:
         nonlocal left
         left -= 1
         if left == 0 and isinstance(driver, EmulatedDriver):
-            driver.lose_card()
+            driver.lose_gpu()
         elif left == 0 and how == "fails":
             fail(driver)
             driver.launch()
@@ -83,11 +83,11 @@ def main() -> None:
             stand_in.install()
     opened = choice.CudaDriver
 
-    def open_card(index: int, compiler: Any = None) -> Any:
+    def open_gpu(index: int, compiler: Any = None) -> Any:
         driver = opened(index, compiler)
         return mortal(driver, how, launches) if which in (str(index), "all") else driver
 
-    choice.CudaDriver = open_card  # type: ignore[misc, assignment]
+    choice.CudaDriver = open_gpu  # type: ignore[misc, assignment]
     sys.argv = ["wfacli", *sys.argv[4:]]
     cli.entry()
 

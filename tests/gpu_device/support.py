@@ -1,4 +1,4 @@
-"""`wfacli align` on a card and without it, in processes of their own, and what they wrote side by side."""
+"""`wfacli align` on a GPU and without it, in processes of their own, and what they wrote side by side."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.cards import smi
 from tests.cli.support import command as installed
 from tests.cli.support import environment, run
 from tests.emulation import command as emulated
+from tests.gpus import smi
 
 from . import twins
 
@@ -25,12 +25,12 @@ ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build" / "kernels"
 EMULATED, TWINS = emulated.wanted() > 0, twins.wanted() > 0
 SUFFIX = {"edit": ".paf", "affine": ".sam", "affine2p": ".tsv"}
-_NEAR = 256  # MiB of a card's memory that may differ from one look to the next
+_NEAR = 256  # MiB of a GPU's memory that may differ from one look to the next
 _MOST = 300  # letters of a line that a failure shows
 _names = itertools.count()
 
 
-def card_environment(**more: str) -> dict[str, str]:
+def gpu_environment(**more: str) -> dict[str, str]:
     """With the kernels in the folder where tests keep them, unless the environment names one, and with more."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     cache = os.environ.get("WFACLI_CACHE_DIR") or str(CACHE)
@@ -38,7 +38,7 @@ def card_environment(**more: str) -> dict[str, str]:
 
 
 def program() -> list[str]:
-    """The command; with emulated cards (tests/emulation/command.py) or twins (twins.py) where those are asked for."""
+    """The command; with emulated GPUs (tests/emulation/command.py) or twins (twins.py) where those are asked for."""
     module = emulated if EMULATED else twins
     return [sys.executable, "-m", module.__name__] if EMULATED or TWINS else installed()
 
@@ -67,8 +67,8 @@ class Run:
         return self.report.get("pairs_by_kernel", {})
 
     @property
-    def on_card(self) -> int:
-        """Pairs that the card answered."""
+    def on_gpu(self) -> int:
+        """Pairs that the GPU answered."""
         return sum(n for name, n in self.by_kernel.items() if name.startswith("gpu-"))
 
 
@@ -90,7 +90,7 @@ def align(
     out, stats = folder / f"{number}{suffix}", folder / f"{number}.json"
     begun = time.monotonic()
     words = [command, *map(str, arguments), "--engine", engine, "-o", str(out), "--stats", str(stats)]
-    own = card_environment(**(env or {}))
+    own = gpu_environment(**(env or {}))
     done = run(*words, cwd=folder, env=own, program=list(by) or program(), timeout=timeout)
     seconds = time.monotonic() - begun
     text = re.sub(rb"\tCL:[^\n]*", b"", out.read_bytes()) if out.exists() else b""
@@ -106,15 +106,15 @@ def assert_same(found: Run, wanted: Run, what: str = "") -> None:
     assert "Traceback" not in found.err, found.err
     if found.text != wanted.text:
         lines = zip(wanted.text.splitlines(), found.text.splitlines(), strict=False)
-        at, (cpu, card) = next(((i, p) for i, p in enumerate(lines) if p[0] != p[1]), (-1, (b"", b"")))
+        at, (cpu, gpu) = next(((i, p) for i, p in enumerate(lines) if p[0] != p[1]), (-1, (b"", b"")))
         raise AssertionError(
-            f"{what}: line {at} is\n{card[:_MOST]!r}\non the card, and\n{cpu[:_MOST]!r}\n"
+            f"{what}: line {at} is\n{gpu[:_MOST]!r}\non the GPU, and\n{cpu[:_MOST]!r}\n"
             f"without it ({len(found.text)} and {len(wanted.text)} bytes); {found.by_kernel}"
         )
 
 
 def assert_no_failure(found: Run) -> None:
-    """The card did not fail on the way, nor was anything warned of."""
+    """The GPU did not fail on the way, nor was anything warned of."""
     assert found.report["engine"]["failure"] is None, found.report["engine"]
     assert "warning" not in found.err, found.err
 
@@ -150,7 +150,7 @@ CASES = tuple(Case(metric, only) for metric in SUFFIX for only in (False, True))
 
 
 def compared(folder: Path, files: Sequence[Path], cases: Iterable[Case], at_once: int = 3) -> dict[str, Run]:
-    """Runs every case on both engines, several at a time, compares, and returns the card's runs."""
+    """Runs every case on both engines, several at a time, compares, and returns the GPU's runs."""
 
     def both(case: Case) -> Run:
         wanted, found = (
@@ -169,16 +169,16 @@ def compared(folder: Path, files: Sequence[Path], cases: Iterable[Case], at_once
 def line_of(name: str, case: str, done: Run) -> str:
     """What a person wants to see of a run."""
     counts = ", ".join(f"{kernel} {n:,}" for kernel, n in sorted(done.by_kernel.items(), key=lambda kn: -kn[1]))
-    share = done.on_card / max(done.report["pairs"], 1)
-    return f"{name}, {case}: {done.report['pairs']:,} pairs, {share:.0%} on the card, {done.seconds:.1f} s: {counts}"
+    share = done.on_gpu / max(done.report["pairs"], 1)
+    return f"{name}, {case}: {done.report['pairs']:,} pairs, {share:.0%} on the GPU, {done.seconds:.1f} s: {counts}"
 
 
-# What is left on a card
+# What is left on a GPU
 
 
 @dataclass(frozen=True)
 class Occupied:
-    """Processes on all cards, and memory (MiB) that is in use on each; nothing where nvidia-smi cannot tell."""
+    """Processes on all GPUs, and memory (MiB) that is in use on each; nothing where nvidia-smi cannot tell."""
 
     processes: frozenset[str] = field(default_factory=frozenset)
     memory: tuple[int, ...] = ()
@@ -191,14 +191,14 @@ class Occupied:
         return cls(frozenset(processes), tuple(int(m) for m in memory if m.strip().isdigit()))
 
     def holds_more_than(self, before: Occupied) -> bool:
-        """Whether somebody is on the card who was not there before."""
+        """Whether somebody is on the GPU who was not there before."""
         grown = any(now > then + _NEAR for now, then in zip(self.memory, before.memory, strict=False))
         return grown or bool(self.processes - before.processes)
 
 
 def wait_until_free(before: Occupied, seconds: float = 15) -> None:
-    """Fails unless the card becomes as free as it was."""
+    """Fails unless the GPU becomes as free as it was."""
     end = time.monotonic() + seconds
     while (now := Occupied.now()).holds_more_than(before):
-        assert time.monotonic() < end, f"the card is not free: {now}, before: {before}"
+        assert time.monotonic() < end, f"the GPU is not free: {now}, before: {before}"
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""The best local alignment of one long pair on a card is the CPU's, on generated pairs and on real ones."""
+"""The best local alignment of one long pair on a GPU is the CPU's, on generated pairs and on real ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cards import skip_without_card
+from tests.gpus import skip_without_gpu
 from wfacli.gpu.kernels.local import BUILDS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.scoring.scheme import Scheme
@@ -20,7 +20,7 @@ from wfacli.solve.local.searches import OnCpu
 from wfacli.solve.local.task import Task
 
 from .inputs import real_letters
-from .local_pairs import NO_RUNS, answer, generated, on_card
+from .local_pairs import NO_RUNS, answer, generated, on_gpu
 from .support import align, assert_same
 
 pytestmark = pytest.mark.gpu
@@ -34,7 +34,7 @@ CORES = os.cpu_count() or 1
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[CudaDriver]:
-    skip_without_card()
+    skip_without_gpu()
     opened = CudaDriver()
     yield opened
     opened.close()
@@ -49,7 +49,7 @@ def test_generated_pairs(driver: CudaDriver, name: str, length: int) -> None:
         wanted = answer(OnCpu()(task, NO_RUNS))
         for build in BUILDS[name == "proteins" :]:
             for prune in (True, False):
-                assert on_card(driver, task, build=build, prune=prune) == wanted, (build, difference, prune)
+                assert on_gpu(driver, task, build=build, prune=prune) == wanted, (build, difference, prune)
 
 
 def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
@@ -60,7 +60,7 @@ def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
     worse[rng.integers(0, 20_000, 900)] = 0
     apart = rng.integers(0, 4, 15_000).astype(np.uint8)
     task = Task(np.concatenate([first, second]), np.concatenate([first, worse, apart, second]), scheme, threads=CORES)
-    assert on_card(driver, task) == answer(OnCpu()(task, NO_RUNS))
+    assert on_gpu(driver, task) == answer(OnCpu()(task, NO_RUNS))
 
 
 @pytest.mark.parametrize("name", ["long_mt_human_orang", "long_mpxv", "long_ont_500k", "long_hpylori_puno120_sjm180"])
@@ -72,9 +72,9 @@ def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -
         pytest.skip("no such pair: WFACLI_TEST_DATA names the folder")
     query, target = (scheme.codes[side] for side in letters)
     task = Task(query, target, scheme, threads=CORES)
-    score, span, cigar = on_card(driver, task)
+    score, span, cigar = on_gpu(driver, task)
     Found(score, span, np.array(cigar, np.uint32)).check(query, target, scheme)
-    assert on_card(driver, task, prune=False)[0] == score
+    assert on_gpu(driver, task, prune=False)[0] == score
     if len(query) < 600_000:
         assert (score, span, cigar) == answer(OnCpu()(task, NO_RUNS))
     say(f"local {name}: score {score}, {span}")
@@ -95,7 +95,7 @@ def test_states(driver: CudaDriver) -> None:
         assert answer(other) == wanted
 
 
-def test_the_command(card: dict[str, Any], tmp_path: Path) -> None:
+def test_the_command(gpu: dict[str, Any], tmp_path: Path) -> None:
     """Both engines write the same bytes; --top as well."""
     letters = np.frombuffer(b"ACGT", np.uint8)
     query, target = (

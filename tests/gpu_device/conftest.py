@@ -1,4 +1,4 @@
-"""What tests on a real card share: a card that works, and the lines that they show in the end."""
+"""What tests on a real GPU share: a GPU that works, and the lines that they show in the end."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from tests.cards import skip_without_card
 from tests.cli.support import run
+from tests.gpus import skip_without_gpu
 
 from .inputs import mixed, write
-from .support import EMULATED, Occupied, align, assert_no_failure, assert_same, card_environment, wait_until_free
+from .support import EMULATED, Occupied, align, assert_no_failure, assert_same, gpu_environment, wait_until_free
 
 
 @pytest.fixture(scope="session")
-def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `wfacli doctor` says of a card that works, with all kernels compiled; skips without a card."""
+def gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `wfacli doctor` says of a GPU that works, with all kernels compiled; skips without a GPU."""
     if EMULATED:
         return {}
-    skip_without_card()
-    found = run("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), env=card_environment(), timeout=400)
+    skip_without_gpu()
+    found = run("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), env=gpu_environment(), timeout=400)
     assert found.code == 0, found.err
     gpu = json.loads(found.out)["gpu"]
     assert gpu["usable"], gpu
@@ -36,8 +36,8 @@ def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 @pytest.fixture
-def free_again(card: dict[str, Any], tmp_path: Path) -> Iterator[Occupied]:
-    """The card before a test; afterwards it must be as free, and another run must work."""
+def free_again(gpu: dict[str, Any], tmp_path: Path) -> Iterator[Occupied]:
+    """The GPU before a test; afterwards it must be as free, and another run must work."""
     before = Occupied.now()
     yield before
     wait_until_free(before)
@@ -45,4 +45,4 @@ def free_again(card: dict[str, Any], tmp_path: Path) -> Iterator[Occupied]:
     done = align(tmp_path, "gpu", *files)
     assert_same(done, align(tmp_path, "cpu", *files), "afterwards")
     assert_no_failure(done)
-    assert done.on_card > 1000, done.by_kernel
+    assert done.on_gpu > 1000, done.by_kernel

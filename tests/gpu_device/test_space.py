@@ -39,7 +39,7 @@ def real_driver() -> CudaDriver:
 @pytest.mark.gpu
 @pytest.mark.parametrize("metric", list(Metric), ids=str)
 def test_every_specification_is_exact_on_a_gpu(
-    card: dict[str, Any], say: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, metric: Metric
+    gpu: dict[str, Any], say: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, metric: Metric
 ) -> None:
     monkeypatch.setattr(run, "open_driver", real_driver)
     answered: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""A real card in trouble: the command ends with the CPU's bytes or says why not, and the card is free afterwards."""
+"""A real GPU in trouble: the command ends with the CPU's bytes or says why not, and the GPU is free afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .support import (
     assert_clear_error,
     assert_no_failure,
     assert_same,
-    card_environment,
+    gpu_environment,
     line_of,
     program,
     wait_until_free,
@@ -46,7 +46,7 @@ def test_another_process_has_the_memory(
         wanted = align(tmp_path, "cpu", *files, "--metric", metric)
         with held(free_mib) as left:
             found = align(tmp_path, engine, *files, "--metric", metric)
-        say(f"{left} MiB free, --engine {engine}, {metric}: exit {found.code}, {found.on_card:,} pairs on the card")
+        say(f"{left} MiB free, --engine {engine}, {metric}: exit {found.code}, {found.on_gpu:,} pairs on the GPU")
         if engine == "gpu" and found.code != 0:  # too little for a context
             assert left < 2000, found.err
             assert_clear_error(found)
@@ -64,7 +64,7 @@ def test_batches_far_too_large(free_again: Occupied, tmp_path: Path, memory: str
         assert_same(found, wanted, metric)
         assert_no_failure(found)
         assert found.report["batches"] == 1
-        assert found.on_card > 1000
+        assert found.on_gpu > 1000
 
 
 def giant(length: int, mismatches: int) -> Pair:
@@ -87,7 +87,7 @@ def test_a_giant_among_short_reads(free_again: Occupied, tmp_path: Path, say: Sa
     say(line_of("5 Mb among 150 bp", " ".join(options), found))
     assert_same(found, wanted)
     assert_no_failure(found)
-    assert found.on_card > 1000
+    assert found.on_gpu > 1000
 
 
 @pytest.mark.parametrize("metric", ["edit", "affine", "affine2p"])
@@ -121,7 +121,7 @@ def test_stopped_in_a_long_launch(
     before = Occupied.now()
     arguments = ["local", *map(str, files), "--engine", "gpu", "-o", "x.paf", "--checkpoint", "x.ckpt"]
     with subprocess.Popen(
-        [*program(), *arguments], cwd=tmp_path, env=card_environment(), stderr=subprocess.PIPE
+        [*program(), *arguments], cwd=tmp_path, env=gpu_environment(), stderr=subprocess.PIPE
     ) as process:
         end = time.monotonic() + 60
         while not any(now > then + 1000 for now, then in zip(Occupied.now().memory, before.memory, strict=True)):

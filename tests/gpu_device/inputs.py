@@ -1,4 +1,4 @@
-"""Pairs for a card: of every length and error, and with costs at the very edge of what a kernel reaches."""
+"""Pairs for a GPU: of every length and error, and with costs at the very edge of what a kernel reaches."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Several real cards: one card's bytes, whichever are used, whatever becomes of one of them.
+"""Several real GPUs: one GPU's bytes, whichever are used, whatever becomes of one of them.
 
-    WFACLI_EMULATED_CARDS=2 python -m pytest -m gpu tests/gpu_card/test_several.py
-    WFACLI_TWIN_CARDS=2 python -m pytest -m gpu tests/gpu_card/test_several.py
+    WFACLI_EMULATED_GPUS=2 python -m pytest -m gpu tests/gpu_device/test_several.py
+    WFACLI_TWIN_GPUS=2 python -m pytest -m gpu tests/gpu_device/test_several.py
 
-try the same without a card, on small inputs, and with two contexts of one.
+try the same without a GPU, on small inputs, and with two contexts of one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from tests.cards import smi
 from tests.emulation import command as emulated
+from tests.gpus import smi
 
 from . import twins
 from .inputs import REAL, mixed, write
@@ -46,17 +46,17 @@ CASES = (Case("edit"), Case("affine"), Case("affine2p", score_only=True))
 READS = mixed(SEED, [60] * 200 if EMULATED else [150] * 20_000, (0.0, 0.02, 0.05, 0.1))
 NOISY = mixed(SEED, [300] * 12 if EMULATED else [4000] * 200, (0.1, 0.15))
 BATCHES = 12
-SHARED = ("--gpu-memory", 0.2)  # of a card, for each of the runs that are under way together
+SHARED = ("--gpu-memory", 0.2)  # of a GPU, for each of the runs that are under way together
 SMALL = ("--batch-bases", 2000 if EMULATED else 400_000, *SHARED)
 Say = Callable[[str], None]
 
 
 @pytest.fixture(scope="module")
-def two(card: dict[str, Any]) -> None:
-    """Skips where there are fewer than two cards."""
+def two(gpu: dict[str, Any]) -> None:
+    """Skips where there are fewer than two GPUs."""
     count = emulated.wanted() or twins.wanted() or sum(line.startswith("GPU ") for line in smi("-L"))
     if count < 2:
-        pytest.skip(f"{count} card, and several are to be tried")
+        pytest.skip(f"{count} GPU, and several are to be tried")
 
 
 @pytest.fixture(scope="module")
@@ -67,36 +67,36 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def one(two: None, tmp_path_factory: pytest.TempPathFactory, files: tuple[Path, Path]) -> Run:
-    """The same pairs on one card."""
+    """The same pairs on one GPU."""
     return align(tmp_path_factory.mktemp("one"), "gpu", *files, *SMALL, "--devices", "0")
 
 
 @pytest.fixture
 def left_free(two: None) -> Iterator[None]:
-    """All cards are as free afterwards as they were before."""
+    """All GPUs are as free afterwards as they were before."""
     before = Occupied.now()
     yield
     wait_until_free(before)
 
 
-def cards_of(run: Run) -> list[dict[str, Any]]:
-    """What the report says of each card."""
+def gpus_of(run: Run) -> list[dict[str, Any]]:
+    """What the report says of each GPU."""
     engine = run.report["engine"]
     return engine.get("cards", [engine])
 
 
 def failing(how: str, which: str | int, launches: int) -> tuple[str, ...]:
-    """The command with a card that fails; see dying.py."""
-    return (sys.executable, "-m", "tests.gpu_card.dying", how, str(which), str(launches))
+    """The command with a GPU that fails; see dying.py."""
+    return (sys.executable, "-m", "tests.gpu_device.dying", how, str(which), str(launches))
 
 
 def assert_all_worked(run: Run, count: int = 2) -> None:
-    """So many cards had pairs, and a third of a fair share of batches or more."""
-    cards = cards_of(run)
-    assert len(cards) == count, cards
-    routes = [card["routes"] for card in cards]
+    """So many GPUs had pairs, and a third of a fair share of batches or more."""
+    gpus = gpus_of(run)
+    assert len(gpus) == count, gpus
+    routes = [gpu["routes"] for gpu in gpus]
     assert min(routes) * 3 * count >= sum(routes), routes
-    assert min(card["pairs"] for card in cards) > 0
+    assert min(gpu["pairs"] for gpu in gpus) > 0
 
 
 @pytest.mark.parametrize("name", AT_HAND)
@@ -116,22 +116,22 @@ def test_real_sets(two: None, tmp_path: Path, say: Say, name: str) -> None:
             several = align(tmp_path, "gpu", *arguments, "--devices", devices, suffix=case.suffix)
             assert_same(several, one, f"{name}, {case}, --devices {devices}")
             assert_no_failure(several)
-            if one.on_card > one.report["pairs"] / 3:
-                assert_all_worked(several, len(cards_of(several)))
+            if one.on_gpu > one.report["pairs"] / 3:
+                assert_all_worked(several, len(gpus_of(several)))
             assert several.by_kernel == one.by_kernel
-        shares = ", ".join(f"{card['pairs']:,}" for card in cards_of(several))
-        say(f"{name}, {case}: {one.on_card:,} of {one.report['pairs']:,} pairs on cards, of them of each {shares}")
+        shares = ", ".join(f"{gpu['pairs']:,}" for gpu in gpus_of(several))
+        say(f"{name}, {case}: {one.on_gpu:,} of {one.report['pairs']:,} pairs on GPUs, of them of each {shares}")
 
     with ThreadPoolExecutor(len(CASES)) as pool:
         list(pool.map(compared, CASES))
 
 
-@pytest.mark.skipif(TWINS, reason="both are one card for the environment")
-def test_cards_that_the_environment_hides(two: None, tmp_path: Path, files: tuple[Path, Path]) -> None:
+@pytest.mark.skipif(TWINS, reason="both are one GPU for the environment")
+def test_gpus_that_the_environment_hides(two: None, tmp_path: Path, files: tuple[Path, Path]) -> None:
     def buses(devices: str, **env: str) -> list[str]:
         run = align(tmp_path, "gpu", *files, *SMALL, "--devices", devices, env=env)
         assert_no_failure(run)
-        return [card["bus"] for card in cards_of(run)]
+        return [gpu["bus"] for gpu in gpus_of(run)]
 
     first, second = buses("0,1")
     assert first != second
@@ -151,11 +151,11 @@ def test_one_fails(
     left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], one: Run, which: int, launches: int
 ) -> None:
     found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "0,1", by=failing("fails", which, launches))
-    assert_same(found, one, f"card {which} fails at launch {launches}")
+    assert_same(found, one, f"GPU {which} fails at launch {launches}")
     told = [line for line in found.err.splitlines() if "warning" in line]
     assert len(told) == 1, found.err
     assert re.match(rf"wfacli: warning: GPU {which} \(.*\) failed, the others go on: ", told[0])
-    assert [card["failure"] is None for card in cards_of(found)] == [which != 0, which != 1]
+    assert [gpu["failure"] is None for gpu in gpus_of(found)] == [which != 0, which != 1]
     assert found.report["engine"]["failure"] is None
     assert found.by_kernel == one.by_kernel, "nothing was left to the CPU for it"
     say(f"{told[0][17:140]} ({found.seconds:.1f} s instead of {one.seconds:.1f})")
@@ -172,8 +172,8 @@ def test_all_fail(
     assert [line for line in found.err.splitlines() if not line.startswith("wfacli: ")] == []
     left = "the others go on" if EMULATED and how == "killed" else "the GPU failed, and the CPU aligned the rest"
     assert f" {left}: " in found.err
-    failed = sum(card["failure"] is not None for card in cards_of(found))
-    say(f"{how}, card {which}: {failed} failed, {found.on_card:,} of {found.report['pairs']:,} pairs were done before")
+    failed = sum(gpu["failure"] is not None for gpu in gpus_of(found))
+    say(f"{how}, GPU {which}: {failed} failed, {found.on_gpu:,} of {found.report['pairs']:,} pairs were done before")
 
 
 @pytest.mark.parametrize(("which", "free_mib"), [(0, 0), (1, 0), (0, 900)])
@@ -183,9 +183,9 @@ def test_another_program_has_the_memory_of_one(
 ) -> None:
     with held(free_mib, which) as left:
         found = align(tmp_path, "gpu", *files, "--devices", "all", "--batch-bases", 400_000)
-    assert_same(found, one, f"{left} MiB free on card {which}")
+    assert_same(found, one, f"{left} MiB free on GPU {which}")
     told = [line[8:150] for line in found.err.splitlines() if "warning" in line]
-    say(f"{left} MiB free on card {which} of {len(cards_of(found))}: {told}")
+    say(f"{left} MiB free on GPU {which} of {len(gpus_of(found))}: {told}")
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -193,4 +193,4 @@ def test_stopped_in_mid_run(left_free: None, tmp_path: Path, say: Say, sent: sig
     least = 40_000 if EMULATED else 20_000_000
     code = 128 + sent
     seconds, written = stopped(tmp_path, READS, sent, code, "--metric", "affine", "--devices", "0,1", least=least)
-    say(f"{sent.name}: two cards were left after {seconds:.2f} s, {written:,} pairs were written")
+    say(f"{sent.name}: two GPUs were left after {seconds:.2f} s, {written:,} pairs were written")

@@ -1,4 +1,4 @@
-"""Runs that are stopped, and other programs on the same card."""
+"""Runs that are stopped, and other programs on the same GPU."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .inputs import Pair
-from .support import align, card_environment, program
+from .support import align, gpu_environment, program
 
 HOLDER = Path(__file__).with_name("hold_memory.py")
 
 
 @contextlib.contextmanager
 def held(free_mib: int, index: int = 0) -> Iterator[int]:
-    """Another process has all of a card's memory but about so much; gives the MiB that are left."""
+    """Another process has all of a GPU's memory but about so much; gives the MiB that are left."""
     holder = [sys.executable, str(HOLDER), str(free_mib), str(index)]
     with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin and process.stdout and process.stderr
@@ -78,7 +78,7 @@ def stopped(
     wanted = columns(align(folder, "cpu", "some.seq", *metric, suffix=".tsv").text)
     arguments = ["align", "-", *options, "--engine", "gpu", "-o", "x.tsv", "--batch-bases", str(least // 10)]
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*program(), *arguments], cwd=folder, env=card_environment(), **pipes) as process:
+    with subprocess.Popen([*program(), *arguments], cwd=folder, env=gpu_environment(), **pipes) as process:
         fed_for_ever(process, text)
         end = time.monotonic() + 60
         while not any(partial.stat().st_size > least for partial in folder.glob("x.tsv.partial-*")):

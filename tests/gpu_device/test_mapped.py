@@ -1,7 +1,7 @@
-"""Reads against a reference through the pipe that a user has, to a sorted BAM with an index: a card's are the CPU's.
+"""Reads against a reference through the pipe that a user has, to a sorted BAM with an index: a GPU's are the CPU's.
 
 minimap2 maps; it is taken from PATH, or from where WFACLI_MINIMAP2 says. Both runs have one command line: the
-environment alone hides the card from one of them.
+environment alone hides the GPU from one of them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ import pysam
 import pytest
 
 from .inputs import REAL
-from .support import EMULATED, card_environment, program
+from .support import EMULATED, gpu_environment, program
 
 pytestmark = pytest.mark.gpu
 MINIMAP2 = os.environ.get("WFACLI_MINIMAP2") or shutil.which("minimap2")
 HIDDEN = {"CUDA_VISIBLE_DEVICES": ""}
 GENOME = "long_ecoli_dh1_mg1655.target"
-# Where there is no card the emulated one gets beginnings of a few reads.
+# Where there is no GPU the emulated one gets beginnings of a few reads.
 MOST_READS, MOST_LETTERS = (6, 1600) if EMULATED else (10**9, 10**9)
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class World:
-    """A preset of minimap2, real reads (so many times over), what they map to, shares mapped and on the card."""
+    """A preset of minimap2, real reads (so many times over), what they map to, shares mapped and on the GPU."""
 
     preset: str
     reads: str
     reference: str
     mapped: float
-    on_card: float
+    on_gpu: float
     metric: str = "affine"
     times: int = 1
 
@@ -73,7 +73,7 @@ def piped(folder: Path, world: World, env: dict[str, str], name: str) -> tuple[d
     with (
         subprocess.Popen(mapping, cwd=own, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as mapper,
         subprocess.Popen(
-            aligning, cwd=own, stdin=mapper.stdout, stderr=subprocess.PIPE, env=card_environment(**env)
+            aligning, cwd=own, stdin=mapper.stdout, stderr=subprocess.PIPE, env=gpu_environment(**env)
         ) as aligner,
     ):
         assert mapper.stdout
@@ -86,18 +86,18 @@ def piped(folder: Path, world: World, env: dict[str, str], name: str) -> tuple[d
 
 @pytest.mark.skipif(not MINIMAP2, reason="no minimap2 on PATH, nor named by WFACLI_MINIMAP2")
 @pytest.mark.parametrize("world", WORLDS, ids=lambda w: f"{w.preset}, {w.metric}")
-def test_the_pipeline_to_a_sorted_bam(card: dict[str, Any], tmp_path: Path, say: Say, world: World) -> None:
+def test_the_pipeline_to_a_sorted_bam(gpu: dict[str, Any], tmp_path: Path, say: Say, world: World) -> None:
     if not (REAL / f"{world.reads}.fa.gz").exists():
         say(f"no {world.reads} in {REAL}; WFACLI_TEST_DATA names the folder of real sets")
         return
     reads = unpacked(world.reads, tmp_path / "reads.fa", world.times, MOST_READS, MOST_LETTERS)
     unpacked(world.reference, tmp_path / "ref.fa")
     without, seconds = piped(tmp_path, world, HIDDEN, "cpu")
-    report, with_card = piped(tmp_path, world, {}, "gpu")
-    on_card = sum(n for kernel, n in report["pairs_by_kernel"].items() if kernel.startswith("gpu-"))
+    report, with_gpu = piped(tmp_path, world, {}, "gpu")
+    on_gpu = sum(n for kernel, n in report["pairs_by_kernel"].items() if kernel.startswith("gpu-"))
     assert not any(kernel.startswith("gpu-") for kernel in without["pairs_by_kernel"])
-    # A few short reads may be done sooner without a card.
-    assert on_card >= (0 if EMULATED else world.on_card) * report["mappings"], report["pairs_by_kernel"]
+    # A few short reads may be done sooner without a GPU.
+    assert on_gpu >= (0 if EMULATED else world.on_gpu) * report["mappings"], report["pairs_by_kernel"]
     for file in ("out.bam", "out.bam.bai"):
         assert (tmp_path / "gpu" / file).read_bytes() == (tmp_path / "cpu" / file).read_bytes(), file
 
@@ -116,5 +116,5 @@ def test_the_pipeline_to_a_sorted_bam(card: dict[str, Any], tmp_path: Path, say:
     assert len({name for name, *_ in found}) >= world.mapped * count
     say(
         f"minimap2 -x {world.preset} | align --metric {world.metric}: {len(found):,} records of {count:,} reads, "
-        f"{on_card:,} aligned on the card; {with_card:.1f} s, on the CPU {seconds:.1f} s; the same BAM and index"
+        f"{on_gpu:,} aligned on the GPU; {with_gpu:.1f} s, on the CPU {seconds:.1f} s; the same BAM and index"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.gpu_engine.support import on_card
+from tests.gpu_engine.support import on_gpu
 from wfacli.config import AlignSpec
 from wfacli.core.cores import usable_cores
 from wfacli.engines.gpu import GpuEngine
@@ -21,8 +21,8 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from . import rungs
 from .support import CACHE
 
-ON_CARD = [(scheme, only) for scheme in rungs.SCHEMES for only in (False, True)]
-# Few and small, since an emulated card takes its time; the helpers are tried out with them.
+ON_GPU = [(scheme, only) for scheme in rungs.SCHEMES for only in (False, True)]
+# Few and small, since an emulated GPU takes its time; the helpers are tried out with them.
 EMULATED = [
     ("edit", False, "gpu-bits-32"),
     ("edit", False, "gpu-wfa-edit-32"),
@@ -33,12 +33,12 @@ EMULATED = [
 ]
 
 
-_MEMORY = 32 << 30  # bytes of the card: three jobs of 10.7 GiB, of which two of the longest pairs take 4.4
+_MEMORY = 32 << 30  # bytes of the GPU: three jobs of 10.7 GiB, of which two of the longest pairs take 4.4
 _PATIENCE = 240  # seconds
 
 
 def opened(spec: AlignSpec) -> GpuEngine:
-    """On a real card, with the kernels that the other tests have, and memory for the longest pair.
+    """On a real GPU, with the kernels that the other tests have, and memory for the longest pair.
 
     It waits while other programs, tests among them, leave too little: pairs without memory are handed on, as they
     should be, which would show nothing here.
@@ -55,8 +55,8 @@ def opened(spec: AlignSpec) -> GpuEngine:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("scheme", "score_only"), ON_CARD)
-def test_on_a_card(card: dict[str, Any], say: Callable[[str], None], scheme: str, score_only: bool) -> None:
+@pytest.mark.parametrize(("scheme", "score_only"), ON_GPU)
+def test_on_a_gpu(gpu: dict[str, Any], say: Callable[[str], None], scheme: str, score_only: bool) -> None:
     what = f"{scheme} {'scores' if score_only else 'CIGARs'}"
     for kernel, count in rungs.check_all(opened, scheme, score_only, usable_cores()):
         say(f"{kernel}, {what}: {count}")
@@ -66,7 +66,7 @@ def test_on_a_card(card: dict[str, Any], say: Callable[[str], None], scheme: str
 @pytest.mark.parametrize(("scheme", "score_only", "kernel"), EMULATED)
 def test_emulated(scheme: str, score_only: bool, kernel: str) -> None:
     spec = rungs.spec_of(scheme, score_only)
-    with on_card(spec) as (engine, _):
+    with on_gpu(spec) as (engine, _):
         count = rungs.check_rung(engine, kernel, spec, rungs.others(80)[::4], 1, longest=2000)
     assert count.edges >= 4
     assert count.handed_on

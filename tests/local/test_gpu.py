@@ -1,4 +1,4 @@
-"""Searches on a card, an emulated one: chosen by a model, stopped, gone on with, and what happens where it fails."""
+"""Searches on a GPU, an emulated one: chosen by a model, stopped, gone on with, and what happens where it fails."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from wfacli.solve.base import Pair
 from wfacli.solve.checkpoint import Checkpoint, Identity
 from wfacli.solve.gpu import local as gpu_local
 from wfacli.solve.gpu.local_walk import Walk
-from wfacli.solve.gpu.on_demand import CardOnDemand
+from wfacli.solve.gpu.on_demand import GpuOnDemand
 from wfacli.solve.local import searches
 from wfacli.solve.local.run import LocalRun
-from wfacli.solve.local.searches import OnCard
+from wfacli.solve.local.searches import OnGpu
 from wfacli.solve.local.task import Task
 from wfacli.solve.watchers import Watchers
 
@@ -30,14 +30,14 @@ PLAIN = Scheme.of_scores(2, 4, 4, 2)
 
 @pytest.fixture(scope="module")
 def task():
-    """Three strips of the card's, and four kept rows' worth of a state."""
+    """Three strips of the GPU's, and four kept rows' worth of a state."""
     rng = random.Random(1)
     query = pairgen.sequence(rng, 1700, b"ACGT")
     target = pairgen.sequence(rng, 50, b"ACGT") + pairgen.mutated(rng, query[600:], b"ACGT", 0.15)
     return Task(*(PLAIN.codes[np.frombuffer(side, np.uint8)] for side in (query, target)), PLAIN)
 
 
-class Cards:
+class Gpus:
     """Those that were opened."""
 
     def __init__(self, broken=False):
@@ -45,25 +45,25 @@ class Cards:
 
     def __call__(self):
         if self.broken:
-            raise DeviceError("there is no card")
+            raise DeviceError("there is no GPU")
         self.drivers.append(EmulatedDriver(multiprocessors=4))
         return self.drivers[-1]
 
 
-def run(task, asked=True, cards=None, trouble=None, **more):
+def run(task, asked=True, gpus=None, trouble=None, **more):
     """(outcome, warnings)."""
-    cards, warned, told = cards or Cards(), [], []
-    card = CardOnDemand(cards)
+    gpus, warned, told = gpus or Gpus(), [], []
+    gpu = GpuOnDemand(gpus)
     if trouble:
-        trouble(card.driver())
+        trouble(gpu.driver())
     try:
         watchers = replace(more.pop("watchers", Watchers()), warn=warned.append)
-        outcome = LocalRun(task, watchers, searches=OnCard(card, asked, told.append), **more).run()
+        outcome = LocalRun(task, watchers, searches=OnGpu(gpu, asked, told.append), **more).run()
         return outcome, warned + told
     finally:
-        for driver in cards.drivers:
+        for driver in gpus.drivers:
             assert not leaks(driver) or trouble
-        card.close()
+        gpu.close()
 
 
 def same(one, other):
@@ -75,24 +75,24 @@ def same(one, other):
 def test_the_same_as_the_cpus_alignments(task):
     task = replace(task, top=3, threads=2)
     outcome, warned = run(task)
-    assert outcome.engines == ("gpu",) * 3 and not warned and outcome.card_failed is None
+    assert outcome.engines == ("gpu",) * 3 and not warned and outcome.gpu_failed is None
     same(outcome, LocalRun(task, Watchers()).run())
     assert outcome.cells > 3 * 1700 and outcome.path_seconds <= outcome.seconds
 
 
-def test_a_card_is_used_where_that_is_sooner(task, monkeypatch):
-    cards = Cards()
-    assert run(task, asked=False, cards=cards)[0].engines == ("cpu",) and not cards.drivers
+def test_a_gpu_is_used_where_that_is_sooner(task, monkeypatch):
+    gpus = Gpus()
+    assert run(task, asked=False, gpus=gpus)[0].engines == ("cpu",) and not gpus.drivers
     monkeypatch.setattr(tuning, "CPU_LOCAL_CELLS", 1e5)
     assert run(task, asked=False)[0].engines == ("gpu",)
-    outcome, warned = run(task, asked=False, cards=Cards(broken=True))
+    outcome, warned = run(task, asked=False, gpus=Gpus(broken=True))
     assert outcome.engines == ("cpu",) and not warned
     build = sizes.BUILDS[0]
     times = [sizes.seconds(build, 132, n, n) for n in (10_000, 100_000, 1_000_000, 10_000_000)]
     assert times == sorted(times) and times[3] > 30 * times[2]
 
 
-def test_what_a_card_cannot_do(task):
+def test_what_a_gpu_cannot_do(task):
     heavy = replace(task, scheme=Scheme.of_scores(127, 127, 0, 1))
     outcome, warned = run(heavy)
     assert outcome.engines == ("cpu",) and "cannot hold" in warned[0]
@@ -104,59 +104,59 @@ CALLS = ["allocate", "pinned", "upload", "download", "fill", "launch", "record",
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_where_a_card_fails_the_cpu_goes_on(task, call):
+def test_where_a_gpu_fails_the_cpu_goes_on(task, call):
     want = LocalRun(task, Watchers()).run()
     for after in (0, 1, 2, 3, 5, 8):
         outcome, warned = run(task, trouble=lambda driver, n=after: driver.fail(call=call, after=n))
         same(outcome, want)
         failed = outcome.engines != ("gpu",)
         assert failed or after > (call != "pinned"), call  # that is asked for once
-        assert not failed or ("the CPU goes on from the beginning" in warned[0] and "injected" in outcome.card_failed)
+        assert not failed or ("the CPU goes on from the beginning" in warned[0] and "injected" in outcome.gpu_failed)
 
 
-def test_a_card_that_is_lost(task):
+def test_a_gpu_that_is_lost(task):
     want = LocalRun(task, Watchers()).run()
     for after in range(0, 40, 3):
-        outcome, _ = run(task, trouble=lambda driver, n=after: driver.lose_card(after=n))
+        outcome, _ = run(task, trouble=lambda driver, n=after: driver.lose_gpu(after=n))
         same(outcome, want)
-        assert outcome.engines[-1] == "cpu" and outcome.card_failed
+        assert outcome.engines[-1] == "cpu" and outcome.gpu_failed
 
 
-def test_little_memory_on_a_card(task):
+def test_little_memory_on_a_gpu(task):
     outcome, _ = run(task, trouble=lambda driver: driver.fail(call="allocate", after=9, error=OutOfDeviceMemory))
     same(outcome, LocalRun(task, Watchers()).run())
 
 
-def test_a_card_that_is_wrong(task, monkeypatch):
+def test_a_gpu_that_is_wrong(task, monkeypatch):
     """What it says does not score what it should: the CPU does it again."""
     good = Walk.path
     monkeypatch.setattr(Walk, "path", lambda walk: (*good(walk)[:2], good(walk)[2][1:]))
     outcome, warned = run(task)
     same(outcome, LocalRun(task, Watchers()).run())
-    assert outcome.engines == ("gpu", "cpu") and "has another span" in outcome.card_failed and len(warned) == 1
+    assert outcome.engines == ("gpu", "cpu") and "has another span" in outcome.gpu_failed and len(warned) == 1
 
 
 def test_a_checkpoint_of_either_goes_on_with_the_other(task, tmp_path):
-    """Stopped before the path: of the first search on a card, then on the CPU; and the other way round."""
+    """Stopped before the path: of the first search on a GPU, then on the CPU; and the other way round."""
     identity = Identity.of(Pair(task.query, task.target, False), None)
     want = LocalRun(task, Watchers()).run()
-    for first_on_card in (True, False):
+    for first_on_gpu in (True, False):
         checkpoint = Checkpoint(str(tmp_path / "c"), identity)
         stopped = Watchers(stop=lambda: True)
         with pytest.raises(Cancelled):
-            if first_on_card:
+            if first_on_gpu:
                 run(task, checkpoint=checkpoint, watchers=stopped)
             else:
                 LocalRun(task, stopped, checkpoint).run()
         saved = checkpoint.read()
-        if first_on_card:
+        if first_on_gpu:
             outcome = LocalRun(task, Watchers(), checkpoint).run(saved)
         else:
-            card = CardOnDemand(Cards())
-            outcome = LocalRun(task, Watchers(), checkpoint, searches=OnCard(card, True, print)).run(saved)
-            card.close()
+            gpu = GpuOnDemand(Gpus())
+            outcome = LocalRun(task, Watchers(), checkpoint, searches=OnGpu(gpu, True, print)).run(saved)
+            gpu.close()
         same(outcome, want)
-        assert outcome.resumed == 1 and outcome.engines == ("cpu" if first_on_card else "gpu",)
+        assert outcome.resumed == 1 and outcome.engines == ("cpu" if first_on_gpu else "gpu",)
         older = replace(saved, algorithm="cpu-strips")
         with pytest.raises(Exception, match="of another version"):
             LocalRun(task, Watchers(), checkpoint).run(older)
@@ -170,7 +170,7 @@ def walks_of(monkeypatch):
 
 
 def as_the_cpu(query, target):
-    """The card finds the CPU's alignment of texts."""
+    """The GPU finds the CPU's alignment of texts."""
     long = Task(*(PLAIN.codes[np.frombuffer(side, np.uint8)] for side in (query, target)), PLAIN)
     outcome, warned = run(long)
     assert not warned and outcome.engines == ("gpu",)

@@ -1,4 +1,4 @@
-"""Runs whose algorithms are on a card: an emulated one, opened when it is worth it and given back."""
+"""Runs whose algorithms are on a GPU: an emulated one, opened when it is worth it and given back."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from wfacli.solve.distance.cpu import CpuWavefront
 from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.gpu import wavefront as gpu_wavefront
 from wfacli.solve.gpu.bits import GpuBits
-from wfacli.solve.gpu.on_demand import CardOnDemand
+from wfacli.solve.gpu.on_demand import GpuOnDemand
 from wfacli.solve.watchers import Watchers
 
 from .solvers import edit_distance, pair_of
 
 
-class Cards:
-    """How often a card was opened, and the ones that were."""
+class Gpus:
+    """How often a GPU was opened, and the ones that were."""
 
     def __init__(self, broken=False):
         self.broken, self.asked, self.drivers = broken, 0, []
@@ -42,22 +42,22 @@ class Cards:
     def __call__(self):
         self.asked += 1
         if self.broken:
-            raise DeviceError("there is no card")
+            raise DeviceError("there is no GPU")
         self.drivers.append(EmulatedDriver(multiprocessors=132))
         return self.drivers[-1]
 
 
-def run(pair, engine, kind=None, estimate=None, most=None, cards=None):
-    cards = cards or Cards()
-    card = CardOnDemand(cards)
+def run(pair, engine, kind=None, estimate=None, most=None, gpus=None):
+    gpus = gpus or Gpus()
+    gpu = GpuOnDemand(gpus)
     try:
-        choice = Choice(Means(1, card), engine, kind)
+        choice = Choice(Means(1, gpu), engine, kind)
         return DistanceRun(pair, most, choice, estimate, Watchers()).run()
     finally:
-        for driver in cards.drivers:
+        for driver in gpus.drivers:
             assert not leaks(driver)
-        card.close()
-        card.close()
+        gpu.close()
+        gpu.close()
 
 
 def some_pair(length=700, error=0.1):
@@ -69,44 +69,44 @@ def some_pair(length=700, error=0.1):
 
 @pytest.mark.parametrize("kind", ["wavefront", "bits"])
 @pytest.mark.parametrize("estimate", [None, 1, 60, 5000])
-def test_algorithms_of_a_card(kind, estimate):
+def test_algorithms_of_a_gpu(kind, estimate):
     pair, wanted = some_pair()
     outcome = run(pair, EngineName.GPU, kind, estimate)
     assert outcome.distance == wanted and outcome.algorithm == f"gpu-{kind}"
     assert run(pair, EngineName.GPU, kind, estimate, most=wanted - 1).distance is None
 
 
-def test_small_pairs_open_no_card():
+def test_small_pairs_open_no_gpu():
     pair, wanted = some_pair()
-    cards = Cards()
+    gpus = Gpus()
     for estimate in (None, 60):
-        assert run(pair, EngineName.AUTO, estimate=estimate, cards=cards).distance == wanted
-    assert not cards.asked
+        assert run(pair, EngineName.AUTO, estimate=estimate, gpus=gpus).distance == wanted
+    assert not gpus.asked
 
 
 def test_large_pairs_open_one():
     letters = np.zeros(3_000_000, np.uint8)
-    pair, cards = Pair(letters, letters, False), Cards()
-    choice = Choice(Means(1, CardOnDemand(cards)), EngineName.AUTO)
-    assert choice.first(pair, 300_000).engine is EngineName.GPU and cards.asked == 1
+    pair, gpus = Pair(letters, letters, False), Gpus()
+    choice = Choice(Means(1, GpuOnDemand(gpus)), EngineName.AUTO)
+    assert choice.first(pair, 300_000).engine is EngineName.GPU and gpus.asked == 1
     assert choice.first(pair, None).name == "gpu-wavefront"
     assert choice.first(pair, 10).engine is EngineName.CPU
     wavefront = choice.named("cpu-wavefront")
     assert choice.instead(wavefront, pair, 100_000, 10.0, None, None).engine is EngineName.GPU
-    cards.drivers[0].close()
+    gpus.drivers[0].close()
 
 
-def test_without_a_card():
+def test_without_a_gpu():
     pair, wanted = some_pair()
-    cards = Cards(broken=True)
-    with pytest.raises(DeviceError, match="there is no card"):
-        run(pair, EngineName.GPU, cards=cards)
+    gpus = Gpus(broken=True)
+    with pytest.raises(DeviceError, match="there is no GPU"):
+        run(pair, EngineName.GPU, gpus=gpus)
     big = Pair(np.zeros(3_000_000, np.uint8), np.zeros(3_000_000, np.uint8), False)
-    choice = Choice(Means(1, CardOnDemand(cards)), EngineName.AUTO)
+    choice = Choice(Means(1, GpuOnDemand(gpus)), EngineName.AUTO)
     for _ in range(3):
         assert choice.first(big, 300_000).engine is EngineName.CPU
-    assert cards.asked == 2, "a card that has failed is asked once"
-    assert run(pair, EngineName.AUTO, cards=cards).distance == wanted
+    assert gpus.asked == 2, "a GPU that has failed is asked once"
+    assert run(pair, EngineName.AUTO, gpus=gpus).distance == wanted
 
 
 def test_lines_go_to_wavefronts():
@@ -134,11 +134,11 @@ def test_growth_says_how_many_edits_there_will_be(monkeypatch):
     assert len(seen) > 3 and all(0.75 < one < 1.33 for one in seen), seen
 
 
-# Cards that fail
+# GPUs that fail
 
 
-class Failing(Cards):
-    """A card to which something happens."""
+class Failing(Gpus):
+    """A GPU to which something happens."""
 
     def __init__(self, happens):
         super().__init__()
@@ -157,16 +157,16 @@ class Steps(DistanceRun):
         return super()._advance(replace(algorithm, slice=0.0), solver)
 
 
-def auto_on_card(monkeypatch, cards, kind, checkpoint=None, estimate=60, threads=1):
-    """A run that takes the card first, because the models say so, and what it says."""
-    monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
+def auto_on_gpu(monkeypatch, gpus, kind, checkpoint=None, estimate=60, threads=1):
+    """A run that takes the GPU first, because the models say so, and what it says."""
+    monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
     monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
     monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
     monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
     monkeypatch.setattr(GpuBits, "advance", lambda self, seconds: self.take(1) or self._over)
     slow = [replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS]
     fast = [replace(a, seconds=lambda *_: 1e-6) if a.engine is EngineName.GPU else a for a in slow]
-    choice, warnings = Choice(Means(threads, CardOnDemand(cards)), EngineName.AUTO, kind, fast), []
+    choice, warnings = Choice(Means(threads, GpuOnDemand(gpus)), EngineName.AUTO, kind, fast), []
     monkeypatch.setattr(choice, "instead", lambda *_: None)
     pair, wanted = some_pair()
     controller = Steps(pair, None, choice, estimate, Watchers(warn=warnings.append), checkpoint, every=0.0)
@@ -186,22 +186,22 @@ def test_a_call_that_fails(monkeypatch, kind, call, after):
             happened.append(message)
 
     happened = []
-    cards = Failing(lambda driver: driver.fail(call=call, after=after, error=Told))
-    controller, wanted, warnings = auto_on_card(monkeypatch, cards, kind)
+    gpus = Failing(lambda driver: driver.fail(call=call, after=after, error=Told))
+    controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, kind)
     outcome = controller.run()
     assert outcome.distance == wanted
     if not happened:
-        assert after and not warnings and outcome.card_failure is None
+        assert after and not warnings and outcome.gpu_failure is None
         return
     assert outcome.algorithm == f"cpu-{kind}"
     assert [p.end for p in outcome.phases] == ["failed", "done"]
-    assert outcome.card_failure == outcome.phases[0].failure == f"injected: {call} failed"
+    assert outcome.gpu_failure == outcome.phases[0].failure == f"injected: {call} failed"
     assert len(warnings) == 1
     assert warnings[0].startswith(f"the GPU failed (injected: {call} failed): going on with cpu-{kind} from ")
-    assert cards.drivers[0]._closed and not leaks(cards.drivers[0]), "a card that failed is given back at once"
+    assert gpus.drivers[0]._closed and not leaks(gpus.drivers[0]), "a GPU that failed is given back at once"
 
 
-def test_fronts_go_on_from_where_the_card_was(monkeypatch):
+def test_fronts_go_on_from_where_the_gpu_was(monkeypatch):
     begun, restore = [], CpuWavefront.restore
 
     def restored(self, state):
@@ -211,8 +211,8 @@ def test_fronts_go_on_from_where_the_card_was(monkeypatch):
     monkeypatch.setattr(CpuWavefront, "restore", restored)
     for after in range(3, 40):
         before = len(begun)
-        cards = Failing(lambda driver, after=after: driver.fail(call="launch", after=after))
-        controller, wanted, warnings = auto_on_card(monkeypatch, cards, "wavefront")
+        gpus = Failing(lambda driver, after=after: driver.fail(call="launch", after=after))
+        controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, "wavefront")
         assert controller.run().distance == wanted
         if not warnings:
             break
@@ -221,47 +221,47 @@ def test_fronts_go_on_from_where_the_card_was(monkeypatch):
     assert len(set(begun)) > 3 and begun == sorted(begun) and 0.8 * wanted < begun[-1] <= wanted
 
 
-def test_a_lost_card(monkeypatch):
+def test_a_lost_gpu(monkeypatch):
     for kind, after in ON_ITS_WAY.items():
-        cards = Failing(lambda driver, after=after: driver.lose_card(after=after))
-        controller, wanted, warnings = auto_on_card(monkeypatch, cards, kind)
+        gpus = Failing(lambda driver, after=after: driver.lose_gpu(after=after))
+        controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, kind)
         outcome = controller.run()
         assert (outcome.distance, outcome.algorithm) == (wanted, f"cpu-{kind}")
         assert len(warnings) == 1 and warnings[0].endswith("from the beginning")
 
 
-def test_a_lost_card_and_a_checkpoint(monkeypatch, tmp_path):
+def test_a_lost_gpu_and_a_checkpoint(monkeypatch, tmp_path):
     pair, _ = some_pair()
     checkpoint = Checkpoint(str(tmp_path / "c"), Identity.of(pair, None))
-    cards = Failing(lambda driver: driver.lose_card(after=110))
-    controller, wanted, warnings = auto_on_card(monkeypatch, cards, "wavefront", checkpoint)
+    gpus = Failing(lambda driver: driver.lose_gpu(after=110))
+    controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, "wavefront", checkpoint)
     outcome = controller.run()
     assert (outcome.distance, outcome.algorithm) == (wanted, "cpu-wavefront")
     assert outcome.checkpoints and warnings[0].endswith(" edits on")
     assert [p["end"] for p in checkpoint.read().facts["phases"]][:1] == ["failed"]
 
 
-def test_a_checkpoint_of_a_card_where_there_is_none(monkeypatch, tmp_path):
+def test_a_checkpoint_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
     pair, _ = some_pair()
     checkpoint = Checkpoint(str(tmp_path / "c"), Identity.of(pair, None))
-    cards = Cards()
-    controller, wanted, _ = auto_on_card(monkeypatch, cards, "wavefront", checkpoint)
+    gpus = Gpus()
+    controller, wanted, _ = auto_on_gpu(monkeypatch, gpus, "wavefront", checkpoint)
     controller._watchers.stop = lambda: controller._phases[-1].at_least > 20
     with pytest.raises(Cancelled):
         controller.run()
     saved = checkpoint.read()
     assert saved.algorithm == "gpu-wavefront"
-    again, _, warnings = auto_on_card(monkeypatch, Cards(broken=True), None)
+    again, _, warnings = auto_on_gpu(monkeypatch, Gpus(broken=True), None)
     outcome = again.run(saved)
     assert (outcome.distance, outcome.resumed) == (wanted, 1)
     assert [p.algorithm for p in outcome.phases] == ["gpu-wavefront", "cpu-wavefront"]
-    assert "there is no card" in warnings[0] and " edits on" in warnings[0]
+    assert "there is no GPU" in warnings[0] and " edits on" in warnings[0]
 
 
-def test_a_card_that_fails_when_it_is_changed_over_to(monkeypatch):
+def test_a_gpu_that_fails_when_it_is_changed_over_to(monkeypatch):
     """The wavefront of the CPU goes on from where it was left."""
-    cards = Failing(lambda driver: driver.fail(call="kernel"))
-    controller, wanted, warnings = auto_on_card(monkeypatch, cards, None, estimate=1)
+    gpus = Failing(lambda driver: driver.fail(call="kernel"))
+    controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, None, estimate=1)
     choice = controller._choice
     monkeypatch.setattr(choice, "first", lambda *_: choice.named("cpu-wavefront"))
     to = choice.named("gpu-bits")
@@ -280,16 +280,16 @@ def test_a_card_that_fails_when_it_is_changed_over_to(monkeypatch):
 
 
 @pytest.mark.parametrize("call", ["launch", "kernel"])
-def test_only_a_card(call):
-    cards = Failing(lambda driver: driver.fail(call=call))
+def test_only_a_gpu(call):
+    gpus = Failing(lambda driver: driver.fail(call=call))
     with pytest.raises(DeviceError, match=rf"injected: {call} failed \(--engine auto goes on with the CPU\)"):
-        run(some_pair()[0], EngineName.GPU, "bits", 60, cards=cards)
+        run(some_pair()[0], EngineName.GPU, "bits", 60, gpus=gpus)
 
 
 def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
-    cards = Failing(lambda driver: driver.fail(call="launch", after=1))
-    monkeypatch.setattr(long_run, "any_card", lambda tell: CardOnDemand(cards))
-    monkeypatch.setattr(tuning, "OPENING_A_CARD", 0.0)
+    gpus = Failing(lambda driver: driver.fail(call="launch", after=1))
+    monkeypatch.setattr(long_run, "any_gpu", lambda tell: GpuOnDemand(gpus))
+    monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
     slow = tuple(replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS)
     monkeypatch.setattr(Choice.__init__, "__defaults__", (EngineName.AUTO, None, slow))
     rng = random.Random(3)

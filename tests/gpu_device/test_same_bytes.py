@@ -13,7 +13,7 @@ from .support import CASES, Case, Run, compared, line_of
 
 pytestmark = pytest.mark.gpu
 SEED = 71
-# Real sets, and the share of pairs that the card must answer in some case; the rest may be for the CPU's threads.
+# Real sets, and the share of pairs that the GPU must answer in some case; the rest may be for the CPU's threads.
 SETS = {
     "hifi_human_wfagpu": 0.9,
     "illumina100_chrM": 0.9,
@@ -44,14 +44,14 @@ OPTIONS = (
 Say = Callable[[str], None]
 
 
-def assert_on_card(done: dict[str, Run], share: float) -> None:
-    """The card answered so many pairs of the case in which it had most."""
-    most = max(run.on_card / max(run.report["pairs"], 1) for run in done.values())
+def assert_on_gpu(done: dict[str, Run], share: float) -> None:
+    """The GPU answered so many pairs of the case in which it had most."""
+    most = max(run.on_gpu / max(run.report["pairs"], 1) for run in done.values())
     assert most >= share, {case: run.by_kernel for case, run in done.items()}
 
 
 @pytest.mark.parametrize("name", AT_HAND)
-def test_real_sets(card: dict[str, Any], tmp_path: Path, say: Say, name: str) -> None:
+def test_real_sets(gpu: dict[str, Any], tmp_path: Path, say: Say, name: str) -> None:
     if not name:
         say(f"no real sets in {REAL}; WFACLI_TEST_DATA names the folder of real pairs")
         return
@@ -60,20 +60,20 @@ def test_real_sets(card: dict[str, Any], tmp_path: Path, say: Say, name: str) ->
     done = compared(tmp_path, files, cases)
     for case, run in done.items():
         say(line_of(name, case, run))
-    assert_on_card(done, SETS[name])
+    assert_on_gpu(done, SETS[name])
 
 
 @pytest.mark.parametrize("name", LENGTHS)
-def test_generated_pairs(card: dict[str, Any], tmp_path: Path, say: Say, name: str) -> None:
+def test_generated_pairs(gpu: dict[str, Any], tmp_path: Path, say: Say, name: str) -> None:
     files = write(tmp_path, "pairs", generated(name, SEED))
     cases = (*CASES, *(OPTIONS if name == "0 to 1 kb" else ()))
     done = compared(tmp_path, files, cases)
     for case, run in done.items():
         say(line_of(f"generated, {name}", case, run))
-    assert_on_card(done, 0.0 if name == "20 to 200 kb" else 0.3)
+    assert_on_gpu(done, 0.0 if name == "20 to 200 kb" else 0.3)
 
 
 @pytest.mark.parametrize("bases", [1000, 100_000])
-def test_batches_of_any_size(card: dict[str, Any], tmp_path: Path, bases: int) -> None:
+def test_batches_of_any_size(gpu: dict[str, Any], tmp_path: Path, bases: int) -> None:
     files = write(tmp_path, "pairs", generated("0 to 1 kb", SEED)[: bases // 100])
     compared(tmp_path, files, (Case(metric, more=("--batch-bases", str(bases))) for metric in ("edit", "affine")))

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from .support import card_environment
+from .support import gpu_environment
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -48,20 +48,20 @@ class Check:
 
 
 @pytest.fixture(scope="module")
-def checks(card: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Check]]:
-    """Every tool on every family of kernels, all at once: each keeps one core busy and the card hardly at all."""
+def checks(gpu: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Check]]:
+    """Every tool on every family of kernels, all at once: each keeps one core busy and the GPU hardly at all."""
     tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
     if tool is None:
         pytest.skip("no compute-sanitizer on the PATH: install the CUDA toolkit")
     folder, started = tmp_path_factory.mktemp("sanitizer"), {}
     for name, family in itertools.product(TOOLS, FAMILIES):
         output = folder / f"{name}-{family}"
-        program = [sys.executable, "-m", "tests.gpu_card.every_kernel", family]
+        program = [sys.executable, "-m", "tests.gpu_device.every_kernel", family]
         options = ("--error-exitcode", str(_FOUND), "--print-limit", "100", *_OPTIONS.get(name, ()))
         command = [tool, "--tool", name, *options, *program]
         with output.open("wb") as out:
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
-            process = subprocess.Popen(command, cwd=ROOT, env=card_environment(), start_new_session=True, **streams)
+            process = subprocess.Popen(command, cwd=ROOT, env=gpu_environment(), start_new_session=True, **streams)
         started[name, family] = Check(process, output, time.monotonic() + _SECONDS)
     yield started
     for check in started.values():
@@ -94,8 +94,8 @@ def test_compute_sanitizer(
     text = check.text()
     if reason := next((line for line in text.splitlines() if any(words in line for words in _UNSUPPORTED)), None):
         reason = reason.strip("= ")
-        say(f"compute-sanitizer {tool}, {family}: nothing was checked, as it does not work with this card: {reason}")
-        pytest.skip(f"compute-sanitizer does not work with this card: {reason}")
+        say(f"compute-sanitizer {tool}, {family}: nothing was checked, as it does not work with this GPU: {reason}")
+        pytest.skip(f"compute-sanitizer does not work with this GPU: {reason}")
     for line in findings(text):
         say(f"{tool}, {family}: {line}")
     said = [line for line in text.splitlines() if not line.startswith("=========")]

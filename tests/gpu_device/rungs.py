@@ -1,4 +1,4 @@
-"""Every kernel of a card with pairs at the edge of what it reaches, against the CPU engine."""
+"""Every kernel of a GPU with pairs at the edge of what it reaches, against the CPU engine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def spec_of(scheme: str, score_only: bool) -> AlignSpec:
 
 
 def kernels_of(spec: AlignSpec) -> list[str]:
-    """The card's kernels for a spec."""
+    """The GPU's kernels for a spec."""
     return [name for name in candidates(spec, gpu=True) if on_gpu(name)]
 
 

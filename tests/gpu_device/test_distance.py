@@ -1,4 +1,4 @@
-"""One long pair on a card: every algorithm finds what the CPU's find, on generated pairs and on real ones."""
+"""One long pair on a GPU: every algorithm finds what the CPU's find, on generated pairs and on real ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests.cards import skip_without_card
 from tests.distance.solvers import cpu_path, solved
+from tests.gpus import skip_without_gpu
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.choose import Choice, Means
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
 from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.gpu.bits import GpuBits
-from wfacli.solve.gpu.on_demand import any_card
+from wfacli.solve.gpu.on_demand import any_gpu
 from wfacli.solve.gpu.path import WAYS, find_path
 from wfacli.solve.gpu.wavefront import GpuWavefront
 from wfacli.solve.watchers import Watchers
@@ -39,7 +39,7 @@ KNOWN = {
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[CudaDriver]:
-    skip_without_card()
+    skip_without_gpu()
     opened = CudaDriver()
     yield opened
     opened.close()
@@ -111,12 +111,12 @@ def test_paths_of_real_pairs(driver: CudaDriver, name: str) -> None:
         assert np.array_equal(find_path(driver, pair, KNOWN[name], way, lambda: None).cigar, wanted), way
 
 
-def test_a_run_chooses_and_gives_the_card_back() -> None:
-    skip_without_card()
+def test_a_run_chooses_and_gives_the_gpu_back() -> None:
+    skip_without_gpu()
     pair = generated(300_000, 0.3, "ACGT")
-    card = any_card(lambda _: None)
+    gpu = any_gpu(lambda _: None)
     try:
-        outcome = DistanceRun(pair, None, Choice(Means(2, card)), 300, Watchers()).run()
+        outcome = DistanceRun(pair, None, Choice(Means(2, gpu)), 300, Watchers()).run()
     finally:
-        card.close()
+        gpu.close()
     assert outcome.distance == solved(CpuBits(pair, None, 2))

@@ -1,4 +1,4 @@
-"""`wfacli extend --engine gpu` and `--engine cpu` write the same bytes, and the card has done it."""
+"""`wfacli extend --engine gpu` and `--engine cpu` write the same bytes, and the GPU has done it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def kernels_of_same(
 
 @pytest.mark.parametrize("mode", ["local", "extension", "semiglobal", "global"])
 @pytest.mark.parametrize("what", SCORES)
-def test_same_bytes(card: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, mode: str) -> None:
+def test_same_bytes(gpu: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, mode: str) -> None:
     files = write(tmp_path, "pairs", pairs_for(what))
     for more in ((), ("--score-only",)):
         suffix = ".tsv" if more else ".paf"
@@ -50,7 +50,7 @@ def test_same_bytes(card: dict[str, Any], tmp_path: Path, say: Callable[[str], N
 @pytest.mark.parametrize("cuts", [("--bandwidth", "200", "--zdrop", "100"), ("--bandwidth", "30"), ("--zdrop", "60")])
 @pytest.mark.parametrize("what", SCORES)
 def test_in_a_band_until_a_drop(
-    card: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, cuts: tuple[str, ...]
+    gpu: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, cuts: tuple[str, ...]
 ) -> None:
     files = write(tmp_path, "pairs", pairs_for(what)[:600])
     more = ("--mode", "extension", "--score-only", *cuts)

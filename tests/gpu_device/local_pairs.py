@@ -1,4 +1,4 @@
-"""Local alignments of one pair, by every build for cards and by the CPU."""
+"""Local alignments of one pair, by every build for GPUs and by the CPU."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def answer(search: Search) -> Answer:
     return score, span, cigar.tolist()
 
 
-def on_card(
+def on_gpu(
     driver: Driver, task: Task, barred: np.ndarray = NO_RUNS, build: Build | None = None, **more: bool
 ) -> Answer:
     """By a build, or the one that is taken for the pair."""
@@ -50,7 +50,7 @@ def on_card(
 
 
 def wrong_local(open_driver: Callable[[], Driver]) -> Iterator[str]:
-    """What cards' builds find that the CPU does not, also beside an alignment found before."""
+    """What GPUs' builds find that the CPU does not, also beside an alignment found before."""
     driver = open_driver()
     try:
         for scheme in (Scheme.of_scores(2, 4, 4, 2), Scheme.of_matrix("BLOSUM62", (11, 1))):
@@ -63,7 +63,7 @@ def wrong_local(open_driver: Callable[[], Driver]) -> Iterator[str]:
                     continue
                 for runs, more in ((NO_RUNS, {}), (NO_RUNS, {"prune": False}), (barred, {})):
                     wanted = answer(OnCpu()(task, runs))
-                    if (found := on_card(driver, task, runs, build, **more)) != wanted:
+                    if (found := on_gpu(driver, task, runs, build, **more)) != wanted:
                         yield f"{build.name}, {scheme.name}, {more}: {found[:2]}, not {wanted[:2]}"
     finally:
         driver.close()
