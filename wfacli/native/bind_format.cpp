@@ -39,6 +39,11 @@ nb::dict to_dict(const Tally& t) {
   d["target_bases"] = t.target_bases;
   d["non_nucleotide"] = t.non_nucleotide;
   d["cells"] = t.cells;
+  d["primary"] = t.primary;
+  d["unmapped"] = t.unmapped;
+  d["secondary"] = t.secondary;
+  d["supplementary"] = t.supplementary;
+  d["clipped"] = t.clipped;
   return d;
 }
 

@@ -348,6 +348,17 @@ WFACLI_INLINE void count(Tally& tally, const Record& r, std::uint8_t flags) {
   tally.cells += static_cast<double>(r.query_len()) * r.target_len();
 }
 
+// What there is of a record that is written of a read on a reference.
+WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
+  const std::int32_t flags = r.place.flags;
+  const bool primary = !(flags & (kUnmapped | kSecondary | kSupplementary));
+  tally.unmapped += (flags & kUnmapped) != 0;
+  tally.secondary += (flags & kSecondary) != 0;
+  tally.supplementary += (flags & kSupplementary) != 0;
+  tally.primary += primary;
+  if (primary) tally.clipped += r.before() + r.after();
+}
+
 // The most bytes that a record can take.
 WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
@@ -401,6 +412,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     const Place place = place_of<kMapped>(batch, i, own);
     const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
     count(out.tally, record, batch.flags[i]);
+    if (kMapped && own->written) count_kinds(out.tally, record);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(most_bytes(record, options));
     if constexpr (kFormat == Format::Sam)

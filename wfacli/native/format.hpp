@@ -31,6 +31,8 @@ struct Tally {
   std::int64_t aligned = 0, matches = 0, mismatches = 0, inserted = 0, deleted = 0, gaps = 0;
   std::int64_t query_bases = 0, target_bases = 0, non_nucleotide = 0;
   double cells = 0;
+  // Of reads on a reference: records by what they are, and letters of primary ones beside what they align.
+  std::int64_t primary = 0, unmapped = 0, secondary = 0, supplementary = 0, clipped = 0;
 };
 
 struct Formatted {

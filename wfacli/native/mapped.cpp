@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "mates.hpp"
 #include "tags.hpp"
@@ -84,11 +85,13 @@ Next MappedReader::step() {
     group_whole_ = begin_template();
   }
   for (; group_whole_ && done_ < group_.size(); done_ = end_) {
+    if (done_ == 0) first_ = static_cast<std::int32_t>(builder_.pairs());
     const int mate = mate_of_flags(group_[done_].flags);
     for (end_ = done_; end_ < group_.size() && mate_of_flags(group_[end_].flags) == mate;) ++end_;
     ReadView read;
     const Got got = find_read(read);
     if (got == Got::NeedInput) return wants_reads();
+    if (std::exchange(passed_over_, false)) return Next::Full;
     if (got == Got::End) {
       constexpr const char* kWhich[] = {"", " (the first of a pair)", " (the second of a pair: mates are read one behind "
                                         "the other, from BAM, or by --mates)"};
@@ -104,7 +107,8 @@ Next MappedReader::step() {
   return Next::Full;
 }
 
-// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where none is mapped.
+// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where nothing is left
+// to be written here.
 bool MappedReader::begin_template() {
   const auto mate = [](const Mapping& m) { return mate_of_flags(m.flags); };
   const auto unmapped = [](const Mapping& m) { return m.kind == MappingKind::Unmapped; };
@@ -114,7 +118,7 @@ bool MappedReader::begin_template() {
   });
   const auto again = [&](const Mapping& before, const Mapping& m) { return unmapped(m) && mate(before) == mate(m); };
   group_.erase(std::unique(group_.begin(), group_.end(), again), group_.end());
-  if (std::all_of(group_.begin(), group_.end(), unmapped)) {
+  if (!keeps_place() && std::all_of(group_.begin(), group_.end(), unmapped)) {
     group_.clear();
     return false;
   }
@@ -126,7 +130,6 @@ bool MappedReader::begin_template() {
     return false;
   }
   done_ = 0;
-  first_ = static_cast<std::int32_t>(builder_.pairs());
   return true;
 }
 
@@ -160,7 +163,7 @@ Got MappedReader::next_group() {
       continue;
     }
     const int mate = mate_of_flags(ahead_.flags);
-    if (mate == 0 && ahead_.kind == MappingKind::Unmapped) continue;
+    if (mate == 0 && ahead_.kind == MappingKind::Unmapped && !keeps_place()) continue;
     paired_ = paired_ || mate;
     ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
     looked_ahead_ = true;
@@ -168,7 +171,7 @@ Got MappedReader::next_group() {
   }
 }
 
-// The read of the group's next mappings; End where there is none.
+// The read of the group's next mappings, or one before it that has become a row (passed_over_); End where there is none.
 Got MappedReader::find_read(ReadView& read) {
   const int mate = mate_of_flags(group_[done_].flags);
   const std::string name = mate ? with_mate(group_name_, mate) : group_name_;
@@ -188,7 +191,13 @@ Got MappedReader::find_read(ReadView& read) {
     if (options_.in_step && options_.mates) reads_from_ = step_.next();
     if (const Got got = next_read(read); got != Got::Item) return got;
     if (read.name == name || (may_lack && read.name == other)) return Got::Item;
-    shelf_.put(read);
+    if (!passes_over()) {
+      shelf_.put(read);
+    } else if (options_.keep_unmapped) {
+      add_unmapped(read, 0);
+      passed_over_ = true;
+      return Got::Item;
+    }
   }
 }
 
@@ -410,6 +419,7 @@ void MappedReader::add_rest(ReadView& read) {
 
 // There are no more mappings: what is left are reads that have none. Those that may be mates wait for one another.
 Next MappedReader::rest() {
+  if (options_.in_order && !goes_on_) return Next::End;
   ReadView read;
   const bool keep = options_.keep_unmapped, wait = told_by_name();
   reads_from_ = options_.in_step && options_.mates && rest_from_ == 0 ? step_.next() : rest_from_;

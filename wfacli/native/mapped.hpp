@@ -28,6 +28,7 @@ struct MappedOptions {
   bool read_group = false;     // which get a read group of their own
   bool mates = false;          // stream 2 has the second mates of pairs, stream 0 the first ones
   bool in_step = false;        // mates are as a mapper pairs them (in_step.hpp), or that is a fault
+  bool in_order = false;       // mappings come in the order of the reads, so what is unmapped keeps its place
   bool skip = false;           // leave mappings out that are faulty, and count them
   std::string folder;          // for temporary files
   std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
@@ -62,6 +63,9 @@ class MappedReader : public StreamReader {
   MappedReader(const Reference& reference, MappedOptions options);
   MappedBatch take();
   const MappedCounts& counts() const { return counts_; }
+  // Where mappings are in_order fill() says End when there are no more, since what writes them may have failed; after this
+  // come the reads that are left.
+  void go_on() { goes_on_ = true; }
 
  private:
   // A row whose letters are to be filled in: those of the target, and of the read the other strand.
@@ -88,6 +92,10 @@ class MappedReader : public StreamReader {
   bool begin_template();
   void foresee(const Mapping& mapping, std::string_view read);
   bool told_by_name() const { return paired_ || options_.mates; }
+  // Whether what mappings say to be unmapped becomes rows where it is said.
+  bool keeps_place() const { return options_.in_order && options_.keep_unmapped; }
+  // Whether a read that stands before the one of the next mappings has none, and need not wait.
+  bool passes_over() const { return options_.in_order && mappings_.is_paf() && !told_by_name(); }
   Next wants_reads() const { return reads_from_ == 0 ? Next::NeedQuery : Next::NeedMates; }
   Got find_read(ReadView& read);
   Got next_read(ReadView& read);
@@ -122,6 +130,8 @@ class MappedReader : public StreamReader {
   std::vector<Mapping> group_;  // mappings of one read, or of both mates, those of the first one first
   std::size_t done_ = 0, end_ = 0;  // those that became rows; behind those of the read that is looked for
   std::int32_t first_ = 0;      // the group's first row
+  bool goes_on_ = false;        // with the reads behind all mappings
+  bool passed_over_ = false;    // a read became a row before the group did
 
   MappedColumns columns_;
   std::vector<Unfilled> unfilled_;

@@ -41,6 +41,7 @@ class MappingReader {
   // Takes one mapping and the name of its read, which is valid until lines() changes. Throws InputFault, behind the
   // line at fault.
   Got next(Mapping& mapping, std::string_view& read);
+  bool is_paf() const { return form_ == Form::Paf; }
 
  private:
   enum class Form { Unknown, Paf, Sam, BamHeader, Bam };

@@ -73,6 +73,9 @@ class MappedFiles:
             raise InputError(mates.path, "is BAM; BAM has both mates: give it as READS, without --mates")
         refuse_alignments(mates)
 
+    def mappings_ended(self) -> None:
+        """Called when all mappings were read. Raises InputError where some may be missing."""
+
     def finished(self) -> None:
         """Called when all reads and mappings were read. Raises InputError where some may be missing."""
         if self._bam:
@@ -167,6 +170,7 @@ def mapped_reader(
         skip=spec.skip,
         mates=spec.mates,
         in_step=spec.in_step,
+        in_order=spec.in_order,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,
     )

@@ -203,13 +203,17 @@ class MapperFiles(MappedFiles):
         self._piped.append(_Piped(source))
         return f"/dev/fd/{self._piped[-1].reader}"
 
-    def finished(self) -> None:
+    def mappings_ended(self) -> None:
         """Waits for the mapper. Raises InputError where it has failed, so that there may be mappings missing."""
-        super().finished()
         assert self._process
         for double in self._doubled.values():
             double.check()
         self._process.finished()
+
+    def finished(self) -> None:
+        """See MappedFiles."""
+        super().finished()
+        self.mappings_ended()
 
     def blame(self, fault: InputError) -> None:
         """See MappedFiles."""
