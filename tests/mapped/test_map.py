@@ -15,6 +15,7 @@ import pytest
 from tests.cli.support import Result, assert_failure, assert_success, environment, run, zstd
 from tests.mapped.world import random_world
 
+SAYS_VERSION = "if sys.argv[1:] == ['--version']: sys.exit(print('2.99-r1'))\n"
 HAS_MAPPY = importlib.util.find_spec("mappy") is not None
 
 
@@ -156,6 +157,32 @@ def test_reads_behind_a_mapper_that_fails_are_not_called_unmapped(folder: Path) 
     (partial,) = folder.glob("x.sam.partial-*")
     names = [line.split("\t")[0] for line in partial.read_text().splitlines() if line[0] != "@"]
     assert names[-1] == lines[0].split("\t")[0]
+
+
+@pytest.mark.parametrize("preset", ["splice", "splice:hq", "splice:sr", "cdna"])
+def test_spliced_reads_are_refused_before_anything_runs(folder: Path, preset: str) -> None:
+    for path in ("bin", "none"):
+        result = map_(folder, "-x", preset, "-o", "x.sam", path=path)
+        assert_failure(result, 2, f"--preset {preset}: spliced reads", f"minimap2 -ax {preset} REFERENCE READS")
+    assert not (folder / "arguments").exists() and not list(folder.glob("x.sam*"))
+
+
+def test_the_mapper_is_a_program_of_the_header_and_of_the_report(folder: Path) -> None:
+    program = folder / "bin" / "minimap2"
+    program.write_text(program.read_text().replace("import pathlib, sys\n", "import pathlib, sys\n" + SAYS_VERSION, 1))
+    result = map_(folder, "-t", "2", "--stats", "s.json")
+    assert_success(result)
+    command = "minimap2 -x map-ont -I 1000G -t 2 -- ref.fa reads.fq"
+    programs = [line for line in result.text.splitlines() if line.startswith("@PG")]
+    assert programs[0] == f"@PG\tID:minimap2\tPN:minimap2\tVN:2.99-r1\tCL:{command}"
+    assert programs[1].startswith("@PG\tID:wfacli\tPP:minimap2\tPN:wfacli\tVN:") and len(programs) == 2
+    mapper = {"name": "minimap2", "version": "2.99-r1", "command": command}
+    assert json.loads((folder / "s.json").read_text())["mapper"] == mapper
+    for name in ("ref.fa", "reads.fq"):  # which it gets through pipes
+        (folder / name).write_bytes(zstd((folder / name).read_bytes()))
+    again = map_(folder, "-t", "2", "-R", "@RG\\tID:r\\tSM:s")
+    assert [line for line in again.text.splitlines() if line.startswith("@PG\tID:minimap2")] == programs[:1]
+    assert {row[-2 if row[-1] == "cm:i:3" else -1] for row in again.rows} == {"RG:Z:r"}
 
 
 def test_reads_of_one_name_are_told_as_such(folder: Path) -> None:

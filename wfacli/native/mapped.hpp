@@ -25,7 +25,8 @@ struct MappedOptions {
   bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
   bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
   bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
-  bool read_group = false;     // which get a read group of their own
+  bool copy_group = false;     // or the read group alone
+  bool read_group = false;     // all records get a read group of their own
   bool mates = false;          // stream 2 has the second mates of pairs, stream 0 the first ones
   bool in_step = false;        // mates are as a mapper pairs them (in_step.hpp), or that is a fault
   bool in_order = false;       // mappings come in the order of the reads, so what is unmapped keeps its place
@@ -103,10 +104,11 @@ class MappedReader : public StreamReader {
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
   void add_row(const ReadView& read, const Mapping& mapping, bool with_letters);
-  void add_unmapped(const ReadView& read, std::int32_t flags);
+  void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);
   void begin_read(const ReadView& read);
-  void push_tags();
+  void push_tags(const Mapping* mapping);
+  RecordParts::Keep kept() const { return {true, options_.whole_reads, options_.copy_tags || options_.copy_group}; }
   std::int64_t begin_row(const ReadView& read, bool with_letters);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
@@ -137,6 +139,8 @@ class MappedReader : public StreamReader {
   std::vector<Unfilled> unfilled_;
   std::string tags_;           // of the read whose rows are made
   std::int64_t tags_at_ = 0;   // in the batch's text
+  std::string row_tags_;       // of a row whose mapping has some, too
+  bool has_group_ = false;     // whether tags_ have a read group
   MappedCounts counts_;
 };
 

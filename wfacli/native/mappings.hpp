@@ -8,6 +8,7 @@
 #include "mapping_length.hpp"
 #include "records.hpp"
 #include "reference.hpp"
+#include "said.hpp"
 
 namespace wfacli {
 
@@ -23,6 +24,7 @@ struct Mapping {
   std::uint8_t mapq = 255;
   bool reverse = false;
   MappingKind kind = MappingKind::Unknown;
+  Said said;
 };
 
 // Letters of a CIGAR's runs, on the target's strand.
@@ -33,6 +35,9 @@ struct RunSums {
   bool add(char operation, std::int64_t letters);
   bool intron = false;
 };
+
+// Beside SAM's flags: the mapping is of a part that is inverted (tp:A:I).
+inline constexpr std::int32_t kInversion = 1 << 16;
 
 class MappingReader {
  public:
@@ -60,6 +65,7 @@ class MappingReader {
   void keep_length(std::string_view target, std::int64_t length);
   void header_line(std::string_view line);
   void check_spans(const Mapping& mapping, std::string_view target) const;
+  [[noreturn]] void refuse_intron() const;
   std::int64_t number(std::string_view text, const char* what) const;
   std::uint8_t mapping_quality(std::string_view text) const;
   [[noreturn]] void fail(const std::string& message) const;

@@ -47,15 +47,19 @@ class MappedRun(AlignRun):
     def _prepare(self) -> None:
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
+        self._mapped_files.look(self._sources[1])
         if self._has_sam_header:
             lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
-            kept = self._mapped_files.reads_header if self._mapping.copy_tags else b""
-            self._header = Ahead(header_around(lines, self.config, self._version, kept), 2)
+            files = self._mapped_files
+            before = (files.reads_header, files.mappings_header)
+            mapper = files.mapper.line if files.mapper and files.runs_mapper else None
+            self._header = Ahead(header_around(lines, self.config, self._version, before, mapper), 2)
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         out = self.config.output
         sam = out.format is Format.SAM
-        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
+        groups = sam and bool(self._mapped_files.reads_header)
+        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
         lend = self.engine.letters_memory if self.on_gpu else None
         streams = (*self._sources[:2], *self._sources[3:])
         batches = batches_of(
@@ -138,4 +142,5 @@ class MappedRun(AlignRun):
     @property
     def more(self) -> dict[str, Any]:
         """See BatchRun."""
-        return self.counts
+        mapper = self._mapped_files.mapper
+        return {**self.counts, "mapper": asdict(mapper) if mapper else None}
