@@ -59,14 +59,17 @@ class MappedReader(StreamReader):
         whole_reads: bool,
         keep_unmapped: bool,
         copy_tags: bool,
+        copy_group: bool,
         read_group: bool,
         skip: bool,
         mates: bool,
         in_step: bool,
+        in_order: bool,
         folder: str,
         shelf: int,
     ) -> None: ...
     def take(self) -> Mapping[str, Any]: ...
+    def go_on(self) -> None: ...
     def counts(self) -> dict[str, int]: ...
     def first_skipped(self) -> tuple[bytes, int]: ...
 
@@ -206,6 +209,7 @@ class FormatOptions:
         hard_clip: bool = False,
         read_group: str,
         significance: tuple[float, float, int] = (0.0, 0.0, 1),
+        prices: tuple[int, int, list[tuple[int, int]]] = ...,
     ) -> None: ...
 
 class OnePair:
@@ -343,6 +347,9 @@ class PairSimulator:
         longest: int,
         format: str,
         truth: bool,
+        insert: int = 0,
+        insert_deviation: int = 0,
+        interleaved: bool = False,
     ) -> None: ...
     def make(self, first: int, count: int) -> tuple[U8, U8, U8, int, int]: ...
 

@@ -283,13 +283,14 @@ class MappingSpec:
     Attributes:
         span: what of a read and its target is aligned.
         pad: letters beside the mapped parts that are taken too, unless span is MAPPED.
-        keep_unmapped: reads without a mapping are written, behind all others.
+        keep_unmapped: reads without a mapping are written: behind all others, unless mappings are in_order.
         skip: mappings that are faulty are left out and counted; else the first one ends the run.
         shelf: bytes of reads that wait in memory for their mappings; more wait in a file.
         copy_tags: what SAM has as tags in the reads' comments goes to their records.
         mates: a file of its own has the second mates of pairs.
         in_step: mates are as a mapper pairs them, or the run ends: at the same place of both files, or the second one
             behind the first one.
+        in_order: mappings come in the order of the reads, as a mapper writes them.
     """
 
     span: Span = Span.MAPPED
@@ -300,6 +301,7 @@ class MappingSpec:
     copy_tags: bool = False
     mates: bool = False
     in_step: bool = False
+    in_order: bool = False
 
 
 @dataclass(frozen=True)

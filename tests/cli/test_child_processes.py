@@ -65,7 +65,7 @@ def test_a_mapper_may_be_installed_where_pythonpath_says(folder: Path) -> None:
     (folder / "installed" / "mappy.py").write_text(MAPPY)
     result = started(folder, "map", "t.fa", "q.fa", PATH="/nowhere", PYTHONPATH=str(folder / "installed"))
     assert_success(result)
-    assert "no mappings" in result.err or "0 mappings" in result.err
+    assert "no mappings" in result.err or "0 mapped" in result.err
     assert_not_executed(folder)
 
 

@@ -37,7 +37,7 @@ def test_mappings_through_a_pipe_to_a_sorted_bam(world: World, tmp_path: Path) -
     result = align(tmp_path, "--mappings", "-", *options, stdin=world.paf().encode())
     assert_success(result)
     reads = len({row.read for row in world.rows})
-    assert f"{len(world.rows)} mappings of {reads} reads out of 15" in result.err
+    assert f"15 reads, {reads} mapped, {15 - reads} unmapped (left out)," in result.err
     pysam.quickcheck(str(tmp_path / "x.bam"))
     with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
         found = [r.to_string().split("\t") for name in world.reference for r in file.fetch(name)]
@@ -251,7 +251,9 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
         (SAM.format(0, 5, "10Q"), "the CIGAR is none"),
         (SAM.format(0, 5, "9223372036854775807M9223372036854775807M"), "the CIGAR is none"),
         (SAM.format(0, 5, "3H6M4S").replace("\t*\t*\n", "\tACGT\t*\n"), "the CIGAR is of 10 letters, and SEQ has 4"),
-        (SAM.format(0, 5, "4M100N4M"), "has an intron"),
+        (SAM.format(0, 5, "4M100N4M"), "record read1: has an intron"),
+        ("read1\t9\t0\t8\t+\tchr0\t350\t5\t113\t8\t8\t60\ttp:A:P\tcg:Z:4M100N4M\n", "minimap2 -ax splice"),
+        ("read1\t9\t0\t8\t+\tchr0\t350\t5\t113\t8\t8\t60\tcs:Z::4~gt100ag:4\n", "record read1: has an intron"),
         (SAM.format(0, 0, "10M"), "has no position"),
         (SAM.format(1, 5, "10M"), "of several reads (flag 1)"),
         ("@CO\thello\n" + SAM.format("x", 5, "10M"), "the flag is 'x'"),
@@ -264,6 +266,7 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
     ids=lambda value: str(value)[:20],
 )
 def test_what_is_no_mapping(world: World, tmp_path: Path, text: str, words: str) -> None:
+    text = text.replace("\t350\t", f"\t{len(world.reference['chr0'])}\t")
     assert_failure(align(tmp_path, "--mappings", "-", stdin=text.encode()), 1, "-, line ", words)
 
 
@@ -331,7 +334,7 @@ def test_letters_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
 def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
     result = align(tmp_path, "--mappings", "-")
     assert_success(result)
-    assert result.rows == [] and "0 mappings of 0 reads out of 15" in result.err
+    assert result.rows == [] and "15 reads, 0 mapped, 15 unmapped (left out)" in result.err
     kept = align(tmp_path, "--mappings", "-", "--keep-unmapped")
     assert [row[1] for row in kept.rows] == ["4"] * 15
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from tests.cli.support import Result, assert_failure, assert_success, environment, run, zstd
 from tests.mapped.world import random_world
 
+SAYS_VERSION = "if sys.argv[1:] == ['--version']: sys.exit(print('2.99-r1'))\n"
 HAS_MAPPY = importlib.util.find_spec("mappy") is not None
 
 
@@ -41,10 +44,59 @@ def map_(folder: Path, *options: str, path: str = "bin") -> Result:
 
 def test_map_aligns_what_the_mapper_finds(folder: Path) -> None:
     wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--md", "--no-header", cwd=folder)
-    result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header")
+    result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header", "--drop-unmapped")
     assert_success(result)
     assert result.out == wanted.out
     assert (folder / "arguments").read_text() == "-x map-hifi -I 1000G -t 2 -- ref.fa reads.fq"
+
+
+@pytest.mark.parametrize("more", [(), ("--batch-bases", "300"), ("--keep-unmapped", "-t", "1")])
+def test_unmapped_reads_stand_where_they_were_read(folder: Path, more: tuple[str, ...]) -> None:
+    reads = list(random_world(31).reads.items())
+    mapped = map_(folder, "--no-header", "--drop-unmapped").rows
+    result = map_(folder, "--no-header", *more)
+    assert_success(result)
+    assert list(dict.fromkeys(row[0] for row in result.rows)) == [name for name, _ in reads]
+    lost = [row for row in result.rows if int(row[1]) & 4]
+    assert [row for row in result.rows if row not in lost] == mapped
+    missing = [(name, *told) for name, told in reads if name not in {row[0] for row in mapped}]
+    assert len(missing) > 1
+    assert lost == [[name, "4", "*", "0", "0", "*", "*", "0", "0", *map(str, told)] for name, *told in missing]
+
+
+def test_paf_has_no_line_of_unmapped_reads_unless_asked(folder: Path) -> None:
+    names = {row[0] for row in map_(folder, "--no-header", "--drop-unmapped").rows}
+    for form in ("paf", "tsv"):
+        rows = [row for row in map_(folder, "--format", form, "--no-header").rows if row[0] != "query"]
+        assert {row[0] for row in rows} == names
+    kept = map_(folder, "--format", "paf", "--keep-unmapped").rows
+    assert {row[0] for row in kept if row[4] == "*"} == set(random_world(31).reads) - names
+
+
+def test_the_summary_counts_reads_and_records(folder: Path) -> None:
+    result = map_(folder, "--no-header", "--stats", "s.json")
+    flags = [int(row[1]) for row in result.rows]
+    clips = [sum(map(int, re.findall(r"(\d+)S", r[5]))) for r in result.rows if not int(r[1]) & (4 | 256 | 2048)]
+    wanted = {
+        "reads": 12,
+        "mapped_reads": len(clips),
+        "unmapped_reads": sum(bool(f & 4) for f in flags),
+        "secondary": sum(bool(f & 256) for f in flags),
+        "supplementary": sum(bool(f & 2048) for f in flags),
+        "soft_clipped_bases": sum(clips),
+    }
+    assert all(wanted.values())
+    report = json.loads((folder / "s.json").read_text())
+    assert {name: report[name] for name in wanted} == wanted
+    assert (
+        "12 reads, {mapped_reads} mapped, {unmapped_reads} unmapped, {secondary} secondary, {supplementary} "
+        "supplementary, {soft_clipped_bases} bases soft-clipped,".format(**wanted)
+        in result.err
+    )
+    dropped = map_(folder, "--no-header", "--drop-unmapped", "--stats", "s.json")
+    assert f"{wanted['unmapped_reads']} unmapped (left out)," in dropped.err
+    report = json.loads((folder / "s.json").read_text())
+    assert {name: report[name] for name in wanted} == wanted
 
 
 def test_a_mapper_gets_what_it_cannot_read_through_pipes(folder: Path) -> None:
@@ -53,7 +105,7 @@ def test_a_mapper_gets_what_it_cannot_read_through_pipes(folder: Path) -> None:
     plain = [(folder / name).read_bytes() for name in ("ref.fa", "reads.fq")]
     for name in ("ref.fa", "reads.fq"):
         (folder / name).write_bytes(zstd((folder / name).read_bytes()))
-    result = map_(folder, "--no-header")
+    result = map_(folder, "--no-header", "--drop-unmapped")
     assert_success(result)
     assert result.out == wanted.out
     assert [(folder / f"seen{n}").read_bytes() for n in (-2, -1)] == plain
@@ -67,7 +119,7 @@ def test_reads_in_bam(folder: Path) -> None:
             fields = [read.name, "4", "*", "0", "0", "*", "*", "0", "0", read.sequence, read.quality]
             file.write(pysam.AlignedSegment.fromstring("\t".join(map(str, fields)), file.header))
     (folder / "reads.bam").rename(folder / "reads.fq")
-    result = map_(folder, "--no-header")
+    result = map_(folder, "--no-header", "--drop-unmapped")
     assert_success(result)
     assert result.out == wanted.out
     assert (folder / "seen-1").read_text() == plain.replace(" more", "")
@@ -94,6 +146,43 @@ def test_a_mapper_that_finds_nothing_and_fails_leaves_no_header_behind(folder: P
     result = map_(folder, "--preset", "no-such", "-o", name)
     assert_failure(result, 1, "minimap2: [ERROR] out of luck")
     assert "incomplete" not in result.err and not list(folder.glob(f"{name}*"))
+
+
+def test_reads_behind_a_mapper_that_fails_are_not_called_unmapped(folder: Path) -> None:
+    lines = (folder / "map.paf").read_text().splitlines(True)
+    (folder / "map.paf").write_text(lines[0])
+    (folder / "fail").touch()
+    result = map_(folder, "-o", "x.sam")
+    assert_failure(result, 1, "minimap2: [ERROR] out of luck")
+    (partial,) = folder.glob("x.sam.partial-*")
+    names = [line.split("\t")[0] for line in partial.read_text().splitlines() if line[0] != "@"]
+    assert names[-1] == lines[0].split("\t")[0]
+
+
+@pytest.mark.parametrize("preset", ["splice", "splice:hq", "splice:sr", "cdna"])
+def test_spliced_reads_are_refused_before_anything_runs(folder: Path, preset: str) -> None:
+    for path in ("bin", "none"):
+        result = map_(folder, "-x", preset, "-o", "x.sam", path=path)
+        assert_failure(result, 2, f"--preset {preset}: spliced reads", f"minimap2 -ax {preset} REFERENCE READS")
+    assert not (folder / "arguments").exists() and not list(folder.glob("x.sam*"))
+
+
+def test_the_mapper_is_a_program_of_the_header_and_of_the_report(folder: Path) -> None:
+    program = folder / "bin" / "minimap2"
+    program.write_text(program.read_text().replace("import pathlib, sys\n", "import pathlib, sys\n" + SAYS_VERSION, 1))
+    result = map_(folder, "-t", "2", "--stats", "s.json")
+    assert_success(result)
+    command = "minimap2 -x map-ont -I 1000G -t 2 -- ref.fa reads.fq"
+    programs = [line for line in result.text.splitlines() if line.startswith("@PG")]
+    assert programs[0] == f"@PG\tID:minimap2\tPN:minimap2\tVN:2.99-r1\tCL:{command}"
+    assert programs[1].startswith("@PG\tID:wfacli\tPP:minimap2\tPN:wfacli\tVN:") and len(programs) == 2
+    mapper = {"name": "minimap2", "version": "2.99-r1", "command": command}
+    assert json.loads((folder / "s.json").read_text())["mapper"] == mapper
+    for name in ("ref.fa", "reads.fq"):  # which it gets through pipes
+        (folder / name).write_bytes(zstd((folder / name).read_bytes()))
+    again = map_(folder, "-t", "2", "-R", "@RG\\tID:r\\tSM:s")
+    assert [line for line in again.text.splitlines() if line.startswith("@PG\tID:minimap2")] == programs[:1]
+    assert {row[-2 if row[-1] == "cm:i:3" else -1] for row in again.rows} == {"RG:Z:r"}
 
 
 def test_reads_of_one_name_are_told_as_such(folder: Path) -> None:

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def map_(folder: Path, *options: str, stdin: bytes = b"") -> Result:
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
-    return run("map", *options, "--no-header", cwd=folder, env=env, stdin=stdin)
+    return run("map", *options, "--no-header", "--drop-unmapped", cwd=folder, env=env, stdin=stdin)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_reads_from_a_file_as_standard_input(folder: Path, wanted: bytes, name: 
     """The mapper's own /dev/stdin is another one."""
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
     with (folder / "reads.fq").open("rb") as reads:
-        result = run("map", "ref.fa", name, "--no-header", cwd=folder, env=env, stdin=reads)
+        result = run("map", "ref.fa", name, "--no-header", "--drop-unmapped", cwd=folder, env=env, stdin=reads)
     assert_success(result)
     assert result.out == wanted
 

@@ -93,14 +93,16 @@ def paired(world: World) -> list[list[str]]:
             length = max(me.end, you.end) - min(me.position, you.position)
             leftmost = (me.position, name[-1]) < (you.position, mate(name)[-1])
             mate_place[2] = str(length if leftmost else -length)
+        mate_tags = [f"MC:Z:{you.clipped}", f"MQ:i:{you.row.mapq}"] if you else []
         if me is None and you is not None:
             fields = [str(flags | UNMAPPED), you.row.target, str(you.position + 1), "0", "*", *mate_place]
-            records.append([base(name), *fields, letters, quality or "*"])
+            records.append([base(name), *fields, letters, quality or "*", *mate_tags])
         for answer in of[name]:
             fields = sam_of(answer, [o for o in of[name] if o is not answer])
             fields[0:2] = [base(name), str(flags | answer.flags)]
             fields[6:9] = mate_place
-            records.append(fields)
+            fields = ["tp:A:P" if f == "tp:A:I" else f for f in fields]  # SAM does not say it here
+            records.append([*fields, *mate_tags])
     return [[*r[:6], "=" if r[6] == r[2] and r[6] != "*" else r[6], *r[7:]] for r in records]
 
 

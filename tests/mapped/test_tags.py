@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pysam
@@ -17,7 +18,10 @@ KEPT = {
     "c": ["MM:Z:C+m,1;", "B0:B:f,1,-2.5"],
 }
 COMMENTS = {
-    "a": "1:N:0:ACGT\tNM:i:3\t" + "\t".join(KEPT["a"]) + "\tAS:i:1\tMD:Z:18\tSA:Z:x\tcs:Z::1",
+    "a": "1:N:0:ACGT\tNM:i:3\t"
+    + "\t".join(KEPT["a"])
+    + "\tAS:i:1\tMD:Z:18\tSA:Z:x\tcs:Z::1"
+    + "\tms:i:9\tnn:i:1\tde:f:0.1\ttp:A:P\tcm:i:4\ts1:i:5\ts2:i:6\trl:i:7\tMC:Z:3M\tMQ:i:9",
     "b": "bad:i:1\tb1:i:x\tb2:B:i,1,\tb3:A:ab\tb4:H:0AF\tb5:Q:1\tb6:f:\tb7:i:1.5\t2b:i:1\tb8:B:z,1\tb9:Z:\x7f",
     "c": "\t".join(KEPT["c"]),
 }
@@ -46,7 +50,7 @@ def align(folder: Path, *options: str, reads: str = "reads.fq") -> Result:
 
 def tags(fields: list[str], *own: str) -> list[str]:
     """Optional fields but those of alignments."""
-    return [f for f in fields[11:] if f[:2] not in ("NM", "AS", "SA", *own)]
+    return [f for f in fields[11:] if f[:2] not in ("NM", "AS", "SA", "nn", "de", "tp", *own)]
 
 
 def test_tags_of_all_records(folder: Path) -> None:
@@ -114,8 +118,75 @@ def test_read_groups_and_programs_that_tags_name(folder: Path) -> None:
     assert kept == [*lines, *programs]
     assert own.startswith("@PG\tID:wfacli.2\tPP:wfacli.1\tPN:wfacli\tVN:")
     assert heading("--copy-tags", "--read-group", "@RG\\tID:new")[:-1] == ["@RG\tID:new", *programs]
-    (own,) = heading()
-    assert own.startswith("@PG\tID:wfacli\tPN:wfacli\tVN:")
+    assert heading()[:-1] == [*lines, *programs]
+    for options, group in (((), "g1"), (("--read-group", "@RG\\tID:new"), "new")):
+        words = ("--mappings", "map.paf", "--keep-unmapped", *options)
+        result = run("align", "reads.bam", "ref.fa", *words, cwd=folder)
+        assert [tags(fields) for fields in result.rows] == [[f"RG:Z:{group}"]] * 4
+
+
+@pytest.mark.parametrize("form", ["sam", "bam"])
+def test_what_mappings_say_of_where_they_come_from(folder: Path, form: str) -> None:
+    """Read groups with the tags that name them, programs, and tags that only a mapper knows."""
+    groups = ["@RG\tID:g1\tSM:s", "@RG\tID:g2\tSM:t"]
+    program = "@PG\tID:minimap2\tPN:minimap2\tVN:2.24\tCL:minimap2 -a ref.fa reads.fq"
+    header = ["@HD\tVN:1.6", f"@SQ\tSN:ref\tLN:{len(REFERENCE)}", *groups, program]
+    place = "0\tref\t{}\t60\t18M\t*\t0\t0\t*\t*"
+    more = "tp:A:I\tcm:i:7\ts1:i:200\ts2:i:-1\tNM:i:3\trl:i:70000\tfl:f:1.5\tar:B:s,1,2\tRG:Z:g2"
+    records = [f"b\t{place.format(21)}\t{more}", f"a\t{place.format(1)}\tRG:Z:g1\tcm:Z:no\ts1:i:5"]
+    lost = "c\t4\t*\t0\t0\t*\t*\t0\t0\t*\t*\trl:i:0\tRG:Z:g1"
+    (folder / "map.sam").write_text("\n".join([*header, *records, lost, ""]))
+    if form == "bam":
+        pysam.view("--no-PG", "-b", "-o", str(folder / "map.bam"), str(folder / "map.sam"), catch_stdout=False)
+
+    def mapped(*options: str) -> Result:
+        result = run("align", "reads.fq", "ref.fa", "--mappings", f"map.{form}", *options, cwd=folder)
+        assert_success(result)
+        return result
+
+    mapped("--stats", "s.json", "-o", "x.sam")
+    lines = (folder / "x.sam").read_text().splitlines()
+    heading, found = lines[: -len(records)], [line.split("\t")[11:] for line in lines[-len(records) :]]
+    assert heading[2:5] == [*groups, program]
+    assert heading[5].startswith("@PG\tID:wfacli\tPP:minimap2\tPN:wfacli\tVN:")
+    carried = ["cm:i:7", "s1:i:200", "s2:i:-1", "rl:i:70000", "RG:Z:g2"]
+    assert [f for f in found[0] if f[:2] not in ("NM", "AS", "nn", "de")] == ["tp:A:I", *carried]
+    assert [f for f in found[1] if f[:2] not in ("NM", "AS", "nn", "de")] == ["tp:A:P", "s1:i:5", "RG:Z:g1"]
+    assert json.loads((folder / "s.json").read_text())["mapper"] == {
+        "name": "minimap2", "version": "2.24", "command": "minimap2 -a ref.fa reads.fq"
+    }  # fmt: skip
+    given = mapped("-R", "@RG\\tID:new").rows
+    assert [[f for f in fields if f.startswith("RG")] for fields in given] == [["RG:Z:new"]] * 2
+    own = mapped("--copy-tags").rows[1]  # what the read itself says goes before
+    assert [f for f in own if f.startswith("RG")] == ["RG:Z:old"]
+    paf = mapped("--format", "paf").rows[0]
+    assert [f for f in paf[12:] if f[:2] in ("tp", "cm", "s1", "s2", "rl", "RG")] == ["tp:A:I", *carried[:-1]]
+
+
+def test_two_headers_become_one(folder: Path) -> None:
+    """Of reads and mappings: equal lines once, another program of the same name under another one."""
+    reads = ["@RG\tID:g\tSM:s", "@PG\tID:basecaller", "@PG\tID:minimap2\tPP:basecaller\tVN:1"]
+    said = [
+        "@RG\tID:g\tSM:s",
+        "@RG\tID:h",
+        "@PG\tID:basecaller",
+        "@PG\tID:minimap2\tVN:2",
+        "@PG\tID:sort\tPP:minimap2",
+    ]
+    with pysam.AlignmentFile(
+        str(folder / "reads.bam"), "wb", header=pysam.AlignmentHeader.from_text("\n".join(["@HD\tVN:1.6", *reads, ""]))
+    ) as file:
+        for name, letters in LETTERS.items():
+            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", letters, "*"]
+            file.write(pysam.AlignedSegment.fromstring("\t".join(fields), file.header))
+    sam = [f"@SQ\tSN:ref\tLN:{len(REFERENCE)}", *said, "a\t0\tref\t1\t60\t18M\t*\t0\t0\t*\t*", ""]
+    (folder / "map.sam").write_text("\n".join(sam))
+    result = run("align", "reads.bam", "ref.fa", "--mappings", "map.sam", cwd=folder)
+    assert_success(result)
+    *found, own = [line for line in result.out.decode().splitlines() if line[:3] in ("@RG", "@PG")]
+    renamed = ["@PG\tID:minimap2.1\tVN:2", "@PG\tID:sort\tPP:minimap2.1"]
+    assert found == [reads[0], said[1], reads[1], reads[2], *renamed]
+    assert own.startswith("@PG\tID:wfacli\tPP:sort\t")
 
 
 def test_where_tags_do_not_go(folder: Path) -> None:

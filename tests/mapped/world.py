@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,10 +134,25 @@ class Expected:
     position: int  # from 0
     edits: int
     md: str
+    ambiguous: int
 
     @property
     def end(self) -> int:
         return self.position + self.found.span[3] - self.found.span[2]
+
+    @property
+    def clipped(self) -> str:
+        """The CIGAR with what is clipped."""
+        before, after = (f"{n}S" if n else "" for n in (self.before, self.after))
+        return f"{before}{self.found.cigar}{after}"
+
+    @property
+    def divergence(self) -> str:
+        """Edits a column, each gap as one, in four decimals rounded half up."""
+        runs = oracles.runs_of(self.found.cigar)
+        gaps = sum(operation in "ID" for _, operation in runs)
+        matches, mismatches = (sum(n for n, operation in runs if operation == which) for which in "=X")
+        return f"{(20000 * (gaps + mismatches) // (gaps + mismatches + matches) + 1) // 2 / 10000:.4f}"
 
     @property
     def short(self) -> str:
@@ -195,6 +211,32 @@ def nm_and_md(query: str, target: str, cigar: str) -> tuple[int, str]:
     return edits, f"{text}{run}"
 
 
+def best_part(cigar: str, scheme: Scheme) -> int:
+    """The best score of a part of an alignment, which begins and ends anywhere."""
+    steps = [
+        value
+        for n, operation in oracles.runs_of(cigar)
+        for value in (
+            [-min(o + e * n for o, e in scheme.gaps)]
+            if operation in "ID"
+            else [scheme.match if operation == "=" else -scheme.mismatch] * n
+        )
+    ]
+    sums = list(itertools.accumulate(steps, initial=0))
+    return max(sums[j] - sums[i] for i in range(len(sums)) for j in range(i, len(sums)))
+
+
+def ambiguous_letters(query: str, target: str, cigar: str) -> int:
+    """Columns of an alignment with a letter that is none of A C G T U."""
+    count, i, j = 0, 0, 0
+    for length, operation in oracles.runs_of(cigar):
+        for _ in range(length):
+            letters = (query[i] if operation != "D" else "") + (target[j] if operation != "I" else "")
+            count += not set(letters.upper()) <= set("ACGTU")
+            i, j = i + (operation != "D"), j + (operation != "I")
+    return count
+
+
 def expected(world: World, span: str, pad: int, scheme: Scheme, ends: Ends, rule: str = "mismatch") -> list[Expected]:
     """For each row, in order."""
     windows = [window(world, row, span, pad) for row in world.rows]
@@ -218,13 +260,14 @@ def expected(world: World, span: str, pad: int, scheme: Scheme, ends: Ends, rule
                 offset + t_beg,
                 edits,
                 md,
+                ambiguous_letters(query[q_beg:q_end], target[t_beg:t_end], answer.cigar),
             )
         )
     return found
 
 
-def sam_of(record: Expected, others: list[Expected], hard: bool = False) -> list[str]:
-    """The fields of a SAM record with --md; others: those of the same read."""
+def sam_of(record: Expected, others: list[Expected], hard: bool = False, scheme: Scheme | None = None) -> list[str]:
+    """The fields of a SAM record with --md; others: those of the same read; scheme: where matches earn something."""
     no_letters = record.flags & 256 and any(not o.flags & (256 | 2048) for o in others)
     cut = hard and record.flags & 2048
     clip = "H" if cut else "S"
@@ -248,4 +291,9 @@ def sam_of(record: Expected, others: list[Expected], hard: bool = False) -> list
         f"AS:i:{record.found.score}",
         f"MD:Z:{record.md}",
     ]
-    return [*fields, "SA:Z:" + "".join(o.short for o in parts_order)] if parts_order else fields
+    if parts_order:
+        fields.append("SA:Z:" + "".join(o.short for o in parts_order))
+    kind = "S" if record.flags & 256 else "I" if record.row.kind == "I" else "P"
+    if scheme:
+        fields.append(f"ms:i:{best_part(record.found.cigar, scheme)}")
+    return [*fields, f"nn:i:{record.ambiguous}", f"de:f:{record.divergence}", f"tp:A:{kind}"]

@@ -68,8 +68,23 @@ def test_each_byte_of_a_line_is_looked_at_once(layout: str, text: bytes) -> None
 
 def mapped() -> MappedReader:
     reference = Reference()
-    options = {"span": "mapped", "pad": 0, "whole_reads": True, "keep_unmapped": False, "copy_tags": False}
-    more = {"read_group": False, "skip": False, "mates": False, "in_step": False, "folder": "/tmp", "shelf": 1 << 20}
+    options = {
+        "span": "mapped",
+        "pad": 0,
+        "whole_reads": True,
+        "keep_unmapped": False,
+        "copy_tags": False,
+        "copy_group": False,
+    }
+    more = {
+        "read_group": False,
+        "skip": False,
+        "mates": False,
+        "in_step": False,
+        "in_order": False,
+        "folder": "/tmp",
+        "shelf": 1 << 20,
+    }
     return MappedReader(reference, **options, **more)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Format, Metric, Mode, Span
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.mapper.mapper import MapperFiles
@@ -22,7 +22,7 @@ from .mapping_options import (
     Clip,
     ClipOption,
     CopyTagsOption,
-    KeepUnmappedOption,
+    DropUnmappedOption,
     OnError,
     PadOption,
     SpanOption,
@@ -125,7 +125,7 @@ def map_(
     preset: PresetOption = None,
     span: SpanOption = Span.MAPPED,
     pad: PadOption = None,
-    keep_unmapped: KeepUnmappedOption = False,
+    keep_unmapped: DropUnmappedOption = None,
     copy_tags: CopyTagsOption = False,
     clip: ClipOption = Clip.SOFT,
     metric: MetricOption = Metric.AFFINE,
@@ -162,8 +162,7 @@ def map_(
     mates = second if mates is None else mates
     unasked = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
-    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None)
-    spec = replace(spec, in_step=preset in PAIRING)
+    spec = mapping_spec(span, pad, bool(keep_unmapped), OnError.FAIL, copy_tags, mates is not None)
     config = Config(
         spec=spec_of(
             metric=metric,
@@ -196,6 +195,8 @@ def map_(
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     refuse_tags(copy_tags, config.output.format)
+    keep = config.output.format is Format.SAM if keep_unmapped is None else keep_unmapped
+    spec = replace(spec, in_step=preset in PAIRING, in_order=True, keep_unmapped=keep)
     files = MapperFiles(reads, reference, preset, config.threads, mates)
 
     def made() -> MappedRun:

@@ -77,11 +77,21 @@ PadOption = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+_UNMAPPED = "--keep-unmapped/--drop-unmapped"
 KeepUnmappedOption = Annotated[
     bool,
     typer.Option(
-        "--keep-unmapped",
+        _UNMAPPED,
         help="Write reads that have no mapping too, unmapped, behind all others.",
+        rich_help_panel=PANEL,
+    ),
+]
+DropUnmappedOption = Annotated[
+    bool | None,
+    typer.Option(
+        _UNMAPPED,
+        show_default="keep in SAM, BAM and CRAM, drop in PAF and TSV",
+        help="What becomes of reads without a mapping: records with flag 4, in the order of the reads, or none.",
         rich_help_panel=PANEL,
     ),
 ]

@@ -202,10 +202,12 @@ CsOption = Annotated[bool, typer.Option("--cs", help="Add the cs tag (short form
 ReadGroupOption = Annotated[
     str | None,
     typer.Option(
+        "-R",
         "--read-group",
         metavar="LINE",
         show_default=False,
-        help=r"SAM read group, like '@RG\tID:run1\tSM:sample1'; each record gets its RG tag.",
+        help=r"SAM read group, like '@RG\tID:run1\tSM:sample1'; each record gets its RG tag. Without it, reads "
+        "and mappings keep those that SAM or BAM says.",
         rich_help_panel=_OUTPUT,
     ),
 ]

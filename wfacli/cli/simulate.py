@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..io.mapper.mapped import read_reference
 from ..io.read.sources import Source
 from ..io.write.output import Output, compressor_of, is_standard_output, refuse_overwriting
-from ..simulate.pairs import MOST_ERROR, Made, Outputs, PairsFormat, PairsSpec, write_pairs
+from ..simulate.pairs import MOST_ERROR, Made, Mates, Outputs, PairsFormat, PairsSpec, write_pairs
 from .console import note
 from .numbers import count_of
 from .options import DebugOption, MaxLineOption, ProgressOption, QuietOption
@@ -23,10 +23,14 @@ from .report import rate
 from .simulate_options import (
     ErrorOption,
     FormatOption,
+    InsertDeviationOption,
+    InsertOption,
+    InterleavedOption,
     LengthOption,
     Model,
     ModelOption,
     OutputOption,
+    PairedOption,
     PairsOption,
     ReferenceOption,
     SeedOption,
@@ -42,13 +46,16 @@ _SUFFIXES = {
     ".tsv": PairsFormat.TSV,
 }
 _LONGEST = (1 << 31) - 1
-_UNIFORM = Model("uniform")
 
 
 def simulate(
     pairs: PairsOption = "1k",
     length: LengthOption = "150",
-    model: ModelOption = _UNIFORM,
+    paired: PairedOption = False,
+    insert: InsertOption = None,
+    insert_sd: InsertDeviationOption = None,
+    interleaved: InterleavedOption = False,
+    model: ModelOption = None,
     error: ErrorOption = None,
     reference: ReferenceOption = None,
     seed: SeedOption = 1,
@@ -65,14 +72,15 @@ def simulate(
     begun = time.perf_counter()
     keep_memory_flat()
     shortest, longest = _lengths(length)
-    spec = PairsSpec(
-        count_of("--pairs", pairs), shortest, longest, str(model), error, seed, _format(output, format_), bool(truth)
-    )
+    mates = _mates(paired, insert, insert_sd, interleaved, reference, shortest)
+    chosen = model or Model("illumina" if mates else "uniform")
+    form = _format(output, format_) if mates is None else _format_of_reads(output, format_, mates)
+    spec = PairsSpec(count_of("--pairs", pairs), shortest, longest, str(chosen), error, seed, form, bool(truth), mates)
     if error is not None and not 0 <= error <= MOST_ERROR:
         raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {error}")
     if truth is not None and is_standard_output(truth) and is_standard_output(output):
         raise UsageError("pairs and --truth cannot both be standard output: give -o FILE")
-    names = _names(output, spec.format)
+    names = _names(output, spec.format) if mates is None else _names_of_reads(output, spec.format, mates)
     refuse_overwriting((reference,), (*names, truth))
     letters = None if reference is None else read_reference(Source(reference))
     written = 0
@@ -133,10 +141,55 @@ def _lengths(text: str) -> tuple[int, int]:
     return first, last
 
 
-def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
-    suffix = Path(output).suffix.lower() if output else ""
+def _mates(
+    paired: bool, insert: str | None, deviation: str | None, interleaved: bool, reference: str | None, shortest: int
+) -> Mates | None:
+    """What is asked of pairs of reads; None where there are none. Raises UsageError."""
+    if not paired:
+        given = {"--insert": insert is not None, "--insert-sd": deviation is not None, "--interleaved": interleaved}
+        if alone := [name for name, used in given.items() if used]:
+            raise UsageError(f"{alone[0]} is for pairs of reads: give --paired")
+        return None
+    if reference is None:
+        raise UsageError("--paired makes reads of a reference: give --reference FILE")
+    mean = Mates.insert if insert is None else count_of("--insert", insert)
+    spread = Mates.deviation if deviation is None else count_of("--insert-sd", deviation)
+    if shortest < 1:
+        raise UsageError("reads have a letter at least: --length is 1 or more with --paired")
+    if not (0 < mean <= _LONGEST and spread <= _LONGEST // 8):
+        raise UsageError(f"--insert is 1 to {_LONGEST:,} letters, and --insert-sd at most {_LONGEST // 8:,}")
+    return Mates(mean, spread, interleaved)
+
+
+def _suffix_of(output: str | None) -> str:
     if compressor_of(output):
         raise UsageError(f"the output is not compressed by wfacli: write {Path(output or '').stem} and compress it")
+    return Path(output).suffix.lower() if output else ""
+
+
+def _format_of_reads(output: str | None, chosen: PairsFormat | None, mates: Mates) -> PairsFormat:
+    suffix = _suffix_of(output)
+    found = chosen or _SUFFIXES.get(suffix, None if suffix else PairsFormat.FASTQ)
+    if found is None or not found.two_files:
+        raise UsageError("reads are FASTA or FASTQ: -o NAME.fq, NAME.fa, or --format")
+    if output in (None, "-") and not mates.interleaved:
+        raise UsageError("reads of pairs go to two files: give -o NAME.fq, or --interleaved for a pipe")
+    return found
+
+
+def _names_of_reads(output: str | None, format_: PairsFormat, mates: Mates) -> tuple[str | None, str | None]:
+    """Of the file of first reads, or of all, and of that of second ones if there is one."""
+    if mates.interleaved or output is None:
+        return output, None
+    suffix = Path(output).suffix
+    known = suffix.lower() in _SUFFIXES
+    stem = output[: len(output) - len(suffix)] if known else output
+    ending = suffix if known else "." + ("fq" if format_ is PairsFormat.FASTQ else "fa")
+    return f"{stem}_1{ending}", f"{stem}_2{ending}"
+
+
+def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
+    suffix = _suffix_of(output)
     if suffix and not chosen and suffix not in _SUFFIXES:
         raise UsageError(f"{output}: {suffix} says no format of pairs ({', '.join(_SUFFIXES)}): give --format")
     found = chosen or _SUFFIXES.get(suffix, PairsFormat.SEQ)

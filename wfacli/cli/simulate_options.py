@@ -23,9 +23,16 @@ one's pairs.
   wfacli simulate --pairs 10k | wfacli align - --format paf > out.paf
 
   wfacli simulate --model ont --length 1k-50k --reference genome.fa --truth truth.paf -o reads.fq
+
+  wfacli simulate --paired --reference genome.fa --insert 400 --insert-sd 50 -o reads.fq    # reads_1.fq, reads_2.fq
+
+With --paired the pairs are reads of --reference, as paired-end sequencing makes them: from both ends of a fragment, \
+towards each other, the first one from either strand as often. The name of both is \
+simN:SEQUENCE:FIRST-LAST:STRAND:EDITS1:EDITS2: where the fragment lies (from 1, both ends included), the strand of \
+the first read, and the errors of each.
 """
 
-_PAIRS, _ERRORS, _OUTPUT, _REPORTING = "Pairs", "Errors", "Output", "Reporting"
+_PAIRS, _READS, _ERRORS, _OUTPUT = "Pairs", "Pairs of reads", "Errors", "Output"
 
 # Models by name, as typer wants choices.
 Model = enum.StrEnum("Model", {name: name for name in MODELS})  # type: ignore[misc]
@@ -39,7 +46,7 @@ LengthOption = Annotated[
         "-l",
         "--length",
         metavar="N|MIN-MAX",
-        help="Letters of the target: 150, 10k; 100-20k for all lengths between, as frequent.",
+        help="Letters of the target, or of each read: 150, 10k; 100-20k for all lengths between, as frequent.",
         rich_help_panel=_PAIRS,
     ),
 ]
@@ -55,6 +62,43 @@ ReferenceOption = Annotated[
         rich_help_panel=_PAIRS,
     ),
 ]
+PairedOption = Annotated[
+    bool,
+    typer.Option(
+        "--paired",
+        help="Make pairs of reads of --reference, in two files for wfacli map, bwa or minimap2.",
+        rich_help_panel=_READS,
+    ),
+]
+InsertOption = Annotated[
+    str | None,
+    typer.Option(
+        "--insert",
+        metavar="N",
+        show_default="400",
+        help="Mean letters of a fragment, from the outer end of one read to that of the other; never less than a "
+        "read's.",
+        rich_help_panel=_READS,
+    ),
+]
+InsertDeviationOption = Annotated[
+    str | None,
+    typer.Option(
+        "--insert-sd",
+        metavar="N",
+        show_default="50",
+        help="Standard deviation of these; 0 makes all alike, none is more than six deviations from the mean.",
+        rich_help_panel=_READS,
+    ),
+]
+InterleavedOption = Annotated[
+    bool,
+    typer.Option(
+        "--interleaved",
+        help="Write both reads of a pair to one file or pipe, one behind the other.",
+        rich_help_panel=_READS,
+    ),
+]
 SeedOption = Annotated[
     int,
     typer.Option(
@@ -62,10 +106,11 @@ SeedOption = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    Model,
+    Model | None,
     typer.Option(
         "-m",
         "--model",
+        show_default="uniform; with --paired illumina",
         help="; ".join(f"{name}: {model.about}" for name, model in MODELS.items()) + ".",
         rich_help_panel=_ERRORS,
     ),
@@ -89,7 +134,8 @@ OutputOption = Annotated[
         metavar="FILE",
         show_default="standard output, as .seq",
         help="Where pairs go. NAME.fa makes NAME.query.fa and NAME.target.fa; NAME.fq makes NAME.query.fq, with "
-        "qualities by the model's chances, and NAME.target.fa; NAME.seq and NAME.tsv hold both.",
+        "qualities by the model's chances, and NAME.target.fa; NAME.seq and NAME.tsv hold both. With --paired NAME.fq "
+        "makes NAME_1.fq and NAME_2.fq.",
         rich_help_panel=_OUTPUT,
     ),
 ]

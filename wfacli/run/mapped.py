@@ -35,6 +35,7 @@ class MappedRun(AlignRun):
         """See BatchRun; config.spec has the mode that mapping.span asks for."""
         self._mapping, self._mapped_files = mapping, files
         self._reader: MappedReader | None = None
+        self._all_mapped = False
         super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
 
     def _begun_header(self) -> Ahead[bytes] | None:
@@ -46,18 +47,24 @@ class MappedRun(AlignRun):
     def _prepare(self) -> None:
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
+        self._mapped_files.look(self._sources[1])
         if self._has_sam_header:
             lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
-            kept = self._mapped_files.reads_header if self._mapping.copy_tags else b""
-            self._header = Ahead(header_around(lines, self.config, self._version, kept), 2)
+            files = self._mapped_files
+            before = (files.reads_header, files.mappings_header)
+            mapper = files.mapper.line if files.mapper and files.runs_mapper else None
+            self._header = Ahead(header_around(lines, self.config, self._version, before, mapper), 2)
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         out = self.config.output
         sam = out.format is Format.SAM
-        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
+        groups = sam and bool(self._mapped_files.reads_header)
+        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
         lend = self.engine.letters_memory if self.on_gpu else None
         streams = (*self._sources[:2], *self._sources[3:])
-        batches = batches_of(self._reader, streams, self.batch_bases, lend, threads=self.settings.threads)
+        batches = batches_of(
+            self._reader, streams, self.batch_bases, lend, threads=self.settings.threads, ended=self._has_more
+        )
         try:
             for batch in batches:
                 check_fits(self._reference, self._sources[2].path)
@@ -68,6 +75,16 @@ class MappedRun(AlignRun):
             raise
         self._mapped_files.finished()
 
+    def _has_more(self) -> bool:
+        """Whether reads are left behind all mappings, which are complete. Raises InputError where they are not."""
+        assert self._reader
+        if not self._mapping.in_order or self._all_mapped:
+            return False
+        self._mapped_files.mappings_ended()
+        self._reader.go_on()
+        self._all_mapped = True
+        return True
+
     def run(self) -> None:
         """See BatchRun."""
         try:
@@ -77,17 +94,36 @@ class MappedRun(AlignRun):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Reads, mapped reads, mappings that were aligned, mappings that were skipped."""
-        return self._reader.counts() if self._reader else {}
+        """Reads, mapped and unmapped ones, mappings that were aligned or skipped, records, clipped letters of reads.
+
+        A read is mapped that has a primary record; clipped are letters of these that it does not align.
+        """
+        if self._reader is None:
+            return {}
+        found, written = self._reader.counts(), self.stats.counts
+        mapped = written["primary"]
+        return {
+            **found,
+            "mapped_reads": mapped,
+            "unmapped_reads": found["reads"] - mapped,
+            "secondary": written["secondary"],
+            "supplementary": written["supplementary"],
+            "soft_clipped_bases": written["clipped"],
+        }
 
     @property
     def subject(self) -> str:
         """See BatchRun."""
-        counts = self.counts
-        if not counts:
+        c = self.counts
+        if not c:
             return "no mappings"
-        mapped = f"{counted(counts['mappings'], 'mapping')} of {counted(counts['mapped_reads'], 'read')}"
-        return f"{mapped} out of {counts['reads']:,}"
+        left_out = "" if self._mapping.keep_unmapped or not c["unmapped_reads"] else " (left out)"
+        return (
+            f"{counted(c['reads'], 'read')}, {c['mapped_reads']:,} mapped, "
+            f"{c['unmapped_reads']:,} unmapped{left_out}, "
+            f"{c['secondary']:,} secondary, {c['supplementary']:,} supplementary, "
+            f"{counted(c['soft_clipped_bases'], 'base')} soft-clipped"
+        )
 
     @property
     def skipped(self) -> str:
@@ -106,4 +142,5 @@ class MappedRun(AlignRun):
     @property
     def more(self) -> dict[str, Any]:
         """See BatchRun."""
-        return self.counts
+        mapper = self._mapped_files.mapper
+        return {**self.counts, "mapper": asdict(mapper) if mapper else None}

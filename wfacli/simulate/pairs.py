@@ -27,7 +27,9 @@ _LETTERS = 1 << 21  # of targets in a block
 _MOST_PAIRS = 1 << 14  # in a block
 _EVEN = (1,) * KINDS
 
-Outputs = tuple[Output, Output | None, Output | None]  # of queries or pairs, of targets, of true alignments
+Outputs = tuple[
+    Output, Output | None, Output | None
+]  # of queries, pairs or first reads; of targets or second reads; of true alignments
 
 
 class PairsFormat(enum.StrEnum):
@@ -42,6 +44,21 @@ class PairsFormat(enum.StrEnum):
     def two_files(self) -> bool:
         """Whether queries and targets have a file each."""
         return self in (PairsFormat.FASTA, PairsFormat.FASTQ)
+
+
+@dataclass(frozen=True)
+class Mates:
+    """Pairs of reads, as paired-end sequencing makes them.
+
+    Attributes:
+        insert: letters from the outer end of one read to that of the other, in the mean; 1 at least.
+        deviation: their standard deviation; no insert is more than six of them away from the mean.
+        interleaved: both reads of a pair go to the first file.
+    """
+
+    insert: int = 400
+    deviation: int = 50
+    interleaved: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +125,7 @@ class PairsSpec:
         seed: 0 to 2^64 - 1.
         format: how they are written.
         truth: whether the alignments that the errors make are wanted, as PAF.
+        mates: the pairs are reads of the reference; None: targets and what is read of each.
     """
 
     pairs: int
@@ -118,11 +136,12 @@ class PairsSpec:
     seed: int = 1
     format: PairsFormat = PairsFormat.SEQ
     truth: bool = False
+    mates: Mates | None = None
 
 
 @dataclass(frozen=True)
 class Made:
-    """How much was made: letters of both sides, and edits of the alignments that the errors make."""
+    """How much was made: letters of both sides or reads, and edits of the alignments that the errors make."""
 
     pairs: int
     letters: int
@@ -151,6 +170,7 @@ def simulator(spec: PairsSpec, reference: Reference | None) -> PairSimulator:
     model = MODELS[spec.model]
     chance = chances(model, Fraction(model.error if spec.error is None else spec.error))
     kinds = model.mismatch + model.insertion + model.deletion
+    mates = spec.mates or Mates(0, 0)
     try:
         return PairSimulator(
             reference,
@@ -165,9 +185,12 @@ def simulator(spec: PairsSpec, reference: Reference | None) -> PairSimulator:
             longest=spec.longest,
             format=str(spec.format),
             truth=spec.truth,
+            insert=mates.insert,
+            insert_deviation=mates.deviation,
+            interleaved=mates.interleaved,
         )
     except ValueError as error:
-        raise UsageError(f"--length: {error}") from None
+        raise UsageError(f"{'--insert' if spec.mates else '--length'}: {error}") from None
 
 
 def write_pairs(
@@ -194,7 +217,8 @@ def write_pairs(
         OutputError: it cannot be written.
     """
     source = simulator(spec, reference)
-    block = max(1, min(_MOST_PAIRS, _LETTERS // max(1, spec.longest)))
+    longest = max(1, spec.longest, spec.mates.insert if spec.mates else 0)
+    block = max(1, min(_MOST_PAIRS, _LETTERS // longest))
     made = [0, 0, 0]
 
     def blocks() -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from ..read.reader import read_batches, refuse_alignments
 from ..read.sources import Source
 from .bam_reads import BamReads, header_of, is_bam
 from .grouping import grouped_mappings
+from .provenance import Program, header_of_mappings, last_program
 
 _READ_WEIGHT = 16_000_000
 _ENDS_WITHIN = 1.0  # seconds, a process that has written all
@@ -26,7 +27,12 @@ class MappedFiles:
 
     Attributes:
         reads_header: SAM's header of reads in BAM, once they are open.
+        mappings_header: that of mappings in SAM or BAM, after look().
+        mapper: what made the mappings, if they or who started it say so; after look().
+        runs_mapper: whether it is started here, so that no header has it.
     """
+
+    runs_mapper = False
 
     def __init__(self, reads: str, reference: str, mappings: str, mates: str | None = None) -> None:
         """Takes paths; "-" is standard input. Raises UsageError."""
@@ -34,7 +40,8 @@ class MappedFiles:
             raise UsageError("only one of READS, --mates, REFERENCE and --mappings can be standard input")
         self.query, self.reference, self.mappings, self.mates = reads, reference, mappings, mates
         self._bam: BamReads | None = None
-        self.reads_header = b""
+        self.reads_header = self.mappings_header = b""
+        self.mapper: Program | None = None
 
     @property
     def paths(self) -> tuple[str | None, ...]:
@@ -72,6 +79,14 @@ class MappedFiles:
         if is_bam(mates):
             raise InputError(mates.path, "is BAM; BAM has both mates: give it as READS, without --mates")
         refuse_alignments(mates)
+
+    def mappings_ended(self) -> None:
+        """Called when all mappings were read. Raises InputError where some may be missing."""
+
+    def look(self, mappings: Source) -> None:
+        """Looks at the beginning of the mappings, which may wait for it. Raises InputError."""
+        self.mappings_header = header_of_mappings(mappings)
+        self.mapper = last_program(self.mappings_header)
 
     def finished(self) -> None:
         """Called when all reads and mappings were read. Raises InputError where some may be missing."""
@@ -146,7 +161,7 @@ def check_fits(reference: Reference, path: str) -> None:
 
 
 def mapped_reader(
-    reference: Reference, spec: MappingSpec, whole_reads: bool, read_group: bool = False
+    reference: Reference, spec: MappingSpec, whole_reads: bool, read_group: bool = False, copy_group: bool = False
 ) -> MappedReader:
     """A reader of (reads, mappings), for reader.batches_of.
 
@@ -155,6 +170,7 @@ def mapped_reader(
         spec: what becomes of them.
         whole_reads: whether records shall have whole reads and qualities.
         read_group: whether they get a read group, whatever reads' own tags say.
+        copy_group: whether the reads' own goes to their records, where no other tag does.
     """
     return MappedReader(
         reference,
@@ -163,10 +179,12 @@ def mapped_reader(
         whole_reads=whole_reads,
         keep_unmapped=spec.keep_unmapped,
         copy_tags=spec.copy_tags,
+        copy_group=copy_group,
         read_group=read_group,
         skip=spec.skip,
         mates=spec.mates,
         in_step=spec.in_step,
+        in_order=spec.in_order,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,
     )

@@ -18,8 +18,9 @@ from ..write.python_child import python_command
 from .bam_reads import BamReads
 from .doubled import Doubled
 from .mapped import MappedFiles
-from .presets import PAIRING, check_preset
+from .presets import PAIRING, check_preset, refuse_spliced
 from .process import Process
+from .provenance import Program, command_of, version_of
 from .swapped import check_order, short_reads
 
 _BY_MAPPY = """
@@ -57,6 +58,15 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
     except ImportError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
     return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
+
+
+def program_of(command: list[str], preset: str, names: dict[str, str]) -> Program:
+    """What writes mappings; names: of files as the user knows them, by what stands in the command."""
+    if shutil.which("minimap2"):
+        return Program("minimap2", version_of(command[0]), command_of(["minimap2", *command[1:]], names))
+    import mappy
+
+    return Program("mappy", str(getattr(mappy, "__version__", "")), f"mappy.Aligner(preset={preset!r})")
 
 
 class _Piped:
@@ -115,6 +125,7 @@ class MapperFiles(MappedFiles):
 
     doubt: str | None = None
     short = 0
+    runs_mapper = True
 
     def __init__(self, reads: str, reference: str, preset: str, threads: int, mates: str | None = None) -> None:
         """Takes paths; "-" is standard input.
@@ -124,6 +135,7 @@ class MapperFiles(MappedFiles):
                 would be no pairs; no such preset.
             WfacliError: there is no mapper.
         """
+        refuse_spliced(preset)
         if reference == "-":
             raise UsageError("REFERENCE is read twice, so it is a file and not standard input; READS may be -")
         if reads == mates == "-":
@@ -167,7 +179,10 @@ class MapperFiles(MappedFiles):
             paths = [self._pipe(self._copy.source)]
         else:
             paths = [self._readable(source) for source in (reads, *mates)]
-        command = mapper_command(self._preset, self._threads, self._readable(reference), paths)
+        mapped_to = self._readable(reference)
+        command = mapper_command(self._preset, self._threads, mapped_to, paths)
+        names = dict(zip((mapped_to, *paths), (self.reference, self.query, self.mates or ""), strict=False))
+        self.mapper = program_of(command, self._preset, names)
         doubled = self._doubled.values()
         own = [piped.reader for piped in self._piped] + [
             double.readers[0] for double in doubled if double.readers[0] >= 0
@@ -203,13 +218,20 @@ class MapperFiles(MappedFiles):
         self._piped.append(_Piped(source))
         return f"/dev/fd/{self._piped[-1].reader}"
 
-    def finished(self) -> None:
+    def look(self, mappings: Source) -> None:
+        """See MappedFiles; of the mapper's own header nothing is wanted."""
+
+    def mappings_ended(self) -> None:
         """Waits for the mapper. Raises InputError where it has failed, so that there may be mappings missing."""
-        super().finished()
         assert self._process
         for double in self._doubled.values():
             double.check()
         self._process.finished()
+
+    def finished(self) -> None:
+        """See MappedFiles."""
+        super().finished()
+        self.mappings_ended()
 
     def blame(self, fault: InputError) -> None:
         """See MappedFiles."""

@@ -10,10 +10,9 @@ from ...errors import UsageError
 PAIRING = ("sr", "short")
 ASSEMBLIES, OVERLAPS = "asm", "ava-"  # how presets begin that map assemblies, and reads to one another
 # Those that any version has which this program takes.
-_COMMON = (
-    *("map-ont", "map-hifi", "map-pb", "sr", "asm5", "asm10", "asm20", "splice", "splice:hq", "ava-ont", "ava-pb"),
-)
-_NEWER = ("lr:hq", "lr:hqae", "map-iclr", "splice:sr")
+_COMMON = (*("map-ont", "map-hifi", "map-pb", "sr", "asm5", "asm10", "asm20", "ava-ont", "ava-pb"),)
+_NEWER = ("lr:hq", "lr:hqae", "map-iclr")
+_SPLICED = ("splice", "cdna")  # how presets begin that let reads lie on both sides of introns
 _AS_WITHOUT = ("map-ont", "lr", "map-iclr-prerender")  # whose index is the library's own without a preset
 _ANY = "ACGTTGCATGCCGATA" * 8
 
@@ -35,6 +34,15 @@ def _library_has(preset: str) -> bool:
         return True
     plain, asked = (mappy.Aligner(seq=_ANY, preset=name) for name in (None, preset))
     return bool((plain.k, plain.w) != (asked.k, asked.w))
+
+
+def refuse_spliced(preset: str) -> None:
+    """Raises UsageError for a preset whose mappings have introns, which would become deletions here."""
+    if preset.startswith(_SPLICED):
+        raise UsageError(
+            f"--preset {preset}: spliced reads (RNA, cDNA) are not aligned here, where introns would be deletions: "
+            f"use minimap2 -ax {preset} REFERENCE READS, which aligns them itself"
+        )
 
 
 def check_preset(preset: str, program: str | None) -> None:

@@ -146,6 +146,7 @@ def batches_of(
     lend: Callable[[int], U8 | None] | None = None,
     hint: str = "",
     threads: int = 1,
+    ended: Callable[[], bool] = lambda: False,
 ) -> Iterator[PairBatch]:
     """Yields what a reader makes of its streams; see read_batches.
 
@@ -156,6 +157,7 @@ def batches_of(
         lend: likewise.
         hint: what a fault in the first lines may be due to, or with two streams one of their counts.
         threads: as in read_batches.
+        ended: called where the reader says that it has all; whether there is more all the same. May raise InputError.
 
     Raises:
         InputError: at the first fault.
@@ -187,7 +189,7 @@ def batches_of(
             ordinal, begun = ordinal + 1, False
         if fault:
             raise fault
-        if wants is Next.END:
+        if wants is Next.END and not ended():
             return
 
 

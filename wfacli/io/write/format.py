@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._native import FormatOptions, format_batch
-from ...config import Ambiguous, CigarStyle, Config, Format, OutputSpec
+from ...config import Ambiguous, CigarStyle, Config, Format, OutputSpec, Penalties
 from ...core.batch import U8, AlignmentBatch, PairBatch
 from ...scoring.statistics import Significance
 
@@ -37,6 +37,7 @@ class Formatter:
         ambiguous: Ambiguous = Ambiguous.MISMATCH,
         mapped: bool = False,
         significance: Significance | None = None,
+        penalties: Penalties | None = None,
     ) -> None:
         """Takes what else there is to write.
 
@@ -48,6 +49,7 @@ class Formatter:
             ambiguous: WILDCARD where '=' may hold what SAM calls mismatches.
             mapped: batches have Mapped columns.
             significance: of scores, for BLAST's table.
+            penalties: what scores are made of, for the score of an alignment's best part.
         """
         self.titles = tsv_titles(scores_only, heuristic, second, mapped)
         self._options = FormatOptions(
@@ -62,6 +64,7 @@ class Formatter:
             hard_clip=out.hard_clip,
             read_group=out.read_group_id if out.format is Format.SAM else "",
             significance=significance.parameters if significance else (0.0, 0.0, 1),
+            prices=(penalties.match, penalties.mismatch, list(penalties.gaps)) if penalties else (0, 0, []),
         )
 
     @classmethod
@@ -74,6 +77,7 @@ class Formatter:
             heuristic=bool(spec.heuristics),
             ambiguous=spec.ambiguous,
             mapped=mapped,
+            penalties=spec.penalties,
         )
 
     def format(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[U8, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ...config import RunConfig
 from ...core.batch import U8, PairBatch
@@ -50,7 +50,11 @@ def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterato
 
 
 def header_around(
-    targets: Iterator[bytes | U8], config: RunConfig, version: str, reads: bytes = b""
+    targets: Iterator[bytes | U8],
+    config: RunConfig,
+    version: str,
+    before: Sequence[bytes] = (),
+    mapper: Callable[[bytes], bytes] | None = None,
 ) -> Iterator[bytes]:
     """Yields a header's text in blocks: @SQ lines with what stands before and after them.
 
@@ -58,9 +62,11 @@ def header_around(
         targets: the lines.
         config: what else is said.
         version: of this program.
-        reads: the header of reads whose tags are kept; its programs stay, and its read groups where config has none.
+        before: headers of what is read, of reads and mappings; their programs stay, and their read groups where config
+            has none.
+        mapper: makes the line of a program that ran behind those, of the ID of the one before it.
     """
-    yield from _in_blocks(_pieces(targets, config, version, reads))
+    yield from _in_blocks(_pieces(targets, config, version, before, mapper))
 
 
 def _in_blocks(pieces: Iterator[bytes | U8]) -> Iterator[bytes]:
@@ -76,14 +82,22 @@ def _in_blocks(pieces: Iterator[bytes | U8]) -> Iterator[bytes]:
     yield b"".join(waiting)
 
 
-def _pieces(targets: Iterator[bytes | U8], config: RunConfig, version: str, reads: bytes) -> Iterator[bytes | U8]:
+def _pieces(
+    targets: Iterator[bytes | U8],
+    config: RunConfig,
+    version: str,
+    before: Sequence[bytes],
+    mapper: Callable[[bytes], bytes] | None,
+) -> Iterator[bytes | U8]:
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
     yield from targets
     if config.output.read_group:
         yield config.output.read_group.encode() + b"\n"
     else:
-        yield from (line + b"\n" for line in _lines(reads, b"@RG"))
-    programs = _lines(reads, b"@PG")
+        yield from (line + b"\n" for line in _groups(before))
+    programs = _programs(before)
+    if mapper:
+        programs += _renamed([mapper(_last_of(programs))], programs)
     yield from (line + b"\n" for line in programs)
     identity, previous = _place_behind(programs)
     command = config.command_line.replace("\t", " ").replace("\n", " ")
@@ -95,14 +109,55 @@ def _lines(header: bytes, kind: bytes) -> list[bytes]:
     return [line for line in header.splitlines() if line.startswith(kind + b"\t")]
 
 
+def _field(line: bytes, tag: bytes) -> bytes:
+    return next((f[3:] for f in line.split(b"\t")[1:] if f[:3] == tag + b":"), b"")
+
+
+def _groups(headers: Sequence[bytes]) -> Iterator[bytes]:
+    """Lines of read groups; of two with one ID, of which tags mean the same, the first."""
+    seen = set()
+    for line in itertools.chain.from_iterable(_lines(header, b"@RG") for header in headers):
+        if (identity := _field(line, b"ID")) not in seen:
+            seen.add(identity)
+            yield line
+
+
+def _programs(headers: Sequence[bytes]) -> list[bytes]:
+    """Lines of programs, each once; of two others with one ID the second gets another."""
+    kept: list[bytes] = []
+    for header in headers:
+        kept += _renamed([line for line in _lines(header, b"@PG") if line not in kept], kept)
+    return kept
+
+
+def _renamed(lines: list[bytes], others: list[bytes]) -> list[bytes]:
+    """The same lines with IDs that others do not have."""
+    taken, own = ({_field(line, b"ID") for line in some} for some in (others, lines))
+    names = {old: _free(old, taken | own) for old in own & taken}
+
+    def renamed(field: bytes) -> bytes:
+        return field[:3] + names.get(field[3:], field[3:]) if field[:3] in (b"ID:", b"PP:") else field
+
+    # What a line says to come before it is another one's where that keeps its ID.
+    return [b"\t".join(map(renamed, line.split(b"\t"))) if names else line for line in lines]
+
+
+def _free(name: bytes, taken: set[bytes]) -> bytes:
+    names = itertools.chain([name], (b"%s.%d" % (name, i) for i in itertools.count(1)))
+    return next(name for name in names if name not in taken)
+
+
+def _last_of(programs: list[bytes]) -> bytes:
+    """The ID of the last one in their chain, or b""."""
+    followed = {_field(line, b"PP") for line in programs}
+    last = [identity for line in programs if (identity := _field(line, b"ID")) and identity not in followed]
+    return last[-1] if last else b""
+
+
 def _place_behind(programs: list[bytes]) -> tuple[bytes, bytes]:
     """(an ID that no @PG line has, the field PP that names the last one in their chain)."""
-    fields = [{f[:2]: f[3:] for f in line.split(b"\t")[1:]} for line in programs]
-    taken = {f.get(b"ID", b"") for f in fields}
-    followed = {f.get(b"PP") for f in fields}
-    last = [f[b"ID"] for f in fields if b"ID" in f and f[b"ID"] not in followed]
-    names = itertools.chain([b"wfacli"], (b"wfacli.%d" % i for i in itertools.count(1)))
-    return next(name for name in names if name not in taken), b"\tPP:" + last[-1] if last else b""
+    last = _last_of(programs)
+    return _free(b"wfacli", {_field(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
 def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:

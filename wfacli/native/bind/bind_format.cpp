@@ -1,3 +1,6 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
 #include "bind/bind.hpp"
 #include "format/format.hpp"
 #include "format/replay.hpp"
@@ -8,7 +11,8 @@ namespace {
 
 FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
                          bool heuristic, bool second, bool hard_clip, const std::string& read_group,
-                         std::tuple<double, double, int> significance) {
+                         std::tuple<double, double, int> significance,
+                         const std::tuple<int, int, std::vector<std::pair<int, int>>>& prices) {
   FormatOptions o;
   o.format = format == "paf"      ? Format::Paf
              : format == "tsv"    ? Format::Tsv
@@ -24,6 +28,11 @@ FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m,
   o.hard_clip = hard_clip;
   o.read_group = read_group;
   std::tie(o.nats, o.log_k, o.score_step) = significance;
+  const auto& [match, mismatch, gaps] = prices;
+  o.prices.match = match;
+  o.prices.mismatch = mismatch;
+  if (gaps.size() > 2) throw nb::value_error("a gap's cost has one or two pieces");
+  for (const auto& [open, extend] : gaps) o.prices.gap[o.prices.pieces++] = {open, extend};
   return o;
 }
 
@@ -39,6 +48,11 @@ nb::dict to_dict(const Tally& t) {
   d["target_bases"] = t.target_bases;
   d["non_nucleotide"] = t.non_nucleotide;
   d["cells"] = t.cells;
+  d["primary"] = t.primary;
+  d["unmapped"] = t.unmapped;
+  d["secondary"] = t.secondary;
+  d["supplementary"] = t.supplementary;
+  d["clipped"] = t.clipped;
   return d;
 }
 
@@ -65,13 +79,15 @@ void bind_format(nb::module_& m) {
           "__init__",
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
              bool scores_only, bool heuristic, bool second, bool hard_clip, const std::string& read_group,
-             std::tuple<double, double, int> significance) {
+             std::tuple<double, double, int> significance,
+             const std::tuple<int, int, std::vector<std::pair<int, int>>>& prices) {
             new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second,
-                                                hard_clip, read_group, significance));
+                                                hard_clip, read_group, significance, prices));
           },
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
           nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("hard_clip") = false,
-          nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1));
+          nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1),
+          nb::arg("prices") = std::tuple(0, 0, std::vector<std::pair<int, int>>()));
   m.def(
       "format_batch",
       [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {

@@ -118,16 +118,17 @@ void bind_mapped(nb::module_& m) {
       .def(
           "__init__",
           [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
-             bool keep_unmapped, bool copy_tags, bool read_group, bool skip, bool mates, bool in_step, const std::string& folder,
-             std::size_t shelf) {
-            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, copy_tags, read_group,
-                                                mates, in_step, skip, folder, shelf});
+             bool keep_unmapped, bool copy_tags, bool copy_group, bool read_group, bool skip, bool mates, bool in_step,
+             bool in_order, const std::string& folder, std::size_t shelf) {
+            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, copy_tags, copy_group, read_group,
+                                                mates, in_step, in_order, skip, folder, shelf});
           },
           nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
-          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("read_group"), nb::arg("skip"), nb::arg("mates"), nb::arg("in_step"),
-          nb::arg("folder"), nb::arg("shelf"),
+          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("copy_group"), nb::arg("read_group"), nb::arg("skip"), nb::arg("mates"), nb::arg("in_step"),
+          nb::arg("in_order"), nb::arg("folder"), nb::arg("shelf"),
           nb::keep_alive<1, 2>())
       .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
+      .def("go_on", &MappedReader::go_on, "What is left behind the mappings is read, too")
       .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
       .def("first_skipped", [](const MappedReader& self) {
         const MappedCounts& counts = self.counts();

@@ -5,85 +5,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "format/splits.hpp"
-#include "format/written.hpp"
+#include "format/record_tags.hpp"
 
 namespace wfacli {
 namespace {
-
-constexpr int kUnknownQuality = 255;
-
-// Where a pair lies that is a part of a read and a window of a target; of other pairs, the whole of both.
-struct Place {
-  std::int64_t t_offset = 0, t_total = 0;
-  std::int32_t clip_begin = 0, clip_end = 0;  // letters of the read beside the pair's, on the strand that is aligned
-  std::int32_t flags = 0, mapq = kUnknownQuality;
-  const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
-  const Fate* fate = nullptr;
-  std::string_view tags;  // of the read's own
-};
-
-template <bool kMapped>
-WFACLI_INLINE Place place_of(const BatchView& batch, std::int64_t i, const Fate* fate) {
-  Place p;
-  const auto text = [&](std::int64_t at) { return at < 0 ? nullptr : batch.text + at; };
-  p.quality = text(batch.qual[i]);
-  if (!kMapped) {
-    p.t_total = batch.t_len[i];
-    if (batch.q_len[i] > 0) p.letters = batch.bases + batch.q_start[i];
-    return p;
-  }
-  const MappedView& m = batch.mapped;
-  p.t_offset = m.t_offset[i], p.t_total = m.t_total[i];
-  p.clip_begin = m.clip_begin[i], p.clip_end = m.clip_end[i];
-  p.flags = fate->flags, p.mapq = m.mapq[i];
-  if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.letters = text(m.letters[i]);
-  p.fate = fate;
-  p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
-  return p;
-}
-
-// A record on its way out: the pair's columns, and its alignment if it has one.
-struct Record {
-  const BatchView& batch;
-  std::int64_t i;
-  bool aligned, cut;
-  std::int32_t score, second;
-  const std::int32_t* span;  // q_beg q_end t_beg t_end
-  const Written& w;
-  const Place& place;
-
-  WFACLI_INLINE void query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
-  // Where no flag says which mate it is.
-  WFACLI_INLINE void told_name(Pen& out) const {
-    query_name(out);
-    if (place.flags & kPaired) out.add(std::string_view(place.flags & kFirstMate ? "/1" : "/2"));
-  }
-  WFACLI_INLINE void target_name(Pen& out) const { target_name(out, i); }
-  WFACLI_INLINE void target_name(Pen& out, std::int64_t row) const { name(out, batch.t_name[row], batch.t_name_len[row]); }
-  std::int32_t query_len() const { return batch.q_len[i]; }
-  std::int32_t target_len() const { return batch.t_len[i]; }
-  // Of the whole read, and its letters before and after what is aligned, on the strand that is.
-  std::int64_t read_len() const { return std::int64_t{place.clip_begin} + query_len() + place.clip_end; }
-  std::int64_t before() const { return std::int64_t{place.clip_begin} + span[0]; }
-  std::int64_t after() const { return read_len() - place.clip_begin - span[1]; }
-  bool reverse() const { return place.flags & kReverseStrand; }
-  // The aligned part of the read as it came.
-  std::int64_t read_beg() const { return reverse() ? after() : before(); }
-  std::int64_t read_end() const { return read_len() - (reverse() ? before() : after()); }
-  std::int64_t target_beg() const { return place.t_offset + span[2]; }
-  std::int64_t target_end() const { return place.t_offset + span[3]; }
-  // Whether letters of the sequences are in it: free ends may leave all of them out.
-  bool holds_letters() const { return aligned && w.operations > 0; }
-
- private:
-  WFACLI_INLINE void name(Pen& out, std::int64_t start, std::int32_t len) const {
-    if (len == 0)
-      out.add('*');
-    else
-      out.add_short(batch.text + start, len);
-  }
-};
 
 WFACLI_INLINE void add_tags(Pen& out, const Record& r, const FormatOptions& o) {
   out.add("\tNM:i:");
@@ -164,6 +89,18 @@ void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
   out.number(fate.template_length);
 }
 
+// CIGAR and quality of the mate's primary record.
+void add_mate_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
+  const std::int64_t row = r.place.fate->mate;
+  const MappedView& m = r.batch.mapped;
+  out.add("\tMC:Z:");
+  add_clip(out, std::int64_t{m.clip_begin[row]} + a.span[4 * row], 'S');
+  out = add_cigar(out, *r.mate, o.cigar_m);
+  add_clip(out, std::int64_t{m.clip_end[row]} + r.batch.q_len[row] - a.span[4 * row + 1], 'S');
+  out.add("\tMQ:i:");
+  out.number(m.mapq[row]);
+}
+
 template <bool kMapped>
 WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
   // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
@@ -204,7 +141,13 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, co
       out.add("\tSA:Z:");
       out.add(r.place.fate->other_parts);
     }
+    if (kMapped) {
+      add_quality_tags(out, r, a, o);
+      add_divergence(out, r);
+      add_type(out, r);
+    }
   }
+  if (kMapped && r.mate) add_mate_tags(out, r, a, o);
   if (!o.read_group.empty()) {
     out.add("\tRG:Z:");
     out.add(o.read_group);
@@ -222,7 +165,7 @@ WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
   out.number(end);
 }
 
-WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
+WFACLI_INLINE void add_paf(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
   r.told_name(out);
   out.add('\t');
   out.field(r.read_len());
@@ -242,10 +185,14 @@ WFACLI_INLINE void add_paf(Pen& out, const Record& r, const FormatOptions& o) {
   out.field(r.w.columns());
   out.number(r.place.mapq);
   add_tags(out, r, o);
-  const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
-  out.add("\tde:f:");
-  out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
-  out.add(std::string_view(r.place.flags & kSecondary ? "\ttp:A:S\tcg:Z:" : "\ttp:A:P\tcg:Z:"));
+  if (r.batch.is_mapped()) add_quality_tags(out, r, a, o);
+  add_divergence(out, r);
+  add_type(out, r);
+  if (!r.place.tags.empty()) {
+    out.add('\t');
+    out.add(r.place.tags);
+  }
+  out.add("\tcg:Z:");
   out = add_cigar(out, r.w, o.cigar_m);
   add_cs_tag(out, r, o);
   out.add('\n');
@@ -348,9 +295,20 @@ WFACLI_INLINE void count(Tally& tally, const Record& r, std::uint8_t flags) {
   tally.cells += static_cast<double>(r.query_len()) * r.target_len();
 }
 
+// What there is of a record that is written of a read on a reference.
+WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
+  const std::int32_t flags = r.place.flags;
+  const bool primary = !(flags & (kUnmapped | kSecondary | kSupplementary));
+  tally.unmapped += (flags & kUnmapped) != 0;
+  tally.secondary += (flags & kSecondary) != 0;
+  tally.supplementary += (flags & kSupplementary) != 0;
+  tally.primary += primary;
+  if (primary) tally.clipped += r.before() + r.after();
+}
+
 // The most bytes that a record can take.
 WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
-  constexpr std::int64_t kFixed = 512;                    // numbers, tabs and tags' names
+  constexpr std::int64_t kFixed = 640;                    // numbers, tabs and tags' names
   constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and a letter
   std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
                        r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
@@ -361,6 +319,7 @@ WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
     for (const std::int64_t row : {fate->next, fate->beside}) bytes += row < 0 ? 0 : r.batch.t_name_len[row];
   }
   if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
+  if (r.mate) bytes += (r.mate->operations + 2) * kRun;
   return static_cast<std::size_t>(bytes);
 }
 
@@ -383,7 +342,7 @@ std::size_t usual_bytes(const BatchView& batch, Format format) {
 // once.
 template <Format kFormat, bool kMapped>
 void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, Formatted& out) {
-  Cigar scratch;
+  Cigar scratch, mate_scratch;
   std::vector<Fate> fates;  // of the rows of a template, those that are left from `fate` on
   std::size_t fate = 0;
   constexpr bool kAllRows = kFormat == Format::Tsv;  // a table of mappings, aligned or not
@@ -399,14 +358,23 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
                                  split, scratch);
     const Place place = place_of<kMapped>(batch, i, own);
-    const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
+    Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
+    Written mate;
+    if (kMapped && kFormat == Format::Sam && own->written && own->mate >= 0) {
+      const std::int64_t row = own->mate;
+      mate = as_written(batch.pair(row).part(a.span + 4 * row), a.cigar + a.cigar_start[row],
+                        a.cigar_start[row + 1] - a.cigar_start[row], splits_matches(options.ambiguous, batch.flags[row]),
+                        mate_scratch);
+      record.mate = &mate;
+    }
     count(out.tally, record, batch.flags[i]);
+    if (kMapped && own->written) count_kinds(out.tally, record);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(most_bytes(record, options));
     if constexpr (kFormat == Format::Sam)
       add_sam<kMapped>(pen, record, a, options);
     else if constexpr (kFormat == Format::Paf)
-      add_paf(pen, record, options);
+      add_paf(pen, record, a, options);
     else if constexpr (kFormat == Format::Tsv)
       add_tsv(pen, record, options);
     else

@@ -77,6 +77,7 @@ void tell(const Mate& mate, std::int64_t own, std::int64_t theirs, bool reverse,
     if (theirs < 0) f.flags |= kMateUnmapped;
     if (reverse) f.flags |= kMateReverse;
     f.next = theirs < 0 ? own : theirs;
+    f.mate = theirs;
     if (f.flags & kUnmapped) f.beside = theirs;
     f.template_length = length;
   }
@@ -110,7 +111,7 @@ static std::vector<Fate> read_fates(const BatchView& batch, const AlignmentView&
   const auto count = static_cast<std::size_t>(end - first);
   std::vector<Fate> fates(count);
   for (std::size_t k = 0; k < count; ++k) {
-    fates[k].flags = batch.mapped.sam_flags[first + static_cast<std::int64_t>(k)];
+    fates[k].flags = batch.mapped.sam_flags[first + static_cast<std::int64_t>(k)] & kSamFlags;
     fates[k].written = is_placed(a, first + static_cast<std::int64_t>(k));
   }
   if (std::none_of(fates.begin(), fates.end(), [](const Fate& f) { return f.written; })) {

@@ -15,6 +15,7 @@ struct Fate {
   std::string other_parts;  // SAM's SA, or nothing
   // Rows: where the mate lies (RNEXT, PNEXT), and where what is unmapped stands, beside its mate; -1 for nowhere.
   std::int64_t next = -1, beside = -1;
+  std::int64_t mate = -1;  // the row of the mate's primary record, where that is on a target
   std::int64_t template_length = 0;  // TLEN
 };
 

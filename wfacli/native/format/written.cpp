@@ -80,6 +80,45 @@ void count_runs(Written& w) {
   w.gaps = RunSums::sum(sums.gaps);
 }
 
+std::int64_t count_ambiguous(const Written& w) {
+  const auto other = [](std::uint8_t letter) {
+    switch (letter | 32) {
+      case 'a': case 'c': case 'g': case 't': case 'u': return false;
+      default: return true;
+    }
+  };
+  const std::uint8_t *q = w.pair.query, *t = w.pair.target;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < w.operations; ++i) {
+    const std::int64_t len = w.cigar[i] >> 4;
+    const std::uint32_t op = w.cigar[i] & 15;
+    const bool in_query = op != kDeletion, in_target = op != kInsertion;
+    for (std::int64_t j = 0; j < len; ++j) count += (in_query && other(q[j])) || (in_target && other(t[j]));
+    if (in_query) q += len;
+    if (in_target) t += len;
+  }
+  return count;
+}
+
+std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, const Prices& p) {
+  std::int64_t score = 0, best = 0;
+  for (std::int64_t i = 0; i < operations; ++i) {
+    const std::int64_t len = cigar[i] >> 4;
+    const std::uint32_t op = cigar[i] & 15;
+    if (op == kEqual) {
+      best = std::max(best, score += p.match * len);
+      continue;
+    }
+    std::int64_t cost = p.mismatch * len;
+    if (op != kDifferent) {
+      cost = p.gap[0].open + p.gap[0].extend * len;
+      if (p.pieces > 1) cost = std::min(cost, p.gap[1].open + p.gap[1].extend * len);
+    }
+    score = std::max<std::int64_t>(0, score - cost);
+  }
+  return best;
+}
+
 namespace {
 
 template <bool kJoined>

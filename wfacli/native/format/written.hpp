@@ -34,6 +34,12 @@ WFACLI_INLINE Written as_written(const PairView& pair, const std::uint32_t* ciga
   return w;
 }
 
+// Letters of either side that are aligned and are none of A C G T U: of a column, one.
+std::int64_t count_ambiguous(const Written& w);
+
+// The score of the part of an alignment that has the greatest; runs are the kernel's, whose '=' are what counted as matches.
+std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, const Prices& prices);
+
 Pen add_cigar(Pen out, const Written& w, bool cigar_m);
 Pen add_md(Pen out, const Written& w);
 Pen add_cs(Pen out, const Written& w);

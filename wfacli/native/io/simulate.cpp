@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/turned.hpp"
 
 namespace wfacli {
 namespace {
@@ -37,17 +38,25 @@ Simulator::Simulator(const ErrorModel& model, const SimulationOptions& options, 
     : model_(model), options_(options), reference_(reference) {
   if (!reference) return;
   std::int64_t end = 0;
+  const std::int64_t longest = options.longest_window();
   for (std::int32_t i = 0; i < reference->size(); ++i) {
-    if (reference->length(i) < options.longest) continue;
+    if (reference->length(i) < longest) continue;
     usable_.push_back(i);
-    ends_.push_back(end += reference->length(i) - options.longest + 1);
+    ends_.push_back(end += reference->length(i) - longest + 1);
   }
-  if (usable_.empty()) throw std::invalid_argument("no sequence is as long as the longest target");
+  if (usable_.empty())
+    throw std::invalid_argument(options.mates() ? "no sequence is as long as the longest pair of reads, of " +
+                                                      std::to_string(longest) + " letters"
+                                                : "no sequence is as long as the longest target");
 }
 
 void Simulator::make(std::int64_t first, std::int64_t count, SimulatedText& out) {
   for (std::int64_t number = first; number < first + count; ++number) {
     Draws draws(options_.seed, static_cast<std::uint64_t>(number));
+    if (options_.mates()) {
+      make_mates(draws, number, out);
+      continue;
+    }
     const std::int64_t length = options_.shortest + draws.below(options_.longest - options_.shortest + 1);
     if (reference_)
       draw_window(draws, length);
@@ -73,6 +82,8 @@ void Simulator::draw_window(Draws& draws, std::int64_t length) {
     const auto which = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
     sequence_ = usable_[which];
     start_ = place - (which ? ends_[which - 1] : 0);
+    // Ends of a sequence would hardly be among the windows of pairs, most of which are much shorter than the longest.
+    if (options_.mates()) start_ = draws.below(reference_->length(sequence_) - length + 1);
     target_.resize(static_cast<std::size_t>(length));
     reference_->copy(sequence_, start_, start_ + length, target_.data());
     if (!reference_->fits()) throw std::runtime_error("the reference is not as its index (.fai) says");
@@ -173,6 +184,101 @@ void Simulator::read_target(Draws& draws) {
       waiting.op = kMatch;
     }
   }
+}
+
+// Mean and deviation of a normal distribution, by the sum of twelve even ones, so that integers do.
+std::int64_t Simulator::draw_insert(Draws& draws) const {
+  constexpr int kDrawn = 12, kShift = 32;
+  std::int64_t sum = -((std::int64_t{kDrawn} / 2) << kShift);
+  for (int i = 0; i < kDrawn; ++i) sum += draws.half();
+  const auto apart = static_cast<std::int64_t>((static_cast<__int128>(sum) * options_.insert_deviation) >> kShift);
+  return std::clamp<std::int64_t>(options_.insert + apart, 1, options_.longest_window());
+}
+
+// The letters of one mate of fragment_, as its target.
+void Simulator::take_mate(int mate, std::int64_t length) {
+  target_.resize(static_cast<std::size_t>(length));
+  const auto size = static_cast<std::int64_t>(fragment_.size());
+  Mate& m = mates_[mate];
+  m.reverse = reverse_ != (mate == 1);
+  m.begin = m.reverse ? start_ + size - length : start_;
+  m.end = m.begin + length;
+  std::copy_n(fragment_.data() + (m.begin - start_), length, target_.data());
+  if (m.reverse) reverse_complement(target_.data(), target_.size());
+}
+
+// Two reads of a fragment, towards each other, from a strand that is drawn.
+void Simulator::make_mates(Draws& draws, std::int64_t number, SimulatedText& out) {
+  std::int64_t lengths[2];
+  for (std::int64_t& length : lengths) length = options_.shortest + draws.below(options_.longest - options_.shortest + 1);
+  draw_window(draws, std::max({draw_insert(draws), lengths[0], lengths[1]}));
+  fragment_.resize(target_.size());
+  std::copy_n(target_.data(), target_.size(), fragment_.data());
+  reverse_ = draws.happens(1u << 31);
+  std::int64_t edits[2];
+  for (const int mate : {0, 1}) {
+    take_mate(mate, lengths[mate]);
+    read_target(draws);
+    Mate& m = mates_[mate];
+    m.letters.resize(query_.size());
+    std::copy_n(query_.data(), query_.size(), m.letters.data());
+    m.phred.resize(phred_.size());
+    std::copy_n(phred_.data(), phred_.size(), m.phred.data());
+    m.runs.assign(cigar_.runs().data(), cigar_.runs().data() + cigar_.runs().size());
+    const Written w = as_written({}, m.runs.data(), static_cast<std::int64_t>(m.runs.size()), false, cigar_);
+    edits[mate] = w.edits();
+    out.edits += w.edits();
+    out.letters += static_cast<std::int64_t>(query_.size());
+  }
+  name_ = "sim" + std::to_string(number + 1) + ':';
+  name_ += reference_->name(sequence_);
+  name_ += ':' + std::to_string(start_ + 1) + '-' + std::to_string(start_ + static_cast<std::int64_t>(fragment_.size()));
+  name_ += std::string(reverse_ ? ":-:" : ":+:") + std::to_string(edits[0]) + ':' + std::to_string(edits[1]);
+  for (const int mate : {0, 1}) {
+    write_mate(mate, out);
+    std::vector<std::uint32_t>& runs = mates_[mate].runs;
+    if (mates_[mate].reverse) std::reverse(runs.begin(), runs.end());
+    if (options_.truth)
+      write_mate_truth(mate, as_written({}, runs.data(), static_cast<std::int64_t>(runs.size()), false, cigar_), out.truth);
+  }
+}
+
+void Simulator::write_mate(int mate, SimulatedText& out) const {
+  const Mate& m = mates_[mate];
+  Text& to = mate == 1 && !options_.interleaved ? out.target : out.query;
+  Pen pen = to.room(kNameRoom + name_.size() + 2 * m.letters.size());
+  const bool quality = options_.format == PairFormat::Fastq;
+  pen.add(quality ? '@' : '>');
+  pen.add(name_);
+  pen.add('\n');
+  pen.add(m.letters.data(), static_cast<std::int64_t>(m.letters.size()));
+  if (quality) {
+    pen.add(std::string_view("\n+\n"));
+    pen.add(m.phred.data(), static_cast<std::int64_t>(m.phred.size()));
+  }
+  pen.add('\n');
+  to.done(pen);
+}
+
+// As PAF, on the reference; names end in what tells mates apart.
+void Simulator::write_mate_truth(int mate, const Written& w, Text& to) {
+  const Mate& m = mates_[mate];
+  const std::string_view target = reference_->name(sequence_);
+  Pen pen = to.room(16 * Pen::kDigits + name_.size() + target.size() + static_cast<std::size_t>(w.operations) * (Pen::kDigits + 1));
+  pen.add(name_);
+  pen.add(std::string_view(mate == 0 ? "/1\t" : "/2\t"));
+  const auto letters = static_cast<std::int64_t>(m.letters.size());
+  for (const std::int64_t value : {letters, std::int64_t{0}, letters}) pen.field(value);
+  pen.add(std::string_view(m.reverse ? "-\t" : "+\t"));
+  pen.add(target);
+  pen.add('\t');
+  for (const std::int64_t value : {reference_->length(sequence_), m.begin, m.end, w.matches, w.columns()}) pen.field(value);
+  pen.add(std::string_view("255\tNM:i:"));
+  pen.number(w.edits());
+  pen.add(std::string_view("\tcg:Z:"));
+  pen = add_cigar(pen, w, false);
+  pen.add('\n');
+  to.done(pen);
 }
 
 Pen Simulator::name(Pen pen, std::int64_t number) const {

@@ -4,8 +4,10 @@
 // has a generator of its own, seeded by the run's seed and the pair's number: any thread may make any pair.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/hashing.hpp"
@@ -36,9 +38,20 @@ struct SimulationOptions {
   std::int64_t shortest, longest;  // letters of a target; all lengths between are as frequent
   PairFormat format;
   bool truth;  // whether the true alignments are wanted
+  // Pairs of reads: letters from the outer end of one to that of the other, in the mean, and their standard deviation. 0: one
+  // target a pair, with what is read of it.
+  std::int64_t insert = 0, insert_deviation = 0;
+  bool interleaved = false;  // both reads of a pair go to one file
+
+  bool mates() const { return insert > 0; }
+  // The most letters of the reference that are drawn at once.
+  std::int64_t longest_window() const {
+    return mates() ? std::max(longest, insert + kDeviations * insert_deviation) : longest;
+  }
+  static constexpr std::int64_t kDeviations = 6;  // beyond which no insert lies
 };
 
-// What is written of some pairs. One file of pairs has all in `query`.
+// What is written of some pairs. One file of pairs has all in `query`; of pairs of reads the second ones are in `target`.
 struct SimulatedText {
   Text query, target, truth;
   std::int64_t letters = 0, edits = 0;
@@ -101,6 +114,11 @@ class Simulator {
   void write(std::int64_t number, SimulatedText& out);
   void write_target(std::int64_t number, std::string_view target, Text& to) const;
   void write_truth(std::int64_t number, const Written& w, Text& to) const;
+  std::int64_t draw_insert(Draws& draws) const;
+  void make_mates(Draws& draws, std::int64_t number, SimulatedText& out);
+  void take_mate(int mate, std::int64_t length);
+  void write_mate(int mate, SimulatedText& out) const;
+  void write_mate_truth(int mate, const Written& w, Text& to);
 
   const ErrorModel& model_;
   const SimulationOptions options_;
@@ -109,6 +127,16 @@ class Simulator {
   std::vector<std::int64_t> ends_;    // and where each ends if they lie one after another
   Buffer<std::uint8_t> target_, query_, phred_;
   Cigar cigar_;
+  // Of a pair of reads: the letters between their outer ends, on the strand of the first; its name; how each was read.
+  Buffer<std::uint8_t> fragment_;
+  std::string name_;
+  struct Mate {
+    Buffer<std::uint8_t> letters, phred;
+    std::vector<std::uint32_t> runs;
+    std::int64_t begin = 0, end = 0;  // in the sequence of the reference
+    bool reverse = false;
+  } mates_[2];
+  bool reverse_ = false;       // whether the first one is of the reverse strand
   std::int32_t sequence_ = 0;  // of the reference, in which the target lies
   std::int64_t start_ = 0;
   int phred_here_ = 0;

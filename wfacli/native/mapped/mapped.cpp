@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "mapped/mates.hpp"
 #include "mapped/tags.hpp"
@@ -12,7 +13,6 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kTaskLetters = 200'000;  // of reads whose rows one thread fills in
-constexpr std::uint8_t kNoQuality = 0;
 
 std::string_view view(const std::uint8_t* text, std::int32_t count) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
@@ -42,8 +42,8 @@ Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) 
 }  // namespace
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
-    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_({true, options_.whole_reads, options_.copy_tags}),
-      mates_({true, options_.whole_reads, options_.copy_tags}), step_(options_.mates), shelf_(options_.folder, options_.shelf), mappings_(reference) {}
+    : StreamReader(true), reference_(reference), options_(std::move(options)), reads_(kept()),
+      mates_(kept()), step_(options_.mates), shelf_(options_.folder, options_.shelf), mappings_(reference) {}
 
 MappedBatch MappedReader::take() {
   MappedBatch taken{builder_.take(), std::move(columns_)};
@@ -84,11 +84,13 @@ Next MappedReader::step() {
     group_whole_ = begin_template();
   }
   for (; group_whole_ && done_ < group_.size(); done_ = end_) {
+    if (done_ == 0) first_ = static_cast<std::int32_t>(builder_.pairs());
     const int mate = mate_of_flags(group_[done_].flags);
     for (end_ = done_; end_ < group_.size() && mate_of_flags(group_[end_].flags) == mate;) ++end_;
     ReadView read;
     const Got got = find_read(read);
     if (got == Got::NeedInput) return wants_reads();
+    if (std::exchange(passed_over_, false)) return Next::Full;
     if (got == Got::End) {
       constexpr const char* kWhich[] = {"", " (the first of a pair)", " (the second of a pair: mates are read one behind "
                                         "the other, from BAM, or by --mates)"};
@@ -104,7 +106,8 @@ Next MappedReader::step() {
   return Next::Full;
 }
 
-// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where none is mapped.
+// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where nothing is left
+// to be written here.
 bool MappedReader::begin_template() {
   const auto mate = [](const Mapping& m) { return mate_of_flags(m.flags); };
   const auto unmapped = [](const Mapping& m) { return m.kind == MappingKind::Unmapped; };
@@ -114,7 +117,7 @@ bool MappedReader::begin_template() {
   });
   const auto again = [&](const Mapping& before, const Mapping& m) { return unmapped(m) && mate(before) == mate(m); };
   group_.erase(std::unique(group_.begin(), group_.end(), again), group_.end());
-  if (std::all_of(group_.begin(), group_.end(), unmapped)) {
+  if (!keeps_place() && std::all_of(group_.begin(), group_.end(), unmapped)) {
     group_.clear();
     return false;
   }
@@ -126,7 +129,6 @@ bool MappedReader::begin_template() {
     return false;
   }
   done_ = 0;
-  first_ = static_cast<std::int32_t>(builder_.pairs());
   return true;
 }
 
@@ -142,7 +144,7 @@ Got MappedReader::next_group() {
     if (looked_ahead_) {
       if (!group_.empty() && ahead_name_ != group_name_) return Got::Item;
       group_name_ = ahead_name_;
-      group_.push_back(ahead_);
+      group_.push_back(std::move(ahead_));
       looked_ahead_ = false;
     }
     if (mappings_end_) return group_.empty() ? Got::End : Got::Item;
@@ -160,7 +162,7 @@ Got MappedReader::next_group() {
       continue;
     }
     const int mate = mate_of_flags(ahead_.flags);
-    if (mate == 0 && ahead_.kind == MappingKind::Unmapped) continue;
+    if (mate == 0 && ahead_.kind == MappingKind::Unmapped && !keeps_place()) continue;
     paired_ = paired_ || mate;
     ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
     looked_ahead_ = true;
@@ -168,7 +170,7 @@ Got MappedReader::next_group() {
   }
 }
 
-// The read of the group's next mappings; End where there is none.
+// The read of the group's next mappings, or one before it that has become a row (passed_over_); End where there is none.
 Got MappedReader::find_read(ReadView& read) {
   const int mate = mate_of_flags(group_[done_].flags);
   const std::string name = mate ? with_mate(group_name_, mate) : group_name_;
@@ -188,7 +190,13 @@ Got MappedReader::find_read(ReadView& read) {
     if (options_.in_step && options_.mates) reads_from_ = step_.next();
     if (const Got got = next_read(read); got != Got::Item) return got;
     if (read.name == name || (may_lack && read.name == other)) return Got::Item;
-    shelf_.put(read);
+    if (!passes_over()) {
+      shelf_.put(read);
+    } else if (options_.keep_unmapped) {
+      add_unmapped(read, 0);
+      passed_over_ = true;
+      return Got::Item;
+    }
   }
 }
 
@@ -206,7 +214,7 @@ Got MappedReader::next_read(ReadView& read) {
   read.letters = view(records.letters_at(place.letters), place.len);
   read.has_quality = place.quality != RecordPlace::kNone;
   read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
-  if (options_.copy_tags && place.header_len > place.name_len + 1) {
+  if (kept().comments && place.header_len > place.name_len + 1) {
     const std::int32_t comment = place.header_len - place.name_len - 1;
     read.comment = view(records.text_at(place.name) + place.name_len + 1, comment);
   } else {
@@ -269,7 +277,7 @@ void MappedReader::add_mappings(ReadView& read) {
   Mapping* const own = group_.data() + done_;
   if (!told) read.name = group_name_;
   if (count == 0 || own->kind == MappingKind::Unmapped) {
-    if (count > 0 || options_.keep_unmapped) add_unmapped(read, flags);
+    if (count > 0 || options_.keep_unmapped) add_unmapped(read, flags, count > 0 ? own : nullptr);
     return;
   }
   tell_kinds(own, count);
@@ -284,13 +292,31 @@ void MappedReader::add_mappings(ReadView& read) {
 // Adds the read's tags, for all its rows.
 void MappedReader::begin_read(const ReadView& read) {
   tags_.clear();
-  if (options_.copy_tags) add_tags(read.comment, options_.read_group, tags_);
+  const bool all = options_.copy_tags, own = options_.read_group;
+  if (all || (options_.copy_group && !own))
+    add_tags(read.comment, !all ? KeptTags::GroupAlone : own ? KeptTags::NoGroup : KeptTags::All, tags_);
+  has_group_ = has_group(tags_);
   tags_at_ = builder_.extra(tags_);
 }
 
-void MappedReader::push_tags() {
-  columns_.tags.push(tags_at_);
-  columns_.tags_len.push(static_cast<std::int32_t>(tags_.size()));
+// Tags of the row that begins: its mapping's, if it has one that says some, and the read's.
+void MappedReader::push_tags(const Mapping* mapping) {
+  std::int64_t at = tags_at_;
+  std::size_t size = tags_.size();
+  const bool group = mapping && options_.whole_reads && !options_.read_group && !has_group_ && !mapping->said.group.empty();
+  if (mapping && (group || !mapping->said.fields.empty())) {
+    row_tags_ = mapping->said.fields;
+    const auto add = [&](const std::string& more) {
+      if (!row_tags_.empty() && !more.empty()) row_tags_ += '\t';
+      row_tags_ += more;
+    };
+    if (group) add(mapping->said.group);
+    add(tags_);
+    at = builder_.extra(row_tags_);
+    size = row_tags_.size();
+  }
+  columns_.tags.push(at);
+  columns_.tags_len.push(static_cast<std::int32_t>(size));
 }
 
 // Adds a row's name and, where they are wanted, the whole read's letters (whose place it returns, or -1) and quality.
@@ -306,6 +332,7 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_let
   const Window w = window_of(m, target, options_);
   const auto letters = static_cast<std::int64_t>(read.letters.size());
   const auto row = static_cast<std::size_t>(builder_.pairs());
+  push_tags(&m);
   const std::int64_t text = begin_row(read, with_letters);
   columns_.letters.push(text);
   builder_.copy_letters(read.letters.data() + (m.reverse ? letters - w.q_end : w.q_beg), w.q_end - w.q_beg);
@@ -327,9 +354,9 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_let
   std::int32_t flags = m.flags | (m.reverse ? kReverseStrand : 0);
   if (m.kind == MappingKind::Secondary) flags |= kSecondary;
   if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
+  if (m.said.type == 'I' || m.said.type == 'i') flags |= kInversion;
   columns_.sam_flags.push(flags);
   columns_.mapq.push(m.mapq);
-  push_tags();
 }
 
 // Fills in what add_row() has left out. Rows may be filled in side by side.
@@ -381,64 +408,6 @@ void MappedReader::complete() {
   }
   for (const auto& task : tasks) task->finish();
   unfilled_.clear();
-}
-
-// A row that aligns nothing, of the template that has begun; flags: what else there is to say of it.
-void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags) {
-  begin_read(read);
-  columns_.letters.push(begin_row(read, true));
-  builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
-  builder_.end_query();
-  builder_.name({});
-  builder_.end_target();
-  columns_.t_offset.push(0);
-  columns_.t_total.push(0);
-  columns_.clip_begin.push(static_cast<std::int32_t>(read.letters.size()));
-  columns_.clip_end.push(0);
-  columns_.first.push(first_);
-  columns_.sam_flags.push(flags | kUnmapped);
-  columns_.mapq.push(kNoQuality);
-  push_tags();
-}
-
-// A read that no mapping names, with its mate.
-void MappedReader::add_rest(ReadView& read) {
-  first_ = static_cast<std::int32_t>(builder_.pairs());
-  const std::string name(read.name), base(without_mate(name));
-  const bool second = mate_of_name(name) == 2;
-  std::string other = with_mate(base, second ? 1 : 2);
-  if (second && !shelf_.has(other)) other = base;
-  if (!told_by_name() || !shelf_.has(other)) return add_unmapped(read, 0);
-  const std::int32_t flags = kPaired | kMateUnmapped;
-  read.name = base;
-  add_unmapped(read, flags | (second ? kLastMate : kFirstMate));
-  shelf_.take(other, read);
-  read.name = base;
-  add_unmapped(read, flags | (second ? kFirstMate : kLastMate));
-}
-
-// There are no more mappings: what is left are reads that have none. Those that may be mates wait for one another.
-Next MappedReader::rest() {
-  ReadView read;
-  const bool keep = options_.keep_unmapped, wait = told_by_name();
-  reads_from_ = options_.in_step && options_.mates && rest_from_ == 0 ? step_.next() : rest_from_;
-  if (keep && (!wait || reads_end_) && shelf_.take_first(read)) {
-    add_rest(read);
-    return Next::Full;
-  }
-  if (reads_end_) return Next::End;
-  const Got got = next_read(read);
-  if (got == Got::NeedInput) return wants_reads();
-  if (got == Got::End) {
-    reads_end_ = !options_.mates || reads_from_ == 2;
-    rest_from_ = 2;
-  } else if (keep && wait) {
-    shelf_.put(read);
-  } else if (keep) {
-    first_ = static_cast<std::int32_t>(builder_.pairs());
-    add_unmapped(read, 0);
-  }
-  return Next::Full;
 }
 
 }  // namespace wfacli

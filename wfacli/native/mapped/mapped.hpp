@@ -25,9 +25,11 @@ struct MappedOptions {
   bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
   bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
   bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
-  bool read_group = false;     // which get a read group of their own
+  bool copy_group = false;     // or the read group alone
+  bool read_group = false;     // all records get a read group of their own
   bool mates = false;          // stream 2 has the second mates of pairs, stream 0 the first ones
   bool in_step = false;        // mates are as a mapper pairs them (in_step.hpp), or that is a fault
+  bool in_order = false;       // mappings come in the order of the reads, so what is unmapped keeps its place
   bool skip = false;           // leave mappings out that are faulty, and count them
   std::string folder;          // for temporary files
   std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
@@ -62,6 +64,9 @@ class MappedReader : public StreamReader {
   MappedReader(const Reference& reference, MappedOptions options);
   MappedBatch take();
   const MappedCounts& counts() const { return counts_; }
+  // Where mappings are in_order fill() says End when there are no more, since what writes them may have failed; after this
+  // come the reads that are left.
+  void go_on() { goes_on_ = true; }
 
  private:
   // A row whose letters are to be filled in: those of the target, and of the read the other strand.
@@ -88,6 +93,10 @@ class MappedReader : public StreamReader {
   bool begin_template();
   void foresee(const Mapping& mapping, std::string_view read);
   bool told_by_name() const { return paired_ || options_.mates; }
+  // Whether what mappings say to be unmapped becomes rows where it is said.
+  bool keeps_place() const { return options_.in_order && options_.keep_unmapped; }
+  // Whether a read that stands before the one of the next mappings has none, and need not wait.
+  bool passes_over() const { return options_.in_order && mappings_.is_paf() && !told_by_name(); }
   Next wants_reads() const { return reads_from_ == 0 ? Next::NeedQuery : Next::NeedMates; }
   Got find_read(ReadView& read);
   Got next_read(ReadView& read);
@@ -95,10 +104,11 @@ class MappedReader : public StreamReader {
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
   void add_row(const ReadView& read, const Mapping& mapping, bool with_letters);
-  void add_unmapped(const ReadView& read, std::int32_t flags);
+  void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);
   void begin_read(const ReadView& read);
-  void push_tags();
+  void push_tags(const Mapping* mapping);
+  RecordParts::Keep kept() const { return {true, options_.whole_reads, options_.copy_tags || options_.copy_group}; }
   std::int64_t begin_row(const ReadView& read, bool with_letters);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
@@ -122,11 +132,15 @@ class MappedReader : public StreamReader {
   std::vector<Mapping> group_;  // mappings of one read, or of both mates, those of the first one first
   std::size_t done_ = 0, end_ = 0;  // those that became rows; behind those of the read that is looked for
   std::int32_t first_ = 0;      // the group's first row
+  bool goes_on_ = false;        // with the reads behind all mappings
+  bool passed_over_ = false;    // a read became a row before the group did
 
   MappedColumns columns_;
   std::vector<Unfilled> unfilled_;
   std::string tags_;           // of the read whose rows are made
   std::int64_t tags_at_ = 0;   // in the batch's text
+  std::string row_tags_;       // of a row whose mapping has some, too
+  bool has_group_ = false;     // whether tags_ have a read group
   MappedCounts counts_;
 };
 

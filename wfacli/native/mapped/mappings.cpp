@@ -31,18 +31,16 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-MappingKind kind_of_tag(std::string_view tags) {
-  for (;;) {
-    const std::size_t tab = tags.find('\t');
-    const std::string_view tag = tags.substr(0, tab);
-    if (tag.size() == 6 && tag.substr(0, 5) == "tp:A:")
-      return tag[5] == 'P' || tag[5] == 'I' ? MappingKind::Primary : MappingKind::Secondary;
-    if (tab == tags.npos) return MappingKind::Unknown;
-    tags.remove_prefix(tab + 1);
-  }
+MappingKind kind_of_type(char type) {
+  if (type == 0) return MappingKind::Unknown;
+  return type == 'P' || type == 'I' ? MappingKind::Primary : MappingKind::Secondary;
 }
 
 }  // namespace
+
+void MappingReader::refuse_intron() const {
+  fail("has an intron (N in its CIGAR): spliced mappings are not aligned here; minimap2 -ax splice aligns them itself");
+}
 
 void MappingReader::fail(const std::string& message) const { throw InputFault(message, lines_.number(), read_); }
 
@@ -123,7 +121,9 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
   m.t_end = number(c[8], "the target's end");
   m.matches = number(c[9], "the number of matches");
   m.mapq = mapping_quality(c[11]);
-  m.kind = kind_of_tag(line);
+  m.said = said_in_text(line);
+  if (m.said.intron) refuse_intron();
+  m.kind = kind_of_type(m.said.type);
   check_spans(m, c[5]);
 }
 
@@ -141,7 +141,7 @@ bool RunSums::add(char operation, std::int64_t letters) {
 }
 
 void MappingReader::set_spans(const RunSums& sums, std::size_t letters, Mapping& m) const {
-  if (sums.intron) fail("has an intron (N in its CIGAR), which is not aligned here");
+  if (sums.intron) refuse_intron();
   m.q_len = sums.before + sums.query + sums.after;
   if (const auto own = static_cast<std::size_t>(m.q_len - sums.hard); letters && letters != own)
     fail("the CIGAR is of " + std::to_string(own) + " letters, and SEQ has " + std::to_string(letters));
@@ -169,6 +169,7 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
   std::string_view c[kSamColumns];
   if (columns_of(line, c, kSamColumns) < kSamColumns) fail("has too few columns for SAM");
   const std::int64_t position = number(c[3], "the position");
+  m.said = said_in_text(line);
   if (!take_flag(number(c[1], "the flag") | (c[2] == "*" ? kUnmapped : 0), m)) return;
   m.mapq = mapping_quality(c[4]);
   place(c[2], -1, m);
@@ -235,6 +236,7 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
   read_ = read;
   m = Mapping();
   m.line = lines_.number();
+  m.said = said_in_bam(b.text(rest, size - rest));
   const auto target = static_cast<std::int32_t>(b.u32(0)), position = static_cast<std::int32_t>(b.u32(4));
   if (!take_flag(std::int64_t{b.u16(14)} | (target < 0 ? kUnmapped : 0), m)) return Got::Item;
   m.mapq = static_cast<std::uint8_t>(b.u8(9));

@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "mapped/bam_bytes.hpp"
-#include "mapped/mapping_length.hpp"
 #include "io/records.hpp"
 #include "io/reference.hpp"
+#include "mapped/bam_bytes.hpp"
+#include "mapped/mapping_length.hpp"
+#include "mapped/said.hpp"
 
 namespace wfacli {
 
@@ -23,6 +24,7 @@ struct Mapping {
   std::uint8_t mapq = 255;
   bool reverse = false;
   MappingKind kind = MappingKind::Unknown;
+  Said said;
 };
 
 // Letters of a CIGAR's runs, on the target's strand.
@@ -34,6 +36,9 @@ struct RunSums {
   bool intron = false;
 };
 
+// Beside SAM's flags: the mapping is of a part that is inverted (tp:A:I).
+inline constexpr std::int32_t kInversion = 1 << 16;
+
 class MappingReader {
  public:
   explicit MappingReader(const Reference& reference) : reference_(reference) {}
@@ -41,6 +46,7 @@ class MappingReader {
   // Takes one mapping and the name of its read, which is valid until lines() changes. Throws InputFault, behind the
   // line at fault.
   Got next(Mapping& mapping, std::string_view& read);
+  bool is_paf() const { return form_ == Form::Paf; }
 
  private:
   enum class Form { Unknown, Paf, Sam, BamHeader, Bam };
@@ -59,6 +65,7 @@ class MappingReader {
   void keep_length(std::string_view target, std::int64_t length);
   void header_line(std::string_view line);
   void check_spans(const Mapping& mapping, std::string_view target) const;
+  [[noreturn]] void refuse_intron() const;
   std::int64_t number(std::string_view text, const char* what) const;
   std::uint8_t mapping_quality(std::string_view text) const;
   [[noreturn]] void fail(const std::string& message) const;

@@ -14,6 +14,9 @@ inline int mate_of_name(std::string_view name) {
   return name.back() == '1' ? 1 : name.back() == '2' ? 2 : 0;
 }
 
+// Bits that SAM has: columns of flags have others beside them.
+inline constexpr std::int32_t kSamFlags = 0xfff;
+
 // Which mate flags say; 0 for a read that has none.
 inline int mate_of_flags(std::int32_t flags) {
   return !(flags & kPaired) ? 0 : flags & kFirstMate ? 1 : flags & kLastMate ? 2 : 0;

@@ -42,6 +42,8 @@ bool is_hexadecimal(std::string_view text) {
   });
 }
 
+}  // namespace
+
 bool is_tag(std::string_view field) {
   if (field.size() < 5 || !is_letter(field[0]) || !(is_letter(field[1]) || is_digit(field[1])) || field[2] != ':' ||
       field[4] != ':')
@@ -59,20 +61,25 @@ bool is_tag(std::string_view field) {
   }
 }
 
-}  // namespace
-
-void add_tags(std::string_view comment, bool read_group, std::string& out) {
-  constexpr std::string_view kOwn[] = {"NM", "AS", "MD", "cs", "SA", "xh"};
+void add_tags(std::string_view comment, KeptTags kept, std::string& out) {
+  constexpr std::string_view kOwn[] = {"NM", "AS", "MD", "cs", "SA", "xh", "ms", "nn", "de", "tp",
+                                       "cm", "s1", "s2", "rl", "MC", "MQ", "dv", "cg", "XS"};
   while (!comment.empty()) {
     const std::size_t tab = comment.find('\t');
     const std::string_view field = comment.substr(0, tab);
     comment.remove_prefix(tab == comment.npos ? comment.size() : tab + 1);
     if (!is_tag(field)) continue;
     const std::string_view name = field.substr(0, 2);
-    if (std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn) || (read_group && name == "RG")) continue;
+    const bool group = name == "RG";
+    if (kept == KeptTags::NoGroup ? group : kept == KeptTags::GroupAlone && !group) continue;
+    if (std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn)) continue;
     if (!out.empty()) out += '\t';
     out += field;
   }
+}
+
+bool has_group(std::string_view fields) {
+  return fields.substr(0, 5) == "RG:Z:" || fields.find("\tRG:Z:") != fields.npos;
 }
 
 }  // namespace wfacli

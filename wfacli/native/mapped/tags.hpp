@@ -6,8 +6,19 @@
 
 namespace wfacli {
 
-// The fields of a comment that are SAM's, TAG:TYPE:VALUE, with tabs between them. Others are left out, and so are those
-// that speak of an alignment, since the record has its own: NM, AS, MD, cs, SA and xh; and RG where the record gets one.
-void add_tags(std::string_view comment, bool read_group, std::string& out);
+// Which fields of a comment are kept.
+enum class KeptTags {
+  All,
+  NoGroup,    // all but RG, since the record gets one
+  GroupAlone  // RG
+};
+
+// Whether a field is one of SAM's, TAG:TYPE:VALUE.
+bool is_tag(std::string_view field);
+// The fields of a comment that are SAM's, with tabs between them. Others are left out, and so are those that speak of an
+// alignment or of the mate's, since the record has its own or that one is gone.
+void add_tags(std::string_view comment, KeptTags kept, std::string& out);
+// Whether fields have a read group.
+bool has_group(std::string_view fields);
 
 }  // namespace wfacli

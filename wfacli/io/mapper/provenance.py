@@ -1,0 +1,93 @@
+"""What is known of where mappings come from: headers of SAM and BAM, and the program that wrote them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+
+from ..._native import longest_line
+from ...errors import InputError
+from ..read.sources import Source
+from .bam_reads import header_of, is_bam
+
+_BEGINNING = 1 << 12
+_LINES = 64  # as long as they may be, in a header
+_SECONDS = 10.0  # that a program may take to say its version
+_HEADER_LINE = re.compile(rb"@[A-Za-z][A-Za-z0-9]\t")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, as SAM's @PG has it.
+
+    Attributes:
+        name: as users know it.
+        version: as it says itself, or "".
+        command: its command line, or "".
+    """
+
+    name: str
+    version: str = ""
+    command: str = ""
+
+    def line(self, previous: bytes) -> bytes:
+        """The @PG line; previous: the ID of the program before it, or b""."""
+        fields = [f"@PG\tID:{self.name}\tPN:{self.name}"]
+        if self.version:
+            fields.append(f"VN:{self.version}")
+        if self.command:
+            fields.append("CL:" + self.command.replace("\t", " ").replace("\n", " "))
+        made = "\t".join(fields).encode(errors="surrogateescape")
+        return made + (b"\tPP:" + previous if previous else b"")
+
+
+def version_of(program: str) -> str:
+    """What a program says of its version, "" where it says none."""
+    try:
+        asked = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    said = asked.stdout.decode(errors="replace").split("\n")[0].strip()
+    return said if asked.returncode == 0 and re.fullmatch(r"[0-9][0-9A-Za-z.+_-]{0,40}", said) else ""
+
+
+def command_of(command: list[str], names: dict[str, str]) -> str:
+    """A command line with files as the user named them: names by what stands in their place."""
+    return shlex.join([names.get(word, word) for word in command])
+
+
+def header_of_mappings(source: Source) -> bytes:
+    """The lines of SAM's or BAM's header of a stream that may be PAF, too; nothing of it is taken.
+
+    Raises InputError.
+    """
+    if is_bam(source):
+        return header_of(source)
+    if not _HEADER_LINE.match(source.peek(4)):
+        return b""
+    size = _BEGINNING
+    while True:
+        text = source.peek(size)
+        whole = text[: text.rfind(b"\n") + 1]
+        lines = whole.splitlines(keepends=True)
+        other = next((i for i, line in enumerate(lines) if not _HEADER_LINE.match(line)), None)
+        if other is not None:
+            return b"".join(lines[:other])
+        if len(text) < size or len(text) - len(whole) > longest_line():  # who reads it says that
+            return whole
+        if size > _LINES * longest_line():
+            raise InputError(source.path, f"has a header of more than {size:,} bytes: raise --max-line")
+        size *= 2
+
+
+def last_program(header: bytes) -> Program | None:
+    """The program of the last @PG line."""
+    lines = [line for line in header.splitlines() if line.startswith(b"@PG\t")]
+    if not lines:
+        return None
+    said = {f[:2]: f[3:].decode(errors="replace") for f in lines[-1].split(b"\t")[1:]}
+    return Program(said.get(b"PN", said.get(b"ID", "")), said.get(b"VN", ""), said.get(b"CL", ""))

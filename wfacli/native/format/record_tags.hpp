@@ -1,0 +1,35 @@
+// Tags of records that lie on a reference, as minimap2 has them.
+#pragma once
+
+#include "mapped/mappings.hpp"
+#include "format/record.hpp"
+
+namespace wfacli {
+
+// What minimap2 says of an alignment, too: the score of its best part, letters that are ambiguous, edits a column with each
+// gap as one, whether it is primary.
+WFACLI_INLINE void add_quality_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
+  if (o.prices.match > 0 && o.prices.pieces > 0) {
+    out.add("\tms:i:");
+    out.number(best_part(a.cigar + a.cigar_start[r.i], a.cigar_start[r.i + 1] - a.cigar_start[r.i], o.prices));
+  }
+  if (o.ambiguous != Ambiguous::Literal) {
+    out.add("\tnn:i:");
+    out.number(r.batch.flags[r.i] & kNonAcgt ? count_ambiguous(r.w) : 0);
+  }
+}
+
+WFACLI_INLINE void add_divergence(Pen& out, const Record& r) {
+  const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
+  out.add("\tde:f:");
+  out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
+}
+
+WFACLI_INLINE void add_type(Pen& out, const Record& r) {
+  const bool lesser = r.place.flags & kSecondary;
+  const bool inverted = r.batch.is_mapped() && r.batch.mapped.sam_flags[r.i] & kInversion;
+  out.add("\ttp:A:");
+  out.add(inverted ? (lesser ? 'i' : 'I') : lesser ? 'S' : 'P');
+}
+
+}  // namespace wfacli
