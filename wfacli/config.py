@@ -277,6 +277,33 @@ class OutputSpec:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """How alignments of mapped reads are extended beyond the mapped parts.
+
+    Attributes:
+        penalties: scores under which the ends are found; a match earns something.
+        zdrop: an extension ends where its score has fallen so far, and the gap's extension, below its best; 0 for
+            never.
+        bonus: score that reaching the end of the read adds, when ends are compared.
+        reach: maximum number of bases of the read on either side.
+        band: maximum number of bases by which the reference's part of an extension is longer than the read's.
+    """
+
+    penalties: Penalties
+    zdrop: int
+    bonus: int
+    reach: int
+    band: int
+
+    def __post_init__(self) -> None:
+        if not self.penalties.match:
+            raise UsageError("an extension needs a match bonus (--match)")
+        for name, value in (("Z-drop", self.zdrop), ("end bonus", self.bonus), ("reach", self.reach)):
+            if not 0 <= value <= MAX_HEURISTIC:
+                raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
+
+
+@dataclass(frozen=True)
 class MappingSpec:
     """What becomes of mappings.
 

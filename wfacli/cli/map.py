@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Mode, Span
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.mapper.mapper import MapperFiles
 from ..io.mapper.presets import PAIRING
 from ..run.mapped import MappedRun
+from ..scoring.presets import DEFAULT, PRESETS
 from .console import note, warning
 from .mapping_options import (
     PANEL,
@@ -44,7 +45,7 @@ from .options import (
     FormatOption,
     GpuMemoryOption,
     HeaderOption,
-    MatchOption,
+    MatchOrPresetOption,
     MaxLineOption,
     MaxMemoryOption,
     MdOption,
@@ -75,7 +76,7 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 
   wfacli map ref.fa R1.fq.gz R2.fq.gz --sort --write-index -o pairs.bam
 
-  wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric affine2p --format paf > out.paf
+  wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric edit --format paf > out.paf
 """
 
 ReferenceArgument = Annotated[
@@ -111,7 +112,9 @@ PresetOption = Annotated[
         "--preset",
         metavar="NAME",
         show_default="map-ont; with --mates sr",
-        help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, …",
+        help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, … Its scores (match, mismatch, "
+        "gaps) are those of the alignments, so that AS is what minimap2 would give, unless --metric, --penalties or "
+        "--match replace them.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -128,9 +131,9 @@ def map_(
     keep_unmapped: KeepUnmappedOption = False,
     copy_tags: CopyTagsOption = False,
     clip: ClipOption = Clip.SOFT,
-    metric: MetricOption = Metric.AFFINE,
+    metric: MetricOption = None,
     penalties: PenaltiesOption = None,
-    match: MatchOption = 0,
+    match: MatchOrPresetOption = None,
     ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
     output: OutputOption = None,
     format_: FormatOption = None,
@@ -177,6 +180,7 @@ def map_(
             band=None,
             xdrop=0,
             zdrop=0,
+            preset=PRESETS.get(preset, PRESETS[DEFAULT]),
         ),
         output=output_spec(
             "map",

@@ -113,13 +113,27 @@ OnErrorOption = Annotated[
 ]
 
 
+ScoresOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        show_default=False,
+        help="Take the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … Then "
+        "AS is the score that minimap2 would give. --metric, --penalties and --match replace them.",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
 def mapping_spec(
     span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError, copy_tags: bool, mates: bool = False
 ) -> MappingSpec:
     """What the options ask for. Raises UsageError where they do not go together."""
-    if pad is not None and span is Span.MAPPED:
-        raise UsageError("--pad belongs to --span padded and read; --span mapped aligns what is mapped alone")
-    letters = 0 if span is Span.MAPPED else _USUAL_PAD if pad is None else pad
+    without = span is Span.MAPPED
+    if pad is not None and without:
+        raise UsageError(f"--pad belongs to --span padded and read; --span {span} has no use for it")
+    letters = 0 if without else _USUAL_PAD if pad is None else pad
     return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates)
 
 
