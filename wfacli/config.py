@@ -40,6 +40,7 @@ class Mode(enum.StrEnum):
 class Span(enum.StrEnum):
     """Which parts of a mapped read and of its target are aligned."""
 
+    EXTENDED = "extended"
     MAPPED = "mapped"
     PADDED = "padded"
     READ = "read"
@@ -47,7 +48,7 @@ class Span(enum.StrEnum):
     @property
     def mode(self) -> Mode:
         """How those parts are aligned."""
-        return Mode.GLOBAL if self is Span.MAPPED else Mode.HW
+        return Mode.GLOBAL if self in (Span.EXTENDED, Span.MAPPED) else Mode.HW
 
 
 class Ambiguous(enum.StrEnum):
@@ -317,6 +318,7 @@ class MappingSpec:
         mates: a file of its own has the second mates of pairs.
         in_step: mates are as a mapper pairs them, or the run ends: at the same place of both files, or the second one
             behind the first one.
+        ends: how ends are extended; of span EXTENDED alone.
     """
 
     span: Span = Span.MAPPED
@@ -327,6 +329,11 @@ class MappingSpec:
     copy_tags: bool = False
     mates: bool = False
     in_step: bool = False
+    ends: Ends | None = None
+
+    def __post_init__(self) -> None:
+        if (self.span is Span.EXTENDED) != (self.ends is not None):
+            raise UsageError("ends are extended with --span extended, and with no other span")
 
 
 @dataclass(frozen=True)

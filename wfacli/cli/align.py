@@ -72,7 +72,7 @@ from .options import (
 )
 from .outputs import Storage, Tags, output_spec
 from .running import run_to_its_end
-from .scoring import devices_of, gpu_memory_of, limits_of, preset_named, spec_of
+from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, preset_named, spec_of
 
 
 def align(
@@ -81,7 +81,7 @@ def align(
     mappings: MappingsOption = None,
     mates: MatesOption = None,
     preset: ScoresOfOption = None,
-    span: SpanOption = Span.MAPPED,
+    span: SpanOption = Span.EXTENDED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
     copy_tags: CopyTagsOption = False,
@@ -125,25 +125,29 @@ def align(
     debug: DebugOption = False,
 ) -> None:
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
+    if mappings is not None:
+        check_with_mappings(target, mode, free, score_only)
+    scores = None if preset is None else preset_named(preset)
+    spec = spec_of(
+        metric=metric,
+        penalties=penalties,
+        match=match,
+        ambiguous=ambiguous,
+        score_only=score_only,
+        max_score=max_score,
+        mode=mode if mappings is None else span.mode,
+        free=free,
+        band=band,
+        xdrop=xdrop,
+        zdrop=zdrop,
+        preset=scores,
+    )
     mapping = None
     if mappings is not None:
-        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags, mates is not None)
-        check_with_mappings(target, mode, free, score_only)
+        ends = ends_of(spec.penalties, scores)
+        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags, mates is not None, ends)
     config = Config(
-        spec=spec_of(
-            metric=metric,
-            penalties=penalties,
-            match=match,
-            ambiguous=ambiguous,
-            score_only=score_only,
-            max_score=max_score,
-            mode=mode if mapping is None else mapping.span.mode,
-            free=free,
-            band=band,
-            xdrop=xdrop,
-            zdrop=zdrop,
-            preset=None if preset is None else preset_named(preset),
-        ),
+        spec=spec,
         output=output_spec(
             "align",
             output,
@@ -170,7 +174,7 @@ def align(
             {
                 "--mates": mates is not None,
                 "--preset": preset is not None,
-                "--span": span is not Span.MAPPED,
+                "--span": span is not Span.EXTENDED,
                 "--pad": pad is not None,
                 "--keep-unmapped": keep_unmapped,
                 "--copy-tags": copy_tags,

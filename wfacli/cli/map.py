@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..config import Ambiguous, CigarStyle, Config, EngineName, Mode, Span
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Span
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.mapper.mapper import MapperFiles
@@ -62,7 +62,7 @@ from .options import (
 )
 from .outputs import Storage, Tags, output_spec
 from .running import run_to_its_end
-from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
+from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, spec_of
 
 _LONG_READS = "map-ont"
 MAP_HELP = """Map READS to REFERENCE and align them where they lie.
@@ -126,7 +126,7 @@ def map_(
     second: SecondArgument = None,
     mates: MatesOption = None,
     preset: PresetOption = None,
-    span: SpanOption = Span.MAPPED,
+    span: SpanOption = Span.EXTENDED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
     copy_tags: CopyTagsOption = False,
@@ -165,23 +165,26 @@ def map_(
     mates = second if mates is None else mates
     unasked = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
-    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None)
+    scores = PRESETS.get(preset, PRESETS[DEFAULT])
+    wanted = spec_of(
+        metric=metric,
+        penalties=penalties,
+        match=match,
+        ambiguous=ambiguous,
+        score_only=False,
+        max_score=None,
+        mode=span.mode,
+        free=None,
+        band=None,
+        xdrop=0,
+        zdrop=0,
+        preset=scores,
+    )
+    ends = ends_of(wanted.penalties, scores)
+    spec = mapping_spec(span, pad, keep_unmapped, OnError.FAIL, copy_tags, mates is not None, ends)
     spec = replace(spec, in_step=preset in PAIRING)
     config = Config(
-        spec=spec_of(
-            metric=metric,
-            penalties=penalties,
-            match=match,
-            ambiguous=ambiguous,
-            score_only=False,
-            max_score=None,
-            mode=Mode(span.mode),
-            free=None,
-            band=None,
-            xdrop=0,
-            zdrop=0,
-            preset=PRESETS.get(preset, PRESETS[DEFAULT]),
-        ),
+        spec=wanted,
         output=output_spec(
             "map",
             output,

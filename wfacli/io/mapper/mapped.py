@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 
 from ..._native import MappedReader, Reference, fits_rname
-from ...config import MappingSpec
+from ...config import MappingSpec, Penalties
 from ...errors import InputError, UsageError
 from ..read.faidx import indexed
 from ..read.names import NO_TARGET
@@ -156,6 +156,9 @@ def mapped_reader(
         whole_reads: whether records shall have whole reads and qualities.
         read_group: whether they get a read group, whatever reads' own tags say.
     """
+    ends = spec.ends
+    scores = ends.penalties if ends else Penalties()
+    reach = (scores.match, ends.bonus, scores.gaps, ends.reach, ends.band) if ends else None
     return MappedReader(
         reference,
         span=spec.span.value,
@@ -167,6 +170,7 @@ def mapped_reader(
         skip=spec.skip,
         mates=spec.mates,
         in_step=spec.in_step,
+        reach=reach,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,
     )
