@@ -40,6 +40,7 @@ class Mode(enum.StrEnum):
 class Span(enum.StrEnum):
     """Which parts of a mapped read and of its target are aligned."""
 
+    EXTENDED = "extended"
     MAPPED = "mapped"
     PADDED = "padded"
     READ = "read"
@@ -47,7 +48,7 @@ class Span(enum.StrEnum):
     @property
     def mode(self) -> Mode:
         """How those parts are aligned."""
-        return Mode.GLOBAL if self is Span.MAPPED else Mode.HW
+        return Mode.GLOBAL if self in (Span.EXTENDED, Span.MAPPED) else Mode.HW
 
 
 class Ambiguous(enum.StrEnum):
@@ -277,6 +278,33 @@ class OutputSpec:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """How alignments of mapped reads are extended beyond the mapped parts.
+
+    Attributes:
+        penalties: scores under which the ends are found; a match earns something.
+        zdrop: an extension ends where its score has fallen so far, and the gap's extension, below its best; 0 for
+            never.
+        bonus: score that reaching the end of the read adds, when ends are compared.
+        reach: maximum number of bases of the read on either side.
+        band: maximum number of bases by which the reference's part of an extension is longer than the read's.
+    """
+
+    penalties: Penalties
+    zdrop: int
+    bonus: int
+    reach: int
+    band: int
+
+    def __post_init__(self) -> None:
+        if not self.penalties.match:
+            raise UsageError("an extension needs a match bonus (--match)")
+        for name, value in (("Z-drop", self.zdrop), ("end bonus", self.bonus), ("reach", self.reach)):
+            if not 0 <= value <= MAX_HEURISTIC:
+                raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
+
+
+@dataclass(frozen=True)
 class MappingSpec:
     """What becomes of mappings.
 
@@ -291,6 +319,7 @@ class MappingSpec:
         in_step: mates are as a mapper pairs them, or the run ends: at the same place of both files, or the second one
             behind the first one.
         in_order: mappings come in the order of the reads, as a mapper writes them.
+        ends: how ends are extended; of span EXTENDED alone.
     """
 
     span: Span = Span.MAPPED
@@ -302,6 +331,11 @@ class MappingSpec:
     mates: bool = False
     in_step: bool = False
     in_order: bool = False
+    ends: Ends | None = None
+
+    def __post_init__(self) -> None:
+        if (self.span is Span.EXTENDED) != (self.ends is not None):
+            raise UsageError("ends are extended with --span extended, and with no other span")
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,12 @@ CASES = (
 _MAPPED = ("mapped.reads.fq", "mapped.ref.fa", "--mappings", "mapped.paf")
 # tests/mapped says what these records must be; here it is what reaches the user.
 MAPPED_CASES = (
-    Case("mapped.tags.sam", _MAPPED, ("--copy-tags", "--keep-unmapped", "--md", "--cs", "--checksums")),
+    Case("mapped.extended.sam", _MAPPED, ("--match", "2", "--md", "--no-header")),
+    Case(
+        "mapped.tags.sam",
+        _MAPPED,
+        ("--span", "mapped", "--copy-tags", "--keep-unmapped", "--md", "--cs", "--checksums"),
+    ),
     Case("mapped.hard.sam", _MAPPED, ("--clip", "hard", "--span", "padded", "--pad", "20", "--no-header")),
     Case(
         "mapped.out.paf",
@@ -57,7 +62,7 @@ MAPPED_CASES = (
         ),
         metric="edit",
     ),
-    Case("mapped.tsv", _MAPPED, ("--keep-unmapped",)),
+    Case("mapped.tsv", _MAPPED, ("--span", "mapped", "--keep-unmapped")),
 )
 
 

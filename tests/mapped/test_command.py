@@ -17,6 +17,7 @@ from wfacli.errors import WfacliError
 from wfacli.io.write.hts import HtsOutput
 
 FILES = ("reads.fq", "ref.fa", "--mappings")
+MAPPED = ("--span", "mapped")  # what was aligned is aligned again
 
 
 @pytest.fixture
@@ -46,14 +47,14 @@ def test_mappings_through_a_pipe_to_a_sorted_bam(world: World, tmp_path: Path) -
 
 
 def test_bam_and_sam_on_standard_output_and_input(world: World, tmp_path: Path) -> None:
-    wanted = align(tmp_path, "--mappings", "map.paf", "--no-header")
-    bam = align(tmp_path, "--mappings", "map.paf", "--format", "bam")
+    wanted = align(tmp_path, "--mappings", "map.paf", "--no-header", *MAPPED)
+    bam = align(tmp_path, "--mappings", "map.paf", "--format", "bam", *MAPPED)
     assert_success(bam)
-    again = align(tmp_path, "--mappings", "-", "--no-header", stdin=bam.out)
+    again = align(tmp_path, "--mappings", "-", "--no-header", *MAPPED, stdin=bam.out)
     assert_success(again)
     assert again.out == wanted.out
     reads = run(
-        *("align", "-", *FILES[1:], "map.paf", "--no-header"),
+        *("align", "-", *FILES[1:], "map.paf", "--no-header", *MAPPED),
         cwd=tmp_path,
         stdin=gzip.compress((tmp_path / "reads.fq").read_bytes()),
     )

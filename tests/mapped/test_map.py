@@ -43,7 +43,18 @@ def map_(folder: Path, *options: str, path: str = "bin") -> Result:
 
 
 def test_map_aligns_what_the_mapper_finds(folder: Path) -> None:
-    wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--md", "--no-header", cwd=folder)
+    wanted = run(
+        "align",
+        "reads.fq",
+        "ref.fa",
+        "--mappings",
+        "map.paf",
+        "--preset",
+        "map-hifi",
+        "--md",
+        "--no-header",
+        cwd=folder,
+    )
     result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header", "--drop-unmapped")
     assert_success(result)
     assert result.out == wanted.out
@@ -101,7 +112,9 @@ def test_the_summary_counts_reads_and_records(folder: Path) -> None:
 
 def test_a_mapper_gets_what_it_cannot_read_through_pipes(folder: Path) -> None:
     """It takes plain files and gzip; of others it would find nothing, and say nothing."""
-    wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--no-header", cwd=folder)
+    wanted = run(
+        "align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--preset", "map-ont", "--no-header", cwd=folder
+    )
     plain = [(folder / name).read_bytes() for name in ("ref.fa", "reads.fq")]
     for name in ("ref.fa", "reads.fq"):
         (folder / name).write_bytes(zstd((folder / name).read_bytes()))
@@ -112,7 +125,9 @@ def test_a_mapper_gets_what_it_cannot_read_through_pipes(folder: Path) -> None:
 
 
 def test_reads_in_bam(folder: Path) -> None:
-    wanted = run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--no-header", cwd=folder)
+    wanted = run(
+        "align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--preset", "map-ont", "--no-header", cwd=folder
+    )
     plain = (folder / "reads.fq").read_text()
     with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header={"HD": {"VN": "1.6"}}) as file:
         for read in pysam.FastxFile(str(folder / "reads.fq")):

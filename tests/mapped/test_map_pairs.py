@@ -275,7 +275,7 @@ def test_flags_and_places_are_those_of_minimap2(folder: Path) -> None:
     noisy_pairs(folder)
     command = ["minimap2", "-ax", "sr", "ref.fa", "first.fq", "second.fq"]
     said = rows_of(subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout)
-    result = map_(folder, "first.fq", "--mates", "second.fq", "--keep-unmapped", mapper="minimap2")
+    result = map_(folder, "first.fq", "--mates", "second.fq", "--keep-unmapped", "--span", "mapped", mapper="minimap2")
     assert_success(result)
     flags = {int(row[1]) for row in said}
     assert {4, 8, 2, SUPPLEMENTARY} <= {bit for bit in (2, 4, 8, SUPPLEMENTARY) if any(f & bit for f in flags)}

@@ -39,7 +39,9 @@ def map_(folder: Path, *options: str, stdin: bytes = b"") -> Result:
 
 @pytest.fixture
 def wanted(folder: Path) -> bytes:
-    return run("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--no-header", cwd=folder).out
+    return run(
+        "align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--preset", "map-ont", "--no-header", cwd=folder
+    ).out
 
 
 @pytest.mark.parametrize("packed", [bytes, zstd])

@@ -131,7 +131,20 @@ def write_bam(world: World, path: Path) -> None:
 
 
 def align(folder: Path, reads: str, *options: str) -> Result:
-    words = ("align", reads, "ref.fa", "--mappings", "map.sam", "--md", "--no-header", "--check", "-t", "2")
+    words = (
+        "align",
+        reads,
+        "ref.fa",
+        "--mappings",
+        "map.sam",
+        "--span",
+        "mapped",
+        "--md",
+        "--no-header",
+        "--check",
+        "-t",
+        "2",
+    )
     return run(*words, *options, cwd=folder)
 
 

@@ -6,7 +6,7 @@ import shlex
 import sys
 
 from .. import __version__
-from ..config import Ambiguous, CigarStyle, Config, EngineName, Metric, Mode, Span
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Mode, Span
 from ..core.cores import usable_cores
 from ..io.mapper.mapped import MappedFiles
 from ..io.read.reader import PairFiles
@@ -23,6 +23,7 @@ from .mapping_options import (
     OnError,
     OnErrorOption,
     PadOption,
+    ScoresOfOption,
     SpanOption,
     check_with_mappings,
     mapping_spec,
@@ -47,7 +48,7 @@ from .options import (
     GpuMemoryOption,
     HeaderOption,
     KernelOption,
-    MatchOption,
+    MatchOrPresetOption,
     MaxLineOption,
     MaxMemoryOption,
     MaxScoreOption,
@@ -71,7 +72,7 @@ from .options import (
 )
 from .outputs import Storage, Tags, output_spec
 from .running import run_to_its_end
-from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
+from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, preset_named, spec_of
 
 
 def align(
@@ -79,15 +80,16 @@ def align(
     target: TargetArgument = None,
     mappings: MappingsOption = None,
     mates: MatesOption = None,
-    span: SpanOption = Span.MAPPED,
+    preset: ScoresOfOption = None,
+    span: SpanOption = Span.EXTENDED,
     pad: PadOption = None,
     keep_unmapped: KeepUnmappedOption = False,
     copy_tags: CopyTagsOption = False,
     clip: ClipOption = Clip.SOFT,
     on_error: OnErrorOption = OnError.FAIL,
-    metric: MetricOption = Metric.AFFINE,
+    metric: MetricOption = None,
     penalties: PenaltiesOption = None,
-    match: MatchOption = 0,
+    match: MatchOrPresetOption = None,
     ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
     score_only: ScoreOnlyOption = False,
     max_score: MaxScoreOption = None,
@@ -123,24 +125,29 @@ def align(
     debug: DebugOption = False,
 ) -> None:
     """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
+    if mappings is not None:
+        check_with_mappings(target, mode, free, score_only)
+    scores = None if preset is None else preset_named(preset)
+    spec = spec_of(
+        metric=metric,
+        penalties=penalties,
+        match=match,
+        ambiguous=ambiguous,
+        score_only=score_only,
+        max_score=max_score,
+        mode=mode if mappings is None else span.mode,
+        free=free,
+        band=band,
+        xdrop=xdrop,
+        zdrop=zdrop,
+        preset=scores,
+    )
     mapping = None
     if mappings is not None:
-        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags, mates is not None)
-        check_with_mappings(target, mode, free, score_only)
+        ends = ends_of(spec.penalties, scores)
+        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags, mates is not None, ends)
     config = Config(
-        spec=spec_of(
-            metric=metric,
-            penalties=penalties,
-            match=match,
-            ambiguous=ambiguous,
-            score_only=score_only,
-            max_score=max_score,
-            mode=mode if mapping is None else mapping.span.mode,
-            free=free,
-            band=band,
-            xdrop=xdrop,
-            zdrop=zdrop,
-        ),
+        spec=spec,
         output=output_spec(
             "align",
             output,
@@ -166,7 +173,8 @@ def align(
         refuse_without_mappings(
             {
                 "--mates": mates is not None,
-                "--span": span is not Span.MAPPED,
+                "--preset": preset is not None,
+                "--span": span is not Span.EXTENDED,
                 "--pad": pad is not None,
                 "--keep-unmapped": keep_unmapped,
                 "--copy-tags": copy_tags,

@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..config import Ambiguous, CigarStyle, Config, EngineName, Format, Metric, Mode, Span
+from ..config import Ambiguous, CigarStyle, Config, EngineName, Format, Span
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.mapper.mapper import MapperFiles
 from ..io.mapper.presets import PAIRING
 from ..run.mapped import MappedRun
+from ..scoring.presets import DEFAULT, PRESETS
 from .console import note, warning
 from .mapping_options import (
     PANEL,
@@ -44,7 +45,7 @@ from .options import (
     FormatOption,
     GpuMemoryOption,
     HeaderOption,
-    MatchOption,
+    MatchOrPresetOption,
     MaxLineOption,
     MaxMemoryOption,
     MdOption,
@@ -61,7 +62,7 @@ from .options import (
 )
 from .outputs import Storage, Tags, output_spec
 from .running import run_to_its_end
-from .scoring import devices_of, gpu_memory_of, limits_of, spec_of
+from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, spec_of
 
 _LONG_READS = "map-ont"
 MAP_HELP = """Map READS to REFERENCE and align them where they lie.
@@ -75,7 +76,7 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 
   wfacli map ref.fa R1.fq.gz R2.fq.gz --sort --write-index -o pairs.bam
 
-  wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric affine2p --format paf > out.paf
+  wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric edit --format paf > out.paf
 """
 
 ReferenceArgument = Annotated[
@@ -111,7 +112,9 @@ PresetOption = Annotated[
         "--preset",
         metavar="NAME",
         show_default="map-ont; with --mates sr",
-        help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, …",
+        help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, … Its scores (match, mismatch, "
+        "gaps) are those of the alignments, so that AS is what minimap2 would give, unless --metric, --penalties or "
+        "--match replace them.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -123,14 +126,14 @@ def map_(
     second: SecondArgument = None,
     mates: MatesOption = None,
     preset: PresetOption = None,
-    span: SpanOption = Span.MAPPED,
+    span: SpanOption = Span.EXTENDED,
     pad: PadOption = None,
     keep_unmapped: DropUnmappedOption = None,
     copy_tags: CopyTagsOption = False,
     clip: ClipOption = Clip.SOFT,
-    metric: MetricOption = Metric.AFFINE,
+    metric: MetricOption = None,
     penalties: PenaltiesOption = None,
-    match: MatchOption = 0,
+    match: MatchOrPresetOption = None,
     ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
     output: OutputOption = None,
     format_: FormatOption = None,
@@ -162,21 +165,25 @@ def map_(
     mates = second if mates is None else mates
     unasked = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
-    spec = mapping_spec(span, pad, bool(keep_unmapped), OnError.FAIL, copy_tags, mates is not None)
+    scores = PRESETS.get(preset, PRESETS[DEFAULT])
+    wanted = spec_of(
+        metric=metric,
+        penalties=penalties,
+        match=match,
+        ambiguous=ambiguous,
+        score_only=False,
+        max_score=None,
+        mode=span.mode,
+        free=None,
+        band=None,
+        xdrop=0,
+        zdrop=0,
+        preset=scores,
+    )
+    ends = ends_of(wanted.penalties, scores)
+    spec = mapping_spec(span, pad, bool(keep_unmapped), OnError.FAIL, copy_tags, mates is not None, ends)
     config = Config(
-        spec=spec_of(
-            metric=metric,
-            penalties=penalties,
-            match=match,
-            ambiguous=ambiguous,
-            score_only=False,
-            max_score=None,
-            mode=Mode(span.mode),
-            free=None,
-            band=None,
-            xdrop=0,
-            zdrop=0,
-        ),
+        spec=wanted,
         output=output_spec(
             "map",
             output,

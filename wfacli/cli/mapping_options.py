@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..config import WHOLE, Format, MappingSpec, Mode, Span
+from ..config import WHOLE, Ends, Format, MappingSpec, Mode, Span
 from ..errors import UsageError
 
 PANEL = "Reads against a reference"
@@ -59,9 +59,10 @@ SpanOption = Annotated[
     Span,
     typer.Option(
         "--span",
-        help="mapped: the mapped part of the read with that of the target, end to end; the rest is clipped. padded: "
-        "the mapped part of the read, anywhere in that of the target and --pad beside it. read: the whole read, for "
-        "reads that lie in one place; of split reads it aligns all for each mapping, which takes long.",
+        help="extended: the mapped parts, and from there outward as far as the score rises, with a Z-drop; the rest "
+        "is clipped. mapped: the mapped part of the read with that of the target, end to end. padded: the mapped part "
+        "of the read, anywhere in that of the target and --pad beside it. read: the whole read, for reads that lie in "
+        "one place; of split reads it aligns all for each mapping, which takes long.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -72,7 +73,7 @@ PadOption = Annotated[
         metavar="N",
         min=0,
         max=WHOLE,
-        show_default=f"{_USUAL_PAD}; with --span mapped none",
+        show_default=f"{_USUAL_PAD}; with --span extended and mapped none",
         help="Letters taken beside the mapped parts, on either side.",
         rich_help_panel=PANEL,
     ),
@@ -123,14 +124,40 @@ OnErrorOption = Annotated[
 ]
 
 
+ScoresOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        show_default=False,
+        help="Take the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … Then "
+        "AS is the score that minimap2 would give. --metric, --penalties and --match replace them.",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
 def mapping_spec(
-    span: Span, pad: int | None, keep_unmapped: bool, on_error: OnError, copy_tags: bool, mates: bool = False
+    span: Span,
+    pad: int | None,
+    keep_unmapped: bool,
+    on_error: OnError,
+    copy_tags: bool,
+    mates: bool = False,
+    ends: Ends | None = None,
 ) -> MappingSpec:
-    """What the options ask for. Raises UsageError where they do not go together."""
-    if pad is not None and span is Span.MAPPED:
-        raise UsageError("--pad belongs to --span padded and read; --span mapped aligns what is mapped alone")
-    letters = 0 if span is Span.MAPPED else _USUAL_PAD if pad is None else pad
-    return MappingSpec(span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates)
+    """What the options ask for; `ends`: how --span extended extends them.
+
+    Raises UsageError where options do not go together.
+    """
+    without = span in (Span.EXTENDED, Span.MAPPED)
+    if pad is not None and without:
+        raise UsageError(f"--pad belongs to --span padded and read; --span {span} has no use for it")
+    letters = 0 if without else _USUAL_PAD if pad is None else pad
+    ends = ends if span is Span.EXTENDED else None
+    return MappingSpec(
+        span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates, ends=ends
+    )
 
 
 def refuse_without_mappings(given: dict[str, bool]) -> None:

@@ -60,9 +60,10 @@ TargetArgument = Annotated[
     ),
 ]
 MetricOption = Annotated[
-    Metric,
+    Metric | None,
     typer.Option(
         "--metric",
+        show_default="affine; with --preset affine2p with its scores",
         help="edit: each mismatch, inserted or deleted base costs 1. indel: no mismatches. linear: a gap of l bases "
         "costs l·e. affine: o + l·e. affine2p: the cheaper of two such.",
         rich_help_panel=_SCORING,
@@ -79,9 +80,21 @@ PenaltiesOption = Annotated[
         rich_help_panel=_SCORING,
     ),
 ]
+_MATCH_HELP = "What each match earns."
 MatchOption = Annotated[
     int,
-    typer.Option("--match", metavar="N", min=0, help="What each match earns.", rich_help_panel=_SCORING),
+    typer.Option("--match", metavar="N", min=0, help=_MATCH_HELP, rich_help_panel=_SCORING),
+]
+MatchOrPresetOption = Annotated[
+    int | None,
+    typer.Option(
+        "--match",
+        metavar="N",
+        min=0,
+        show_default="0; with --preset the preset's",
+        help=_MATCH_HELP,
+        rich_help_panel=_SCORING,
+    ),
 ]
 ScoreOnlyOption = Annotated[
     bool,

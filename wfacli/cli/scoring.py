@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from ..config import MIB, WHOLE, AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
+from ..config import MIB, WHOLE, AlignSpec, Ambiguous, Ends, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from ..errors import UsageError
+from ..scoring.presets import DEFAULT, PRESETS
 from .numbers import MOST_BYTES
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -14,9 +16,9 @@ _LEAST_MEMORY, _LEAST_GPU_MEMORY = 1 * MIB, 64 * MIB
 
 def spec_of(
     *,
-    metric: Metric,
+    metric: Metric | None,
     penalties: str | None,
-    match: int,
+    match: int | None,
     ambiguous: Ambiguous,
     score_only: bool,
     max_score: int | None,
@@ -25,9 +27,13 @@ def spec_of(
     band: str | None,
     xdrop: int,
     zdrop: int,
+    preset: Ends | None = None,
 ) -> AlignSpec:
-    """What the options ask for. Raises UsageError where they do not go together."""
-    charged = Penalties.of(metric, None, match) if penalties is None else Penalties.parse(metric, penalties, match)
+    """What the options ask for; `preset` has the scores that --metric, --penalties and --match replace.
+
+    Raises UsageError where options do not go together.
+    """
+    metric, charged = _charged(metric, penalties, match, preset)
     if free is not None and mode is not Mode.ENDS_FREE:
         raise UsageError(f"--free belongs to --mode ends-free, not to {mode}")
     if mode is Mode.ENDS_FREE and free is None:
@@ -42,6 +48,31 @@ def spec_of(
         score_only=score_only,
         heuristics=Heuristics(width, step, xdrop, zdrop),
         max_cost=max_score,
+    )
+
+
+def preset_named(name: str) -> Ends:
+    """Scores and extension parameters of one of minimap2's presets. Raises UsageError where the table lacks it."""
+    if name not in PRESETS:
+        raise UsageError(f"--preset: there are no scores of {name!r}; there are those of {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def ends_of(penalties: Penalties, preset: Ends | None) -> Ends:
+    """How ends are extended: under the alignment's own scores if a match earns something, else under the preset's."""
+    ends = preset or PRESETS[DEFAULT]
+    return replace(ends, penalties=penalties) if penalties.match else ends
+
+
+def _charged(
+    metric: Metric | None, penalties: str | None, match: int | None, preset: Ends | None
+) -> tuple[Metric, Penalties]:
+    if preset and metric is None and penalties is None:
+        earned = preset.penalties.match if match is None else match
+        return Metric.AFFINE2P, replace(preset.penalties, match=earned)
+    metric, match = metric or Metric.AFFINE, match or 0
+    return metric, Penalties.of(metric, None, match) if penalties is None else Penalties.parse(
+        metric, penalties, match
     )
 
 

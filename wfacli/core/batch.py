@@ -89,6 +89,7 @@ class Mapped:
         sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048; of mates, 1, 64 or 128, and what
             the mappings say (2, 8, 32); 512, 1024.
         mapq: u8[n], mapping qualities; 255 where unknown.
+        inner: i32[n, 4], q_beg q_end t_beg t_end of the mapped parts, half open, inside query and target.
         tags, tags_len: i64[n], i32[n], where the read's own tags are in Records.text, with tabs between them, and how
             many bytes; 0 where there are none.
     """
@@ -101,8 +102,14 @@ class Mapped:
     first: I32
     sam_flags: I32
     mapq: U8
+    inner: I32
     tags: I64
     tags_len: I32
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Any]) -> Mapped:
+        """From the columns that the native reader hands over."""
+        return cls(**{**columns, "inner": columns["inner"].reshape(-1, 4)})
 
     def rows(self, rows: Any) -> Mapped:
         """Some rows, chosen as numpy chooses."""
@@ -215,7 +222,7 @@ class PairBatch:
             bases=columns["bases"],
             est_edits=np.full(len(columns["t_len"]), -1, np.int32),
             records=Records(text=columns["text"], **{c: columns[c] for c in _NAME_COLUMNS}),
-            mapped=Mapped(**columns["mapped"]) if "mapped" in columns else None,
+            mapped=Mapped.from_columns(columns["mapped"]) if "mapped" in columns else None,
             **{c: columns[c] for c in known},
         )
 

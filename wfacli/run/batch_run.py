@@ -242,7 +242,7 @@ class BatchRun(ABC):
                 begin=self._write_header,
                 workers=min(threads + 2, most),
                 in_flight=min(threads + 3, most),
-                cancel=self.engine.cancel,
+                cancel=self._cancel,
             )
             self.output.finish()
         except BaseException:
@@ -254,6 +254,9 @@ class BatchRun(ABC):
             self.engine.close()
             for source in self._sources:
                 source.close()
+
+    def _cancel(self) -> None:
+        self.engine.cancel()
 
     def _prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """What comes before the first batch."""

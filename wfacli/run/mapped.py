@@ -8,7 +8,7 @@ from typing import Any
 
 from .._native import MappedReader, Reference
 from ..config import Config, Format, MappingSpec
-from ..core.batch import PairBatch
+from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import counted
 from ..errors import InputError, text_of
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
@@ -17,6 +17,7 @@ from ..io.read.reader import batches_of
 from ..io.write.format import Formatter
 from ..io.write.header import header_around
 from .align import AlignRun
+from .ends import Extender
 
 
 class MappedRun(AlignRun):
@@ -32,11 +33,13 @@ class MappedRun(AlignRun):
         report: str | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        """See BatchRun; config.spec has the mode that mapping.span asks for."""
+        """See BatchRun; config.spec has the mode that mapping.span asks for, and mapping.ends belongs to EXTENDED."""
         self._mapping, self._mapped_files = mapping, files
         self._reader: MappedReader | None = None
         self._all_mapped = False
         super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
+        ends = mapping.ends
+        self._extender = ends and Extender(ends, config.spec, config.limits, config.threads, self.stats)
 
     def _begun_header(self) -> Ahead[bytes] | None:
         return None  # the reference comes first
@@ -60,7 +63,8 @@ class MappedRun(AlignRun):
         sam = out.format is Format.SAM
         groups = sam and bool(self._mapped_files.reads_header)
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
-        lend = self.engine.letters_memory if self.on_gpu else None
+        # Of rows that are extended first, copies of parts are what is aligned.
+        lend = self.engine.letters_memory if self.on_gpu and not self._extender else None
         streams = (*self._sources[:2], *self._sources[3:])
         batches = batches_of(
             self._reader, streams, self.batch_bases, lend, threads=self.settings.threads, ended=self._has_more
@@ -85,11 +89,24 @@ class MappedRun(AlignRun):
         self._all_mapped = True
         return True
 
+    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
+        if not self._extender:
+            return super()._aligned(pairs)
+        lend = self.engine.letters_memory if self.on_gpu else None
+        return self._extender.aligned(pairs, super()._aligned, lend)
+
+    def _cancel(self) -> None:
+        super()._cancel()
+        if self._extender:
+            self._extender.cancel()
+
     def run(self) -> None:
         """See BatchRun."""
         try:
             super().run()
         finally:
+            if self._extender:
+                self._extender.close()
             self._mapped_files.close()
 
     @property

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 
 from ..._native import MappedReader, Reference, fits_rname
-from ...config import MappingSpec
+from ...config import MappingSpec, Penalties
 from ...errors import InputError, UsageError
 from ..read.faidx import indexed
 from ..read.names import NO_TARGET
@@ -172,6 +172,9 @@ def mapped_reader(
         read_group: whether they get a read group, whatever reads' own tags say.
         copy_group: whether the reads' own goes to their records, where no other tag does.
     """
+    ends = spec.ends
+    scores = ends.penalties if ends else Penalties()
+    reach = (scores.match, ends.bonus, scores.gaps, ends.reach, ends.band) if ends else None
     return MappedReader(
         reference,
         span=spec.span.value,
@@ -185,6 +188,7 @@ def mapped_reader(
         mates=spec.mates,
         in_step=spec.in_step,
         in_order=spec.in_order,
+        reach=reach,
         folder=tempfile.gettempdir(),
         shelf=spec.shelf,
     )

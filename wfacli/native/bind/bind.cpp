@@ -90,6 +90,7 @@ NB_MODULE(_native, m) {
         "For the command line: sets the allocator up for batches, for the whole process");
   wfacli::bind_reader(m);
   wfacli::bind_mapped(m);
+  wfacli::bind_ends(m);
   wfacli::bind_memory(m);
   wfacli::bind_engine(m);
   wfacli::bind_extend(m);

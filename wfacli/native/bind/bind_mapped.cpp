@@ -8,10 +8,11 @@ namespace wfacli {
 namespace {
 
 Span span_of(const std::string& name) {
+  if (name == "extended") return Span::Extended;
   if (name == "mapped") return Span::Mapped;
   if (name == "padded") return Span::Padded;
   if (name == "read") return Span::Read;
-  throw nb::value_error("span is one of mapped, padded, read");
+  throw nb::value_error("span is one of extended, mapped, padded, read");
 }
 
 nb::dict mapped_dict(MappedBatch batch) {
@@ -25,11 +26,25 @@ nb::dict mapped_dict(MappedBatch batch) {
   mapped["first"] = to_numpy(m.first);
   mapped["sam_flags"] = to_numpy(m.sam_flags);
   mapped["mapq"] = to_numpy(m.mapq);
+  mapped["inner"] = to_numpy(m.inner);
   mapped["tags"] = to_numpy(m.tags);
   mapped["tags_len"] = to_numpy(m.tags_len);
   nb::dict d = columns_dict(std::move(batch.pairs));
   d["mapped"] = mapped;
   return d;
+}
+
+// (match, bonus, (open, extend) of each piece, letters, band)
+Reach reach_of(nb::tuple r) {
+  Reach reach{.match = nb::cast<std::int64_t>(r[0]), .bonus = nb::cast<std::int64_t>(r[1]), .gap = {},
+              .letters = nb::cast<std::int64_t>(r[3]), .band = nb::cast<std::int64_t>(r[4])};
+  const nb::tuple gaps = nb::cast<nb::tuple>(r[2]);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const nb::handle piece = gaps[gaps.size() > 1 ? k : 0];
+    reach.gap[k] = {nb::cast<std::int32_t>(piece[0]), nb::cast<std::int32_t>(piece[1])};
+    if (reach.gap[k].extend < 1) throw nb::value_error("penalties out of range");
+  }
+  return reach;
 }
 
 // Calls what adds a sequence: its name, which need not be UTF-8, goes into the error as bytes.
@@ -119,13 +134,14 @@ void bind_mapped(nb::module_& m) {
           "__init__",
           [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
              bool keep_unmapped, bool copy_tags, bool copy_group, bool read_group, bool skip, bool mates, bool in_step,
-             bool in_order, const std::string& folder, std::size_t shelf) {
-            new (self) MappedReader(reference, {span_of(span), pad, whole_reads, keep_unmapped, copy_tags, copy_group, read_group,
-                                                mates, in_step, in_order, skip, folder, shelf});
+             bool in_order, std::optional<nb::tuple> reach, const std::string& folder, std::size_t shelf) {
+            new (self) MappedReader(reference, {{span_of(span), pad, reach ? reach_of(*reach) : Reach()}, whole_reads,
+                                                keep_unmapped, copy_tags, copy_group, read_group, mates, in_step, in_order,
+                                                skip, folder, shelf});
           },
           nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
           nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("copy_group"), nb::arg("read_group"), nb::arg("skip"), nb::arg("mates"), nb::arg("in_step"),
-          nb::arg("in_order"), nb::arg("folder"), nb::arg("shelf"),
+          nb::arg("in_order"), nb::arg("reach") = nb::none(), nb::arg("folder"), nb::arg("shelf"),
           nb::keep_alive<1, 2>())
       .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
       .def("go_on", &MappedReader::go_on, "What is left behind the mappings is read, too")

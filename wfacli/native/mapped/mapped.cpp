@@ -18,27 +18,6 @@ std::string_view view(const std::uint8_t* text, std::int32_t count) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
 }
 
-// Half open, on the read's strand that is aligned and on the target's forward one.
-struct Window {
-  std::int64_t q_beg, q_end, t_beg, t_end;
-};
-
-Window window_of(const Mapping& m, std::int64_t target, const MappedOptions& o) {
-  Window w{m.q_beg, m.q_end, m.t_beg, m.t_end};
-  if (m.reverse) w.q_beg = m.q_len - m.q_end, w.q_end = m.q_len - m.q_beg;
-  std::int64_t before = 0, after = 0;
-  if (o.span != Span::Mapped) before = after = o.pad;
-  if (o.span == Span::Read) {
-    const std::int64_t begins = w.q_beg, ends = m.q_len - w.q_end;
-    before += begins + begins / 8;
-    after += ends + ends / 8;
-    w.q_beg = 0, w.q_end = m.q_len;
-  }
-  w.t_beg = std::max<std::int64_t>(0, w.t_beg - before);
-  w.t_end = std::min(target, w.t_end + after);
-  return w;
-}
-
 }  // namespace
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
@@ -284,7 +263,9 @@ void MappedReader::add_mappings(ReadView& read) {
   const bool primary = std::any_of(own, own + count, [](const Mapping& m) { return m.kind == MappingKind::Primary; });
   begin_read(read);
   // A secondary record has no letters where another has them.
-  for (std::size_t i = 0; i < count; ++i) add_row(read, own[i], !(primary && own[i].kind == MappingKind::Secondary));
+  const std::vector<Room> rooms = rooms_of(own, count, options_.window.span);
+  for (std::size_t i = 0; i < count; ++i)
+    add_row(read, own[i], rooms[i], !(primary && own[i].kind == MappingKind::Secondary));
   ++counts_.mapped_reads;
   counts_.mappings += static_cast<std::int64_t>(count);
 }
@@ -327,9 +308,9 @@ std::int64_t MappedReader::begin_row(const ReadView& read, bool with_letters) {
   return builder_.extra(read.letters);
 }
 
-void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_letters) {
+void MappedReader::add_row(const ReadView& read, const Mapping& m, const Room& room, bool with_letters) {
   const std::int64_t target = reference_.length(m.target);
-  const Window w = window_of(m, target, options_);
+  const Window w = window_of(m, room, target, options_.window), inner = inner_of(m);
   const auto letters = static_cast<std::int64_t>(read.letters.size());
   const auto row = static_cast<std::size_t>(builder_.pairs());
   push_tags(&m);
@@ -357,6 +338,8 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, bool with_let
   if (m.said.type == 'I' || m.said.type == 'i') flags |= kInversion;
   columns_.sam_flags.push(flags);
   columns_.mapq.push(m.mapq);
+  for (const std::int64_t place : {inner.q_beg - w.q_beg, inner.q_end - w.q_beg, inner.t_beg - w.t_beg, inner.t_end - w.t_beg})
+    columns_.inner.push(static_cast<std::int32_t>(place));
 }
 
 // Fills in what add_row() has left out. Rows may be filled in side by side.

@@ -5,23 +5,16 @@
 #include <vector>
 
 #include "base/hashing.hpp"
+#include "io/streams.hpp"
 #include "mapped/in_step.hpp"
+#include "mapped/mapped_window.hpp"
 #include "mapped/mappings.hpp"
 #include "mapped/shelf.hpp"
-#include "io/streams.hpp"
 
 namespace wfacli {
 
-// What of a read and of its target is aligned.
-enum class Span {
-  Mapped,  // the mapped parts of both
-  Padded,  // the mapped part of the read; of the target, padding beside it too
-  Read,    // the whole read; of the target, as much beside the mapped part as the read has, an eighth of it, and padding
-};
-
 struct MappedOptions {
-  Span span = Span::Mapped;
-  std::int64_t pad = 0;        // letters on either side
+  WindowOptions window;
   bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
   bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
   bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
@@ -40,6 +33,7 @@ struct MappedColumns {
   Buffer<std::int64_t> t_offset, t_total, letters, tags;
   Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
   Buffer<std::uint8_t> mapq;
+  Buffer<std::int32_t> inner;  // q_beg q_end t_beg t_end of the mapped parts, in the row
 };
 
 struct MappedBatch {
@@ -103,7 +97,7 @@ class MappedReader : public StreamReader {
   void identify(ReadView& read);
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
-  void add_row(const ReadView& read, const Mapping& mapping, bool with_letters);
+  void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_letters);
   void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);
   void begin_read(const ReadView& read);

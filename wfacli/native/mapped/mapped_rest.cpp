@@ -25,6 +25,7 @@ void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const 
   columns_.first.push(first_);
   columns_.sam_flags.push(flags | kUnmapped);
   columns_.mapq.push(kNoQuality);
+  for (int k = 0; k < 4; ++k) columns_.inner.push(0);
 }
 
 // A read that no mapping names, with its mate.

@@ -34,6 +34,9 @@ class Solver {
     front_.begin(ring_, ring_depth());
     narrow_.begin();
     Furthest best = furthest(0, Range{0, 0});
+    // A path that is far ahead goes on in one of the next `depth` rows, and the rows before that have others only: where
+    // none of them has a path near the best score, there is none left.
+    std::int32_t fallen = 0;
     bool dropped = false;
     for (std::int32_t s = 0; all - (s + 1) > best.value && !dropped;) {
       if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
@@ -41,9 +44,10 @@ class Solver {
       const Range at = forward(ring_, ++s);
       if (at.empty()) break;
       const Furthest row = furthest(s, at);
-      if (row.value == kNowhere) continue;
       if (row.value > best.value) best = row;
-      dropped = narrow_.dropped(best.value - row.value, row.diagonal - best.diagonal);
+      const bool nowhere = row.value == kNowhere;
+      fallen = nowhere || narrow_.dropped(best.value - row.value, row.diagonal - best.diagonal) ? fallen + 1 : 0;
+      dropped = t_.heuristics.zdrop > 0 && fallen >= front_.depth();
     }
     KernelAnswer answer;
     answer.query_skip_end = t_.query_len - (best.offset - best.diagonal);

@@ -1,0 +1,252 @@
+"""`--span extended`: how far alignments go beyond the mapped parts, and where parts of a split read meet."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import oracles, pairgen
+from tests.cli.support import assert_failure, assert_success, run
+from tests.mapped.world import random_world, turned
+from wfacli.config import Penalties
+from wfacli.scoring.presets import PRESETS
+
+rng = random.Random(17)
+REFERENCE = pairgen.sequence(rng, 20_000, b"ACGT").decode()
+JUNK = pairgen.sequence(rng, 3_000, b"ACGT").decode()
+OTHER = str.maketrans("ACGT", "CATG")
+ONT = PRESETS["map-ont"].penalties
+
+
+def score(cigar: str, penalties: Penalties = ONT) -> int:
+    total = 0
+    for length, operation in oracles.runs_of(cigar):
+        if operation in "ID":
+            total -= min(opening + length * extension for opening, extension in penalties.gaps)
+        else:
+            total += {"=": penalties.match, "X": -penalties.mismatch}.get(operation, 0) * length
+    return total
+
+
+def wrong(letters: str, *places: int) -> str:
+    """With mismatches."""
+    return "".join(c.translate(OTHER) if i in places else c for i, c in enumerate(letters))
+
+
+def mapping(read: str, length: int, query: tuple[int, int], target: tuple[int, int], strand: str = "+") -> str:
+    place = f"{length}\t{query[0]}\t{query[1]}\t{strand}\tt\t{len(REFERENCE)}\t{target[0]}\t{target[1]}"
+    return f"{read}\t{place}\t50\t100\t60\ttp:A:P\n"
+
+
+def records(
+    folder: Path, reads: dict[str, str], paf: str, *options: str, preset: str = "map-ont", extra: str = ""
+) -> list[list[str]]:
+    (folder / "ref.fa").write_text(f">t\n{REFERENCE}\n{extra}")
+    (folder / "reads.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reads.items()))
+    (folder / "map.paf").write_text(paf)
+    scores = ("--preset", preset) if preset else ()
+    result = run(
+        "align", "reads.fa", "ref.fa", "--mappings", "map.paf", *scores, "--no-header", "--check", "-q", *options,
+        cwd=folder,
+    )  # fmt: skip
+    assert_success(result)
+    return result.rows
+
+
+def tag(record: list[str], name: str) -> int:
+    return next(int(field[5:]) for field in record[11:] if field.startswith(f"{name}:i:"))
+
+
+@pytest.mark.parametrize("strand", "+-")
+def test_a_read_is_aligned_to_its_ends(strand: str, tmp_path: Path) -> None:
+    letters = REFERENCE[5_000:6_000]
+    read = letters[:40] + letters[42:900] + "GATTACA" + letters[900:]
+    inner = (100, 800) if strand == "+" else (len(read) - 800, len(read) - 100)
+    paf = mapping("r", len(read), inner, (5_102, 5_802), strand)
+    (record,) = records(tmp_path, {"r": turned(read) if strand == "-" else read}, paf)
+    assert record[3] == "5001"
+    assert sum(n for n, o in oracles.runs_of(record[5]) if o == "=") == 998
+    assert "S" not in record[5] and record[9] == read and record[1] == ("0" if strand == "+" else "16")
+    assert tag(record, "AS") == score(record[5]) == 2 * 998 - 8 - 18
+
+
+def test_what_lies_nowhere_stays_clipped(tmp_path: Path) -> None:
+    read = JUNK[:700] + REFERENCE[5_000:6_000] + JUNK[700:]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (800, 1_600), (5_100, 5_900)))
+    before, after = (int(n) for n in re.fullmatch(r"(\d+)S.*[=XID](\d+)S", record[5]).groups())  # type: ignore[union-attr]
+    assert 690 <= before <= 700
+    assert 2_290 <= after <= 2_300
+    assert int(record[3]) == 5_001 - (700 - before)
+
+
+def test_errors_far_behind_matches_do_not_end_an_extension(tmp_path: Path) -> None:
+    """The Z-drop asks whether any path is near the best score, not whether those of the next cost are."""
+    read = wrong(REFERENCE[5_000:9_000], 100, 1_500, 2_900, 3_300)
+    (record,) = records(tmp_path, {"r": read}, mapping("r", 4_000, (1_600, 2_800), (6_600, 7_800)))
+    assert record[5] == "100=1X1399=1X1399=1X399=1X699="
+
+
+def test_an_extension_ends_at_the_z_drop(tmp_path: Path) -> None:
+    read = REFERENCE[5_000:6_000] + JUNK[:1_500] + REFERENCE[7_500:8_500]
+    paf = mapping("r", len(read), (50, 900), (5_050, 5_900))
+    (record,) = records(tmp_path, {"r": read}, paf)
+    assert 1_000 <= oracles.runs_of(record[5])[0][0] < 1_010
+    assert sum(n for n, o in oracles.runs_of(record[5]) if o == "S") > 2_450
+
+
+@pytest.mark.parametrize(("place", "reference"), [(0, 300), (19_700, 0)])
+def test_a_reference_ends_before_its_read(place: int, reference: int, tmp_path: Path) -> None:
+    letters = REFERENCE[place : place + 300]
+    read = JUNK[:60] + letters + JUNK[60:120]
+    paf = mapping("r", len(read), (160, 260), (place + 100, place + 200))
+    (record,) = records(tmp_path, {"r": read}, paf)
+    begin = int(record[3]) - 1
+    end = begin + sum(n for n, o in oracles.runs_of(record[5]) if o in "=XD")
+    assert 0 <= begin <= place and place + 300 <= end <= len(REFERENCE)
+
+
+def test_end_bonus_of_short_reads(tmp_path: Path) -> None:
+    """A mismatch in the last but two bases costs more than they earn, and less than the bonus."""
+    read = wrong(REFERENCE[5_000:5_150], 147)
+    paf = mapping("r", 150, (30, 120), (5_030, 5_120))
+    (record,) = records(tmp_path, {"r": read}, paf, preset="sr")
+    assert record[5] == "147=1X2="
+    (record,) = records(tmp_path, {"r": read}, paf, preset="map-hifi")
+    assert record[5] == "147=3S"
+    read = wrong(REFERENCE[5_000:5_150], 146, 147, 148)
+    assert records(tmp_path, {"r": read}, paf, preset="sr")[0][5] == "146=4S"
+
+
+@pytest.mark.parametrize("strands", ["++", "+-", "-+", "--"])
+def test_parts_of_a_split_read_meet(strands: str, tmp_path: Path) -> None:
+    """3,000 and 2,000 bases, of which 20 about the breakpoint are in no mapping, or in both."""
+    pieces = REFERENCE[1_000:4_000], REFERENCE[12_000:14_000]
+    read = "".join(p if s == "+" else turned(p) for p, s in zip(pieces, strands, strict=True))
+    for apart in (20, -20):
+        places = ((0, 3_000 - apart), (3_000 + apart, 5_000))
+        paf = ""
+        for (begin, end), piece, first, strand in zip(places, pieces, (0, 3_000), strands, strict=True):
+            offset = 1_000 if first == 0 else 12_000
+            inside = (begin - first, end - first)
+            if strand == "-":
+                inside = (len(piece) - inside[1], len(piece) - inside[0])
+            target = (offset + inside[0], offset + inside[1])
+            paf += mapping("r", 5_000, (begin, end), (max(0, target[0]), target[1]), strand)
+        one, other = records(tmp_path, {"r": read}, paf)
+        parts = [on_read(record) for record in (one, other)]
+        assert parts[0][1] == parts[1][0], parts
+        assert abs(parts[0][1] - 3_000) <= 5
+        assert int(one[1]) & 2048 == 0 and int(other[1]) & 2048
+        for record, another in ((one, other), (other, one)):
+            place = next(f for f in record if f.startswith("SA:Z:"))
+            strand = "-" if int(another[1]) & 16 else "+"
+            assert place.startswith(f"SA:Z:t,{another[3]},{strand},")
+            assert tag(record, "AS") == score(record[5])
+        assert score(one[5]) + score(other[5]) >= 9_990
+
+
+def on_read(record: list[str]) -> tuple[int, int]:
+    """The part of the read that a record aligns, on the read as it was sequenced."""
+    runs = oracles.runs_of(record[5])
+    clips = [n if o in "SH" else 0 for n, o in (runs[0], runs[-1])]
+    length = sum(n for n, o in runs if o in "SHI=X")
+    return (clips[1], length - clips[0]) if int(record[1]) & 16 else (clips[0], length - clips[1])
+
+
+def test_parts_that_lie_inside_others_are_left(tmp_path: Path) -> None:
+    read = REFERENCE[5_000:6_000]
+    paf = mapping("r", 1_000, (0, 1_000), (5_000, 6_000)) + mapping("r", 1_000, (300, 400), (9_000, 9_100))
+    one, _ = records(tmp_path, {"r": read}, paf)
+    assert one[5] == "1000="
+
+
+def test_secondary_records_do_not_cut_others(tmp_path: Path) -> None:
+    read = REFERENCE[5_000:6_000]
+    paf = mapping("r", 1_000, (10, 990), (5_010, 5_990)) + mapping("r", 1_000, (20, 995), (5_020, 5_995)).replace(
+        "tp:A:P", "tp:A:S"
+    )
+    assert [record[5] for record in records(tmp_path, {"r": read}, paf)] == ["1000=", "1000="]
+
+
+def test_an_end_that_was_mapped_wrongly(tmp_path: Path) -> None:
+    """The mapping begins 60 bases off: what hangs by that is extended anew from where the alignment is good."""
+    read = REFERENCE[5_000:6_000]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", 1_000, (100, 950), (5_040, 5_950)))
+    assert (record[3], record[5]) == ("5001", "1000=")
+    (record,) = records(tmp_path, {"r": read}, mapping("r", 1_000, (100, 950), (5_100, 6_010)))
+    assert (record[3], record[5]) == ("5001", "1000=")
+
+
+def test_costs_without_a_match_bonus(tmp_path: Path) -> None:
+    """Ends are found under the preset's scores, or map-ont's; the alignment is the best under the user's."""
+    read = wrong(REFERENCE[5_000:6_000], 50, 950)
+    paf = mapping("r", 1_000, (100, 900), (5_100, 5_900))
+    for options in (("--metric", "edit"), ("--preset", "asm5", "--metric", "edit")):
+        (record,) = records(tmp_path, {"r": read}, paf, *options, preset="")
+        assert record[5] == "50=1X899=1X49="
+        assert tag(record, "AS") == -2
+
+
+def test_spans_and_their_options(tmp_path: Path) -> None:
+    read = REFERENCE[5_000:6_000]
+    paf = mapping("r", 1_000, (100, 900), (5_100, 5_900))
+    assert records(tmp_path, {"r": read}, paf, "--span", "mapped")[0][5] == "100S800=100S"
+    assert records(tmp_path, {"r": read}, paf, "--span", "extended") == records(tmp_path, {"r": read}, paf)
+    options = ("align", "reads.fa", "ref.fa", "--mappings", "map.paf", "--pad", "5")
+    assert_failure(run(*options, cwd=tmp_path), 2, "--pad", "--span extended")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_threads_and_batches(seed: int, tmp_path: Path) -> None:
+    world = random_world(seed, reads=40, letters="ACGTacgtN" if seed else "ACGT", kinds=seed != 2)
+    world.write(tmp_path)
+    options = ("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--preset", "map-ont", "--md", "--no-header")
+    found = run(*options, "--check", "--keep-unmapped", "-t", "1", cwd=tmp_path)
+    assert_success(found)
+    for more in (("-t", "3"), ("-t", "2", "--batch-bases", "1"), ("-t", "2", "--batch-bases", "700")):
+        again = run(*options, "--keep-unmapped", *more, cwd=tmp_path)
+        assert again.out == found.out
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for record in found.rows:
+        if int(record[1]) & (4 | 256) == 0:
+            parts.setdefault(record[0], []).append(on_read(record))
+            assert tag(record, "AS") == score(record[5])
+    assert sum(len(own) > 1 for own in parts.values()) > 3
+    for own in parts.values():
+        own.sort()
+        assert all(a[1] <= b[0] or b[1] <= a[1] for a, b in itertools.pairwise(own)), own
+
+
+@pytest.mark.skipif(shutil.which("minimap2") is None, reason="minimap2 is not on PATH")
+@pytest.mark.parametrize("preset", ["map-ont", "map-hifi"])
+def test_ends_are_where_minimap2_has_them(preset: str, tmp_path: Path) -> None:
+    rng, reads = random.Random(23), {}
+    for number in range(40):
+        begin = rng.randrange(16_000)
+        letters = REFERENCE[begin : begin + rng.randint(1_500, 4_000)].encode()
+        copy = pairgen.mutated(rng, letters, b"ACGT", 0.05 if preset == "map-ont" else 0.004).decode()
+        reads[f"r{number}"] = turned(copy) if number % 2 else copy
+    (tmp_path / "ref.fa").write_text(f">t\n{REFERENCE}\n")
+    (tmp_path / "reads.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reads.items()))
+    out = subprocess.run(
+        ["minimap2", "-a", "--eqx", "-x", preset, "ref.fa", "reads.fa"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    theirs = {
+        row[0]: row for line in out.splitlines() if line[0] != "@" and (row := line.split("\t"))[1] in ("0", "16")
+    }
+    result = run("map", "ref.fa", "reads.fa", "-x", preset, "--no-header", "-q", cwd=tmp_path)
+    assert_success(result)
+    ours = {row[0]: row for row in result.rows if row[1] in ("0", "16")}
+    assert len(ours) == len(theirs) == 40
+    assert all(tag(ours[name], "AS") >= tag(theirs[name], "AS") for name in theirs)
+    clipped = [
+        sum(n for row in rows.values() for n, o in oracles.runs_of(row[5]) if o == "S") for rows in (ours, theirs)
+    ]
+    assert clipped[0] <= clipped[1] + 20

@@ -1,0 +1,115 @@
+#include "bind/bind.hpp"
+#include "mapped/ends.hpp"
+
+namespace wfacli {
+namespace {
+
+using Spans = nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+using Bases = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void check_count(const Spans& spans, std::int64_t n) {
+  if (spans.shape(0) != static_cast<std::size_t>(n)) throw nb::value_error("spans have another length than their batch");
+}
+
+// Throws ValueError unless spans lie inside their sequences.
+void check_spans(const Spans& spans, const BatchView& batch) {
+  check_count(spans, batch.n);
+  const std::int32_t* span = spans.data();
+  for (std::int64_t row = 0; row < batch.n; ++row, span += 4)
+    if (span[0] < 0 || span[0] > span[1] || span[1] > batch.q_len[row] || span[2] < 0 || span[2] > span[3] ||
+        span[3] > batch.t_len[row])
+      throw nb::value_error("a span lies outside its sequences");
+}
+
+nb::dict flank_pairs(nb::handle batch, Spans outer, Spans inner) {
+  const BatchView view = batch_view(batch);
+  check_spans(outer, view);
+  check_spans(inner, view);
+  Flanks flanks;
+  {
+    nb::gil_scoped_release release;
+    flanks = flanks_of(view, outer.data(), inner.data());
+  }
+  nb::dict d;
+  d["bases"] = to_numpy(flanks.bases);
+  d["q_start"] = to_numpy(flanks.q_start);
+  d["t_start"] = to_numpy(flanks.t_start);
+  d["q_len"] = to_numpy(flanks.q_len);
+  d["t_len"] = to_numpy(flanks.t_len);
+  d["flags"] = to_numpy(flanks.flags);
+  d["side"] = to_numpy(flanks.side);
+  return d;
+}
+
+std::size_t bytes_of_parts(Spans spans) {
+  return parts_bytes(static_cast<std::int64_t>(spans.shape(0)), spans.data());
+}
+
+nb::tuple copied_parts(nb::handle batch, Spans spans, Bases bases) {
+  const BatchView view = batch_view(batch);
+  check_spans(spans, view);
+  if (parts_bytes(view.n, spans.data()) > bases.shape(0)) throw nb::value_error("the parts do not fit");
+  Buffer<std::int64_t> q_start, t_start;
+  q_start.resize(static_cast<std::size_t>(view.n));
+  t_start.resize(static_cast<std::size_t>(view.n));
+  {
+    nb::gil_scoped_release release;
+    copy_parts(view, spans.data(), bases.data(), q_start.data(), t_start.data());
+  }
+  return nb::make_tuple(to_numpy(q_start), to_numpy(t_start));
+}
+
+nb::tuple doubtful_ends(nb::handle alignments, Spans mapped, const AlignOptions& scores, std::int32_t most) {
+  const AlignmentView view = alignment_view(alignments);
+  check_count(mapped, view.n);
+  Doubts doubts;
+  {
+    nb::gil_scoped_release release;
+    doubts = doubts_of(view, mapped.data(), scores, most);
+  }
+  return nb::make_tuple(to_numpy(doubts.rows), to_numpy(doubts.inner));
+}
+
+OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOptions& scores) {
+  const AlignmentView view = alignment_view(alignments);
+  Buffer<std::int64_t> found;
+  {
+    nb::gil_scoped_release release;
+    found = path_scores(view, scores);
+  }
+  return to_numpy(found);
+}
+
+nb::object meet_parts(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
+                      const AlignOptions& options) {
+  const BatchView view = batch_with_records(batch);
+  const AlignmentView found = alignment_view(alignments);
+  if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
+  check_spans(inner, view);
+  Met met;
+  {
+    nb::gil_scoped_release release;
+    met = meet(view, found, inner.data(), scores, options);
+  }
+  if (!met.any) return nb::none();
+  return nb::make_tuple(to_numpy(met.score), to_numpy(met.span), to_numpy(met.cigar.runs()), to_numpy(met.cigar_start));
+}
+
+}  // namespace
+
+void bind_ends(nb::module_& m) {
+  m.def("flank_pairs", &flank_pairs, nb::arg("batch"), nb::arg("outer"), nb::arg("inner"),
+        "Columns of pairs between two spans (i32[n, 4]) on either side of each row, those on the left reversed; side "
+        "(i32[m]) is 2 * row, and 1 more on the right");
+  m.def("parts_bytes", &bytes_of_parts, nb::arg("spans"), "Bytes that copy_parts() fills");
+  m.def("copy_parts", &copied_parts, nb::arg("batch"), nb::arg("spans"), nb::arg("bases"),
+        "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
+  m.def("doubtful_ends", &doubtful_ends, nb::arg("alignments"), nb::arg("mapped"), nb::arg("scores"), nb::arg("most"),
+        "(rows i32[m], spans i32[4m]): alignments with a doubtful end, and their spans without what hangs by it");
+  m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
+  m.def("meet_parts", &meet_parts, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
+        nb::arg("options"),
+        "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none do");
+}
+
+}  // namespace wfacli

@@ -1,0 +1,327 @@
+#include "mapped/ends.hpp"
+
+#include <algorithm>
+
+#include "io/builder.hpp"
+#include "mapped/mates.hpp"
+#include "format/splits.hpp"
+
+namespace wfacli {
+namespace {
+
+constexpr std::int32_t kLeastGap = 4;  // bases of a gap that puts an end in doubt
+
+bool in_query(std::uint32_t op) { return op != kDeletion; }
+bool in_target(std::uint32_t op) { return op != kInsertion; }
+bool is_gap(std::uint32_t op) { return op == kInsertion || op == kDeletion; }
+
+// Copies `count` bases, perhaps reversed, to the next multiple of 16; where that is.
+std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool reversed, Buffer<std::uint8_t>& bases) {
+  const std::size_t at = bases.size();
+  std::uint8_t* to = bases.extend(aligned(static_cast<std::size_t>(count)));
+  if (reversed)
+    std::reverse_copy(from, from + count, to);
+  else
+    std::copy_n(from, count, to);
+  return static_cast<std::int64_t>(at);
+}
+
+// A place on a path: bases that lie before it, from the end from which it is walked, and how many of them are aligned.
+struct Place {
+  std::int64_t query = 0, target = 0, columns = 0;
+};
+
+// The last place in doubt within `most` aligned bases and `middle` bases of the query, walking `count` runs from `run` on by `step`.
+Place doubt_of(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t most, std::int64_t middle,
+               const AlignOptions& scores) {
+  Place at, doubt;
+  std::int64_t score = 0, lowest = 0;
+  for (std::int64_t k = 0; k < count; ++k, run += step) {
+    const std::uint32_t op = *run & 15;
+    const std::int64_t length = *run >> 4;
+    score += score_of(op, length, scores);
+    at.query += in_query(op) ? length : 0;
+    at.target += in_target(op) ? length : 0;
+    at.columns += is_gap(op) ? 0 : length;
+    if (at.columns > most || at.query > middle) break;
+    const bool lower = score < lowest;
+    if (lower) lowest = score;
+    if (lower || (is_gap(op) && length >= kLeastGap && 2 * length > at.columns)) doubt = at;
+  }
+  return doubt;
+}
+
+// A row's path while it is cut.
+struct Path {
+  std::vector<std::uint32_t> runs;
+  std::int32_t span[4];
+
+  // Drops so many bases of the query from the front or the back, and gaps that are first or last then.
+  void drop(std::int64_t bases, bool front) {
+    while (!runs.empty()) {
+      std::uint32_t& run = front ? runs.front() : runs.back();
+      const std::uint32_t op = run & 15;
+      const std::int64_t length = run >> 4;
+      const std::int64_t taken = is_gap(op) ? length : std::min(length, bases);
+      if (taken == 0) return;
+      const std::int32_t sign = front ? 1 : -1;
+      if (in_query(op)) span[front ? 0 : 1] += sign * static_cast<std::int32_t>(taken);
+      if (in_target(op)) span[front ? 2 : 3] += sign * static_cast<std::int32_t>(taken);
+      if (in_query(op)) bases = std::max<std::int64_t>(0, bases - taken);
+      if (taken < length) {
+        run -= static_cast<std::uint32_t>(taken) << 4;
+        return;
+      }
+      runs.erase(front ? runs.begin() : runs.end() - 1);
+    }
+  }
+};
+
+// What is left of a path scores when it is cut at the bases `low` to `high` of its query, and what is before (or behind) them
+// is kept; gaps next to the cut go.
+std::vector<std::int64_t> kept(const Path& path, bool before, std::int64_t low, std::int64_t high, const AlignOptions& scores) {
+  std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);
+  std::int64_t at = before ? path.span[0] : path.span[1], score = 0, gaps = 0;
+  const std::int64_t step = before ? 1 : -1, count = static_cast<std::int64_t>(path.runs.size());
+  const auto put = [&] {
+    if (low <= at && at <= high) found[static_cast<std::size_t>(at - low)] = score;
+  };
+  put();
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::uint32_t run = path.runs[static_cast<std::size_t>(before ? k : count - 1 - k)], op = run & 15;
+    const std::int64_t length = run >> 4, each = is_gap(op) ? 0 : score_of(op, 1, scores);
+    if (is_gap(op)) gaps += score_of(op, length, scores);
+    if (op == kDeletion) continue;
+    for (std::int64_t base = 0; base < length; ++base) {
+      if (op != kInsertion) score += each + gaps, gaps = 0;
+      at += step;
+      put();
+    }
+  }
+  return found;
+}
+
+// A part of a read, on the read as it was sequenced.
+struct Part {
+  std::int64_t row;
+  bool reverse, primary;
+  std::int64_t length;      // of the read
+  std::int64_t clip;        // before the row's query, on the strand that is aligned
+  std::int64_t beg, end;    // its mapped part
+  std::int64_t middle() const { return (beg + end) / 2; }
+  bool is_left_of(const Part& other) const { return beg < other.beg && end < other.end; }
+  // A place of the read in the row's query, and the other way round.
+  std::int64_t in_row(std::int64_t place) const { return (reverse ? length - place : place) - clip; }
+  std::int64_t on_read(std::int64_t place) const { return reverse ? length - (place + clip) : place + clip; }
+};
+
+class Meeting {
+ public:
+  Meeting(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
+      : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
+
+  // Cuts the rows of one read.
+  void read(std::int64_t first, std::int64_t end) {
+    parts_.clear();
+    for (std::int64_t row = first; row < end; ++row)
+      if (is_placed(a_, row) && !(batch_.mapped.sam_flags[row] & (kSecondary | kUnmapped))) parts_.push_back(part_of(row));
+    std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.middle() < y.middle(); });
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
+      for (std::size_t j = i + 1; j < parts_.size(); ++j)
+        if (parts_[i].is_left_of(parts_[j])) {
+          cut(parts_[i], parts_[j]);
+          break;
+        }
+  }
+
+  const Path* cut_path(std::int64_t row) const {
+    const std::int64_t at = place_[static_cast<std::size_t>(row)];
+    return at < 0 ? nullptr : &paths_[static_cast<std::size_t>(at)];
+  }
+  bool any() const { return !paths_.empty(); }
+
+ private:
+  Part part_of(std::int64_t row) const {
+    const MappedView& m = batch_.mapped;
+    const std::int32_t* inner = inner_ + 4 * row;
+    Part p{row, (m.sam_flags[row] & kReverseStrand) != 0, !(m.sam_flags[row] & kSupplementary),
+           std::int64_t{m.clip_begin[row]} + batch_.q_len[row] + m.clip_end[row], m.clip_begin[row], 0, 0};
+    p.beg = p.on_read(p.reverse ? inner[1] : inner[0]);
+    p.end = p.on_read(p.reverse ? inner[0] : inner[1]);
+    return p;
+  }
+
+  const std::int32_t* span_of(std::int64_t row) const {
+    const Path* path = cut_path(row);
+    return path ? path->span : a_.span + 4 * row;
+  }
+  std::int64_t begin_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 1 : 0]); }
+  std::int64_t end_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 0 : 1]); }
+
+  Path& path_of(std::int64_t row) {
+    std::int64_t& at = place_[static_cast<std::size_t>(row)];
+    if (at < 0) {
+      at = static_cast<std::int64_t>(paths_.size());
+      Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}};
+      std::copy_n(a_.span + 4 * row, 4, path.span);
+      paths_.push_back(std::move(path));
+    }
+    return paths_[static_cast<std::size_t>(at)];
+  }
+
+  // What is left of a part that is cut at the places from `low` to `high` of the read.
+  std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) {
+    const Path& path = path_of(p.row);
+    if (!p.reverse) return kept(path, before, p.in_row(low), p.in_row(high), scores_);
+    std::vector<std::int64_t> found = kept(path, !before, p.in_row(high), p.in_row(low), scores_);
+    std::reverse(found.begin(), found.end());
+    return found;
+  }
+
+  void cut_at(const Part& p, bool before, std::int64_t place) {
+    Path& path = path_of(p.row);
+    const std::int64_t at = p.in_row(place);
+    const bool front = before == p.reverse;
+    const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
+    if (bases > 0) path.drop(bases, front);
+  }
+
+  void cut(const Part& left, const Part& right) {
+    const std::int64_t begin = begin_of(right), end = end_of(left);
+    if (begin >= end) return;
+    std::int64_t low = std::max(begin, left.middle()), high = std::min(end, right.middle());
+    if (low > high) low = high = (begin + end) / 2;
+    const std::vector<std::int64_t> before = left_of(left, true, low, high), behind = left_of(right, false, low, high);
+    std::int64_t best = low;
+    const auto total = [&](std::int64_t place) {
+      return before[static_cast<std::size_t>(place - low)] + behind[static_cast<std::size_t>(place - low)];
+    };
+    for (std::int64_t place = low + 1; place <= high; ++place)
+      if (total(place) > total(best) || (left.primary && total(place) == total(best))) best = place;
+    cut_at(left, true, best);
+    cut_at(right, false, best);
+  }
+
+  const BatchView& batch_;
+  const AlignmentView& a_;
+  const std::int32_t* inner_;
+  const AlignOptions& scores_;
+  std::vector<std::int64_t> place_;  // of rows in paths_, or -1
+  std::vector<Path> paths_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+Flanks flanks_of(const BatchView& batch, const std::int32_t* outer, const std::int32_t* inner) {
+  Flanks out;
+  for (std::int64_t row = 0; row < batch.n; ++row, outer += 4, inner += 4) {
+    const PairView pair = batch.pair(row);
+    for (std::int32_t right = 0; right < 2; ++right) {
+      const std::int32_t q = right ? inner[1] : outer[0], t = right ? inner[3] : outer[2];
+      const std::int32_t q_len = right ? outer[1] - q : inner[0] - q, t_len = right ? outer[3] - t : inner[2] - t;
+      if (q_len <= 0 || t_len <= 0) continue;
+      out.side.push(static_cast<std::int32_t>(2 * row) + right);
+      out.q_start.push(add_bases(pair.query + q, q_len, !right, out.bases));
+      out.t_start.push(add_bases(pair.target + t, t_len, !right, out.bases));
+      out.q_len.push(q_len);
+      out.t_len.push(t_len);
+      out.flags.push(batch.flags[row]);
+    }
+  }
+  out.bases.extend(kOverread);
+  return out;
+}
+
+std::size_t parts_bytes(std::int64_t n, const std::int32_t* span) {
+  std::size_t bytes = kOverread;
+  for (std::int64_t row = 0; row < n; ++row, span += 4)
+    bytes += aligned(static_cast<std::size_t>(span[1] - span[0])) + aligned(static_cast<std::size_t>(span[3] - span[2]));
+  return bytes;
+}
+
+void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* bases, std::int64_t* q_start,
+                std::int64_t* t_start) {
+  std::size_t at = 0;
+  const auto add = [&](const std::uint8_t* from, std::int32_t count) {
+    std::copy_n(from, count, bases + at);
+    const std::size_t first = at;
+    at += aligned(static_cast<std::size_t>(count));
+    return static_cast<std::int64_t>(first);
+  };
+  for (std::int64_t row = 0; row < batch.n; ++row, span += 4) {
+    const PairView part = batch.pair(row).part(span);
+    q_start[row] = add(part.query, part.query_len);
+    t_start[row] = add(part.target, part.target_len);
+  }
+}
+
+Doubts doubts_of(const AlignmentView& a, const std::int32_t* mapped, const AlignOptions& scores, std::int32_t most) {
+  Doubts out;
+  for (std::int64_t row = 0; row < a.n; ++row) {
+    if (!is_placed(a, row)) continue;
+    const std::int32_t* span = a.span + 4 * row;
+    const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
+    std::int64_t columns = 0;
+    for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
+    const std::int64_t within = std::min<std::int64_t>(most, columns / 2);
+    const std::int64_t middle = (std::int64_t{mapped[4 * row]} + mapped[4 * row + 1]) / 2;
+    const Place begin = doubt_of(first, behind - first, 1, within, middle - span[0], scores);
+    const Place end = doubt_of(behind - 1, behind - first, -1, within, span[1] - middle, scores);
+    if (begin.query + begin.target + end.query + end.target == 0) continue;
+    out.rows.push(static_cast<std::int32_t>(row));
+    std::int32_t* inner = out.inner.extend(4);
+    inner[0] = span[0] + static_cast<std::int32_t>(begin.query);
+    inner[1] = span[1] - static_cast<std::int32_t>(end.query);
+    inner[2] = span[2] + static_cast<std::int32_t>(begin.target);
+    inner[3] = span[3] - static_cast<std::int32_t>(end.target);
+  }
+  return out;
+}
+
+Buffer<std::int64_t> path_scores(const AlignmentView& a, const AlignOptions& scores) {
+  Buffer<std::int64_t> out;
+  for (std::int64_t row = 0; row < a.n; ++row) {
+    std::int64_t score = 0;
+    for (std::int64_t k = a.cigar_start[row]; k < a.cigar_start[row + 1]; ++k)
+      score += score_of(a.cigar[k] & 15, a.cigar[k] >> 4, scores);
+    out.push(score);
+  }
+  return out;
+}
+
+Met meet(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores,
+         const AlignOptions& options) {
+  Meeting meeting(batch, a, inner, scores);
+  const MappedView& m = batch.mapped;
+  const auto same = [&](std::int64_t x, std::int64_t y) {
+    return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);
+  };
+  for (std::int64_t first = 0, end; first < batch.n; first = end) {
+    for (end = first + 1; end < batch.n && same(first, end);) ++end;
+    if (end > first + 1) meeting.read(first, end);
+  }
+  Met out;
+  out.any = meeting.any();
+  if (!out.any) return out;
+  out.cigar_start.push(0);
+  for (std::int64_t row = 0; row < batch.n; ++row) {
+    const Path* path = meeting.cut_path(row);
+    const std::int32_t* span = path ? path->span : a.span + 4 * row;
+    std::int64_t score = a.score[row];
+    if (path) {
+      score = 0;
+      for (const std::uint32_t run : path->runs) score += score_of(run & 15, run >> 4, options);
+      out.cigar.runs().append(path->runs.data(), path->runs.size());
+    } else {
+      out.cigar.runs().append(a.cigar + a.cigar_start[row],
+                              static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));
+    }
+    out.score.push(static_cast<std::int32_t>(score));
+    std::copy_n(span, 4, out.span.extend(4));
+    out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
+  }
+  return out;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,223 @@
+"""Ends of mapped reads: how far alignments go beyond the mapped parts, and where parts of a split read meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._native import copy_parts, doubtful_ends, flank_pairs, meet_parts, parts_bytes, path_scores
+from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
+from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, every_row
+from ..core.stats import Stats
+from ..engines.cpu import CpuEngine, native_options
+from ..engines.parts import overlaid
+from ..engines.rescue import align_batch
+from ..plan.forecast import TABLE
+
+DOUBTFUL = 1_000  # bases from either end within which a mapped end may be wrong
+
+Align = Callable[[PairBatch], AlignmentBatch]
+Lend = Callable[[int], U8 | None]
+
+
+class Extender:
+    """Extends alignments of mapped reads at both ends, and cuts parts of a read where they overlap.
+
+    Ends are found on the CPU's threads under scores of their own; what lies between two ends is aligned globally by
+    whatever engine a run has, so results are the same for every engine.
+    """
+
+    def __init__(self, ends: Ends, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
+        """Take how ends are found, and `spec`, which says how the reads are aligned.
+
+        Threads start lazily; `stats` gets their time.
+        """
+        self._ends, self._limits = ends, limits
+        metric = Metric.AFFINE if len(ends.penalties.gaps) == 1 else Metric.AFFINE2P
+        outward = AlignSpec(
+            metric,
+            ends.penalties,
+            spec.ambiguous,
+            Mode.EXTENSION,
+            score_only=True,
+            heuristics=Heuristics(zdrop=ends.zdrop),
+        )
+        to_the_end = replace(outward, mode=Mode.ENDS_FREE, free=FreeEnds(target_end=WHOLE), heuristics=Heuristics())
+        self._outward = _Solver(outward, limits, threads, stats)
+        self._to_the_end = _Solver(to_the_end, limits, threads, stats) if ends.bonus else None
+        self._scores = native_options(outward, limits, TABLE)
+        self._options = native_options(spec, limits, TABLE)
+
+    def aligned(self, pairs: PairBatch, align: Align, lend: Lend | None = None) -> AlignmentBatch:
+        """Align a batch of mapped reads.
+
+        Args:
+            pairs: the batch; pairs.mapped.inner has the mapped parts.
+            align: aligns a batch globally.
+            lend: gives memory for so many bytes of a batch's bases, or None where any serves.
+
+        Returns:
+            Alignments whose spans are inside the rows of `pairs`.
+
+        Raises:
+            Cancelled: after cancel().
+        """
+        assert pairs.mapped is not None
+        inner, whole = pairs.mapped.inner, _whole(pairs)
+        found = _between(pairs, self._extents(pairs, whole, inner), align, lend)
+        rows, sure = doubtful_ends(found, inner, self._scores, DOUBTFUL)
+        if len(rows):
+            found = self._again(pairs, found, rows, sure.reshape(-1, 4), align)
+        met = meet_parts(pairs, found, inner, self._scores, self._options)
+        if met is None:
+            return found
+        score, span, cigar, cigar_start = met
+        return replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
+
+    def cancel(self) -> None:
+        """Stop running work soon."""
+        for solver in filter(None, (self._outward, self._to_the_end)):
+            solver.engine.cancel()
+
+    def close(self) -> None:
+        """Wait for running work and free everything."""
+        for solver in filter(None, (self._outward, self._to_the_end)):
+            solver.engine.close()
+
+    def _again(self, pairs: PairBatch, found: AlignmentBatch, rows: I32, sure: I32, align: Align) -> AlignmentBatch:
+        """Extend doubtful ends of some rows from the sure places inside them (i32[m, 4]), and align what changes."""
+        some, before = pairs.part(rows), found.span[rows]
+        outer = np.where(_by_sides(sure != before), _whole(some), before)
+        extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
+        changed = np.flatnonzero((extents != before).any(axis=1))
+        if not len(changed):
+            return found
+        new = _between(some.part(changed), np.ascontiguousarray(extents[changed]), align, None)
+        # An extension that began further inside may have met the Z-drop sooner.
+        old = _some(found, rows[changed])
+        better = np.flatnonzero(path_scores(new, self._scores) > path_scores(old, self._scores))
+        merged = overlaid(_as_part(found, every_row(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
+        return replace(
+            found,
+            status=merged.status,
+            cut=merged.cut,
+            score=merged.score,
+            span=merged.span,
+            cigar=merged.cigar,
+            cigar_start=merged.cigar_start,
+        )
+
+    def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
+        """Return where extensions outward from `inner` end, no further than `outer`; all are i32[n, 4]."""
+        columns = dict(flank_pairs(pairs, outer, inner))
+        side = columns.pop("side")
+        extents = inner.copy()
+        if not len(side):
+            return extents
+        flanks = _pairs_of(pairs.ordinal, columns)
+        found = self._outward.align(flanks, self._limits)
+        query, target = found.span[:, 1], found.span[:, 3]
+        rows, right = side >> 1, (side & 1).astype(bool)
+        if self._to_the_end:
+            assert pairs.mapped is not None
+            clip = np.where(right, pairs.mapped.clip_end[rows], pairs.mapped.clip_begin[rows])
+            left_over = np.where(right, pairs.q_len[rows] - outer[rows, 1], outer[rows, 0])
+            query, target = self._reaching_the_end(flanks, found, clip + left_over == 0)
+        for chosen, sign, q, t in ((~right, -1, 0, 2), (right, 1, 1, 3)):
+            extents[rows[chosen], q] += sign * query[chosen]
+            extents[rows[chosen], t] += sign * target[chosen]
+        return extents
+
+    def _reaching_the_end(
+        self, flanks: PairBatch, found: AlignmentBatch, at_end: npt.NDArray[np.bool_]
+    ) -> tuple[I32, I32]:
+        """Return how many bases extensions have of the read and of the reference, i32[m] each.
+
+        One that the Z-drop has not ended goes to the end of the read where that scores more with the bonus.
+        """
+        assert self._to_the_end
+        query, target = found.span[:, 1].copy(), found.span[:, 3].copy()
+        may = at_end & (found.status == np.uint8(Status.OK)) & (found.cut == 0) & (query < flanks.q_len)
+        rows = np.flatnonzero(may)
+        if not len(rows):
+            return query, target
+        whole = self._to_the_end.align(flanks.part(rows), self._limits)
+        better = (whole.status == np.uint8(Status.OK)) & (
+            whole.score.astype(np.int64) + self._ends.bonus > found.score[rows]
+        )
+        query[rows[better]] = flanks.q_len[rows[better]]
+        target[rows[better]] = whole.span[better, 3]
+        return query, target
+
+
+class _Solver:
+    """A specification with the CPU's threads for it."""
+
+    def __init__(self, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
+        self.spec, self.engine = spec, CpuEngine(spec, limits, threads, stats=stats)
+
+    def align(self, pairs: PairBatch, limits: Limits) -> AlignmentBatch:
+        return align_batch(self.engine, pairs, self.spec, limits, Stats())
+
+
+def _whole(pairs: PairBatch) -> I32:
+    """Spans (i32[n, 4]) of all of each row."""
+    spans = np.zeros((len(pairs), 4), np.int32)
+    spans[:, 1], spans[:, 3] = pairs.q_len, pairs.t_len
+    return spans
+
+
+def _by_sides(
+    differ: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """bool[n, 4] of spans as bool[n, 4]: whether a side differs in either sequence."""
+    sides = differ[:, [0, 1]] | differ[:, [2, 3]]
+    return np.concatenate([sides, sides], axis=1)
+
+
+def _pairs_of(ordinal: int, columns: dict[str, Any]) -> PairBatch:
+    """A batch of pairs without names."""
+    n = len(columns["q_len"])
+    places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    records = Records(np.zeros(0, np.uint8), places, places, lengths, lengths, places)
+    return PairBatch(ordinal, est_edits=np.full(n, -1, np.int32), records=records, **columns)
+
+
+def _between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None) -> AlignmentBatch:
+    """Global alignments of parts of rows (i32[n, 4]), with spans inside the rows."""
+    size = parts_bytes(spans)
+    bases = lend(size) if lend else None
+    if bases is None:
+        bases = np.empty(size, np.uint8)
+    q_start, t_start = copy_parts(pairs, spans, bases)
+    part = replace(
+        pairs,
+        bases=bases,
+        q_start=q_start,
+        t_start=t_start,
+        q_len=spans[:, 1] - spans[:, 0],
+        t_len=spans[:, 3] - spans[:, 2],
+        est_edits=np.full(len(pairs), -1, np.int32),
+        known=None,
+        extent=None,
+    )
+    found = align(part)
+    offsets = np.where((found.status == np.uint8(Status.OK))[:, None], spans[:, [0, 0, 2, 2]], 0)
+    return replace(found, span=found.span + offsets.astype(np.int32))
+
+
+def _some(found: AlignmentBatch, rows: npt.NDArray[np.signedinteger[Any]]) -> AlignmentBatch:
+    """Some rows, i64[m]."""
+    first, counts = found.cigar_start[rows], np.diff(found.cigar_start)[rows]
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    at = np.arange(start[-1]) + np.repeat(first - start[:-1], counts)
+    columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "score", "span", "origin")}
+    return replace(found, cigar=found.cigar[at], cigar_start=start, **columns)
+
+
+def _as_part(found: AlignmentBatch, rows: I32) -> PartialResult:
+    return PartialResult(rows, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)
