@@ -283,8 +283,9 @@ class Ends:
 
     Attributes:
         penalties: scores under which the ends are found; a match earns something.
-        zdrop: an extension ends where its score has fallen so far, and the gap's extension, below its best; 0 for
-            never.
+        zdrop: an extension ends, and an alignment is broken, where its score has fallen so far, and the gap's
+            extension, below its best; 0 for never.
+        least: minimum score of a piece of a broken alignment, unless it is the best one.
         bonus: score that reaching the end of the read adds, when ends are compared.
         reach: maximum number of bases of the read on either side.
         band: maximum number of bases by which the reference's part of an extension is longer than the read's.
@@ -292,6 +293,7 @@ class Ends:
 
     penalties: Penalties
     zdrop: int
+    least: int
     bonus: int
     reach: int
     band: int

@@ -18,6 +18,8 @@ OUTPUTS = [
     (".sam", ("--metric", "edit")),
     (".sam", ("--metric", "affine", "--md", "--cs", "--clip", "hard")),
     (".paf", ("--metric", "affine")),
+    (".sam", ("--preset", "map-ont", "--md")),
+    (".sam", ("--preset", "sr", "--span", "mapped")),
 ]
 
 

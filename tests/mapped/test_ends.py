@@ -250,3 +250,31 @@ def test_ends_are_where_minimap2_has_them(preset: str, tmp_path: Path) -> None:
         sum(n for row in rows.values() for n, o in oracles.runs_of(row[5]) if o == "S") for rows in (ours, theirs)
     ]
     assert clipped[0] <= clipped[1] + 20
+
+
+def test_alignments_are_broken_at_drops(tmp_path: Path) -> None:
+    """Where 1,000 bases of the read are other ones; a long insertion is no drop."""
+    first, last = REFERENCE[1_000:3_000], REFERENCE[4_000:7_000]
+    read = first + JUNK[:1_000] + last
+    paf = mapping("r", len(read), (50, 5_900), (1_050, 6_900))
+    one, other = records(tmp_path, {"r": read}, paf, "--md")
+    places = [on_read(record) for record in (one, other)]
+    assert [int(record[1]) for record in (one, other)] == [0, 2048]  # the better one is primary
+    assert abs(places[0][0] - 3_000) < 10 and places[0][1] == 6_000
+    assert places[1][0] == 0 and abs(places[1][1] - 2_000) < 10
+    assert [tag(record, "AS") for record in (one, other)] == [score(record[5]) for record in (one, other)]
+    assert f"SA:Z:t,{other[3]},+," in "\t".join(one) and f"SA:Z:t,{one[3]},+," in "\t".join(other)
+    assert one[9] == other[9] == read
+    read = first + JUNK[:1_000] + REFERENCE[3_000:5_000]
+    paf = mapping("r", len(read), (50, 4_900), (1_050, 4_900))
+    (record,) = records(tmp_path, {"r": read}, paf)
+    assert re.fullmatch(r"(199\d|2000)=1000I200\d=", record[5])
+
+
+def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
+    read = REFERENCE[1_000:3_000] + JUNK[:1_000] + REFERENCE[4_000:7_000]
+    row = mapping("r", len(read), (50, 5_900), (1_050, 6_900))
+    paf = mapping("r", len(read), (3_100, 5_900), (4_100, 6_900)) + row.replace("tp:A:P", "tp:A:S")
+    one, other = records(tmp_path, {"r": read}, paf)
+    assert [int(record[1]) for record in (one, other)] == [0, 256]
+    assert (one[3], one[5][:5]) == (other[3], other[5][:5])

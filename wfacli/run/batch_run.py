@@ -170,6 +170,10 @@ class BatchRun(ABC):
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
         """A batch's alignments; in any thread."""
 
+    def _records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+        """A batch's alignments, and the pairs whose rows they are; in any thread."""
+        return pairs, self._aligned(pairs)
+
     @abstractmethod
     def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
         """(row, what is wrong with its alignment), or None."""
@@ -300,7 +304,7 @@ class BatchRun(ABC):
             yield batch
 
     def _work(self, pairs: PairBatch) -> _Text:
-        alignments = self._aligned(pairs)
+        pairs, alignments = self._records(pairs)
         if self.settings.check:
             with self.stats.timed("check"):
                 self._check(pairs, alignments)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._native import copy_parts, doubtful_ends, flank_pairs, meet_parts, parts_bytes, path_scores
+from .._native import break_at_drops, copy_parts, doubtful_ends, flank_pairs, meet_parts, parts_bytes, path_scores
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
 from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, every_row
 from ..core.stats import Stats
@@ -18,6 +18,7 @@ from ..engines.parts import overlaid
 from ..engines.rescue import align_batch
 from ..plan.forecast import TABLE
 
+_SUPPLEMENTARY = 2048  # of SAM's flags
 DOUBTFUL = 1_000  # bases from either end within which a mapped end may be wrong
 
 Align = Callable[[PairBatch], AlignmentBatch]
@@ -25,7 +26,7 @@ Lend = Callable[[int], U8 | None]
 
 
 class Extender:
-    """Extends alignments of mapped reads at both ends, and cuts parts of a read where they overlap.
+    """Extends alignments of mapped reads at both ends, breaks them at drops, and cuts parts where they overlap.
 
     Ends are found on the CPU's threads under scores of their own; what lies between two ends is aligned globally by
     whatever engine a run has, so results are the same for every engine.
@@ -52,7 +53,7 @@ class Extender:
         self._scores = native_options(outward, limits, TABLE)
         self._options = native_options(spec, limits, TABLE)
 
-    def aligned(self, pairs: PairBatch, align: Align, lend: Lend | None = None) -> AlignmentBatch:
+    def aligned(self, pairs: PairBatch, align: Align, lend: Lend | None = None) -> tuple[PairBatch, AlignmentBatch]:
         """Align a batch of mapped reads.
 
         Args:
@@ -61,7 +62,7 @@ class Extender:
             lend: gives memory for so many bytes of a batch's bases, or None where any serves.
 
         Returns:
-            Alignments whose spans are inside the rows of `pairs`.
+            The batch, in which broken alignments have several rows, and its alignments.
 
         Raises:
             Cancelled: after cancel().
@@ -71,12 +72,18 @@ class Extender:
         found = _between(pairs, self._extents(pairs, whole, inner), align, lend)
         rows, sure = doubtful_ends(found, inner, self._scores, DOUBTFUL)
         if len(rows):
-            found = self._again(pairs, found, rows, sure.reshape(-1, 4), align)
-        met = meet_parts(pairs, found, inner, self._scores, self._options)
+            sure = sure.reshape(-1, 4)
+            doubtful = _by_sides(sure != found.span[rows])
+            found = self._again(pairs, found, rows, np.where(doubtful, whole[rows], found.span[rows]), sure, align)
+        pairs, found, rows = self._broken(pairs, found)
+        if len(rows):
+            found = self._again(pairs, found, rows, _whole(pairs.part(rows)), found.span[rows], align)
+        assert pairs.mapped is not None
+        met = meet_parts(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
-            return found
+            return pairs, found
         score, span, cigar, cigar_start = met
-        return replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
+        return pairs, replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
 
     def cancel(self) -> None:
         """Stop running work soon."""
@@ -88,10 +95,11 @@ class Extender:
         for solver in filter(None, (self._outward, self._to_the_end)):
             solver.engine.close()
 
-    def _again(self, pairs: PairBatch, found: AlignmentBatch, rows: I32, sure: I32, align: Align) -> AlignmentBatch:
-        """Extend doubtful ends of some rows from the sure places inside them (i32[m, 4]), and align what changes."""
+    def _again(
+        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, outer: I32, sure: I32, align: Align
+    ) -> AlignmentBatch:
+        """Extend some rows from sure places inside them as far as `outer` (i32[m, 4] both), and align what changes."""
         some, before = pairs.part(rows), found.span[rows]
-        outer = np.where(_by_sides(sure != before), _whole(some), before)
         extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
         changed = np.flatnonzero((extents != before).any(axis=1))
         if not len(changed):
@@ -110,6 +118,27 @@ class Extender:
             cigar=merged.cigar,
             cigar_start=merged.cigar_start,
         )
+
+    def _broken(self, pairs: PairBatch, found: AlignmentBatch) -> tuple[PairBatch, AlignmentBatch, I32]:
+        """Give pieces of alignments that fall by more than the Z-drop rows of their own, as parts of split reads.
+
+        The rows of pieces (i32[k]) are the third of what is returned.
+        """
+        ends = self._ends
+        breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
+        pieces = break_at_drops(pairs, found, breaks, self._scores, self._options)
+        if pieces is None:
+            return pairs, found, every_row(0)
+        rows, lesser, broken, score, span, cigar, cigar_start = pieces
+        span = span.reshape(-1, 4)
+        pairs = pairs.part(rows)
+        assert pairs.mapped is not None
+        flags = pairs.mapped.sam_flags | np.where(lesser, _SUPPLEMENTARY, 0).astype(np.int32)
+        inner = np.where(broken[:, None], span, pairs.mapped.inner).astype(np.int32)
+        pairs = replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags, inner=inner))
+        columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
+        found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **columns)
+        return pairs, found, np.flatnonzero(broken).astype(np.int32)
 
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
         """Return where extensions outward from `inner` end, no further than `outer`; all are i32[n, 4]."""

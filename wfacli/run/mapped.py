@@ -89,11 +89,11 @@ class MappedRun(AlignRun):
         self._all_mapped = True
         return True
 
-    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
+    def _records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
         if not self._extender:
-            return super()._aligned(pairs)
+            return super()._records(pairs)
         lend = self.engine.letters_memory if self.on_gpu else None
-        return self._extender.aligned(pairs, super()._aligned, lend)
+        return self._extender.aligned(pairs, self._aligned, lend)
 
     def _cancel(self) -> None:
         super()._cancel()

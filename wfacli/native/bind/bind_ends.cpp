@@ -1,4 +1,5 @@
 #include "bind/bind.hpp"
+#include "mapped/drops.hpp"
 #include "mapped/ends.hpp"
 
 namespace wfacli {
@@ -80,6 +81,22 @@ OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOption
   return to_numpy(found);
 }
 
+nb::object break_at_drops(nb::handle batch, nb::handle alignments, nb::tuple breaks, const AlignOptions& scores,
+                          const AlignOptions& options) {
+  const BatchView view = batch_with_records(batch);
+  const AlignmentView found = alignment_view(alignments);
+  if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
+  const Breaks b{nb::cast<std::int64_t>(breaks[0]), nb::cast<std::int64_t>(breaks[1]), nb::cast<std::int64_t>(breaks[2])};
+  Pieces p;
+  {
+    nb::gil_scoped_release release;
+    p = broken_at_drops(view, found, b, scores, options);
+  }
+  if (!p.any) return nb::none();
+  return nb::make_tuple(to_numpy(p.rows), to_numpy(p.lesser), to_numpy(p.broken), to_numpy(p.score), to_numpy(p.span),
+                        to_numpy(p.cigar.runs()), to_numpy(p.cigar_start));
+}
+
 nb::object meet_parts(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
                       const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
@@ -107,6 +124,10 @@ void bind_ends(nb::module_& m) {
   m.def("doubtful_ends", &doubtful_ends, nb::arg("alignments"), nb::arg("mapped"), nb::arg("scores"), nb::arg("most"),
         "(rows i32[m], spans i32[4m]): alignments with a doubtful end, and their spans without what hangs by it");
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
+  m.def("break_at_drops", &break_at_drops, nb::arg("batch"), nb::arg("alignments"), nb::arg("breaks"), nb::arg("scores"),
+        nb::arg("options"),
+        "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start): alignments broken where their score falls by more "
+        "than breaks = (Z-drop, extension, least score of a piece) say; None where none does");
   m.def("meet_parts", &meet_parts, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
         nb::arg("options"),
         "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none do");

@@ -226,7 +226,7 @@ void MappedReader::drop_faulty(const ReadView& read) {
   const auto is_faulty = [&](const Mapping& m) {
     if (m.kind == MappingKind::Unmapped) return false;
     if (m.q_len == letters) {
-      const Window w = window_of(m, reference_.length(m.target), options_);
+      const Window w = window_of(m, Room{0, letters}, reference_.length(m.target), options_.window);
       if (w.t_end - w.t_beg <= INT32_MAX) return false;
       skip_or_throw(InputFault("the mapping spans " + std::to_string(w.t_end - w.t_beg) + " bases of its target; the maximum is " +
                                    std::to_string(INT32_MAX),

@@ -33,7 +33,7 @@ class Solver {
     const std::int64_t bonus = t_.costs.skip, all = bonus * (std::int64_t{t_.query_len} + t_.target_len);
     front_.begin(ring_, ring_depth());
     narrow_.begin();
-    Furthest best = furthest(0, Range{0, 0});
+    Furthest best = furthest(0, Range{0, 0}, 0);
     // A path that is far ahead goes on in one of the next `depth` rows, and the rows before that have others only: where
     // none of them has a path near the best score, there is none left.
     std::int32_t fallen = 0;
@@ -43,10 +43,10 @@ class Solver {
       if (ring_.bytes() > t_.checkpoint_bytes) return failed(Status::MemoryLimit);
       const Range at = forward(ring_, ++s);
       if (at.empty()) break;
-      const Furthest row = furthest(s, at);
+      const Furthest row = furthest(s, at, best.diagonal);
       if (row.value > best.value) best = row;
       const bool nowhere = row.value == kNowhere;
-      fallen = nowhere || narrow_.dropped(best.value - row.value, row.diagonal - best.diagonal) ? fallen + 1 : 0;
+      fallen = nowhere || narrow_.dropped(best.value - row.value, row.nearest - best.diagonal) ? fallen + 1 : 0;
       dropped = t_.heuristics.zdrop > 0 && fallen >= front_.depth();
     }
     KernelAnswer answer;
@@ -62,6 +62,7 @@ class Solver {
     std::int64_t value;  // twice the score, in units of costs
     std::int32_t diagonal;
     Offset offset;
+    std::int32_t nearest;  // of equally far ones, the diagonal nearest to another one
   };
   // Where an alignment ends: its whole cost, and the score and diagonal on which its way back begins.
   struct End {
@@ -238,17 +239,18 @@ class Solver {
     return scores < 1 ? 1 : scores > 1e6 ? 1000000 : static_cast<std::int32_t>(scores);
   }
 
-  Furthest furthest(std::int32_t s, Range at) {
+  Furthest furthest(std::int32_t s, Range at, std::int32_t near) {
     const Offset* m = ring_.component(s, 0);
-    std::int32_t most = -1, diagonal = 0;
+    const auto apart = [&](std::int32_t k) { return k < near ? near - k : k - near; };
+    std::int32_t most = -1, diagonal = 0, nearest = 0;
     for (std::int32_t k = at.lo; k <= at.hi; ++k) {
-      if (m[k] >= 0 && 2 * m[k] - k >= most) {
-        most = 2 * m[k] - k;
-        diagonal = k;
-      }
+      if (m[k] < 0 || 2 * m[k] - k < most) continue;
+      if (2 * m[k] - k > most || apart(k) < apart(nearest)) nearest = k;
+      most = 2 * m[k] - k;
+      diagonal = k;
     }
-    if (most < 0) return {kNowhere, 0, 0};
-    return {std::int64_t{t_.costs.skip} * most - s, diagonal, m[diagonal]};
+    if (most < 0) return {kNowhere, 0, 0, 0};
+    return {std::int64_t{t_.costs.skip} * most - s, diagonal, m[diagonal], nearest};
   }
 
   std::int32_t ring_depth() const { return front_.depth() + 1; }

@@ -1,0 +1,108 @@
+#include "mapped/drops.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "format/splits.hpp"
+
+namespace wfacli {
+namespace {
+
+// A place between two operations of a path, and what the path scores up to there.
+struct Place {
+  std::int64_t run = 0, query = 0, target = 0, score = 0;
+  std::int64_t diagonal() const { return target - query; }
+};
+
+struct Piece {
+  Place from, to;
+  std::int64_t score() const { return to.score - from.score; }
+};
+
+// Pieces of the path of `count` runs, the best one first; one piece where the path is not broken.
+void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b, const AlignOptions& scores,
+                 std::vector<Piece>& pieces) {
+  pieces.clear();
+  Place at;
+  Piece piece;  // its end so far is where it scores most
+  bool broken = false;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::uint32_t op = runs[k] & 15;
+    const std::int64_t length = runs[k] >> 4;
+    at.run = k + 1;
+    at.query += op != kDeletion ? length : 0;
+    at.target += op != kInsertion ? length : 0;
+    at.score += score_of(op, length, scores);
+    const std::int64_t apart = std::abs(at.diagonal() - piece.to.diagonal());
+    if (at.score >= piece.to.score) {
+      piece.to = at;
+    } else if (piece.score() > 0 && piece.to.score - at.score > b.zdrop + b.extend * apart) {
+      pieces.push_back(piece);
+      broken = true;
+      piece = {at, at};
+    }
+    if (broken && at.score < piece.from.score) piece = {at, at};
+  }
+  piece.to = at;
+  pieces.push_back(piece);
+  if (!broken) return;
+  const auto best = std::max_element(pieces.begin(), pieces.end(),
+                                     [](const Piece& x, const Piece& y) { return x.score() < y.score(); });
+  std::rotate(pieces.begin(), best, best + 1);
+  const auto poor = [&](const Piece& p) { return p.score() < std::max<std::int64_t>(b.least, 1); };
+  pieces.erase(std::remove_if(pieces.begin() + 1, pieces.end(), poor), pieces.end());
+}
+
+void add_piece(const AlignmentView& a, std::int64_t row, const Piece& piece, const AlignOptions& options, Pieces& out) {
+  const std::uint32_t* runs = a.cigar + a.cigar_start[row];
+  const std::int32_t* span = a.span + 4 * row;
+  std::int64_t score = 0;
+  for (std::int64_t k = piece.from.run; k < piece.to.run; ++k) score += score_of(runs[k] & 15, runs[k] >> 4, options);
+  out.score.push(static_cast<std::int32_t>(score));
+  out.span.push(span[0] + static_cast<std::int32_t>(piece.from.query));
+  out.span.push(span[0] + static_cast<std::int32_t>(piece.to.query));
+  out.span.push(span[2] + static_cast<std::int32_t>(piece.from.target));
+  out.span.push(span[2] + static_cast<std::int32_t>(piece.to.target));
+  out.cigar.runs().append(runs + piece.from.run, static_cast<std::size_t>(piece.to.run - piece.from.run));
+}
+
+void add_whole(const AlignmentView& a, std::int64_t row, Pieces& out) {
+  out.score.push(a.score[row]);
+  std::copy_n(a.span + 4 * row, 4, out.span.extend(4));
+  out.cigar.runs().append(a.cigar + a.cigar_start[row],
+                          static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));
+}
+
+}  // namespace
+
+Pieces broken_at_drops(const BatchView& batch, const AlignmentView& a, const Breaks& breaks, const AlignOptions& scores,
+                       const AlignOptions& options) {
+  Pieces out;
+  if (breaks.zdrop <= 0) return out;
+  out.cigar_start.push(0);
+  std::vector<Piece> pieces;
+  for (std::int64_t row = 0; row < a.n; ++row) {
+    pieces.clear();
+    if (is_placed(a, row))
+      find_pieces(a.cigar + a.cigar_start[row], a.cigar_start[row + 1] - a.cigar_start[row], breaks, scores, pieces);
+    const bool secondary = (batch.mapped.sam_flags[row] & kSecondary) != 0;
+    const bool broken =
+        pieces.size() > 1 ||
+        (pieces.size() == 1 && (pieces[0].from.run != 0 || pieces[0].to.run != a.cigar_start[row + 1] - a.cigar_start[row]));
+    const std::size_t count = !broken || secondary ? 1 : pieces.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      if (broken)
+        add_piece(a, row, pieces[k], options, out);
+      else
+        add_whole(a, row, out);
+      out.rows.push(static_cast<std::int32_t>(row));
+      out.lesser.push(k > 0);
+      out.broken.push(broken);
+      out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
+    }
+    out.any |= broken;
+  }
+  return out;
+}
+
+}  // namespace wfacli
