@@ -32,7 +32,7 @@ from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
 
 TIMED = {
-    "seconds": "from letters in memory, page-locked beside a card, to CIGARs or scores in memory: best of the repeats",
+    "seconds": "from letters in memory, page-locked beside a GPU, to CIGARs or scores in memory: best of the repeats",
     "recall": "share of pairs whose score is that of the exact alignment",
     "times": "seconds of the exact alignment with its path, of the same run, by these seconds",
 }

@@ -1,4 +1,4 @@
-"""One card beside several: the engine on pairs in memory, and the whole command from files, on the same pairs.
+"""One GPU beside several: the engine on pairs in memory, and the whole command from files, on the same pairs.
 
     python bench/cards.py [--data DIR --cards 1 2 --rows TEXT ... --minutes 3]
 
@@ -38,10 +38,10 @@ from wfacli.run.batch_run import shared_out
 TIMED = {
     "engine": ENGINE + "; letters page-locked once",
     "command": "wfacli align, two FASTA files to one, in memory: from opening the inputs to the last byte written",
-    "open": "of it, until the cards are open: contexts, no kernels yet",
-    "speed-up": "one card's best seconds by those of several; share: that by the number of cards",
-    "files": "letters a second of the command once its cards are open, of pairs of the same length without errors",
-    "cards_until_files": "files, by letters a second of the engine with one card",
+    "open": "of it, until the GPUs are open: contexts, no kernels yet",
+    "speed-up": "one GPU's best seconds by those of several; share: that by the number of cards",
+    "files": "letters a second of the command once its GPUs are open, of pairs of the same length without errors",
+    "cards_until_files": "files, by letters a second of the engine with one GPU",
     "python_wait": "what a thread that sleeps waits in the mean beyond its time, until it may use the interpreter",
 }
 NOT_HAD = "there were no more cards: cards_until_files is reckoned from the rate of one, not measured with so many"
@@ -213,7 +213,7 @@ def measured(row: Row, folder: Path, counts: Sequence[int], a: argparse.Namespac
 
 
 def until_files(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
-    """For each row with an engine, the cards whose engines together are as fast as files like these allow."""
+    """For each row with an engine, the GPUs whose engines together are as fast as files like these allow."""
     found = {}
     for row in ROWS:
         own, files = rows.get(row.name, {}), rows.get(row.files, {})

@@ -2,7 +2,7 @@
 
     python bench/distance_scale.py [--minutes 3.3] [--random 1 2 5 10] [--similar 10 50 250] [--error 0.01]
 
-On a card, or with --engine cpu on the CPU, where lengths (in Mb) are smaller by default. Pairs of random letters; of
+On a GPU, or with --engine cpu on the CPU, where lengths (in Mb) are smaller by default. Pairs of random letters; of
 simulated edits, a third each of mismatches, insertions and deletions; and one whose distance is known by the way in
 which it was made. An algorithm whose model promises more than --longest seconds, or more than is left, is left out.
 The result has each run's seconds, memory and time of a step, and what they say about the chromosomes that paper 002
@@ -40,9 +40,9 @@ from wfacli.solve.gpu import bits as gpu_bits
 from wfacli.solve.gpu import wavefront as gpu_wavefront
 
 TIMED = {
-    "seconds": "one run, from letters in memory to the distance, copies to a card included; kernels are loaded before",
+    "seconds": "one run, from letters in memory to the distance, copies to a GPU included; kernels are loaded before",
     "known": "the distance, where the way in which the pair was made proves it (planted in peers/distance_work.py)",
-    "card_bytes": "the most that the run was seen to have taken of the card's free memory",
+    "card_bytes": "the most that the run was seen to have taken of the GPU's free memory",
     "host_bytes": "the process's peak so far, both sequences of all pairs so far and their making with it",
     "steps": "of a wavefront a score of both fronts, of bits a row of the matrix: share of the time, seconds a step",
     "extrapolated": "the model's seconds for that pair, times what the largest run took of its model's; of a wavefront"
@@ -215,9 +215,9 @@ def extrapolated(entries: list[Entry], driver: Driver | None, threads: int) -> d
             continue
         _, run, entry = max(runs, key=lambda one: one[0])
         if driver and kind == "bits":
-            model = gpu_bits.forecast(driver.card, (m, n), edits, True)
+            model = gpu_bits.forecast(driver.gpu, (m, n), edits, True)
         elif driver:
-            model = gpu_wavefront.forecast(driver.card, (m, n), edits, 2)
+            model = gpu_wavefront.forecast(driver.gpu, (m, n), edits, 2)
         else:
             model = cpu.forecast(pair, edits, threads)[kind]
         seconds = model * run.seconds / run.forecast
@@ -235,7 +235,7 @@ def extrapolated(entries: list[Entry], driver: Driver | None, threads: int) -> d
 def save(entries: list[Entry], left_out: dict[str, str], a: argparse.Namespace, driver: Driver | None) -> Path:
     """Writes what there is so far; returns its path."""
     result = {
-        "card": dataclasses.asdict(driver.card) if driver else None,
+        "card": dataclasses.asdict(driver.gpu) if driver else None,
         "rules": {name: getattr(a, name) for name in ("minutes", "longest", "threads", "error")},
         "left_out": left_out,
         "rows": [entry.report() for entry in entries],

@@ -1,10 +1,10 @@
-"""The distance of one long pair: ours on a card and on the CPU, and peers, in the same run: a table, and JSON.
+"""The distance of one long pair: ours on a GPU and on the CPU, and peers, in the same run: a table, and JSON.
 
     python bench/distance_table.py --data DIR [--wfa2 PATH] [--quicked PATH] [--astarpa2 PATH] [--variants PATH]
                                    [--rows TEXT ...] [--engine both] [--no-paths]
 
 WFA2-lib and QuickEd are the shared libraries of bench/peers/build.py, A*PA2 is one that the user has built with the
-functions of bench/peers/driver.cpp, WavefrontVariants its program; edlib is the Python package. Without a card only
+functions of bench/peers/driver.cpp, WavefrontVariants its program; edlib is the Python package. Without a GPU only
 the CPU's algorithms are measured. Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder that
 WFACLI_TEST_DATA names. Who would take longer than --longest seconds is left out, or stopped. A distance that is not
 what the others say is shown in red; one of ours ends the command with exit code 1.
@@ -43,11 +43,11 @@ from wfacli.gpu.runtime.driver import Driver
 TIMED = {
     "seconds": "one pair, from letters in memory to the distance; no file, no start; best of the repeats, fewer of"
     " what takes longer than the patience",
-    "gpu-wavefront, gpu-bits": "from letters in ordinary memory: memory of the card, the copy, packing, kernels, the"
+    "gpu-wavefront, gpu-bits": "from letters in ordinary memory: memory of the GPU, the copy, packing, kernels, the"
     " answer; kernels are compiled and loaded before, and the first run is not counted if it is within the patience",
     "gpu-bits": "with the time of an estimate of the edits from samples, which says how wide its first band is",
     "cpu-wavefront, cpu-bits": "with so many threads, of which each uses two",
-    "ready_seconds": "of the best repeat: until its first step; on a card memory, the copy, packing, and the estimate",
+    "ready_seconds": "of the best repeat: until its first step; on a GPU memory, the copy, packing, and the estimate",
     "auto": "what the forecasts choose for the estimate; the seconds of the estimate and of what was chosen",
     "tcups": "query * target / seconds / 10^12: cells of the whole matrix, computed or not",
     "cells": "that were computed in one run: of the matrix by bits, furthest-reaching points by wavefronts",
@@ -56,10 +56,10 @@ TIMED = {
     "wfa2": "one thread; bidirectional wavefronts, score only, no heuristics",
     "quicked": "one thread; its default algorithm, which makes the path: it has no score of another way",
     "astarpa2": "one thread; distance only, the full version",
-    "variants": "on the card by OpenCL, as it prints its seconds: copies and kernels, compiled before; told the"
+    "variants": "on the GPU by OpenCL, as it prints its seconds: copies and kernels, compiled before; told the"
     " distance as its bound of edits",
-    "path": "on the card, after the distance: from letters in ordinary memory to operations in memory, the copy and"
-    " memory of the card included; each is replayed and has to cost the distance, which is not in the time",
+    "path": "on the GPU, after the distance: from letters in ordinary memory to operations in memory, the copy and"
+    " memory of the GPU included; each is replayed and has to cost the distance, which is not in the time",
     "mismatch": "distances of those who do not say what most say, ours first",
 }
 PEERS = (
@@ -78,12 +78,12 @@ class Field:
     """Who takes part.
 
     Attributes:
-        ours: our algorithms, a card's first.
+        ours: our algorithms, a GPU's first.
         peers: those at hand.
         absent: why others do not, by name.
         driver: an open card.
         card: what there is to know of it.
-        paths: whether a card's alignments are measured too.
+        paths: whether a GPU's alignments are measured too.
     """
 
     ours: list[Algorithm] = field(default_factory=list)
@@ -100,10 +100,10 @@ class Field:
 
 
 def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
-    """Those that the options, the machine and a card allow."""
+    """Those that the options, the machine and a GPU allow."""
     found = Field()
     if driver is not None:
-        found.driver, found.card = driver, dataclasses.asdict(driver.card)
+        found.driver, found.card = driver, dataclasses.asdict(driver.gpu)
         found.ours += distance_ours.on_card(driver)
         found.paths = a.paths
     if a.engine != "gpu":
@@ -123,7 +123,7 @@ def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
 
 
 def opened(engine: str) -> tuple[Driver | None, str]:
-    """A card, or why there is none. Raises DeviceError where one was asked for."""
+    """A GPU, or why there is none. Raises DeviceError where one was asked for."""
     if engine == "cpu":
         return None, "not asked for"
     try:
@@ -312,7 +312,7 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
     path: Path | None = None
     for row in rows:
         if time.monotonic() > rules.deadline or (row.card and there.card is None):
-            left_out[row.name] = "only on a card" if row.card and there.card is None else NO_TIME
+            left_out[row.name] = "only on a GPU" if row.card and there.card is None else NO_TIME
             continue
         try:
             with console.status(f"{row.name}: making the pair"):

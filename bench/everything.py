@@ -6,7 +6,7 @@
 DIR of --peers has the programs and libraries that you have built, under the names that --list shows; peers from
 registries are brought by the tables that have them. --minutes ends after so many: tables share them, with fewer pairs
 or repeats where they do not suffice, and save what they have. --tables makes only what docs/papers.md lacks. A machine
-without a card makes the tables that need none. What fails does not stop the rest; at the end a table says how each
+without a GPU makes the tables that need none. What fails does not stop the rest; at the end a table says how each
 went. Results go to bench/results, each row as it is measured, and docs/benchmarks.md, docs/papers.md and the table in
 README.md are made of them, also after Ctrl-C; those of --quick go to out/bench-quick alone: they are no evidence.
 """
@@ -46,7 +46,7 @@ console = Console(width=max(Console().width, 110))
 
 
 def no_card() -> str:
-    """Why no card can be used here; "" where one can."""
+    """Why no GPU can be used here; "" where one can."""
     if not may_have_gpu():
         return "no card: PyCUDA is not installed (wfacli doctor says more)"
     done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)

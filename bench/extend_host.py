@@ -1,4 +1,4 @@
-"""What the host does for a card with `extend`: seconds a batch, beside a card that takes none itself (host_path.py).
+"""What the host does for a GPU with `extend`: seconds a batch, beside a GPU that takes none itself (host_path.py).
 
 python bench/extend_host.py [--length 64] [--score-only] [--uneven] [--workers 4] [--profile]
 """

@@ -1,10 +1,10 @@
-"""Our engine on a card and its peers on the same pairs in the same run: a table, and JSON.
+"""Our engine on a GPU and its peers on the same pairs in the same run: a table, and JSON.
 
     python bench/gpu_table.py --data DIR --wfa-gpu PATH --ewfa-gpu PATH --gasal2 192:PATH 1152:PATH \
         --wfa2 PATH --quicked PATH [--rows TEXT ...] [--quick] [--minutes 5]
 
 Peers are what the user has built: programs, and for WFA2-lib and QuickEd the shared libraries of bench/peers/build.py.
-Our engine goes first, task by task with the card to itself; then the peers, row by row. Real sets are
+Our engine goes first, task by task with the GPU to itself; then the peers, row by row. Real sets are
 NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names.
 """
 
@@ -39,7 +39,7 @@ from wfacli.core.cores import usable_cores
 TIMED = {
     "seconds": "all pairs of a row, from sequences in memory to costs, and alignments, in memory; no file, no start",
     "wfacli": "batches as the command makes them, several at a time, from sequences in page-locked memory, where its"
-    " reader puts them: estimates, dispatch, columns, copies to and from the card, packing, kernels, CIGARs, and the"
+    " reader puts them: estimates, dispatch, columns, copies to and from the GPU, packing, kernels, CIGARs, and the"
     " CPU's part; its first run (context, compiling, memory; every path checked) is not counted. Its memory stays from"
     " repeat to repeat",
     "wfa2": "no heuristics; all wavefronts in memory, or bidirectional; every core takes pairs as it is free",
@@ -198,7 +198,7 @@ def asked() -> argparse.Namespace:
         "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
     )
     parser.add_argument("--threads", type=int, default=usable_cores(), help="of our CPU part, and of CPU peers")
-    parser.add_argument("--gpu-memory", type=float, help="of the card, for our engine, as wfacli align has it")
+    parser.add_argument("--gpu-memory", type=float, help="of the GPU, for our engine, as wfacli align has it")
     parser.add_argument("--batch-bases", type=int, help="letters a batch of ours")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--patience", type=float, default=5.0, help="seconds; what takes longer is not repeated")

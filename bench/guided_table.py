@@ -1,4 +1,4 @@
-"""Extensions within a band until a Z-drop, scores alone: ours on the CPU's threads and on a card, ksw2, AGAThA.
+"""Extensions within a band until a Z-drop, scores alone: ours on the CPU's threads and on a GPU, ksw2, AGAThA.
 
     python bench/guided_table.py [--agatha PATH] [--ksw2 PATH] [--data DIR] [--share S] [--repeats N] [--minutes M]
 
@@ -6,7 +6,7 @@ AGAThA is what the user has built; ksw2 is downloaded and compiled when first ne
 comparable is `wfacli extend --mode extension --bandwidth W --zdrop Z --score-only`: the same cells, the same scores,
 the same end. AGAThA keeps scores in 16 bits: no pair here can have more.
 CPUs take the first pairs of a row, cards take all: rates are compared, scores of the pairs that all have, and of all
-pairs those of ours on a card with AGAThA's.
+pairs those of ours on a GPU with AGAThA's.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TIMED = {
     " until the Z-drop",
     "wfacli, card": "the engine of extend on a card: from letters in page-locked memory to scores, batches as the"
     " command makes them, copies included",
-    "wfacli, card, kernels": "of all pairs in one batch, by the card's own events",
+    "wfacli, card, kernels": "of all pairs in one batch, by the GPU's own events",
     "ksw2": "ksw_extz2_sse in a band, until the Z-drop, on all threads: the slowest one, without the time to turn"
     " letters into its codes",
     "agatha": "kernels: those that sort and align, by its own events; whole: its own time from letters in memory to"
@@ -244,7 +244,7 @@ def ksw2_of(path: Path | None, threads: int) -> Ksw2 | None:
 
 
 def card_of(threads: int) -> Ours | None:
-    """Our engine on a card, where there is one."""
+    """Our engine on a GPU, where there is one."""
     try:
         return Ours(True, threads, ExtendMode.EXTENSION, RULES.band, RULES.zdrop)
     except DeviceError as error:

@@ -1,10 +1,10 @@
-"""What the host does for a card: CPU time of its threads for each batch, beside a card that takes none itself.
+"""What the host does for a card: CPU time of its threads for each batch, beside a GPU that takes none itself.
 
     python bench/host_path.py [--metric affine] [--batches 6] [--workers 8] [--repeats 3] [--profile]
 
-A driver without a card stands in: copies and kernels take the time that a card would (--copies GB/s, --kernels ms a
+A driver without a GPU stands in: copies and kernels take the time that a GPU would (--copies GB/s, --kernels ms a
 batch) on a clock for each stream, and answers are written by a thread of its own, whose time does not count. So the
-engine's own steps are measured on any machine; what the bus and the card do is not.
+engine's own steps are measured on any machine; what the bus and the GPU do is not.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class StandIn:
 
     def __init__(self, copies: float, kernels: float) -> None:
         """`copies`: bytes a second, each way; `kernels`: seconds a job."""
-        self.card = Gpu("none", "sm_90", 132, 227 << 10, 228 << 10, 140 << 30, "13.0")
+        self.gpu = Gpu("none", "sm_90", 132, 227 << 10, 228 << 10, 140 << 30, "13.0")
         self._copies, self._kernels, self._next = copies, kernels, 1 << 40
         self._loaded: dict[Row, StandInKernel] = {}
         self._arrays: dict[int, np.ndarray] = {}
         self._written: dict[int, int] = {}
 
     def free_memory(self) -> int:
-        return self.card.memory_total
+        return self.gpu.memory_total
 
     def allocate(self, nbytes: int) -> Memory:
         self._next += -(-nbytes // 4096) * 4096

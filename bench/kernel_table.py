@@ -1,4 +1,4 @@
-"""Each of a card's kernels for edit distance with paths, on the same pairs: what takes one that is too large.
+"""Each of a GPU's kernels for edit distance with paths, on the same pairs: what takes one that is too large.
 
     python bench/kernel_table.py [--rows TEXT ...] [--share 1.0] [--repeats 3] [--kernels TEXT ...]
 
@@ -40,7 +40,7 @@ from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 
 TIMED = {
     "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",
-    "card_seconds": "thread-seconds of the card's streams in the mean repeat, by stage and kernel",
+    "card_seconds": "thread-seconds of the GPU's streams in the mean repeat, by stage and kernel",
     "aligned": "pairs that the kernel has aligned; it hands the others on, which is not in the time",
     "threads": "that work on one pair",
 }
@@ -139,7 +139,7 @@ def main() -> None:
                 continue
             rows.append(row_of(work, max(1, round(count * a.share)), a, engine, stats))
             if failure := engine.failure:
-                sys.exit(f"the card failed: {failure}")
+                sys.exit(f"the GPU failed: {failure}")
             rules = {"repeats": a.repeats, "share": a.share}
             result = {"card": engine.stats()["card"], "rules": rules, "rows": rows}
             whole = len(rows) == len(chosen) and not (a.rows or a.kernels or a.share != 1)

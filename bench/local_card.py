@@ -1,4 +1,4 @@
-"""The best local alignment of one long pair on a card, beside MASA-CUDAlign where that is given: a table and JSON.
+"""The best local alignment of one long pair on a GPU, beside MASA-CUDAlign where that is given: a table and JSON.
 
     python bench/local_card.py --data DIR [--masa cudalign] [--rows TEXT ...] [--threads N] [--lengths] [--strips]
         [--plot FILE]
@@ -40,11 +40,11 @@ from wfacli.solve.gpu.local_walk import Walk
 from wfacli.solve.local.found import Found
 
 TIMED = {
-    "letters": "seconds of the card's memory and of both sequences' way there, from codes in memory",
+    "letters": "seconds of the GPU's memory and of both sequences' way there, from codes in memory",
     "score": "seconds of the best score and where its alignment begins; tiles that cannot matter are left out",
     "every tile": "the same, but none is left out",
-    "path": "seconds from there to all operations, in linear space: the CPU's threads, from rows that the card kept",
-    "parts": "of the path: seconds in which the card looks at rows and sends them (card), in which threads walk "
+    "path": "seconds from there to all operations, in linear space: the CPU's threads, from rows that the GPU kept",
+    "parts": "of the path: seconds in which the GPU looks at rows and sends them (card), in which threads walk "
     "pieces (threads), and in which the host does neither (host); rounds, and pieces that were walked",
     "tcups": "cells of the whole matrix a second of the score, in millions of millions, computed or left out",
     "computed": "share of the cells that were computed",
@@ -207,7 +207,7 @@ def strips(a: argparse.Namespace, driver: CudaDriver, end: float) -> list[dict[s
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
     """A pair a line."""
-    table = Table(title="local alignment of one pair on a card")
+    table = Table(title="local alignment of one pair on a GPU")
     columns = (
         "pair",
         "score",
@@ -302,7 +302,7 @@ def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
 def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[str, Any]:
     """What we take, until nobody has a turn any more."""
     rows: list[dict[str, Any]] = []
-    result: dict[str, Any] = {"card": driver.card.name, "rows": rows}
+    result: dict[str, Any] = {"card": driver.gpu.name, "rows": rows}
     parts = [(rows, name, None) for name in PAIRS if not a.rows or any(text in name for text in a.rows)]
     if a.lengths:
         parts += [(result.setdefault("lengths", []), PAIRS[-1], length) for length in LENGTHS]

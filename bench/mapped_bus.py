@@ -1,8 +1,8 @@
-"""What windows of the reference cost on their way to a card, beside the whole of `wfacli align --mappings`.
+"""What windows of the reference cost on their way to a GPU, beside the whole of `wfacli align --mappings`.
 
     python bench/mapped_bus.py NAME READS REFERENCE MAPPINGS [NAME READS REFERENCE MAPPINGS …] [--repeats 3] [--save]
 
-Each mapping's window goes over the bus as letters, beside its read's. A reference that is kept on the card would save
+Each mapping's window goes over the bus as letters, beside its read's. A reference that is kept on the GPU would save
 that, and nothing else: `windows_share` is the most that it could gain.
 """
 
@@ -21,7 +21,7 @@ from wfacli.measure.limits import bus_rate
 TIMED = {
     "wall": "wfacli align READS REFERENCE --mappings MAPPINGS to SAM and BAM: from opening to the last byte written",
     "windows_seconds": "letters of the windows by the bus's bytes a second, measured in the same run",
-    "windows_share": "that, by the wall's seconds after the card is open",
+    "windows_share": "that, by the wall's seconds after the GPU is open",
     "card_seconds": "of the streams, by what was done there",
 }
 

@@ -25,12 +25,12 @@ HEAD = """# The papers' tables
 
 <!-- Made by bench/papers_page.py from bench/results: do not edit. -->
 
-wfacli's kernels for cards follow five papers ([Algorithms](algorithms.md#on-a-card) says how far). Here are their
+wfacli's kernels for cards follow five papers ([Algorithms](algorithms.md#on-a-gpu) says how far). Here are their
 tables and figures again, with this project's numbers beside theirs. **Theirs are of other cards, which are named: side
 by side they say where the field was, and not how much better an algorithm is.** That is what
-[Benchmarks](benchmarks.md) has, where peers have the same card and the same pairs.
+[Benchmarks](benchmarks.md) has, where peers have the same GPU and the same pairs.
 
-"not measured": no file in `bench/results` has it; `make bench-tables` on a machine with a card makes it. "not run":
+"not measured": no file in `bench/results` has it; `make bench-tables` on a machine with a GPU makes it. "not run":
 an aligner that this project has no adapter for. "no set", "none": nothing at hand is like the paper's sequences. "–":
 the paper's text does not have the number. Below each table stand the files that our numbers are from.
 """

@@ -1,4 +1,4 @@
-"""The table of pairs on a card in README.md, and how pairs on the CPU compare, out of bench/results.
+"""The table of pairs on a GPU in README.md, and how pairs on the CPU compare, out of bench/results.
 
     python bench/readme.py            # writes it
     python bench/readme.py --check    # ends with 1 where it is not what the results say

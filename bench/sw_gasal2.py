@@ -12,7 +12,7 @@ from typing import Any
 
 from sw_pairs import Pairs
 
-MOST_DIRECTIONS = 80 << 30  # bytes of the card that it may have for its paths
+MOST_DIRECTIONS = 80 << 30  # bytes of the GPU that it may have for its paths
 STREAMS = 16  # of its batches at a time: eight threads, each with two
 MOST_PAIRS, LEAST_PAIRS = 50_000, 10_000  # of a batch: more gain nothing, fewer lose
 MEMORY = Path("/dev/shm")  # where files are in memory

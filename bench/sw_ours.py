@@ -24,7 +24,7 @@ from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
 SCORES = "2,4,4,2"
 CHECKED = 300  # pairs of a row
-LEAST_BATCHES = 16  # of a run, so that the card has one while the host has the next
+LEAST_BATCHES = 16  # of a run, so that the GPU has one while the host has the next
 LEAST_SECONDS = 0.6  # of a run: the first batch is on its way for 5 ms, and the last pairs of long ones alone for 30
 
 
@@ -52,7 +52,7 @@ class Ours:
         return moved
 
     def run(self, some: list[PairBatch]) -> tuple[float, dict[str, float], np.ndarray]:
-        """(seconds, those of the card's and the host's stages, scores)."""
+        """(seconds, those of the GPU's and the host's stages, scores)."""
         before = dict(self.stats.seconds)
 
         def one(batch: PairBatch) -> np.ndarray:
@@ -86,7 +86,7 @@ class Ours:
         }
 
     def kernels(self, some: list[PairBatch], repeats: int) -> dict[str, float]:
-        """Seconds of each kernel when it has the card to itself: the best of so many runs."""
+        """Seconds of each kernel when it has the GPU to itself: the best of so many runs."""
         runs = []
         for _ in range(repeats):
             runs.append(dict[str, float]())

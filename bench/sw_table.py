@@ -1,4 +1,4 @@
-"""Batches of Smith-Waterman alignments on a card, beside GASAL2: figures 6, 7 and 8 of SALoBa (Park et al. 2022).
+"""Batches of Smith-Waterman alignments on a GPU, beside GASAL2: figures 6, 7 and 8 of SALoBa (Park et al. 2022).
 
     python bench/sw_table.py [--gasal2 LENGTH:PATH ...] [--data DIR] [--cells N] [--builds] [--minutes N] [--save]
 
@@ -42,7 +42,7 @@ KINDS = ("scores", "cigars")
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CARD_FITS = 1e11  # cells that GASAL2 gets for paths, at most
 TIMED = {
-    "kernel": "all launches of the alignment kernels, by the card's events",
+    "kernel": "all launches of the alignment kernels, by the GPU's events",
     "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
     "batches one after another as the command has them, the same ones again until that takes 0.6 s",
     "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs; less the "
@@ -122,7 +122,7 @@ class Table:
 
 
 def measure_ours(table: Table, every: dict[str, Pairs], options: argparse.Namespace) -> None:
-    """All rows, with the card to ourselves."""
+    """All rows, with the GPU to ourselves."""
     engines = {kind: Ours(kind == "scores", options.threads) for kind in options.kinds}
     try:
         table.card = next(iter(engines.values())).engine.stats()["card"]

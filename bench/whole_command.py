@@ -3,8 +3,8 @@
     python bench/whole_command.py [--pairs 1000000 --length 150 --error 0.02 --threads 2 --repeats 7]
         [--formats paf sam] [--engine gpu] [--data DIR --real hifi_human_wfagpu 400]
 
-Engine and command take turns in the same run, so that both see the same machine. Beside a card the engine comes first,
-and is closed then: it would leave the command half of the card's memory.
+Engine and command take turns in the same run, so that both see the same machine. Beside a GPU the engine comes first,
+and is closed then: it would leave the command half of the GPU's memory.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from wfacli.measure.engine import Engine
 from wfacli.run.batch_run import shared_out
 
 TIMED = {
-    "engine": "pairs in memory as read, to statuses, scores and CIGARs in memory; threads and the card ready before",
+    "engine": "pairs in memory as read, to statuses, scores and CIGARs in memory; threads and the GPU ready before",
     "command": "inside the process: from opening the inputs to the last byte written (the summary's seconds)",
-    "opened": "the same but for the seconds in which a card is opened",
+    "opened": "the same but for the seconds in which a GPU is opened",
     "process": "the command from outside, with the start and the end of Python",
 }
 

@@ -9,11 +9,11 @@ from .text import Report, Rows, Wins, number, peer
 _GUIDED = {
     "wfacli": "wfacli, all threads",
     "ksw2": "ksw2, all threads",
-    "wfacli, card": "wfacli, a card",
-    "agatha": "AGAThA, a card",
+    "wfacli, card": "wfacli, a GPU",
+    "agatha": "AGAThA, a GPU",
     "wfacli, card, kernels": "wfacli, its kernels alone",
     "agatha, kernels": "AGAThA, its kernels alone",
-    "wfacli, every cell": "wfacli, a card, no band and no Z-drop",
+    "wfacli, every cell": "wfacli, a GPU, no band and no Z-drop",
 }
 
 
@@ -146,7 +146,7 @@ def guided(report: Report) -> Rows:
 
 
 def guided_wins(report: Report) -> Iterator[Wins]:
-    """Ours on the CPU by ksw2, and on a card by AGAThA where its scores are right."""
+    """Ours on the CPU by ksw2, and on a GPU by AGAThA where its scores are right."""
     for row in report["rows"]:
         for ours, who in (("wfacli", "ksw2"), ("wfacli, card", "agatha")):
             if ours in row and who in row and row[who]["equal_share"] == 1:
@@ -185,7 +185,7 @@ def tiles(report: Report) -> Rows:
 
 
 def steps(report: Report) -> Rows:
-    """Two trees in turn on one card, and variants of the newer one."""
+    """Two trees in turn on one GPU, and variants of the newer one."""
     rows = [["pairs", "commit", "variant", "s, best", "s, median"]]
     names = {tree: str(what).split(",")[0] for tree, what in report["trees"].items()}
     for r in sorted(report["runs"], key=lambda r: (r["row"], r["tree"] == "new", r["variant"] or "")):
@@ -220,7 +220,7 @@ def trees(report: Report) -> Rows:
 
 
 def cards(report: Report) -> Rows:
-    """One card and several."""
+    """One GPU and several."""
     counts = [str(count) for count in report["cards"]]
     rows = [["pairs", "what", *(f"{count} × card, s" for count in counts), "of linear"]]
     for name, row in report["rows"].items():

@@ -34,11 +34,11 @@ KINDS = {
     "cpu-table-x86-64-v3": Kind(
         "The same held to AVX2", "WFACLI_ISA=x86-64-v3 make bench-cpu", batches.cells, batches.cell_wins
     ),
-    "gpu-table": Kind("Pairs on a card", "make bench-gpu", batches.cells, batches.cell_wins),
-    "kernel-table": Kind("Each kernel for edit distance on a card", "python bench/kernel_table.py", batches.kernels),
-    "cards": Kind("One card and several", "make bench-cards", batches.cards),
+    "gpu-table": Kind("Pairs on a GPU", "make bench-gpu", batches.cells, batches.cell_wins),
+    "kernel-table": Kind("Each kernel for edit distance on a GPU", "python bench/kernel_table.py", batches.kernels),
+    "cards": Kind("One GPU and several", "make bench-cards", batches.cards),
     "mapped-bus": Kind("What windows of a reference cost on the bus", "python bench/mapped_bus.py", commands.bus),
-    "band-table": Kind("A band on a card", "make bench-band", batches.bands),
+    "band-table": Kind("A band on a GPU", "make bench-band", batches.bands),
     "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
     "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
     "two-piece-tiles": Kind("Two-piece gaps, before and after", "wfacli align of both commits", batches.trees),
@@ -53,7 +53,7 @@ KINDS = {
         "Overlaps of noisy reads, on one CPU thread", "python bench/overlap_table.py", batches.overlaps,
         batches.overlap_wins
     ),
-    "sw-table": Kind("Any scores, on a card", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
+    "sw-table": Kind("Any scores, on a GPU", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
     "guided-table": Kind(
         "Extensions in a band until a Z-drop", "python bench/guided_table.py", batches.guided, batches.guided_wins
     ),
@@ -61,20 +61,20 @@ KINDS = {
         "The distance of one long pair", "make bench-distance", single.distances, single.distance_wins
     ),
     "distance-table-on-cpu": Kind(
-        "The same without a card", "make bench-distance", single.distances, single.distance_wins
+        "The same without a GPU", "make bench-distance", single.distances, single.distance_wins
     ),
     "distance-scale": Kind("Longer pairs", "make bench-distance-scale", single.scale, None, ".png"),
     "local-table": Kind(
         "The best local alignment of one long pair", "make bench-local", single.locals, single.local_wins
     ),
     "local-card": Kind(
-        "The same on a card", "make bench-local-card", single.local_card, single.local_card_wins, ".png"
+        "The same on a GPU", "make bench-local-card", single.local_card, single.local_card_wins, ".png"
     ),
     "mapped-scores": Kind(
         "Reads against a reference: scores beside minimap2's", "python bench/mapped_scores.py", commands.mapped
     ),
     "whole-command": Kind("The whole command", "make bench", commands.whole),
-    "whole-command-gpu": Kind("The same beside a card", "python bench/whole_command.py --engine gpu", commands.whole),
+    "whole-command-gpu": Kind("The same beside a GPU", "python bench/whole_command.py --engine gpu", commands.whole),
     "whole-hifi-gpu": Kind("HiFi reads, likewise", "python bench/whole_command.py --real", commands.whole),
     "whole-ont-gpu": Kind("ONT reads, likewise", "python bench/whole_command.py --real", commands.whole),
     "data-path": Kind("Reading files", "python bench/data_path.py", commands.path, commands.path_wins),

@@ -123,7 +123,7 @@ class Results:
             self.used.append(path)
 
     def titled(self, title: str) -> str:
-        """A plot's title with the cards that ours are from."""
+        """A plot's title with the GPUs that ours are from."""
         cards = dict.fromkeys(filter(None, (card(self._reports[path]) for path in self.used)))
         return f"{title}; here: {', '.join(cards)}" if cards else title
 

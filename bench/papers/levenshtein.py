@@ -102,7 +102,7 @@ class Run:
 
 
 def run_of(found: Results, name: str) -> Run | None:
-    """The newest on a card, of either table."""
+    """The newest on a GPU, of either table."""
     scaled = _SCALED.fullmatch(name)
     if scaled and (row := found.row("distance-scale", name)):
         best = min(row["runs"], key=lambda run: float(run["seconds"]), default=None)

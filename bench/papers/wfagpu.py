@@ -116,7 +116,7 @@ def table(cells: dict[str, list[Cell]], found: Results) -> Part:
         "Illumina 150: 955,050 pairs (31,835 distinct); Illumina 250: 757,000 (757); PacBio HiFi: 5,000 (50, human);"
         " Nanopore: 750 (150, E. coli, ultra-long), which are not as long and as noisy as the paper's. No set stands"
         " in for PacBio CSS.",
-        "Columns 'here' have the peers that were run on the same card and the same pairs; WFA's on all its cores.",
+        "Columns 'here' have the peers that were run on the same GPU and the same pairs; WFA's on all its cores.",
         "WFA-GPU here has fewer pairs a second than its paper says of an RTX 3080: other reads, and a hundredth of the"
         " pairs, while its time includes what it allocates and frees.",
     ]

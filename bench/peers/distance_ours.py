@@ -1,4 +1,4 @@
-"""Our algorithms for one long pair, those of the CPU and of a card; the only place here that knows their interface."""
+"""Our algorithms for one long pair, those of the CPU and of a GPU; the only place here that knows their interface."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def on_cpu(threads: int) -> list[Algorithm]:
 
 def on_card(driver: Driver) -> list[Algorithm]:
     """Ours on an open card."""
-    card = driver.card
+    card = driver.gpu
     return [
         Algorithm(
             "gpu",
@@ -179,7 +179,7 @@ def load_kernels(driver: Driver, plain: bool, paths: bool = False) -> int:
 
 
 def run(algorithm: Algorithm, work: Work, rules: Rules) -> Measured:
-    """All repeats. Of a card's, the first one is not counted, unless it takes so long that there is no other.
+    """All repeats. Of a GPU's, the first one is not counted, unless it takes so long that there is no other.
 
     Raises:
         NoAnswer: it was stopped, or gave two different answers.

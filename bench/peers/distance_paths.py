@@ -1,4 +1,4 @@
-"""The path of one long pair on a card, after its distance: how long it takes; the only place here that knows of it."""
+"""The path of one long pair on a GPU, after its distance: how long it takes; the only place here that knows of it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def run(driver: Driver, work: Work, distance: int, rules: Rules) -> Measured:
     Each path is replayed over the letters, and has to cost the distance.
 
     Raises:
-        NoAnswer: no way of the card takes this pair, it would take too long, or a path is wrong.
-        DeviceError: the card failed.
+        NoAnswer: no way of the GPU takes this pair, it would take too long, or a path is wrong.
+        DeviceError: the GPU failed.
     """
-    expected, way = forecast(driver.card, work.pair, distance)
+    expected, way = forecast(driver.gpu, work.pair, distance)
     if not way:
-        raise NoAnswer("no way of the card")
+        raise NoAnswer("no way of the GPU")
     if expected > rules.limit:
         raise NoAnswer(f"about {expected:,.0f} s")
     found = Measured(distance=distance)

@@ -77,7 +77,7 @@ EDLIB = Peer("edlib", "edlib", None, cell=8e-11)
 WFA2 = Peer("wfa2", "WFA2-lib", "biwfa", edit=1e-9)
 QUICKED = Peer("quicked", "QuickEd", "", cell=8e-11)
 ASTARPA2 = Peer("astarpa2", "A*PA2", "full", cell=3e-11)
-# The code of paper 002, on a card by OpenCL: {} is the bound of edits that it needs, as small as can be.
+# The code of paper 002, on a GPU by OpenCL: {} is the bound of edits that it needs, as small as can be.
 WAVEFRONT_VARIANTS = Peer(
     "variants",
     "WavefrontVariants",
@@ -164,7 +164,7 @@ def serve(connection: Connection, order: _Order) -> None:
     """The other process: says that it is ready, then seconds and distance as often as it is asked to."""
     whole = resource.getrlimit(resource.RLIMIT_AS)[1]
     memory = int(_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    if not order.peer.program:  # one that uses a card takes addresses for all of its memory
+    if not order.peer.program:  # one that uses a GPU takes addresses for all of its memory
         resource.setrlimit(resource.RLIMIT_AS, (memory, whole))
     try:
         once = _opened(order)

@@ -25,7 +25,7 @@ class Entry:
         measured: by name, ours first.
         absent: why others have no time.
         forecasts: seconds of ours, for the estimate.
-        path: of the alignment on a card, after the distance; None: not measured.
+        path: of the alignment on a GPU, after the distance; None: not measured.
     """
 
     name: str

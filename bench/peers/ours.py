@@ -39,7 +39,7 @@ class Engine:
             score_only: no paths.
             where: "gpu" or "cpu".
             threads: of the CPU engine.
-            memory: of the card, as --gpu-memory has it.
+            memory: of the GPU, as --gpu-memory has it.
             heuristics: none unless given.
         """
         kind = Metric(metric)
@@ -69,7 +69,7 @@ class Engine:
         return self._engine.describe()
 
     def close(self) -> None:
-        """Ends its threads and gives the card back."""
+        """Ends its threads and gives the GPU back."""
         self._engine.close()
 
 

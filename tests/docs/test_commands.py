@@ -24,7 +24,7 @@ from .served import install
 
 RUN = ("sh", "console", "python")
 OTHERS = ("text", "groovy", "docker", "snakemake")
-REASONS = re.compile(r"needs (a card|minimap2|Snakemake|Nextflow|a network|a container engine|a checkout)")
+REASONS = re.compile(r"needs (a GPU|minimap2|Snakemake|Nextflow|a network|a container engine|a checkout)")
 PAGES = names()
 WRITTEN = {name: (DOCS / name).read_text() for name in PAGES}
 ELLIPSIS = doctest.ELLIPSIS

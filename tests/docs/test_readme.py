@@ -24,11 +24,11 @@ TEXT = README + (ROOT / "docs" / "speed.md").read_text()
 # Of tables with measured numbers: how their heads begin, the files that have them, and what they are called there.
 TABLES = {
     "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
-    "| pair | letters | distance | wavefront, card": (
+    "| pair | letters | distance | wavefront, GPU": (
         ("distance-table", "distance-scale"),
         ("best_seconds", "seconds"),
     ),
-    "| pair | path, card": (("distance-table", "distance-goals"), ("best_seconds",)),
+    "| pair | path, GPU": (("distance-table", "distance-goals"), ("best_seconds",)),
     "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups", "own_seconds")),
     "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import pysam
@@ -42,7 +43,10 @@ def test_mappings_through_a_pipe_to_a_sorted_bam(world: World, tmp_path: Path) -
     pysam.quickcheck(str(tmp_path / "x.bam"))
     with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
         found = [r.to_string().split("\t") for name in world.reference for r in file.fetch(name)]
-    assert sorted(map(str, found)) == sorted(map(str, wanted.rows))
+    expected = [
+        [re.sub(r"^(de:f:0\.\d*?)0*$", r"\1", field) for field in row] for row in wanted.rows
+    ]  # as BAM's floats are
+    assert sorted(map(str, found)) == sorted(map(str, expected))
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("x")) == ["x.bam", "x.bam.bai"]
 
 

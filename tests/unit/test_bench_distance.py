@@ -279,7 +279,7 @@ def test_a_table_of_the_cpu(tmp_path, monkeypatch, capsys):
     assert row["auto"]["cpu"]["choice"] in OURS and row["peer_over_ours"]["cpu"] > 0
     assert row["measured"]["cpu-bits"]["tcups"] > 0 and row["forecast_seconds"].keys() == set(OURS)
     shown = capsys.readouterr().out
-    assert "large is not in the table: only on a card" in shown and "real is not in the table" in shown
+    assert "large is not in the table: only on a GPU" in shown and "real is not in the table" in shown
     assert f"{entries[0].distance:,}" in shown
 
 

@@ -90,7 +90,7 @@ def test_everyone_is_compared_and_what_is_wrong_shows(tmp_path, monkeypatch):
     assert row["agatha"]["equal_share"] == pytest.approx(5 / 6, abs=1e-5)
     assert row["agatha"]["pairs_per_second"] == 6 / 0.04 and row["agatha, kernels"]["pairs_per_second"] == 6 / 0.004
     shown = {line[2]: line for line in guided(report)[1:]}
-    assert shown["AGAThA, a card"][-1] == "83.33%" and not list(guided_wins(report))
+    assert shown["AGAThA, a GPU"][-1] == "83.33%" and not list(guided_wins(report))
     row["agatha"]["equal_share"] = 1.0
     assert [who for _, who, _ in guided_wins(report)] == ["AGAThA"]
     guided_table.main([*words, "--minutes", "-1"])

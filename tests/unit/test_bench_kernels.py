@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import kernel_table
 
-from tests.gpu_engine.support import on_card
+from tests.gpu_engine.support import opened_gpu
 from wfacli.core.stats import Stats
 from wfacli.measure.work import Work
 
@@ -16,7 +16,7 @@ from wfacli.measure.work import Work
 def test_each_kernel_has_every_pair_of_a_row():
     a = argparse.Namespace(share=1.0, repeats=1, kernels=["wfa-edit-32", "bits-32"])
     stats = Stats()
-    with on_card(kernel_table.SPEC, stats=stats) as (engine, _):
+    with opened_gpu(kernel_table.SPEC, stats=stats) as (engine, _):
         found = kernel_table.row_of(Work(100, 0.36), 40, a, engine, stats)
     assert found["pairs"] == 40 and found["letters"] > 7000
     wave, bits = found["kernels"]

@@ -147,7 +147,7 @@ def test_joules_are_the_mean_of_enough_runs():
 
 
 @pytest.mark.parametrize(
-    ("cards", "environment", "asked"),
+    ("gpus", "environment", "asked"),
     [
         (1, {"CUDA_VISIBLE_DEVICES": "3"}, [0]),  # what a container shows of one GPU
         (4, {"CUDA_VISIBLE_DEVICES": "2,0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, [2]),

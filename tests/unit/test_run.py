@@ -26,7 +26,7 @@ def test_batches_are_alike(total):
         assert letters * count >= total > letters * (count - 1), "no batch more, and none that is hardly one"
 
 
-@pytest.mark.parametrize("cards", [2, 3, 8])
+@pytest.mark.parametrize("gpus", [2, 3, 8])
 @pytest.mark.parametrize("total", [10_000_000, GPU_BATCH, GPU_BATCH + 1, 132_000_000, 608_000_000, 10**11])
 def test_every_gpu_has_as_many_batches(total, gpus):
     letters = shared_out([total], gpus)
