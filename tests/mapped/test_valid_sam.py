@@ -14,7 +14,7 @@ import pytest
 
 from tests import pairgen
 from tests.cli.support import assert_success, run
-from tests.mapped.validate_sam import LESSER, SUPPLEMENTARY, faults, other_strand, parsed
+from tests.mapped.validate_sam import LESSER, SUPPLEMENTARY, Record, faults, other_strand, parsed
 
 Reads = dict[tuple[str, int], tuple[str, str]]
 KINDS = {"ont": ("map-ont", 0.06, 3000), "hifi": ("map-hifi", 0.002, 6000), "illumina": ("sr", 0.01, 150)}
@@ -277,3 +277,37 @@ def test_bcftools_piles_it_up(made: Set) -> None:
     made.map("--sort", "--write-index", "-R", "@RG\\tID:g1\\tSM:me", "-o", "pile.bam")
     calls = program(made, "bcftools", "mpileup", "-f", "ref.fa", "pile.bam")
     assert calls.splitlines()[-1].startswith("chr2\t") and "\tme\n" in calls
+
+
+@NEEDS_MINIMAP2
+def test_tags_that_only_the_mapper_knows_are_carried_over(made: Set) -> None:
+    if made.kind == "illumina":
+        pytest.skip("pairs are mapped with alignments: see the next test")
+    rows = [
+        row.split("\t") for row in program(made, "minimap2", "-x", KINDS[made.kind][0], "ref.fa", "r1.fq").splitlines()
+    ]
+    names = ("cm", "s1", "s2", "rl")
+    wanted = [(row[0], row[5], {f[:2]: f[5:] for f in row[12:] if f[:2] in names}) for row in rows]
+    found = [(r.name, r.target, {t: r.tags[t] for t in names if t in r.tags}) for r in parsed(made.sam)[1] if r.mapped]
+    assert len(found) > 50 and found == wanted
+
+
+@NEEDS_MINIMAP2
+def test_tags_of_the_same_alignments_are_those_of_minimap2(made: Set) -> None:
+    """Under its scheme, but that an N costs less there. AS has a bonus for ends, or not, as its parts were put together."""
+    if made.kind != "illumina":
+        pytest.skip("ends of long reads differ")
+    theirs = parsed(program(made, "minimap2", "-ax", "sr", "ref.fa", "r1.fq", "r2.fq"))[1]
+    scheme = ("--metric", "affine2p", "--penalties", "8,12,2,24,1", "--match", "2")
+    ours = parsed(made.map(*scheme, "--cigar", "m"))[1]
+
+    def key(r: Record) -> tuple[object, ...]:
+        return r.name, r.flag, r.target, r.position, r.cigar
+
+    known = {key(r): r for r in theirs if r.mapped}
+    same = [(r, known[key(r)]) for r in ours if key(r) in known]
+    assert len(same) > 300
+    for a, b in same:
+        tags = ["NM", "nn", "tp", "rl", "cm", "s1", "s2"] + ["ms"] * (b.tags["nn"] == "0")
+        assert {t: a.tags.get(t) for t in tags} == {t: b.tags.get(t) for t in tags}, (str(a), str(b))
+        assert abs(float(a.tags["de"]) - float(b.tags["de"])) < 1e-4
