@@ -76,6 +76,8 @@ as `wfacli align --mappings` does it: exactly, and always the same.
 
   wfacli map ref.fa R1.fq.gz R2.fq.gz --sort --write-index -o pairs.bam
 
+  wfacli map -ax map-ont -R '@RG\\tID:run1\\tSM:me' ref.fa run1/*.fq.gz --sort -o run1.bam
+
   wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric edit --format paf > out.paf
 """
 
@@ -91,12 +93,21 @@ ReadsArgument = Annotated[
     typer.Argument(
         metavar="READS",
         help="FASTA, FASTQ or BAM (extra bam). - is standard input; BAM comes from a file. Of pairs in two files the "
-        "first reads, with the others as MATES.",
+        "first reads, with the others as MATES. Several files of single reads are mapped one behind the other.",
     ),
 ]
-SecondArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="[MATES]", show_default=False, help="The second reads of pairs, as minimap2 takes them."),
+OthersArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[MATES | READS]...",
+        show_default=False,
+        help="One more file, without --preset or with sr: the second reads of pairs. With another preset, or several "
+        "more: further reads, which are mapped one file behind the other, as minimap2 does.",
+    ),
+]
+SamOption = Annotated[
+    bool,
+    typer.Option("-a", help="Nothing: as minimap2 writes SAM by it, which is written anyway.", rich_help_panel=PANEL),
 ]
 MatesOption = Annotated[
     str | None,
@@ -123,9 +134,10 @@ PresetOption = Annotated[
 def map_(
     reference: ReferenceArgument,
     reads: ReadsArgument,
-    second: SecondArgument = None,
+    others: OthersArgument = None,
     mates: MatesOption = None,
     preset: PresetOption = None,
+    as_sam: SamOption = False,
     span: SpanOption = Span.EXTENDED,
     pad: PadOption = None,
     keep_unmapped: DropUnmappedOption = None,
@@ -160,9 +172,7 @@ def map_(
     debug: DebugOption = False,
 ) -> None:
     """Maps and aligns; the help is MAP_HELP."""
-    if second is not None and mates is not None:
-        raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
-    mates = second if mates is None else mates
+    mates, more = _mates_or_more(others or [], mates, preset)
     unasked = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
     scores = PRESETS.get(preset, PRESETS[DEFAULT])
@@ -204,7 +214,9 @@ def map_(
     refuse_tags(copy_tags, config.output.format)
     keep = config.output.format is Format.SAM if keep_unmapped is None else keep_unmapped
     spec = replace(spec, in_step=preset in PAIRING, in_order=True, keep_unmapped=keep)
-    files = MapperFiles(reads, reference, preset, config.threads, mates)
+    if as_sam and config.output.format is not Format.SAM:
+        raise UsageError(f"-a asks for SAM, and the output is {config.output.format.upper()}")
+    files = MapperFiles(reads, reference, preset, config.threads, mates, more)
 
     def made() -> MappedRun:
         run = MappedRun(config, spec, files, output, __version__, stats, None if quiet else note)
@@ -218,3 +230,22 @@ def map_(
         return run
 
     run_to_its_end(made, progress=progress, quiet=quiet)
+
+
+def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:
+    """(file of second reads, files of further reads) among those behind READS. Raises UsageError."""
+    if not others:
+        return mates, []
+    pairing = preset in PAIRING or (preset is None and len(others) == 1)
+    if mates is not None:
+        if pairing and len(others) == 1:
+            raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
+        raise UsageError("--mates is of one file of reads; several files are single reads")
+    if not pairing:
+        return None, others
+    if len(others) > 1:
+        raise UsageError(
+            f"--preset {preset} pairs the reads of two files, and here are {len(others) + 1}: "
+            "map them pair by pair, or put files together (cat)"
+        )
+    return others[0], []

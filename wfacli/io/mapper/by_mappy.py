@@ -138,7 +138,7 @@ def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
 
 
 def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: str) -> Iterator[str]:
-    """Yields what is found of the reads of one file, or of the pairs of two, in their order.
+    """Yields what is found of the reads of files, or of the pairs of two, in their order.
 
     Args:
         pairing: as SAM, without letters; else as PAF of single reads.
@@ -166,7 +166,8 @@ def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: s
 
     files = [mappy.fastx_read(path) for path in paths]
     work: Iterable[tuple[Read, ...]]
-    work = fragments(files) if pairing else (((name, letters),) for name, letters, *_ in files[0])
+    single = itertools.chain.from_iterable(files)
+    work = fragments(files) if pairing else (((name, letters),) for name, letters, *_ in single)
     work = iter(work)
     with ThreadPoolExecutor(threads) as pool:
         while some := list(itertools.islice(work, 16 * threads)):

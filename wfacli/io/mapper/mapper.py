@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError, UsageError, WfacliError
+from ..read.joined import Joined
+from ..read.reader import refuse_alignments
 from ..read.sources import Source
 from ..write.python_child import python_command
 from .bam_reads import BamReads
@@ -115,6 +117,16 @@ def _comes_once(path: str) -> bool:
     return False
 
 
+def _joined(reads: list[Source]) -> Joined:
+    """Files of reads as one stream. Raises InputError where they are not of one kind."""
+    for source in reads:
+        refuse_alignments(source)
+        if (start := source.peek(1)) != (first := reads[0].peek(1)) and start and first:
+            one, other = ("FASTQ" if letter == b"@" else "FASTA" for letter in (start, first))
+            raise InputError(source.path, f"is {one}, and {reads[0].path} is {other}: several files are of one kind")
+    return Joined(reads)
+
+
 class MapperFiles(MappedFiles):
     """READS (and MATES) and REFERENCE, and the mappings that a mapper finds between them.
 
@@ -127,8 +139,16 @@ class MapperFiles(MappedFiles):
     short = 0
     runs_mapper = True
 
-    def __init__(self, reads: str, reference: str, preset: str, threads: int, mates: str | None = None) -> None:
-        """Takes paths; "-" is standard input.
+    def __init__(
+        self,
+        reads: str,
+        reference: str,
+        preset: str,
+        threads: int,
+        mates: str | None = None,
+        more: Sequence[str] = (),
+    ) -> None:
+        """Takes paths; "-" is standard input. `more`: files with further reads, which are mapped one behind the other.
 
         Raises:
             UsageError: standard input in more than one place, or as the reference, which is read twice; mates that
@@ -138,6 +158,8 @@ class MapperFiles(MappedFiles):
         refuse_spliced(preset)
         if reference == "-":
             raise UsageError("REFERENCE is read twice, so it is a file and not standard input; READS may be -")
+        if (reads, *more).count("-") > 1:
+            raise UsageError("only one of READS can be standard input")
         if reads == mates == "-":
             raise UsageError(
                 "only one of READS and MATES can be standard input; mates that follow one another in it are read by: "
@@ -148,7 +170,7 @@ class MapperFiles(MappedFiles):
         if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
             raise UsageError("READS and --mates are the same file")
         super().__init__(reads, reference, "minimap2", mates)
-        self._preset, self._threads = preset, threads
+        self._preset, self._threads, self._more = preset, threads, tuple(more)
         mapper_command(preset, threads, reference, [reads])  # or there is none
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
@@ -159,7 +181,7 @@ class MapperFiles(MappedFiles):
     @property
     def paths(self) -> tuple[str | None, ...]:
         """See MappedFiles; mappings are in no file."""
-        return self.query, self.reference, self.mates
+        return self.query, *self._more, self.reference, self.mates
 
     def open(self) -> tuple[Source, ...]:
         """Opens reads, reference and mates, and starts the mapper. Raises InputError."""
@@ -167,9 +189,10 @@ class MapperFiles(MappedFiles):
             raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
         reference = Source(self.reference)
         reads, *mates = (self._stream(path) for path in (self.query, self.mates) if path)
+        several = [reads, *map(self._stream, self._more)]
         for source in mates:
             self._refuse_bam(source)
-        fastq = self._fastq(reads)
+        fastq = self._fastq(reads) if len(several) == 1 else _joined(several)
         self.doubt = check_order(reference, (fastq, *mates), self._preset)
         self.short = short_reads(fastq)
         if self._bam:
@@ -178,10 +201,11 @@ class MapperFiles(MappedFiles):
             self._copy = BamReads(self.query, True)
             paths = [self._pipe(self._copy.source)]
         else:
-            paths = [self._readable(source) for source in (reads, *mates)]
+            paths = [self._readable(source) for source in (*several, *mates)]
         mapped_to = self._readable(reference)
         command = mapper_command(self._preset, self._threads, mapped_to, paths)
-        names = dict(zip((mapped_to, *paths), (self.reference, self.query, self.mates or ""), strict=False))
+        named = (self.reference, self.query, *self._more, *filter(None, [self.mates]))
+        names = dict(zip((mapped_to, *paths), named, strict=True))
         self.mapper = program_of(command, self._preset, names)
         doubled = self._doubled.values()
         own = [piped.reader for piped in self._piped] + [

@@ -226,4 +226,5 @@ def _fault(reader: StreamReader, sources: tuple[Source, ...], hint: str) -> Inpu
         return InputError(" and ".join(s.path for s in sources), message + hint)
     if line <= 2 and len(sources) == 1:
         message += hint
-    return InputError(sources[stream].path, message, record, line)
+    path, line = sources[stream].place_of(line)
+    return InputError(path, message, record, line)

@@ -194,6 +194,10 @@ class Source:
         again, descriptor, position = self._raw.hand_over()
         return self._head + again, descriptor, position
 
+    def place_of(self, line: int) -> tuple[str, int]:
+        """(file, line in it) of a line of the stream, from 1; 0: of none."""
+        return self.path, line
+
     def close(self) -> None:
         """Closes the file; standard input stays open."""
         self._stream.close()
