@@ -271,6 +271,16 @@ def test_alignments_are_broken_at_drops(tmp_path: Path) -> None:
     assert re.fullmatch(r"(199\d|2000)=1000I200\d=", record[5])
 
 
+def test_a_drop_at_the_beginning(tmp_path: Path) -> None:
+    """More than what is looked at for doubts."""
+    read = JUNK[:2_500] + REFERENCE[6_000:9_000] + JUNK[:20]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (100, 5_400), (3_600, 8_900)))
+    assert 2_480 < on_read(record)[0] <= 2_500 and on_read(record)[1] >= 5_500
+    read = turned(read)
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (120, 5_420), (3_600, 8_900), "-"))
+    assert 2_480 < 5_520 - on_read(record)[1] <= 2_500
+
+
 def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
     read = REFERENCE[1_000:3_000] + JUNK[:1_000] + REFERENCE[4_000:7_000]
     row = mapping("r", len(read), (50, 5_900), (1_050, 6_900))

@@ -36,8 +36,8 @@ void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b,
     const std::int64_t apart = std::abs(at.diagonal() - piece.to.diagonal());
     if (at.score >= piece.to.score) {
       piece.to = at;
-    } else if (piece.score() > 0 && piece.to.score - at.score > b.zdrop + b.extend * apart) {
-      pieces.push_back(piece);
+    } else if (piece.to.score - at.score > b.zdrop + b.extend * apart) {
+      if (piece.score() > 0) pieces.push_back(piece);
       broken = true;
       piece = {at, at};
     }
