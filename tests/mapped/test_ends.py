@@ -288,3 +288,20 @@ def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
     one, other = records(tmp_path, {"r": read}, paf)
     assert [int(record[1]) for record in (one, other)] == [0, 256]
     assert (one[3], one[5][:5]) == (other[3], other[5][:5])
+
+
+def test_ends_of_pairs(tmp_path: Path) -> None:
+    """Places and lengths of templates are those of what is aligned in the end."""
+    first, second = REFERENCE[5_000:5_150], turned(REFERENCE[5_300:5_450])
+    (tmp_path / "ref.fa").write_text(f">t\n{REFERENCE}\n")
+    (tmp_path / "reads.fa").write_text(f">a/1\n{first}\n>a/2\n{second}\n")
+    (tmp_path / "map.sam").write_text(
+        "a\t99\tt\t5021\t60\t20S110M20S\t=\t5321\t410\t*\t*\na\t147\tt\t5321\t60\t20S110M20S\t=\t5021\t-410\t*\t*\n"
+    )
+    options = ("--mappings", "map.sam", "--preset", "sr", "--no-header", "-q", "--check")
+    result = run("align", "reads.fa", "ref.fa", *options, cwd=tmp_path)
+    assert_success(result)
+    assert [row[:9] for row in result.rows] == [
+        ["a", "99", "t", "5001", "60", "150=", "=", "5301", "450"],
+        ["a", "147", "t", "5301", "60", "150=", "=", "5001", "-450"],
+    ]
