@@ -271,6 +271,16 @@ def test_alignments_are_broken_at_drops(tmp_path: Path) -> None:
     assert re.fullmatch(r"(199\d|2000)=1000I200\d=", record[5])
 
 
+def test_a_drop_at_the_beginning(tmp_path: Path) -> None:
+    """More than what is looked at for doubts."""
+    read = JUNK[:2_500] + REFERENCE[6_000:9_000] + JUNK[:20]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (100, 5_400), (3_600, 8_900)))
+    assert 2_480 < on_read(record)[0] <= 2_500 and on_read(record)[1] >= 5_500
+    read = turned(read)
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (120, 5_420), (3_600, 8_900), "-"))
+    assert 2_480 < 5_520 - on_read(record)[1] <= 2_500
+
+
 def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
     read = REFERENCE[1_000:3_000] + JUNK[:1_000] + REFERENCE[4_000:7_000]
     row = mapping("r", len(read), (50, 5_900), (1_050, 6_900))
@@ -278,3 +288,20 @@ def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
     one, other = records(tmp_path, {"r": read}, paf)
     assert [int(record[1]) for record in (one, other)] == [0, 256]
     assert (one[3], one[5][:5]) == (other[3], other[5][:5])
+
+
+def test_ends_of_pairs(tmp_path: Path) -> None:
+    """Places and lengths of templates are those of what is aligned in the end."""
+    first, second = REFERENCE[5_000:5_150], turned(REFERENCE[5_300:5_450])
+    (tmp_path / "ref.fa").write_text(f">t\n{REFERENCE}\n")
+    (tmp_path / "reads.fa").write_text(f">a/1\n{first}\n>a/2\n{second}\n")
+    (tmp_path / "map.sam").write_text(
+        "a\t99\tt\t5021\t60\t20S110M20S\t=\t5321\t410\t*\t*\na\t147\tt\t5321\t60\t20S110M20S\t=\t5021\t-410\t*\t*\n"
+    )
+    options = ("--mappings", "map.sam", "--preset", "sr", "--no-header", "-q", "--check")
+    result = run("align", "reads.fa", "ref.fa", *options, cwd=tmp_path)
+    assert_success(result)
+    assert [row[:9] for row in result.rows] == [
+        ["a", "99", "t", "5001", "60", "150=", "=", "5301", "450"],
+        ["a", "147", "t", "5301", "60", "150=", "=", "5001", "-450"],
+    ]

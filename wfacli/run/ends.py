@@ -75,9 +75,9 @@ class Extender:
             sure = sure.reshape(-1, 4)
             doubtful = _by_sides(sure != found.span[rows])
             found = self._again(pairs, found, rows, np.where(doubtful, whole[rows], found.span[rows]), sure, align)
-        pairs, found, rows = self._broken(pairs, found)
+        pairs, found, rows, outer = self._broken(pairs, found)
         if len(rows):
-            found = self._again(pairs, found, rows, _whole(pairs.part(rows)), found.span[rows], align)
+            found = self._again(pairs, found, rows, outer, found.span[rows], align)
         assert pairs.mapped is not None
         met = meet_parts(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
@@ -119,17 +119,17 @@ class Extender:
             cigar_start=merged.cigar_start,
         )
 
-    def _broken(self, pairs: PairBatch, found: AlignmentBatch) -> tuple[PairBatch, AlignmentBatch, I32]:
+    def _broken(self, pairs: PairBatch, found: AlignmentBatch) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
         """Give pieces of alignments that fall by more than the Z-drop rows of their own, as parts of split reads.
 
-        The rows of pieces (i32[k]) are the third of what is returned.
+        The rows of pieces (i32[k]) come third, and fourth what they may extend into (i32[k, 4]).
         """
         ends = self._ends
         breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
         pieces = break_at_drops(pairs, found, breaks, self._scores, self._options)
         if pieces is None:
-            return pairs, found, every_row(0)
-        rows, lesser, broken, score, span, cigar, cigar_start = pieces
+            return pairs, found, every_row(0), _whole(pairs.head(0))
+        rows, lesser, broken, score, span, cigar, cigar_start, outer = pieces
         span = span.reshape(-1, 4)
         pairs = pairs.part(rows)
         assert pairs.mapped is not None
@@ -138,7 +138,7 @@ class Extender:
         pairs = replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags, inner=inner))
         columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
         found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **columns)
-        return pairs, found, np.flatnonzero(broken).astype(np.int32)
+        return pairs, found, np.flatnonzero(broken).astype(np.int32), outer.reshape(-1, 4)
 
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
         """Return where extensions outward from `inner` end, no further than `outer`; all are i32[n, 4]."""

@@ -94,7 +94,7 @@ nb::object break_at_drops(nb::handle batch, nb::handle alignments, nb::tuple bre
   }
   if (!p.any) return nb::none();
   return nb::make_tuple(to_numpy(p.rows), to_numpy(p.lesser), to_numpy(p.broken), to_numpy(p.score), to_numpy(p.span),
-                        to_numpy(p.cigar.runs()), to_numpy(p.cigar_start));
+                        to_numpy(p.cigar.runs()), to_numpy(p.cigar_start), to_numpy(p.outer));
 }
 
 nb::object meet_parts(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
@@ -126,7 +126,7 @@ void bind_ends(nb::module_& m) {
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
   m.def("break_at_drops", &break_at_drops, nb::arg("batch"), nb::arg("alignments"), nb::arg("breaks"), nb::arg("scores"),
         nb::arg("options"),
-        "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start): alignments broken where their score falls by more "
+        "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start, outer i32[4k] of broken ones): alignments broken where their score falls by more "
         "than breaks = (Z-drop, extension, least score of a piece) say; None where none does");
   m.def("meet_parts", &meet_parts, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
         nb::arg("options"),

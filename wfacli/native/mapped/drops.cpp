@@ -36,8 +36,8 @@ void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b,
     const std::int64_t apart = std::abs(at.diagonal() - piece.to.diagonal());
     if (at.score >= piece.to.score) {
       piece.to = at;
-    } else if (piece.score() > 0 && piece.to.score - at.score > b.zdrop + b.extend * apart) {
-      pieces.push_back(piece);
+    } else if (piece.to.score - at.score > b.zdrop + b.extend * apart) {
+      if (piece.score() > 0) pieces.push_back(piece);
       broken = true;
       piece = {at, at};
     }
@@ -66,6 +66,23 @@ void add_piece(const AlignmentView& a, std::int64_t row, const Piece& piece, con
   out.cigar.runs().append(runs + piece.from.run, static_cast<std::size_t>(piece.to.run - piece.from.run));
 }
 
+// What lies between the pieces before and behind one of them.
+void add_outer(const BatchView& batch, const AlignmentView& a, std::int64_t row, const std::vector<Piece>& pieces, std::size_t at,
+               Pieces& out) {
+  const std::int32_t* span = a.span + 4 * row;
+  std::int32_t outer[4] = {0, batch.q_len[row], 0, batch.t_len[row]};
+  for (const Piece& other : pieces) {
+    if (other.to.run <= pieces[at].from.run) {
+      outer[0] = std::max(outer[0], span[0] + static_cast<std::int32_t>(other.to.query));
+      outer[2] = std::max(outer[2], span[2] + static_cast<std::int32_t>(other.to.target));
+    } else if (other.from.run >= pieces[at].to.run) {
+      outer[1] = std::min(outer[1], span[0] + static_cast<std::int32_t>(other.from.query));
+      outer[3] = std::min(outer[3], span[2] + static_cast<std::int32_t>(other.from.target));
+    }
+  }
+  std::copy_n(outer, 4, out.outer.extend(4));
+}
+
 void add_whole(const AlignmentView& a, std::int64_t row, Pieces& out) {
   out.score.push(a.score[row]);
   std::copy_n(a.span + 4 * row, 4, out.span.extend(4));
@@ -91,10 +108,12 @@ Pieces broken_at_drops(const BatchView& batch, const AlignmentView& a, const Bre
         (pieces.size() == 1 && (pieces[0].from.run != 0 || pieces[0].to.run != a.cigar_start[row + 1] - a.cigar_start[row]));
     const std::size_t count = !broken || secondary ? 1 : pieces.size();
     for (std::size_t k = 0; k < count; ++k) {
-      if (broken)
+      if (broken) {
         add_piece(a, row, pieces[k], options, out);
-      else
+        add_outer(batch, a, row, pieces, k, out);
+      } else {
         add_whole(a, row, out);
+      }
       out.rows.push(static_cast<std::int32_t>(row));
       out.lesser.push(k > 0);
       out.broken.push(broken);

@@ -19,6 +19,7 @@ struct Pieces {
   Buffer<std::uint8_t> lesser;     // 1 for all pieces of a row but the one that scores most, which comes first
   Buffer<std::uint8_t> broken;     // 1 for pieces of broken rows
   Buffer<std::int32_t> score, span;
+  Buffer<std::int32_t> outer;      // of broken rows, spans of what lies between the pieces before and behind, or to the row's ends
   Cigar cigar;
   Buffer<std::int64_t> cigar_start;
 };

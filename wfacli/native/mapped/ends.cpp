@@ -134,6 +134,16 @@ class Meeting {
         }
   }
 
+  // Drops gaps at the ends of a row.
+  void tidy(std::int64_t row) {
+    if (!is_placed(a_, row)) return;
+    const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
+    if (last < first || (!is_gap(*first & 15) && !is_gap(*last & 15))) return;
+    if (std::all_of(first, last + 1, [](std::uint32_t run) { return is_gap(run & 15); })) return;
+    path_of(row).drop(0, true);
+    path_of(row).drop(0, false);
+  }
+
   const Path* cut_path(std::int64_t row) const {
     const std::int64_t at = place_[static_cast<std::size_t>(row)];
     return at < 0 ? nullptr : &paths_[static_cast<std::size_t>(at)];
@@ -298,7 +308,8 @@ Met meet(const BatchView& batch, const AlignmentView& a, const std::int32_t* inn
     return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);
   };
   for (std::int64_t first = 0, end; first < batch.n; first = end) {
-    for (end = first + 1; end < batch.n && same(first, end);) ++end;
+    meeting.tidy(first);
+    for (end = first + 1; end < batch.n && same(first, end); ++end) meeting.tidy(end);
     if (end > first + 1) meeting.read(first, end);
   }
   Met out;

@@ -38,7 +38,7 @@ Doubts doubts_of(const AlignmentView& alignments, const std::int32_t* mapped, co
 // What the operations of each row score.
 Buffer<std::int64_t> path_scores(const AlignmentView& alignments, const AlignOptions& scores);
 
-// Alignments cut where parts of a split read overlap.
+// Alignments cut where parts of a split read overlap, and at their ends.
 struct Met {
   bool any = false;  // else there is nothing else here
   Buffer<std::int32_t> score, span;
@@ -46,7 +46,7 @@ struct Met {
   Buffer<std::int64_t> cigar_start;
 };
 
-// Cuts neighbouring parts of a read, which are not secondary, where they overlap on it: at the base where what is left of both
+// Drops gaps at the ends of alignments, and cuts neighbouring parts of a read, which are not secondary, where they overlap on it: at the base where what is left of both
 // scores most under `scores`, of several the one that leaves the primary part most, else the first one on the read as it was
 // sequenced. `inner` has the mapped parts: each
 // keeps the half of its own that is on its side, and where one lies inside the other both are left as they are. `options`
