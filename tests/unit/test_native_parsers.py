@@ -52,10 +52,12 @@ def fault(reference: Reference, reads: bytes, mappings: bytes, block: int = 1 <<
         whole_reads=True,
         keep_unmapped=False,
         copy_tags=False,
+        copy_group=False,
         read_group=False,
         skip=False,
         mates=False,
         in_step=False,
+        in_order=False,
         folder=tempfile.gettempdir(),
         shelf=1 << 20,
     )

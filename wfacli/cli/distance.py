@@ -191,10 +191,10 @@ class _Command(LongCommand):
         if sums is None:
             return None
         spent = time.perf_counter() - begun
-        if sums["gpu_failed"] and not self._order.quiet:
+        if sums["card_failed"] and not self._order.quiet:
             warning(f"the CPU made the alignment, since the GPU failed: {sums['card_failed']}")
         form, named = self._order.form, self._order.output not in (None, "-")
         file = self._order.output if form and named else None
         counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
-        how = {"by": sums["by"], "gpu_failed": sums["gpu_failed"], "seconds": round(spent, 6)}
+        how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
         return {"file": file, "format": form and form.value, "plot": self._order.plot, **how, **counts}

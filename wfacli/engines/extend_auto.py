@@ -63,7 +63,7 @@ class ExtendWhereSooner:
     def stats(self) -> dict[str, Any]:
         """The GPU's, where there is one, else the CPU's."""
         stats = (self._gpu or self._cpu).stats()
-        return stats | {"gpu_not_used": self._failure} if self._failure else stats
+        return stats | {"card_not_used": self._failure} if self._failure else stats
 
     def cancel(self) -> None:
         """Stops both."""

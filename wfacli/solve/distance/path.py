@@ -71,7 +71,7 @@ def write_path(
 ) -> dict[str, Any] | None:
     """Aligns and writes a record; its sums (matches, mismatches, inserted, deleted, gaps, …).
 
-    Beside them it says who made it ("by"), and how a GPU that was tried has failed ("gpu_failed", None: it did not).
+    Beside them it says who made it ("by"), and how a GPU that was tried has failed ("card_failed", None: it did not).
 
     Without a distance there is a header where there must be one, no record, and None.
 
@@ -99,7 +99,7 @@ def write_path(
         return None
     text, sums = Formatter.of(config).format(pairs, made.alignments)
     out.write(text)
-    return {**sums, "by": made.by, "gpu_failed": made.failure}
+    return {**sums, "by": made.by, "card_failed": made.failure}
 
 
 def check_names(inputs: Inputs) -> None:
