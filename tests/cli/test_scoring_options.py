@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,16 @@ def test_a_z_drop_ends_an_extension(align: Align, tmp_path: Path) -> None:
     assert [row[2] for row in spans] == ["40", "72"]
     assert [row[6] for row in spans] == ["20", "72"]
     assert spans[0][10] == "1"
+
+
+def test_a_z_drop_ends_no_extension_whose_path_is_far_ahead(align: Align, tmp_path: Path) -> None:
+    # Behind a long run of matches comes a mismatch: until that is paid for, only paths near the beginning are seen.
+    letters = "".join(random.Random(9).choices("ACGT", k=1_200))
+    places, opposite = (20, 40, 700), str.maketrans("ACGT", "CATG")
+    wrong = "".join(c.translate(opposite) if i in places else c for i, c in enumerate(letters))
+    (tmp_path / "pairs.tsv").write_text(f"{letters}\t{wrong}\n")
+    (row,) = tsv(align, "--mode extension --match 2 --zdrop 100")
+    assert (row[6], row[9]) == ("1200", "20=1X19=1X659=1X499=")
 
 
 # Memory
