@@ -82,7 +82,9 @@ def test_what_cannot_be_a_stream(folder: Path) -> None:
     assert_failure(map_(folder, "-", "reads.fq"), 2, "REFERENCE is read twice")
     assert_failure(map_(folder, "ref.fa", "-", "-"), 2, "only one of READS and MATES", "--preset sr")
     assert_failure(map_(folder, "pipe", "reads.fq"), 1, "pipe: is a pipe, and the reference is read twice")
-    assert_failure(map_(folder, "ref.fa", "-", stdin=b"BAM\1"), 1, "-: reads in BAM are read from a file, not a pipe")
+    assert_failure(
+        map_(folder, "ref.fa", "-", stdin=b"BAM\1"), 1, "-: reads in BAM and SAM are read from a file, not a pipe"
+    )
 
 
 class Fed:

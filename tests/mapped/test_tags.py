@@ -125,6 +125,27 @@ def test_read_groups_and_programs_that_tags_name(folder: Path) -> None:
         assert [tags(fields) for fields in result.rows] == [[f"RG:Z:{group}"]] * 4
 
 
+def test_reads_in_sam(folder: Path) -> None:
+    """As basecallers write it: unmapped, with a header."""
+    header = "@HD\tVN:1.6\n@RG\tID:g1\tSM:s\n@PG\tID:dorado\tPN:dorado\n"
+    records = "".join(
+        f"{name}\t4\t*\t0\t0\t*\t*\t0\t0\t{letters}\t{'I' * len(letters)}\tRG:Z:g1\tqs:i:9\n"
+        for name, letters in LETTERS.items()
+    )
+    (folder / "reads.sam").write_text(header + records)
+    expected = align(folder)
+    for options, wanted in ((), ["RG:Z:g1"]), (("--copy-tags",), ["RG:Z:g1", "qs:i:9"]):
+        result = align(folder, *options, reads="reads.sam")
+        assert_success(result)
+        assert [f[:11] for f in result.rows] == [f[:11] for f in expected.rows]
+        assert [tags(f) for f in result.rows] == [wanted] * 4
+    whole = run("align", "reads.sam", "ref.fa", "--mappings", "map.paf", cwd=folder).text
+    assert "@RG\tID:g1\tSM:s\n@PG\tID:dorado\tPN:dorado\n@PG\tID:wfacli\tPP:dorado\t" in whole
+    assert_failure(
+        run("align", "-", "ref.fa", "--mappings", "map.paf", cwd=folder, stdin=header.encode()), 1, "a file"
+    )
+
+
 @pytest.mark.parametrize("form", ["sam", "bam"])
 def test_what_mappings_say_of_where_they_come_from(folder: Path, form: str) -> None:
     """Read groups with the tags that name them, programs, and tags that only a mapper knows."""

@@ -92,8 +92,8 @@ ReadsArgument = Annotated[
     str,
     typer.Argument(
         metavar="READS",
-        help="FASTA, FASTQ or BAM (extra bam). - is standard input; BAM comes from a file. Of pairs in two files the "
-        "first reads, with the others as MATES. Several files of single reads are mapped one behind the other.",
+        help="FASTA, FASTQ, or BAM or SAM (extra bam), which are files. - is standard input. Of pairs in two files "
+        "the first reads, with the others as MATES. Several files of single reads are mapped one after the other.",
     ),
 ]
 OthersArgument = Annotated[

@@ -1,4 +1,4 @@
-"""Reads out of BAM, mapped or not: a process beside this one that writes them as FASTQ, with their tags."""
+"""Reads out of BAM or SAM, mapped or not: a process beside this one that writes them as FASTQ, with their tags."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ class BamReads(Process):
         """Starts it. Raises InputError where it cannot."""
         if not regular or path == "-":
             raise InputError(
-                path, f"reads in BAM are read from a file, not a pipe ({BY_HAND} | … makes FASTQ of them)"
+                path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … makes FASTQ of them)"
             )
         try:
             import pysam  # noqa: F401
         except ImportError:
             raise InputError(
-                path, f"reads in BAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}"
+                path,
+                f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
             ) from None
         super().__init__(python_command(_CHILD, [operand(path)]), path, who="the process that reads it")

@@ -11,9 +11,9 @@ from ...config import MappingSpec, Penalties
 from ...errors import InputError, UsageError
 from ..read.faidx import indexed
 from ..read.names import NO_TARGET
-from ..read.reader import read_batches, refuse_alignments
+from ..read.reader import alignment_format, read_batches, refuse_alignments
 from ..read.sources import Source
-from .bam_reads import BamReads, header_of, is_bam
+from .bam_reads import BamReads, is_bam
 from .grouping import grouped_mappings
 from .provenance import Program, header_of_mappings, last_program
 
@@ -26,7 +26,7 @@ class MappedFiles:
     """READS, REFERENCE and MAPPINGS, as the user named them, and MATES, where READS has the first mates alone.
 
     Attributes:
-        reads_header: SAM's header of reads in BAM, once they are open.
+        reads_header: the header of reads in BAM or SAM, once they are open.
         mappings_header: that of mappings in SAM or BAM, after look().
         mapper: what made the mappings, if they or who started it say so; after look().
         runs_mapper: whether it is started here, so that no header has it.
@@ -65,11 +65,11 @@ class MappedFiles:
         return tuple(opened)
 
     def _fastq(self, reads: Source) -> Source:
-        """Reads, through a process that makes FASTQ of BAM. Raises InputError."""
-        if not is_bam(reads):
+        """Reads, through a process that makes FASTQ of BAM and SAM. Raises InputError."""
+        if alignment_format(reads) not in ("BAM", "SAM"):
             refuse_alignments(reads)
             return reads
-        self.reads_header = header_of(reads)
+        self.reads_header = header_of_mappings(reads)
         reads.close()
         self._bam = BamReads(self.query, reads.regular)
         return self._bam.source
