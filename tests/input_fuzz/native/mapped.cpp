@@ -1,5 +1,5 @@
 // Reads (and mates) joined with their mappings: parts of reads and windows of a reference. Bytes 0xff separate the streams.
-// Needs: io/ahead base/buffer io/builder base/letters mapped/mapped mapped/mappings io/record_stream io/records io/reference mapped/shelf io/streams mapped/tags base/turned
+// Needs: io/ahead base/buffer io/builder base/letters mapped/mapped mapped/mapped_rest mapped/mapped_window mapped/mappings io/record_stream io/records io/reference mapped/said mapped/shelf io/streams mapped/tags base/turned
 #include "mapped/mapped.hpp"
 
 #include "readers.hpp"
@@ -72,11 +72,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Input input(data, size);
   Random random(input.seed());
   wfacli::MappedOptions options;
-  options.span = static_cast<wfacli::Span>(input.options(0, 2) % 3);
-  options.pad = static_cast<std::int64_t>(random.below(20));
+  options.window.span = static_cast<wfacli::Span>(input.options(0, 2));
+  options.window.pad = static_cast<std::int64_t>(random.below(20));
+  options.window.reach = {2, 5, {{4, 2}, {24, 1}}, 100, 20};
   options.whole_reads = !input.option(2);
   options.keep_unmapped = input.option(3);
   options.copy_tags = input.option(4);
+  options.copy_group = options.copy_tags != input.option(10);
   options.read_group = input.option(5);
   options.skip = input.option(6);
   options.mates = input.option(7);

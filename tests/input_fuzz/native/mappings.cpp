@@ -1,5 +1,5 @@
 // Mappings out of PAF, SAM and BAM.
-// Needs: io/ahead base/buffer io/builder base/letters mapped/mappings io/records io/reference
+// Needs: io/ahead base/buffer io/builder base/letters mapped/mappings mapped/said mapped/tags io/records io/reference
 #include "mapped/mappings.hpp"
 
 #include "readers.hpp"
