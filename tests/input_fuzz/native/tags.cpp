@@ -22,9 +22,10 @@ std::vector<std::string_view> fields_of(std::string_view text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Input input(data, size);
-  const bool read_group = input.option(0);
+  const auto kinds = std::array{wfacli::KeptTags::All, wfacli::KeptTags::NoGroup, wfacli::KeptTags::GroupAlone};
+  const wfacli::KeptTags wanted = kinds[input.options(0, 2) % 3];
   std::string out;
-  wfacli::add_tags(input.text(), read_group, out);
+  wfacli::add_tags(input.text(), wanted, out);
   // The fields of the output are a subset of the input's, in the same order.
   const auto came = fields_of(input.text()), kept = fields_of(out);
   std::size_t at = 0;
@@ -33,15 +34,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     HOLDS(std::all_of(field.begin(), field.end(), [](char c) { return c >= ' ' && c <= '~'; }));
     const std::string_view name = field.substr(0, 2);
     for (const std::string_view own : {"NM", "AS", "MD", "cs", "SA", "xh"}) HOLDS(name != own);
-    HOLDS(!read_group || name != "RG");
+    HOLDS(wanted == wfacli::KeptTags::All || (name == "RG") == (wanted == wfacli::KeptTags::GroupAlone));
     while (at < came.size() && came[at] != field) ++at;
     HOLDS(at++ < came.size());
   }
   // Fields do not depend on each other.
   std::string one_by_one, again = "XX:A:x";
-  for (const std::string_view field : came) wfacli::add_tags(field, read_group, one_by_one);
+  for (const std::string_view field : came) wfacli::add_tags(field, wanted, one_by_one);
   HOLDS(one_by_one == out);
-  wfacli::add_tags(out, read_group, again);
+  wfacli::add_tags(out, wanted, again);
   HOLDS(again == (out.empty() ? "XX:A:x" : "XX:A:x\t" + out));
   return 0;
 }
