@@ -2,6 +2,8 @@
 // Needs: mapped/tags
 #include "mapped/tags.hpp"
 
+#include <array>
+
 #include "fuzz.hpp"
 
 using namespace fuzz;
