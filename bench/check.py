@@ -33,9 +33,9 @@ from typing import Any
 from wfacli import _native
 from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.compiler import Compiler, find_nvcc, nvcc_version
-from wfacli.gpu.build.package import build_rows
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.compiler import Compiler, find_nvcc, nvcc_version
+from wfacli.gpu.compile.package import build_rows
 from wfacli.gpu.kernels.catalogue import ROWS, Row
 from wfacli.measure.machine import commit
 

@@ -30,7 +30,7 @@ from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver

@@ -16,7 +16,7 @@ from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 from wfacli.scoring.scheme import Scheme

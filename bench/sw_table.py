@@ -31,7 +31,7 @@ from sw_pairs import Pairs, equal, seeded
 from wfacli._native import keep_memory_flat
 from wfacli.config import GPU_BATCH
 from wfacli.errors import DeviceError
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.limits import bus_rate
 from wfacli.run.batch_run import SWITCH_BESIDE_A_GPU

@@ -20,7 +20,7 @@ ROOMS = """
     io.write
     io.mapper
     gpu.kernels
-    gpu.build plan
+    gpu.compile plan
     gpu.runtime
     solve.base
     solve.facts solve.watchers

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from .build import RECIPES
+from .compile import RECIPES
 from .distance_ours import Measured, NoAnswer, Rules
 from .distance_work import Work, work_of
 from .native import Aligner

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wfacli.gpu.build.cache import read, sealed
+from wfacli.gpu.compile.cache import read, sealed
 
 from .support import Result, environment, run
 

@@ -140,7 +140,7 @@ def test_names_of_files_in_what_is_said_of_a_run(folder: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_named_escaped() -> None:
     code = (
         "import warnings\nfrom wfacli import cli\nfrom wfacli.cli import app\n"
-        "from wfacli.gpu.build.cache import CacheWarning\n"
+        "from wfacli.gpu.compile.cache import CacheWarning\n"
         "app.app = lambda prog_name: warnings.warn('cannot write to the cache \\x1b[2J', CacheWarning)\n"
         "cli.entry()\n"
     )

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.sources import row_key
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.sources import row_key
 from wfacli.gpu.kernels.catalogue import Row
 
 HERE = Path(__file__).parent

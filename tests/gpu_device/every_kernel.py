@@ -23,8 +23,8 @@ from wfacli.config import AlignSpec, Heuristics
 from wfacli.core.batch import Status
 from wfacli.core.route import Route
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels import catalogue, long_bits, long_path, long_wavefront, tiles
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver

@@ -14,8 +14,8 @@ from tests.gpu_engine.support import on_gpu
 from wfacli.config import AlignSpec
 from wfacli.core.cores import usable_cores
 from wfacli.engines.gpu import GpuEngine
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 from . import rungs

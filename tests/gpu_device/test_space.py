@@ -18,8 +18,8 @@ from tests.space.pairs import Size, block
 from tests.space.specs import spec, written
 from tests.space.ways import GPU, Way
 from wfacli.config import Metric, Mode
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.plan.dispatch import candidates
 from wfacli.plan.forecast import on_gpu

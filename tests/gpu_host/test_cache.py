@@ -13,11 +13,11 @@ import pytest
 
 from tests.emulation.compiled import ROOT
 from wfacli.errors import DeviceError
-from wfacli.gpu.build import cache as caches
-from wfacli.gpu.build.cache import Cache, CacheWarning, default_folder, read
-from wfacli.gpu.build.compiler import Compiler, Usage, find_nvcc
-from wfacli.gpu.build.package import build_rows, report
-from wfacli.gpu.build.sources import included_files
+from wfacli.gpu.compile import cache as caches
+from wfacli.gpu.compile.cache import Cache, CacheWarning, default_folder, read
+from wfacli.gpu.compile.compiler import Compiler, Usage, find_nvcc
+from wfacli.gpu.compile.package import build_rows, report
+from wfacli.gpu.compile.sources import included_files
 from wfacli.gpu.kernels.catalogue import Row, table
 
 from .fake_nvcc import FakeNvcc
@@ -113,8 +113,8 @@ def test_processes_that_need_the_same_row_compile_it_once(sources, tmp_path):
     nvcc = FakeNvcc(tmp_path, seconds=0.3)
     code = f"""
 from pathlib import Path
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.compiler import Compiler
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels.catalogue import Row
 folder = Path({str(tmp_path)!r})
 compiler = Compiler(Cache(folder / "cache"), folder / {nvcc.path.name!r}, folder / "cuda")

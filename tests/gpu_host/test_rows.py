@@ -12,9 +12,9 @@ import pytest
 from tests.emulation.compiled import ROOT
 from tests.thorough import one_of_each
 from wfacli.core.cores import usable_cores
-from wfacli.gpu.build.cache import Cache
-from wfacli.gpu.build.compiler import Compiler, find_nvcc
-from wfacli.gpu.build.package import build_rows
+from wfacli.gpu.compile.cache import Cache
+from wfacli.gpu.compile.compiler import Compiler, find_nvcc
+from wfacli.gpu.compile.package import build_rows
 from wfacli.gpu.kernels.catalogue import ROWS, Row
 
 from .support import PROBE

@@ -17,8 +17,8 @@ def kernels(
     arch: Annotated[list[str] | None, typer.Option("--arch", help="Such as sm_90, or compute_100 for PTX.")] = None,
 ) -> None:
     """Prints a line for each row and architecture; fails where one leaves its registers that should not."""
-    from ..gpu.build.compiler import ARCHITECTURES, NEWEST_PTX, Compiler
-    from ..gpu.build.package import build_rows, report
+    from ..gpu.compile.compiler import ARCHITECTURES, NEWEST_PTX, Compiler
+    from ..gpu.compile.package import build_rows, report
     from ..gpu.kernels.catalogue import ROWS
 
     architectures = arch or (*ARCHITECTURES, NEWEST_PTX)

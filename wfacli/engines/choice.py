@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ..config import AlignSpec, Config, EngineName
 from ..core.stats import Stats
 from ..errors import DeviceError, UsageError
-from ..gpu.build.compiler import Compiler
+from ..gpu.compile.compiler import Compiler
 from ..gpu.runtime.cuda_driver import CudaDriver, count_devices
 from ..gpu.runtime.lending import Lender
 from ..plan.forecast import only_banded, plainly_global

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..gpu.build.compiler import Compiler
+from ..gpu.compile.compiler import Compiler
 from ..gpu.runtime.cuda_driver import CudaDriver
 from ..gpu.runtime.driver import Driver
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import DeviceError, OutOfDeviceMemory
-from ..build.compiler import OLDEST, Compiler
+from ..compile.compiler import OLDEST, Compiler
 from ..kernels.catalogue import Row
 from ..kernels.occupancy import capability, resident_blocks
 from ..kernels.properties import Gpu

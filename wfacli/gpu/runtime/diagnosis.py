@@ -9,9 +9,9 @@ from typing import Any
 
 from ...core.cores import usable_cores
 from ...errors import DeviceError
-from ..build.cache import Cache
-from ..build.compiler import GET_NVCC, Compiler, Progress, find_nvcc, nvcc_version
-from ..build.package import prepare
+from ..compile.cache import Cache
+from ..compile.compiler import GET_NVCC, Compiler, Progress, find_nvcc, nvcc_version
+from ..compile.package import prepare
 from ..kernels.catalogue import ROWS
 from .cuda_driver import GET_PYCUDA, CudaDriver
 from .selftest import check_gpu

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 
 from ...errors import DeviceError
-from ...gpu.build.compiler import Compiler
+from ...gpu.compile.compiler import Compiler
 from ...gpu.runtime.cuda_driver import CudaDriver
 from ...gpu.runtime.driver import Driver
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cache import sealed
 from ..kernels.catalogue import Row
+from .cache import sealed
 from .compiler import ARCHITECTURES, NEWEST_PTX, Compiler, Usage
 
 

@@ -18,10 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...errors import DeviceError
-from . import sources
-from .cache import Cache, read
 from ..kernels.catalogue import Row
 from ..kernels.occupancy import capability
+from . import sources
+from .cache import Cache, read
 
 OLDEST = "sm_80"  # the kernels need its warp reductions
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # what a package ships machine code for

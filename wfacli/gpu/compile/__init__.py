@@ -1,0 +1,1 @@
+"""Kernels compiled, and the cache of what was compiled."""
