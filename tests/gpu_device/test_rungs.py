@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.gpu_engine.support import on_gpu
+from tests.gpu_engine.support import opened_gpu
 from wfacli.config import AlignSpec
 from wfacli.core.cores import usable_cores
 from wfacli.engines.gpu import GpuEngine
@@ -66,7 +66,7 @@ def test_on_a_gpu(gpu: dict[str, Any], say: Callable[[str], None], scheme: str, 
 @pytest.mark.parametrize(("scheme", "score_only", "kernel"), EMULATED)
 def test_emulated(scheme: str, score_only: bool, kernel: str) -> None:
     spec = rungs.spec_of(scheme, score_only)
-    with on_gpu(spec) as (engine, _):
+    with opened_gpu(spec) as (engine, _):
         count = rungs.check_rung(engine, kernel, spec, rungs.others(80)[::4], 1, longest=2000)
     assert count.edges >= 4
     assert count.handed_on
