@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import RECIPES
+from .build import RECIPES
 from .distance_ours import Measured, NoAnswer, Rules
 from .distance_work import Work, work_of
 from .native import Aligner

@@ -12,7 +12,7 @@ from pairs import write_pairs
 from wfacli.core.batch import PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 
-from .compile import CACHE
+from .build import CACHE
 
 _SEED = 1
 _WHOLE_FILE = 1 << 62  # bases a batch: all of them in one
