@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.thorough import THOROUGH
+
 from .support import assert_success, fasta, random_letters, run, start
 from .test_interruption import wait_until
 
@@ -104,7 +106,7 @@ def test_any_value_in_any_place(saved: tuple[Path, str, bytes]) -> None:
     rng = random.Random(1)
     cases = [(path, value) for path in places(head) for value in (*VALUES, ...)]
     named = [(path, value) for path, value in cases if path[0] in ("facts", "arrays", "algorithm", "most", "lengths")]
-    for path, value in rng.sample(named, min(50, len(named))):
+    for path, value in rng.sample(named, min(150 if THOROUGH else 15, len(named))):
         assert_refused_or_done(folder, kind, sealed(title, changed(head, path, value), arrays), (path, value))
 
 
@@ -123,7 +125,7 @@ def test_values_of_arrays(saved: tuple[Path, str, bytes]) -> None:
     folder, kind, content = saved
     title, head, arrays = parts(content)
     rng = np.random.default_rng(1)
-    for number in range(12):
+    for number in range(36 if THOROUGH else 6):
         values = np.frombuffer(arrays, np.int64).copy()
         some = rng.integers(0, min(len(values), 12), 2)
         values[some] = rng.choice([-1, 0, 1, 1 << 31, 1 << 62, -(1 << 63)], 2)
