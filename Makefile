@@ -44,7 +44,7 @@ fmt: .venv/dev
 # in a virtual environment of its own; and the GPU's kernels on the host. Left out are the oracle's own tests and nvcc.
 # A report ends the process that ran the test: another takes its place, as often as it must, so that all tests are run.
 sanitize: .venv/dev
-	sh tests/sanitize.sh address -n auto --max-worker-restart 10000 --ignore tests/engines/test_oracle.py --ignore tests/gpu_host/test_rows.py
+	sh tests/sanitize.sh address -n auto --max-worker-restart 10000 --ignore tests/engines/test_oracle.py --ignore tests/gpu_host/test_rows.py tests/cli/test_forged_checkpoints.py
 
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
@@ -68,7 +68,7 @@ kernels: .venv/built
 SPACE ?= --seconds 3600 --jobs 2 --seed 1 --log build/fuzz-space.json
 fuzz: .venv/dev
 	$(BIN)/python -m tests.space $(SPACE)
-	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance tests/gpu_engine tests/emulation tests/gpu_host/test_rows.py
+	WFACLI_FUZZ=$${WFACLI_FUZZ:-105} $(BIN)/python -m pytest -n auto tests/engines tests/distance tests/gpu_engine tests/emulation tests/gpu_host/test_rows.py tests/cli/test_forged_checkpoints.py
 
 # Damaged files of all kinds through the whole command, judged by rule (tests/input_fuzz), and good runs killed at random
 # moments; options as in make fuzz-input FUZZ="--seconds 3600 --jobs 8 --seed 1". Findings become tests of their own.
