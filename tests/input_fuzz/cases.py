@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import random
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -142,6 +143,15 @@ def _with_pysam(world: Mapping[str, bytes]) -> list[Case]:
     ]
 
 
+def _with_minimap2(world: Mapping[str, bytes]) -> list[Case]:
+    if not shutil.which("minimap2"):
+        return []
+    files = {file: world[file] for file in ("reads.fq", "ref.fa")}
+    mapping = "map -x map-ont ref.fa reads.fq"
+    written = [f"{mapping} {output}" for output in ("-o out.sam", "-o out.paf", "--span mapped -o out.sam")]
+    return [Case("map", files, ["reads.fq", "ref.fa"], written, weight=0.3)]
+
+
 def _records(text: bytes) -> list[tuple[bytes, bytes, bytes]]:
     lines = text.splitlines()
     return [(lines[i][1:].split()[0], lines[i + 1], lines[i + 3]) for i in range(0, len(lines), 4)]
@@ -197,4 +207,5 @@ def cases() -> tuple[Case, ...]:
             "checkpoint", _checkpoint("distance a.fa b.fa -t 1"), ["state"], resumed, resealed, 0.1, ("state",), True
         ),
         *_with_pysam(mapped),
+        *_with_minimap2(mapped),
     )

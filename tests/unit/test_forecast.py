@@ -38,15 +38,17 @@ def model_of(kernel, costs):
     models = tuning.cpu_models(instruction_set())
     if kernel in BITS:
         return models.bits_64 if kernel == "bits-64" else models.bits
-    known = {STRIPES: models.stripes, DIFFERENCE: models.difference, READS: models.reads}
+    known = {STRIPES: models.stripes, DIFFERENCE: models.difference, READS: models.reads, GOTOH: models.gotoh}
     return known.get(kernel, models.wavefront_linear if costs.components == 1 else models.wavefront)
 
 
-def work_of(kernel, costs, longest, edits):
+def work_of(kernel, costs, longest, edits, query, cells):
+    if kernel == GOTOH:
+        return cells
     if kernel in BITS:
         return longest * BITS[kernel]
     if kernel in (STRIPES, DIFFERENCE, READS):
-        return longest * edits * (1 if kernel == STRIPES else costs.edit / costs.extend)
+        return query * edits * (1 if kernel == STRIPES else costs.edit / costs.extend)
     cells = (edits * costs.edit) * (edits * costs.edit / costs.extend + tuning.ROW) * costs.components
     return cells if costs.meet else 2 * cells
 
@@ -69,15 +71,15 @@ def serves(kernel, spec, limits, longest, edits, other):
 
 def promised(kernel, spec, limits, pair):
     """(microseconds or infinity, microseconds until a kernel that cannot align the pair knows it)."""
-    longest, edits, _ = pair
+    longest, edits, other, query, cells = pair
     costs = Units.of(spec)
     model = model_of(kernel, costs)
-    tried = model.start + model.letter * longest + model.unit * work_of(kernel, costs, longest, edits)
+    tried = model.start + model.letter * longest + model.unit * work_of(kernel, costs, longest, edits, query, cells)
     family = kernel if kernel == READS else kernel.split("-")[0]
     time = tried * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1) * (
         tuning.SCORE_ONLY[family] if spec.score_only and not spec.free else 1
     )  # fmt: skip
-    return time if serves(kernel, spec, limits, *pair) else math.inf, tried
+    return time if serves(kernel, spec, limits, longest, edits, other) else math.inf, tried
 
 
 def in_lanes(batch, spec):
@@ -89,19 +91,11 @@ def in_lanes(batch, spec):
         yield model.start + model.unit * float(q) * float(t) if served else math.inf
 
 
-def all_cells(batch, spec):
-    """Microseconds of GOTOH."""
-    model = tuning.cpu_models(instruction_set()).gotoh
-    share = tuning.SCORE_ONLY["gotoh"] if spec.score_only and not spec.free else 1
-    for q, t in zip(batch.q_len, batch.t_len, strict=True):
-        yield share * (model.start + model.letter * float(max(q, t)) + model.unit * float(q) * float(t))
-
-
 def shapes(batch):
     for q, t, edits, flags in zip(batch.q_len, batch.t_len, batch.est_edits, batch.flags, strict=True):
         longest = int(max(q, t))
         usual = max(abs(int(q) - int(t)), tuning.USUAL_ERROR * longest)
-        yield longest, (int(edits) if edits >= 0 else usual), bool(flags & 1)
+        yield longest, (int(edits) if edits >= 0 else usual), bool(flags & 1), int(q), float(q) * float(t)
 
 
 def random_batch(rng):
@@ -134,10 +128,7 @@ def cases(count):
 def test_times_are_those_of_the_models():
     for batch, spec, limits in cases(40):
         for kernel in CPU_KERNELS:
-            if kernel == GOTOH:
-                wanted = list(all_cells(batch, spec))
-            else:
-                wanted = [promised(kernel, spec, limits, pair)[0] for pair in shapes(batch)]
+            wanted = [promised(kernel, spec, limits, pair)[0] for pair in shapes(batch)]
             if kernel == READS and spec.free:
                 wanted = list(in_lanes(batch, spec))
             assert Forecast(batch, spec, limits).microseconds(kernel) == pytest.approx(wanted, rel=1e-12)
@@ -171,6 +162,16 @@ def times_of(spec, q_len, t_len, edits, limits=AMPLE):
     batch = pairs_of([b"A" * q_len], [b"A" * t_len]).with_edits(np.array([edits], np.int32))
     forecast = Forecast(batch, spec, limits)
     return {kernel: float(forecast.microseconds(kernel)[0]) for kernel in (DIFFERENCE, TABLE, LINEAR)}
+
+
+def test_all_cells_of_a_long_query_and_a_short_target_are_fewer_than_a_band_of_them():
+    def first(q_len, t_len, **rest):
+        batch = pairs_of([b"A" * q_len], [b"A" * t_len])
+        (only,) = route(with_estimates(batch, spec_for(EDIT)), spec_for(EDIT, **rest), Limits())
+        return only.kernel
+
+    assert first(500_000, 300) == first(60_000_000, 4, max_cost=1) == GOTOH
+    assert first(300, 500_000) == first(5000, 4000) == STRIPES
 
 
 def test_free_ends_of_the_target_take_time():
@@ -252,7 +253,7 @@ def plainly_best(batch, spec, limits, rows):
 
 
 def test_only_the_rows_that_speak_for_all_are_asked():
-    batch = pairs_of(["A" * 150] * 3, ["A" * 150] * 3).with_edits(np.array([40, 0, 10**6], np.int32))
+    batch = pairs_of(["A" * 150] * 3, ["A" * 150] * 3).with_edits(np.array([40, 0, 10_000], np.int32))
     best = [best_for_all(batch, np.array([row], np.int32), spec_for(EDIT), Limits()) for row in range(3)]
     assert best == ["bits-64", CAPPED, STRIPES]
 

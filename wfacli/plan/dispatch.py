@@ -306,7 +306,9 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
         return (GOTOH, TABLE, LINEAR) if steep_extension(spec) else (TABLE, LINEAR)
     # A bound on the cost is the kernels' own to keep: none may be cut short by another one.
     if is_edit(spec):
-        return (STRIPES, TABLE, LINEAR) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED, LINEAR)
+        # Bands of bit-vectors are as wide as lengths differ: of a long query and a short target all cells are fewer.
+        first = (STRIPES, TABLE) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED)
+        return (*first, LINEAR, GOTOH)
     # DIFFERENCE does not take long pairs whose costs hardly fit it.
     others = () if Units.of(spec).in_bytes or dense == GOTOH else (GOTOH,)
     return (dense, TABLE, LINEAR, *others) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR, *others)

@@ -253,7 +253,8 @@ class Forecast:
         if kernel == GOTOH:
             return longest, self._pairs.q_len.astype(np.float64) * self._pairs.t_len
         letters, both, edit, square = _work(kernel, self._costs)
-        return longest, letters * longest + both * longest * edits + edit * edits + square * edits**2
+        band = self._pairs.q_len * edits  # rows of the query by the diagonals that edits reach
+        return longest, letters * longest + both * band + edit * edits + square * edits**2
 
 
 def _with_usual_edits(pairs: PairBatch) -> PairBatch:
@@ -335,7 +336,7 @@ def most_in_table(spec: AlignSpec, limits: Limits) -> float:
 
 
 def _work(kernel: str, costs: Units) -> tuple[float, float, float, float]:
-    """What a model calls work, as factors of letters, letters * edits, edits, and edits * edits."""
+    """What a model calls work, as factors of letters, query * edits, edits, and edits * edits."""
     if kernel in BITS:
         return BITS[kernel], 0.0, 0.0, 0.0
     if kernel == STRIPES:

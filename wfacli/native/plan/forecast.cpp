@@ -15,7 +15,7 @@ PairShape Forecaster::shape(const ShapeColumns& pairs, std::int64_t row) const {
   const std::int32_t q = pairs.q_len[row], t = pairs.t_len[row], estimate = pairs.est_edits[row];
   const double longest = std::max(q, t);
   const double edits = estimate >= 0 ? estimate : std::max(static_cast<double>(std::abs(q - t)), usual_error_ * longest);
-  return {longest, edits, static_cast<double>(q) * t, (pairs.flags[row] & kNonAcgt) != 0};
+  return {static_cast<double>(q), longest, edits, static_cast<double>(q) * t, (pairs.flags[row] & kNonAcgt) != 0};
 }
 
 std::size_t Forecaster::best(const PairShape& pair, double& time) const {

@@ -11,11 +11,11 @@ namespace wfacli {
 
 // All that a kernel is chosen by.
 struct PairShape {
-  double longest, edits, cells;
+  double query, longest, edits, cells;
   bool other_letters;  // than A C G T
 };
 
-// One kernel: microseconds = start + letter * longest + both * longest * edits + edit * edits + square * edits^2
+// One kernel: microseconds = start + letter * longest + both * query * edits + edit * edits + square * edits^2
 // + cell * cells of the matrix.
 struct KernelModel {
   double start, letter, both, edit, square, cell;
@@ -25,7 +25,7 @@ struct KernelModel {
 
   double microseconds(const PairShape& pair) const {
     const double quadratic = (edit + square * pair.edits) * pair.edits;
-    return start + (letter + both * pair.edits) * pair.longest + quadratic + cell * pair.cells;
+    return start + letter * pair.longest + both * pair.query * pair.edits + quadratic + cell * pair.cells;
   }
   bool able(const PairShape& pair) const {
     return pair.longest <= most_letters && pair.edits <= most_edits && (other_letters || !pair.other_letters);
