@@ -253,7 +253,7 @@ def plainly_best(batch, spec, limits, rows):
 
 
 def test_only_the_rows_that_speak_for_all_are_asked():
-    batch = pairs_of(["A" * 150] * 3, ["A" * 150] * 3).with_edits(np.array([40, 0, 10_000], np.int32))
+    batch = pairs_of(["A" * 1500] * 3, ["A" * 1500] * 3).with_edits(np.array([40, 0, 1500], np.int32))
     best = [best_for_all(batch, np.array([row], np.int32), spec_for(EDIT), Limits()) for row in range(3)]
     assert best == ["bits-64", CAPPED, STRIPES]
 
