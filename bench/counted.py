@@ -32,7 +32,7 @@ from wfacli.engines import extend_cpu as extend
 from wfacli.engines.parts import gather
 from wfacli.io.write.format import Formatter
 from wfacli.measure.work import Work, pairs_in_memory
-from wfacli.plan.forecast import INSIDE, KERNELS, READS, TABLE
+from wfacli.plan.kernels import INSIDE, KERNELS, READS, TABLE
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 from wfacli.simulate.pairs import PairsFormat, PairsSpec, simulator

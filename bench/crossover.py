@@ -22,22 +22,24 @@ from rich.table import Table
 
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import PairBatch, Status
+from wfacli.core.route import Route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import dispatch, forecast
+from wfacli.plan import forecast
+from wfacli.plan.kernels import BITS, DIFFERENCE, READS, STRIPES, TABLE
 
 LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
 ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
 LETTERS = 3_000_000  # of a measurement's targets
 LONGEST_TRY = 30.0  # seconds that a first pair may predict for all
 MODELS = {
-    "BITS_64": (Metric.EDIT, tuple(forecast.BITS)[:1]),
-    "BITS": (Metric.EDIT, tuple(forecast.BITS)[1:]),
-    "STRIPES": (Metric.EDIT, (forecast.STRIPES,)),
-    "WAVEFRONT_LINEAR": (Metric.EDIT, (forecast.TABLE,)),
-    "DIFFERENCE": (Metric.AFFINE, (forecast.DIFFERENCE,)),
-    "READS": (Metric.AFFINE, (forecast.READS,)),
-    "WAVEFRONT": (Metric.AFFINE, (forecast.TABLE,)),
+    "BITS_64": (Metric.EDIT, tuple(BITS)[:1]),
+    "BITS": (Metric.EDIT, tuple(BITS)[1:]),
+    "STRIPES": (Metric.EDIT, (STRIPES,)),
+    "WAVEFRONT_LINEAR": (Metric.EDIT, (TABLE,)),
+    "DIFFERENCE": (Metric.AFFINE, (DIFFERENCE,)),
+    "READS": (Metric.AFFINE, (READS,)),
+    "WAVEFRONT": (Metric.AFFINE, (TABLE,)),
 }
 
 
@@ -87,7 +89,7 @@ def measured(kernel: str, spec: AlignSpec, pairs: PairBatch) -> float | None:
 
 def timed(engine: CpuEngine, kernel: str, pairs: PairBatch) -> float | None:
     """Seconds for a route, or None where more than a tenth of its pairs have no answer."""
-    route = dispatch.Route(np.arange(len(pairs), dtype=np.int32), kernel)
+    route = Route(np.arange(len(pairs), dtype=np.int32), kernel)
     begun = time.perf_counter()
     result = engine.collect(engine.submit(pairs, route))
     seconds = time.perf_counter() - begun

@@ -26,10 +26,10 @@ from wfacli._native import keep_memory_flat
 from wfacli.config import CPU_BATCH, AlignSpec, Format, Limits, OutputSpec
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
+from wfacli.engines.execute import execute
 from wfacli.io.read.reader import PairFiles, read_batches
 from wfacli.io.write.format import Formatter
-from wfacli.plan.estimate import with_estimates
+from wfacli.plan.planner import Planner
 
 TIMED = {
     "wfacli": "opening two files to the last batch of pairs in memory: checked, names, letters, qualities",
@@ -178,13 +178,14 @@ def formatter(folder: Path, repeats: int) -> dict[str, float]:
     write_pairs(*files, 200_000, 150, 0.02, False)
     spec, limits = AlignSpec(), Limits()
     sources = PairFiles(*map(str, files)).open()
-    batches = [with_estimates(b, spec) for b in read_batches(sources, "two", CPU_BATCH)]
+    planner = Planner(spec, limits)
+    batches = [planner.estimated(b) for b in read_batches(sources, "two", CPU_BATCH)]
     engine = CpuEngine(spec, limits, 1)
     seconds: dict[str, list[tuple[float, ...]]] = {}
     for _ in range(repeats):
         aligned = []
         seconds.setdefault("engine", []).append(
-            timed(lambda: aligned.extend(align_batch(engine, b, spec, limits, Stats()) for b in batches))  # noqa: B023
+            timed(lambda: aligned.extend(execute(engine, b, planner.routes(b), planner, Stats()) for b in batches))  # noqa: B023
         )
         for format in (Format.PAF, Format.SAM):
             writer = Formatter(OutputSpec(format=format), scores_only=False, heuristic=False)

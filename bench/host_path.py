@@ -25,15 +25,16 @@ from typing import Any
 import numpy as np
 
 from wfacli._native import keep_memory_flat
-from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.config import AlignSpec, Metric, Penalties
 from wfacli.core.batch import PairBatch, Records
 from wfacli.core.stats import Stats
+from wfacli.engines.execute import align_batch
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.rescue import align_in_turn, turns_of
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.properties import Gpu
 from wfacli.gpu.runtime import task
 from wfacli.gpu.runtime.driver import Memory
+from wfacli.plan.planner import Planner
 from wfacli.run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 LENGTH, EDITS = 150, 3
@@ -188,10 +189,10 @@ def cpu_seconds() -> dict[str, float]:
 def run(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[PairBatch], workers: int) -> dict[str, float]:
     """Aligns all batches; returns seconds in all, and of threads on a core."""
 
-    turns = turns_of(1)
+    planner = Planner(spec, gpus=1)
 
     def one(batch: PairBatch) -> int:
-        done = align_in_turn(engine, batch, spec, Limits(), stats, turns)
+        done = align_batch(engine, batch, planner, stats)
         return int(done.score[-1])
 
     with ThreadPoolExecutor(workers, thread_name_prefix="work") as pool:
@@ -212,7 +213,7 @@ def profiled(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[Pai
 
     def one() -> None:
         for batch in batches:
-            align_in_turn(engine, batch, spec, Limits(), stats, turns_of(1))
+            align_batch(engine, batch, Planner(spec, gpus=1), stats)
 
     of("who has a batch", one)
     inside: list[cProfile.Profile] = []

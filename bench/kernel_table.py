@@ -35,7 +35,7 @@ from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.work import Work, letters, pairs_in_memory
-from wfacli.plan.estimate import with_estimates
+from wfacli.plan.planner import Planner
 from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 
 TIMED = {
@@ -89,7 +89,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
 
 def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, stats: Stats) -> dict[str, Any]:
     """Every kernel on one row."""
-    batches = [with_estimates(b, SPEC) for b in pairs_in_memory(work, count, None, usable_cores())]
+    batches = [Planner(SPEC).estimated(b) for b in pairs_in_memory(work, count, None, usable_cores())]
     kernels = [name for name in KERNELS if not a.kernels or any(text in name for text in a.kernels)]
     found = []
     for kernel in kernels:

@@ -20,9 +20,9 @@ from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
+from wfacli.engines.execute import align_batch
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.estimate import with_estimates
+from wfacli.plan.planner import Planner
 
 SHAPES = ((75, 0.01, 8000), (150, 0.02, 8000), (150, 0.12, 3900), (1000, 0.08, 96), (5000, 0.15, 4))
 
@@ -48,12 +48,12 @@ def run(metric: Metric, pairs: int) -> dict[str, object]:
     """Aligns so many pairs with one engine."""
     spec, limits, stats = AlignSpec(metric, Penalties.of(metric)), Limits(), Stats()
     batch = pairs_of(*mixed_pairs())
-    engine = CpuEngine(spec, limits, 2, stats=stats)
+    engine, planner = CpuEngine(spec, limits, 2, stats=stats), Planner(spec, limits)
     rounds = max(pairs // len(batch), 10)
     held = {}
     begun = time.perf_counter()
     for turn in range(1, rounds + 1):
-        align_batch(engine, with_estimates(batch, spec), spec, limits, stats)
+        align_batch(engine, batch, planner, stats)
         if turn in (rounds // 10, rounds):
             held[turn * len(batch)] = resident()
     engine.close()

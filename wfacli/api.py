@@ -29,11 +29,11 @@ from .core.batch import NO_SCORE, PairBatch, Status
 from .core.cores import usable_cores
 from .core.stats import Stats
 from .engines.cpu import CpuEngine
-from .engines.rescue import align_batch
+from .engines.execute import align_batch
 from .engines.single import SingleEngine
 from .errors import UsageError
 from .io.read.memory import Letters, Sequences, pairs_of
-from .plan.estimate import with_estimates
+from .plan.planner import Planner
 from .results import Alignment, AlignmentBatch
 
 MetricName = Metric | Literal["edit", "indel", "linear", "affine", "affine2p"]
@@ -144,6 +144,7 @@ class Aligner:
         self.stats = Stats()
         self._limits = limits or Limits()
         self._threads = usable_cores() if threads is None else _whole("threads", threads)
+        self._planner = Planner(self.spec, self._limits)
         self._engine = self._new_engine()
         self._single = SingleEngine(self.spec, self._limits)
         self._closed = False
@@ -206,9 +207,9 @@ class Aligner:
             queries = pairs_of(queries, targets)
         elif targets is not None:
             raise TypeError("a packed batch has its targets")
-        pairs = with_estimates(queries, self.spec)
+        pairs = queries
         try:
-            done = align_batch(self._engine, pairs, self.spec, self._limits, self.stats)
+            done = align_batch(self._engine, pairs, self._planner, self.stats)
         except KeyboardInterrupt:
             # What still runs is of no use, and would keep the threads.
             self._engine.cancel()

@@ -11,7 +11,7 @@ from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Penalties
 from wfacli.core.batch import U32, AlignmentBatch
 from wfacli.engines.cpu import native_options
 from wfacli.gpu.runtime.driver import Driver
-from wfacli.plan.forecast import TABLE
+from wfacli.plan.kernels import TABLE
 from wfacli.solve.gpu.path import GpuPath, find_path, forecast
 
 from .distance_ours import Measured, NoAnswer, Rules

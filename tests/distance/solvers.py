@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from tests.engines.agreement import align_batch
 from wfacli.config import AlignSpec, Ambiguous, EngineName, Limits, Metric, Penalties
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
 from wfacli.solve.base import Pair, Position
 from wfacli.solve.distance.choose import Algorithm
 from wfacli.solve.distance.inputs import Inputs, Side, Unit

@@ -13,27 +13,16 @@ from tests.oracle_spans import EXTENSION, Ends, Optimum, optima
 from tests.oracles import Pair
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
 from wfacli.core import cigar
-from wfacli.core.batch import AlignmentBatch, Status
+from wfacli.core.batch import AlignmentBatch, PairBatch, Status
+from wfacli.core.route import Route
 from wfacli.core.stats import Stats
+from wfacli.engines.base import Engine
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
+from wfacli.engines.execute import execute
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.forecast import (
-    BITS,
-    CAPPED,
-    DIFFERENCE,
-    GOTOH,
-    INSIDE,
-    LINEAR,
-    READS,
-    STRIPES,
-    TABLE,
-    free_in_query,
-    free_in_target,
-    is_edit,
-    is_inside,
-)
+from wfacli.plan.kernels import BITS, CAPPED, DIFFERENCE, GOTOH, INSIDE, LINEAR, READS, STRIPES, TABLE
+from wfacli.plan.planner import Planner
+from wfacli.plan.traits import free_in_query, free_in_target, is_edit, is_inside
 
 TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # as many pairs
 # Each pair of bounds makes kernels keep other checkpoints and compute other pieces again.
@@ -75,6 +64,33 @@ def spec_for(scheme: tuple, mode: Mode = Mode.GLOBAL, free: FreeEnds | None = No
     metric, penalties, match = scheme
     ends = FreeEnds.of(mode) if free is None else free
     return AlignSpec(metric, Penalties.of(metric, penalties, match), mode=mode, free=ends, **rest)
+
+
+def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> PairBatch:
+    """The batch with the estimates that a planner makes, beside a GPU or without one."""
+    return Planner(spec, gpus=int(gpu)).estimated(pairs)
+
+
+def route(
+    pairs: PairBatch, spec: AlignSpec, limits: Limits | None = None, forced: str | None = None, gpu: bool = False
+) -> list[Route]:
+    """First routes by the estimates that a batch has."""
+    return Planner(spec, limits, forced, int(gpu)).routes(pairs)
+
+
+def after(
+    done: Route, status: np.ndarray, rows: np.ndarray, spec: AlignSpec, pairs: PairBatch, limits: Limits | None = None
+) -> list[Route]:
+    """Routes of rows that a route answered with a status."""
+    return Planner(spec, limits, gpus=1).further(done, status, rows, pairs)
+
+
+def align_batch(
+    engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats, forced: str | None = None
+) -> AlignmentBatch:
+    """Every pair of a batch aligned, by the estimates that it has."""
+    planner = Planner(spec, limits, forced, int(engine.name == "gpu"))
+    return execute(engine, pairs, planner.routes(pairs), planner, stats)
 
 
 def ends_of(spec: AlignSpec) -> Ends:

@@ -25,7 +25,7 @@ from tests.oracle_spans import optima
 from wfacli._native import instruction_sets
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.core.batch import Status
-from wfacli.plan.forecast import DIFFERENCE, INSIDE, LINEAR, TABLE
+from wfacli.plan.kernels import DIFFERENCE, INSIDE, LINEAR, TABLE
 
 HARD = [SCHEMES[k] for k in (0, 2, 4, 6, 7, 10, 11, 12, 13)]
 

@@ -8,15 +8,14 @@ import pytest
 
 import wfacli
 from tests import pairgen
-from tests.engines.agreement import AMPLE, SCHEMES, TIMES, aligned, assert_optimal, same, spec_for
+from tests.engines.agreement import AMPLE, SCHEMES, TIMES, align_batch, aligned, assert_optimal, same, spec_for
 from wfacli._native import instruction_sets
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.core.batch import Status
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.forecast import DIFFERENCE, INSIDE, KERNELS, TABLE
+from wfacli.plan.kernels import DIFFERENCE, INSIDE, KERNELS, TABLE
 
 EDIT = SCHEMES[0]
 WHOLE = 1 << 30

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests import oracles, pairgen
+from tests.engines.agreement import align_batch
 from tests.engines.helpers import AMPLE, answers, cost_spec, engine, spec_of, through
 from tests.oracles import EDIT
 from wfacli._native import Aligner, CancelFlag, instruction_sets
@@ -16,10 +17,9 @@ from wfacli.core.stats import Stats
 from wfacli.engines import cpu as cpu_engine
 from wfacli.engines import threads as engine_threads
 from wfacli.engines.cpu import CpuEngine, native_options
-from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.forecast import DIFFERENCE, LINEAR, READS, TABLE
+from wfacli.plan.kernels import DIFFERENCE, LINEAR, READS, TABLE
 
 COSTS = [EDIT, (4, 6, 2), (2, 3, 1), (5, 1, 7), (1, 1, 3), (7, 20, 1)]
 # Each makes the linear kernel keep other checkpoints and compute other pieces again.

@@ -10,7 +10,7 @@ from tests.engines.agreement import AMPLE, SCHEMES, aligned, assert_optimal, mix
 from wfacli._native import instruction_sets
 from wfacli.config import Ambiguous, Limits
 from wfacli.core.batch import Status
-from wfacli.plan.forecast import LINEAR, TABLE
+from wfacli.plan.kernels import LINEAR, TABLE
 
 MEETING = [
     scheme for scheme in SCHEMES if scheme[2] == 0

@@ -14,11 +14,13 @@ from tests.engines.agreement import (
     SCHEMES,
     TIGHT,
     TIMES,
+    after,
     aligned,
     assert_optimal,
     ends_of,
     free_ends,
     optimum,
+    route,
     same,
     seed_of,
     spec_for,
@@ -28,9 +30,7 @@ from wfacli._native import instruction_sets
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.core.batch import Status
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import candidates, route
-from wfacli.plan.forecast import CAPPED, DIFFERENCE, LINEAR, READS, TABLE
-from wfacli.plan.retry import after
+from wfacli.plan.kernels import CAPPED, DIFFERENCE, LINEAR, READS, TABLE, candidates
 
 BONUS = [SCHEMES[k] for k in (1, 3, 5, 8, 9, 10, 13, 14)]  # without a bonus an overlap had best be empty
 

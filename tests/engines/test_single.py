@@ -9,7 +9,7 @@ from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
 from wfacli.core.batch import Status
 from wfacli.engines.single import SingleEngine
 from wfacli.errors import InputError
-from wfacli.plan.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, TABLE
+from wfacli.plan.kernels import CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, TABLE
 
 
 class Watched(SingleEngine):

@@ -5,17 +5,24 @@ import threading
 import numpy as np
 import pytest
 
-from tests.engines.agreement import AMPLE, SCHEMES, aligned, mixed_pairs, optimum, spec_for
+from tests.engines.agreement import (
+    AMPLE,
+    SCHEMES,
+    align_batch,
+    aligned,
+    mixed_pairs,
+    optimum,
+    spec_for,
+    with_estimates,
+)
 from wfacli.config import Limits, Mode
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import cpu
 from wfacli.engines import threads as parts_of_routes
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.forecast import CPU_KERNELS, TABLE
+from wfacli.plan.kernels import CPU_KERNELS, TABLE
 
 
 @pytest.fixture(autouse=True)

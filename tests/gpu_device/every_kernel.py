@@ -26,10 +26,10 @@ from wfacli.engines.gpu import GpuEngine
 from wfacli.gpu.compile.cache import Cache
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels import catalogue, long_bits, long_path, long_wavefront, tiles
+from wfacli.gpu.kernels import launch_plan as kernels
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
-from wfacli.plan import families as kernels
-from wfacli.plan.rungs import banded as kernels_with_bands
+from wfacli.plan.gpu_kernels import banded as kernels_with_bands
 from wfacli.solve.base import Pair as LongPair
 from wfacli.solve.base import Solver
 from wfacli.solve.distance.cpu import CpuWavefront

@@ -9,21 +9,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.engines.agreement import align_batch, with_estimates
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import PairBatch, PartialResult, Status
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.rescue import align_batch
 from wfacli.gpu.kernels import wfa
+from wfacli.gpu.kernels.launch_plan import plan_of
 from wfacli.gpu.kernels.plans import NO_BOUND, Shape
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import rungs
-from wfacli.plan.dispatch import candidates
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.families import plan_of
-from wfacli.plan.forecast import Forecast, on_gpu
+from wfacli.plan import gpu_kernels
+from wfacli.plan.forecast import Forecast
+from wfacli.plan.kernels import candidates, on_gpu
 
 from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
 
@@ -61,9 +60,9 @@ def reach(kernel: str, lengths: np.ndarray, spec: AlignSpec) -> np.ndarray:
     """
     mismatch, gaps = units_of(spec)
     q_len, t_len = np.ascontiguousarray(lengths.T.astype(np.int32))
-    pairs = rungs.Pairs(q_len, t_len, np.zeros(len(lengths)), mismatch, gaps)
+    pairs = gpu_kernels.PairCosts(q_len, t_len, np.zeros(len(lengths)), mismatch, gaps)
     shape = Shape(len(lengths), int(lengths.max()), mismatch, gaps, NO_BOUND, path=not spec.score_only)
-    return np.minimum(rungs.RUNGS[kernel].reach(pairs), plan_of(kernel, shape).max_cost + 1.0)
+    return np.minimum(gpu_kernels.KERNELS[kernel].reach(pairs), plan_of(kernel, shape).max_cost + 1.0)
 
 
 @functools.cache
@@ -87,7 +86,7 @@ class Edge:
 
 def longest_of(kernel: str) -> int:
     """Letters of a sequence that a kernel takes, LONGEST at most."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(rungs.PREFIX))
+    variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
     return min(LONGEST, variant.longest if variant else LONGEST)
 
 

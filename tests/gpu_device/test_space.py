@@ -21,8 +21,7 @@ from wfacli.config import Metric, Mode
 from wfacli.gpu.compile.cache import Cache
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
-from wfacli.plan.dispatch import candidates
-from wfacli.plan.forecast import on_gpu
+from wfacli.plan.kernels import candidates, on_gpu
 
 from .support import CACHE
 

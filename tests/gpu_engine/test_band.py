@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.engines.agreement import align_batch, route
 from tests.pairgen import mutated, sequence
 from wfacli.config import AlignSpec, Config, EngineName, Heuristics, Limits, Metric, Mode, Penalties
 from wfacli.core.batch import AlignmentBatch, PairBatch, Status
@@ -15,10 +16,8 @@ from wfacli.core.stats import Stats
 from wfacli.engines import choice
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.hybrid import BothEngines
-from wfacli.engines.rescue import align_batch
 from wfacli.errors import DeviceError
-from wfacli.plan.dispatch import route
-from wfacli.plan.forecast import TABLE
+from wfacli.plan.kernels import TABLE
 
 from .support import SEED, assert_equal, batch_of, opened_gpu, some_pairs
 

@@ -11,17 +11,16 @@ import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver
+from tests.engines.agreement import align_batch, with_estimates
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import Status
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.hybrid import BothEngines
-from wfacli.engines.rescue import align_batch
 from wfacli.gpu.runtime.arena import Arena
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.estimate import with_estimates
 
 from .support import (
     AFFINE,

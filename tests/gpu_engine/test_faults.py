@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
+from tests.engines.agreement import align_batch
 from tests.engines.helpers import answers
 from wfacli.config import AlignSpec, Config, EngineName, Limits, Mode
 from wfacli.core.batch import AlignmentBatch, PairBatch, Status
@@ -20,7 +21,6 @@ from wfacli.engines import choice, gpu
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.hybrid import BothEngines
-from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu.runtime.device import IN_FLIGHT
 

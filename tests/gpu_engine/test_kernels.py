@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
-from tests.engines.agreement import mixed_pairs, spec_for
+from tests.engines.agreement import align_batch, mixed_pairs, spec_for, with_estimates
 from tests.oracle_spans import Optimum, optima
 from tests.pairgen import ALPHABETS
 from tests.thorough import THOROUGH, one_of_each
@@ -20,14 +20,12 @@ from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.hybrid import BothEngines
-from wfacli.engines.rescue import align_batch
+from wfacli.gpu.kernels import launch_plan as kernels
 from wfacli.gpu.kernels import tiles, wfa
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import families as kernels
-from wfacli.plan import rungs
-from wfacli.plan.dispatch import candidates
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.forecast import GPU_KERNELS, Forecast, on_gpu
+from wfacli.plan import gpu_kernels
+from wfacli.plan.forecast import Forecast
+from wfacli.plan.kernels import GPU_KERNELS, candidates, on_gpu
 
 from .support import opened_gpu
 
@@ -43,12 +41,12 @@ SEED = 21
 
 
 # Wider bands of tiles than these have the whole of any pair here, by the same builds: only the widest is tried.
-SAME = {f"{rungs.PREFIX}tiles-{band}" for band in tiles.BANDS[3:-1]}
+SAME = {f"{gpu_kernels.PREFIX}tiles-{band}" for band in tiles.BANDS[3:-1]}
 
 
 def kernels_of(scheme, score_only=False):
     names = [name for name in candidates(spec_for(scheme, score_only=score_only), gpu=True) if on_gpu(name)]
-    reached = [name for name in names if name.startswith(f"{rungs.PREFIX}tiles-")]
+    reached = [name for name in names if name.startswith(f"{gpu_kernels.PREFIX}tiles-")]
     return [name for name in names if name not in SAME or name == reached[-1]]
 
 
@@ -57,21 +55,23 @@ CASES = [(k, s, only) for s in SCHEMES for only in (False, True) for k in kernel
 
 def kind_of(kernel):
     """What a kernel has in common with those of other sizes."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(rungs.PREFIX))
+    variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
     if variant is None:
-        family, band = kernel.removeprefix(rungs.PREFIX).split("-")
+        family, band = kernel.removeprefix(gpu_kernels.PREFIX).split("-")
         return family, int(band) > {"dp": 64, "tiles": 256}.get(family, 0)  # a warp's, all warps'
     return variant.pieces, variant.trace, variant.outside, variant.offset, variant.group > 32
 
 
-CODED = [(k, s) for s in (SCHEMES[0], *SCHEMES[2:4], SCHEMES[5]) for k in kernels_of(s) if rungs.RUNGS[k].coded]
+CODED = [
+    (k, s) for s in (SCHEMES[0], *SCHEMES[2:4], SCHEMES[5]) for k in kernels_of(s) if gpu_kernels.KERNELS[k].coded
+]
 CODED = one_of_each(CODED, lambda case: (kind_of(case[0]), case[1]))
 
 
 def wide(kernel):
     """Whether emulating it takes long: so many threads have a pair, or tiles that have the whole of any pair here."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(rungs.PREFIX))
-    whole = {f"{rungs.PREFIX}tiles-{band}" for band in tiles.BANDS if band > 256}
+    variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
+    whole = {f"{gpu_kernels.PREFIX}tiles-{band}" for band in tiles.BANDS if band > 256}
     return kernel in whole or (variant is not None and variant.group > 32)
 
 
@@ -104,7 +104,7 @@ def of_gpu(pairs, spec, kernel, estimated=False, **gpu) -> PartialResult:
 def assert_right(found: PartialResult, pairs, best, spec: AlignSpec, kernel: str, label: str = "") -> None:
     """What is aligned is right, and what the kernel reaches is aligned."""
     batch = pairs_of(*zip(*pairs, strict=True))
-    reach = rungs.RUNGS[kernel].reach(Forecast(batch, spec, Limits()).for_gpu)
+    reach = gpu_kernels.KERNELS[kernel].reach(Forecast(batch, spec, Limits()).for_gpu)
     cost = [cost_of(b.score, p, spec) for b, p in zip(best, pairs, strict=True)]
     unit = Forecast(batch, spec, Limits())._costs.unit
     for at, row in enumerate(found.rows.tolist()):
@@ -239,5 +239,5 @@ def test_wavefronts_look_no_further_than_is_likely():
 
 
 def test_every_kernel_has_its_cases():
-    following = {f"{rungs.PREFIX}{name}" for name in wfa.FOLLOWING}  # test_band.py
+    following = {f"{gpu_kernels.PREFIX}{name}" for name in wfa.FOLLOWING}  # test_band.py
     assert {case[0] for case in CASES} >= set(GPU_KERNELS) - following - SAME

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.engines.agreement import align_batch
 from tests.pairgen import mutated, sequence
 from wfacli.config import AlignSpec, Limits
 from wfacli.core import tuning
@@ -15,7 +16,6 @@ from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.hybrid import BothEngines
-from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled, DeviceError
 
 from .support import AFFINE, EDIT, assert_equal, batch_of, opened_gpu, within

@@ -21,10 +21,8 @@ from wfacli.config import AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Mo
 from wfacli.core.batch import PairBatch, Status
 from wfacli.core.route import Route
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import forecast, jobs
-from wfacli.plan.dispatch import route
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.retry import after
+from wfacli.plan import forecast
+from wfacli.plan.planner import Planner
 
 EXPECTED = Path(__file__).with_name("expected.tsv.gz")
 _FAILURES = (Status.SCORE_LIMIT, Status.MEMORY_LIMIT, Status.WORK_LIMIT, Status.UNSUPPORTED)
@@ -89,10 +87,9 @@ def batch(number: int) -> PairBatch:
 
 def decisions(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> Iterator[str]:
     """Yield a line for each first route of a batch, and for the routes that follow where a kernel fails rows."""
-    for remembered in (jobs._one_for_all, jobs._one_serves, jobs._several, jobs._offers):
-        remembered.cache_clear()
-    pairs = with_estimates(pairs, spec, gpu)
-    waiting = [(0, found) for found in route(pairs, spec, limits, None, gpu)]
+    planner = Planner(spec, limits, gpus=int(gpu))
+    plan = planner.plan(pairs)
+    pairs, waiting = plan.applied_to(pairs), [(0, found) for found in plan.routes]
     while waiting:
         depth, done = waiting.pop(0)
         yield f"{'>' * depth}{_told(done)}"
@@ -101,7 +98,7 @@ def decisions(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> I
         for failure in _FAILURES:
             status = np.zeros(len(done.rows), np.uint8)
             status[:: 7 if len(done.rows) > 20 else 1] = failure
-            following = after(done, status, done.rows, spec, pairs, limits)
+            following = planner.further(done, status, done.rows, pairs)
             if following and (depth == 0 or failure is not Status.UNSUPPORTED):
                 waiting += [(depth + 1, found) for found in following]
 

@@ -10,7 +10,7 @@ from typing import Any
 from wfacli._native import instruction_sets
 from wfacli.config import Metric, Mode
 from wfacli.measure.machine import header
-from wfacli.plan.forecast import CPU_KERNELS
+from wfacli.plan.kernels import CPU_KERNELS
 
 from .blocks import CHOSEN, Tally
 from .ways import answering

@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from wfacli.config import Ambiguous, Metric, Mode
-from wfacli.plan.forecast import DIFFERENCE, INSIDE
+from wfacli.plan.kernels import DIFFERENCE, INSIDE
 
 Pair = tuple[bytes, bytes]
 Kinds = tuple[Callable[[Random, int, bytes], Pair], ...]

@@ -15,17 +15,16 @@ import numpy as np
 import wfacli
 from tests.cli import support
 from tests.emulation.driver import EmulatedDriver
+from tests.engines.agreement import align_batch, with_estimates
 from wfacli.config import MIB, AlignSpec, Mode
 from wfacli.core.batch import Status
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.hybrid import BothEngines
-from wfacli.engines.rescue import align_batch
 from wfacli.errors import Cancelled
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.estimate import with_estimates
 
 from .ways import BATCH, COMMAND, ENGINE, GPU, SINGLE, Way
 

@@ -3,7 +3,7 @@
 import pytest
 
 from wfacli._native import instruction_sets
-from wfacli.plan.forecast import DIFFERENCE
+from wfacli.plan.kernels import DIFFERENCE
 
 from .check import assert_exact
 from .specs import spec_of

@@ -10,8 +10,7 @@ import wfacli
 from wfacli._native import instruction_sets
 from wfacli.config import WHOLE, Heuristics, Limits
 from wfacli.core.batch import Status
-from wfacli.plan.dispatch import candidates
-from wfacli.plan.forecast import CPU_KERNELS, DIFFERENCE, INSIDE, READS, on_gpu
+from wfacli.plan.kernels import CPU_KERNELS, DIFFERENCE, INSIDE, READS, candidates, on_gpu
 
 from .check import assert_exact
 from .oracle import optima

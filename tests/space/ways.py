@@ -10,8 +10,19 @@ import numpy as np
 
 from wfacli._native import instruction_sets
 from wfacli.config import MIB, AlignSpec, Limits, Metric, Mode
-from wfacli.plan.dispatch import candidates
-from wfacli.plan.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE, on_gpu
+from wfacli.plan.kernels import (
+    BITS,
+    CAPPED,
+    CPU_KERNELS,
+    DIFFERENCE,
+    INSIDE,
+    LINEAR,
+    READS,
+    STRIPES,
+    TABLE,
+    candidates,
+    on_gpu,
+)
 
 from .oracle import Optima
 from .pairs import Size

@@ -8,9 +8,8 @@ import pytest
 import wfacli
 from wfacli import InputError, UsageError, WfacliError
 from wfacli.config import Limits
-from wfacli.engines import single
-from wfacli.plan.forecast import LINEAR
-from wfacli.plan.retry import after
+from wfacli.plan.kernels import LINEAR
+from wfacli.plan.planner import Planner
 
 
 def test_one_pair():
@@ -162,7 +161,8 @@ def test_a_long_pair_that_outgrows_the_table_stays_with_the_wavefront(monkeypatc
     target = "".join(random.Random(1).choices("ACGT", k=200_000))
     query = "".join(letter for place, letter in enumerate(target) if place % 2000)
     ways = []
-    monkeypatch.setattr(single, "after", lambda *a: ways.append(after(*a)) or ways[-1])
+    further = Planner.further
+    monkeypatch.setattr(Planner, "further", lambda *a: ways.append(further(*a)) or ways[-1])
     tight = wfacli.Aligner(limits=Limits(table=1 << 17)).align(query, target)
     assert [route.kernel for (route,) in ways] == [LINEAR]
     assert tight == wfacli.align(query, target) and tight.edits == 100

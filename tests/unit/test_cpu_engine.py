@@ -7,7 +7,7 @@ from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.route import Route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.forecast import DIFFERENCE
+from wfacli.plan.kernels import DIFFERENCE
 
 
 @pytest.mark.parametrize(("count", "length", "parts"), [(6, 8000, 6), (1, 8000, 0), (300, 150, 0), (6, 600, 0)])

@@ -9,7 +9,7 @@ import pytest
 
 import wfacli
 from tests import oracles, pairgen
-from tests.engines.agreement import SCHEMES, spec_for
+from tests.engines.agreement import SCHEMES, after, route, spec_for, with_estimates
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
 from wfacli.core.batch import Flag, Status
@@ -17,10 +17,8 @@ from wfacli.core.route import Route
 from wfacli.engines.cpu import native_options
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import dispatch, forecast
-from wfacli.plan.dispatch import route
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.forecast import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, GOTOH, INSIDE, LINEAR, READS, STRIPES, TABLE
-from wfacli.plan.retry import after, next_rung
+from wfacli.plan.kernels import BITS, CAPPED, CPU_KERNELS, DIFFERENCE, GOTOH, INSIDE, LINEAR, READS, STRIPES, TABLE
+from wfacli.plan.retry import fallbacks
 
 EDIT, AFFINE, DEAR = SCHEMES[0], SCHEMES[6], SCHEMES[10]
 
@@ -145,14 +143,13 @@ def test_what_is_known_of_short_reads_beside_a_gpu(other):
     pairs += [(b"ACGN" * 30, target) for target in targets[:other]]
     chosen = np.concatenate([np.arange(9, len(pairs), dtype=np.int32), np.arange(3000, dtype=np.int32) % 9])
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)).part(chosen), spec_for(AFFINE), gpu=True)
-    assert batch.known is not None and batch.extent is not None and batch.extent.others == other
-    assert batch.known.tolist() == np.flatnonzero(batch.est_edits >= 0).tolist()
+    assert batch.extent is not None and batch.extent.others == other
     assert batch.most_edits == batch.est_edits.max() > 0
-    looked_up = dataclasses.replace(batch, known=None, extent=None)
+    looked_up = dataclasses.replace(batch, extent=None)
     routes, same = (route(b, spec_for(AFFINE), Limits(), gpu=True) for b in (batch, looked_up))
     assert [(r.kernel, r.cut, r.rows.tolist()) for r in routes] == [(r.kernel, r.cut, r.rows.tolist()) for r in same]
     assert sum(len(r.rows) for r in routes) == len(batch)
-    assert batch.part(chosen[:5]).known is None and batch.with_edits(batch.est_edits).known is None
+    assert batch.part(chosen[:5]).extent is None
 
 
 @pytest.mark.parametrize(("length", "error"), [(10_000, 0.02), (10_000, 0.05), (10_000, 0.12), (40_000, 0.08)])
@@ -347,12 +344,12 @@ def test_the_choice_is_the_least_that_is_promised():
 def test_a_kernel_that_gives_up_hands_on():
     status = np.array([Status.OK, Status.MEMORY_LIMIT, Status.LENGTH_LIMIT, Status.MEMORY_LIMIT], np.uint8)
     rows = np.array([4, 9, 2, 7], np.int32)
-    (further,) = next_rung(TABLE, status, rows, spec_for(AFFINE))
+    (further,) = fallbacks(TABLE, status, rows, spec_for(AFFINE))
     assert further.kernel == LINEAR and further.rows.tolist() == [9, 7]
-    (last,) = next_rung(LINEAR, status, rows, spec_for(AFFINE))
+    (last,) = fallbacks(LINEAR, status, rows, spec_for(AFFINE))
     assert last.kernel == GOTOH and last.rows.tolist() == [9, 7]
-    assert next_rung(GOTOH, status, rows, spec_for(AFFINE)) == []
-    assert next_rung(TABLE, status[:1], rows[:1], spec_for(AFFINE)) == []
+    assert fallbacks(GOTOH, status, rows, spec_for(AFFINE)) == []
+    assert fallbacks(TABLE, status[:1], rows[:1], spec_for(AFFINE)) == []
 
 
 @pytest.mark.parametrize("scheme", [EDIT, AFFINE], ids=str)
@@ -365,7 +362,7 @@ def test_no_pair_is_handed_round_in_a_circle(scheme):
             path = paths.pop()
             assert len(set(path)) == len(path), path
             for status in reasons_to_fail:
-                paths += [(*path, r.kernel) for r in next_rung(path[-1], np.array([status], np.uint8), row, spec)]
+                paths += [(*path, r.kernel) for r in fallbacks(path[-1], np.array([status], np.uint8), row, spec)]
 
 
 @pytest.mark.parametrize(("scheme", "dense"), [(EDIT, STRIPES), (AFFINE, DIFFERENCE)], ids=["edit", "affine"])
@@ -391,6 +388,6 @@ def test_long_pairs_that_do_not_fit_a_table_stay_with_the_wavefront(scheme, dens
 def test_bands_widen_until_another_kernel_is_better():
     row, over = np.zeros(1, np.int32), np.array([Status.SCORE_LIMIT], np.uint8)
     path = ["bits-64"]
-    while further := next_rung(path[-1], over, row, spec_for(EDIT)):
+    while further := fallbacks(path[-1], over, row, spec_for(EDIT)):
         path.append(further[0].kernel)
     assert path == ["bits-64", "bits-128", "bits-256", "bits-512", STRIPES]

@@ -7,16 +7,16 @@ import random
 import numpy as np
 import pytest
 
-from tests.engines.agreement import AMPLE, SCHEMES, spec_for
+from tests.engines.agreement import AMPLE, SCHEMES, route, spec_for, with_estimates
 from wfacli._native import Forecaster, estimate_edits, instruction_set
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.core import tuning
 from wfacli.core.batch import PairBatch, Records
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import dispatch, forecast
-from wfacli.plan.dispatch import best_for_all, candidates, route
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.forecast import (
+from wfacli.plan.dispatch import best_for_all
+from wfacli.plan.forecast import Forecast
+from wfacli.plan.kernels import (
     BITS,
     CAPPED,
     CPU_KERNELS,
@@ -27,9 +27,9 @@ from wfacli.plan.forecast import (
     READS,
     STRIPES,
     TABLE,
-    Forecast,
-    Units,
+    candidates,
 )
+from wfacli.plan.traits import CostTraits
 
 EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
 
@@ -54,7 +54,7 @@ def work_of(kernel, costs, longest, edits, query, cells):
 
 
 def serves(kernel, spec, limits, longest, edits, other):
-    costs = Units.of(spec)
+    costs = CostTraits.of(spec)
     if kernel == INSIDE:
         return False  # there are no free ends of targets here
     if other and (kernel in BITS or (kernel in (STRIPES, READS) and spec.ambiguous is Ambiguous.WILDCARD)):
@@ -72,7 +72,7 @@ def serves(kernel, spec, limits, longest, edits, other):
 def promised(kernel, spec, limits, pair):
     """(microseconds or infinity, microseconds until a kernel that cannot align the pair knows it)."""
     longest, edits, other, query, cells = pair
-    costs = Units.of(spec)
+    costs = CostTraits.of(spec)
     model = model_of(kernel, costs)
     tried = model.start + model.letter * longest + model.unit * work_of(kernel, costs, longest, edits, query, cells)
     family = kernel if kernel == READS else kernel.split("-")[0]
@@ -87,7 +87,7 @@ def in_lanes(batch, spec):
     for q, t, flags in zip(batch.q_len, batch.t_len, batch.flags, strict=True):
         model = tuning.cpu_models(instruction_set()).reads_overlap
         wild = spec.ambiguous is Ambiguous.WILDCARD and flags & 1
-        served = Units.of(spec).in_bytes and max(q, t) <= tuning.READS_OVERLAP and not wild
+        served = CostTraits.of(spec).in_bytes and max(q, t) <= tuning.READS_OVERLAP and not wild
         yield model.start + model.unit * float(q) * float(t) if served else math.inf
 
 

@@ -9,12 +9,12 @@ import pysam
 import pytest
 
 from tests import oracles, pairgen
+from tests.engines.agreement import align_batch
 from tests.unit.reading import AT_ONCE
 from wfacli.config import AlignSpec, Ambiguous, CigarStyle, Config, Format, Limits, OutputSpec
 from wfacli.core.batch import AlignmentBatch, Status
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.rescue import align_batch
 from wfacli.errors import InputError
 from wfacli.io.read.memory import pairs_of
 from wfacli.io.read.names import with_sam_names

@@ -6,26 +6,29 @@ import dataclasses
 import gc
 import itertools
 import weakref
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from tests.engines.agreement import SCHEMES, spec_for
+from tests.engines.agreement import SCHEMES, route, spec_for
+from tests.engines.agreement import after as further
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
 from wfacli.core import tuning
 from wfacli.core.batch import Flag, Status
 from wfacli.core.route import Route
 from wfacli.gpu.kernels import dp, tiles, wfa
 from wfacli.gpu.kernels.catalogue import ROWS
+from wfacli.gpu.kernels.launch_plan import plan_of, serves
 from wfacli.gpu.kernels.plans import NO_BOUND, Shape
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import forecast, jobs, rungs
-from wfacli.plan.dispatch import candidates, few_and_short, route
-from wfacli.plan.families import plan_of, serves
-from wfacli.plan.forecast import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, on_gpu
-from wfacli.plan.offers import Sample, reached
-from wfacli.plan.retry import after as further
-from wfacli.plan.retry import next_rung
+from wfacli.plan import forecast, gpu_kernels
+from wfacli.plan.cost_table import Sample, reached
+from wfacli.plan.dispatch import few_and_short
+from wfacli.plan.gpu_routes import GpuRoutes
+from wfacli.plan.kernels import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, candidates, on_gpu
+from wfacli.plan.planner import Planner
+from wfacli.plan.retry import fallbacks
 
 EDIT, AFFINE, TWO = SCHEMES[0], SCHEMES[6], SCHEMES[11]
 LINEAR = (Metric.LINEAR, (4, 2), 0)
@@ -51,7 +54,7 @@ def first(scheme, length, error, flags=0, **rest):
 
 
 def after(kernel, status, spec):
-    further = next_rung(kernel, np.array([status], np.uint8), ROW, spec)
+    further = fallbacks(kernel, np.array([status], np.uint8), ROW, spec)
     return further[0].kernel if further else None
 
 
@@ -77,12 +80,12 @@ def test_what_no_kernel_reaches_is_the_cpu_s(scheme):
 @pytest.mark.parametrize("score_only", [False, True])
 def test_candidates_are_made_for_their_costs(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units = forecast.Units.of(spec)
+    units = forecast.CostTraits.of(spec)
     names = [name for name in candidates(spec, gpu=True) if on_gpu(name)]
     assert names
     for name, coded in itertools.product(names, (False, True)):
         shape = Shape(100, 200, units.mismatch, units.gaps, NO_BOUND, not score_only, coded=coded)
-        if coded and not rungs.RUNGS[name].coded:
+        if coded and not gpu_kernels.KERNELS[name].coded:
             assert not serves(name, shape)
             continue
         assert serves(name, shape)
@@ -115,14 +118,14 @@ def test_only_whole_alignments_are_for_the_gpu():
 @pytest.mark.parametrize("scheme", [EDIT, LINEAR, AFFINE, TWO], ids=str)
 def test_further_rungs_reach_further_and_end_on_the_cpu(scheme, score_only):
     spec = spec_for(scheme, score_only=score_only)
-    units, same = forecast.Units.of(spec), np.full(1, 30_000, np.int32)
-    like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
+    units, same = forecast.CostTraits.of(spec), np.full(1, 30_000, np.int32)
+    like = gpu_kernels.PairCosts(same, same, np.zeros(1), units.mismatch, units.gaps)
     for kernel in (name for name in candidates(spec, gpu=True) if on_gpu(name)):
         path = [kernel]
         while on_gpu(path[-1]):
             path.append(after(path[-1], Status.SCORE_LIMIT, spec))
         assert path[-1] == (STRIPES if scheme is EDIT else DIFFERENCE)
-        reach = [float(rungs.RUNGS[name].reach(like)[0]) for name in path[:-1]]
+        reach = [float(gpu_kernels.KERNELS[name].reach(like)[0]) for name in path[:-1]]
         assert reach == sorted(set(reach)), path
         for status in (Status.MEMORY_LIMIT, Status.LENGTH_LIMIT):
             assert after(kernel, status, spec) == path[-1]
@@ -211,9 +214,7 @@ def test_few_reads_that_need_more_do_not_make_a_batch_come_in_parts(monkeypatch)
     names = [job.kernel for job in routed(with_edits(edits, 150), spec_for(EDIT))]
     assert names == ["gpu-bits-128"]
     monkeypatch.setattr(tuning, "GPU_APART", 0.0)
-    jobs._several.cache_clear()
     assert [job.kernel for job in routed(with_edits(edits, 150), spec_for(EDIT))] != names
-    jobs._several.cache_clear()
 
 
 def test_estimates_that_differ_by_chance_share_a_band():
@@ -263,9 +264,9 @@ def test_what_fails_gets_one_more_job_that_reaches_further():
     spec = spec_for(AFFINE)
     (many,) = failed(30_000, 40, 1000, "gpu-dp-64", spec)
     assert many.again and on_gpu(many.kernel)
-    units, same = forecast.Units.of(spec), np.full(1, 1000, np.int32)
-    like = rungs.Pairs(same, same, np.zeros(1), units.mismatch, units.gaps)
-    assert rungs.RUNGS[many.kernel].reach(like)[0] > rungs.RUNGS["gpu-dp-64"].reach(like)[0]
+    units, same = forecast.CostTraits.of(spec), np.full(1, 1000, np.int32)
+    like = gpu_kernels.PairCosts(same, same, np.zeros(1), units.mismatch, units.gaps)
+    assert gpu_kernels.KERNELS[many.kernel].reach(like)[0] > gpu_kernels.KERNELS["gpu-dp-64"].reach(like)[0]
     assert not any(on_gpu(r.kernel) for r in failed(30_000, 40, 1000, many.kernel, spec, again=True))
 
 
@@ -297,8 +298,7 @@ def test_few_short_pairs_are_not_chosen_for(scheme, monkeypatch):
     ):
         rows = np.arange(count, dtype=np.int32)
         assert few_and_short(with_edits([5] * count, letters), rows) == bool(soon)
-    monkeypatch.setattr(jobs, "jobs_of", None)
-    monkeypatch.setattr(jobs, "one_for_all", None)
+    monkeypatch.setattr(GpuRoutes, "routes", None)
     (only,) = failed(40, 30, 150, "gpu-bits-64" if scheme is EDIT else "gpu-dp-64", spec_for(scheme))
     assert only.kernel == (STRIPES if scheme is EDIT else DIFFERENCE)
 
@@ -317,18 +317,20 @@ def test_beside_a_gpu_the_cpu_s_threads_count_together():
     assert alone == pytest.approx(tuning.THREADS_BESIDE_A_GPU * beside)
 
 
-def test_batches_that_are_alike_are_decided_once():
+def test_batches_that_are_alike_are_decided_once(monkeypatch):
     spec, rng = spec_for(AFFINE), np.random.default_rng(4)
-    jobs._several.cache_clear()
+    planner, made = Planner(spec, gpus=1), Counter()
+    mix = GpuRoutes._mix
+    monkeypatch.setattr(GpuRoutes, "_mix", lambda *given: made.update(["mix"]) or mix(*given))
     for _ in range(8):
         batch = with_edits(rng.normal(400, 20, 900).astype(int), 10_000)
-        routes = routed(batch, spec)
+        routes = planner.routes(batch)
         assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(900))
-    found = jobs._several.cache_info()
-    assert found.hits >= 4, "or each batch takes milliseconds of Python"
-    routed(with_edits(rng.normal(2000, 20, 900).astype(int), 10_000), spec)
-    routed(with_edits(rng.normal(400, 20, 900).astype(int), 20_000), spec)
-    assert jobs._several.cache_info().misses == found.misses + 2
+    before = made["mix"]
+    assert before <= 4, "or each batch takes milliseconds of Python"
+    planner.routes(with_edits(rng.normal(2000, 20, 900).astype(int), 10_000))
+    planner.routes(with_edits(rng.normal(400, 20, 900).astype(int), 20_000))
+    assert made["mix"] == before + 2
 
 
 @pytest.mark.parametrize(("edits", "kernel"), [(13_500, "gpu-tiles-47104"), (25_000, DIFFERENCE)])
@@ -346,7 +348,7 @@ def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, serves):
     batch = with_edits((0.15 * lengths).astype(int), 10_000)
     batch = dataclasses.replace(batch, q_len=lengths, t_len=lengths)
     spec = spec_for(AFFINE)
-    assert jobs.one_serves(batch, 2000 if spread else 20_000, spec, Limits(), candidates(spec)) == serves
+    assert GpuRoutes(spec, Limits()).one_suffices(batch, 2000 if spread else 20_000) == serves
 
 
 def test_what_is_remembered_of_a_batch_keeps_no_letters():

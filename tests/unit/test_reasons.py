@@ -9,14 +9,13 @@ import pytest
 
 from tests import pairgen
 from tests.cli.support import assert_success, run
-from tests.engines.agreement import AMPLE, SCHEMES, TIMES, spec_for
+from tests.engines.agreement import AMPLE, SCHEMES, TIMES, route, spec_for, with_estimates
 from tests.unit.test_forecast import random_batch
 from wfacli.cli.explain import _promised
 from wfacli.config import Ambiguous, FreeEnds, Heuristics, Limits, Mode
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.dispatch import candidates, route
-from wfacli.plan.estimate import with_estimates
-from wfacli.plan.forecast import BITS, CAPPED, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE, Promise
+from wfacli.plan.forecast import ExpectedTime
+from wfacli.plan.kernels import BITS, CAPPED, DIFFERENCE, INSIDE, LINEAR, READS, STRIPES, TABLE, candidates
 from wfacli.plan.reasons import reasons
 
 MODES = [*[Mode.GLOBAL] * 4, *Mode]
@@ -104,11 +103,11 @@ def test_a_rule_is_no_comparison():
 
 def test_only_kernels_that_were_compared_for_all_pairs_are_printed():
     promises = {
-        (DIFFERENCE, DIFFERENCE): Promise(4, 40.0),
-        (DIFFERENCE, CAPPED): Promise(3, 15.0),
-        (DIFFERENCE, READS): Promise(4, 44.0),
-        (DIFFERENCE, TABLE): Promise(4, float("inf")),
-        (TABLE, TABLE): Promise(0, 0.0),
+        (DIFFERENCE, DIFFERENCE): ExpectedTime(4, 40.0),
+        (DIFFERENCE, CAPPED): ExpectedTime(3, 15.0),
+        (DIFFERENCE, READS): ExpectedTime(4, 44.0),
+        (DIFFERENCE, TABLE): ExpectedTime(4, float("inf")),
+        (TABLE, TABLE): ExpectedTime(0, 0.0),
     }
     assert _promised(DIFFERENCE, promises) == "10.00; difference-reads 11.00"
     assert _promised(TABLE, promises) == _promised(STRIPES, promises) == "-"

@@ -9,9 +9,11 @@ import pytest
 from tests.engines.agreement import SCHEMES, spec_for
 from wfacli.config import GPU_BATCH, Limits
 from wfacli.core.stats import Stats, counted
-from wfacli.engines import rescue
 from wfacli.engines.cpu import CpuEngine
+from wfacli.engines.execute import align_batch
 from wfacli.io.read.memory import pairs_of
+from wfacli.plan.kernels import TABLE
+from wfacli.plan.planner import Planner
 from wfacli.run.batch_run import shared_out
 
 
@@ -47,7 +49,7 @@ def test_few_batches_get_ready_at_a_time(monkeypatch):
     spec, batch = spec_for(SCHEMES[6]), pairs_of(["ACGT"], ["AGGT"])
     inside, most, lock = 0, 0, threading.Lock()
 
-    def together(pairs, spec, gpu):
+    def together(planner, pairs):
         nonlocal inside, most
         with lock:
             inside += 1
@@ -55,17 +57,17 @@ def test_few_batches_get_ready_at_a_time(monkeypatch):
             if inside == expected:
                 full.set()
         assert full.wait(60)
-        time.sleep(0.002)  # for who should not come
+        time.sleep(0.002)  # for a batch too many
         with lock:
             inside -= 1
         return pairs
 
-    monkeypatch.setattr(rescue, "with_estimates", together)
+    monkeypatch.setattr(Planner, "estimated", together)
     engine = CpuEngine(spec, Limits(), 1)
     for gpus, expected in ((1, 2), (2, 4), (0, 6)):
-        most, turns, full = 0, rescue.turns_of(gpus), threading.Event()
+        most, planner, full = 0, Planner(spec, forced=TABLE, gpus=gpus), threading.Event()
         with ThreadPoolExecutor(6) as pool:
-            work = [pool.submit(rescue.align_in_turn, engine, batch, spec, Limits(), Stats(), turns) for _ in range(6)]
+            work = [pool.submit(align_batch, engine, batch, planner, Stats()) for _ in range(6)]
             assert [w.result().score[0] for w in work] == [work[0].result().score[0]] * 6
         assert most == expected
     engine.close()

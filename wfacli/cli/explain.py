@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ..plan.forecast import Promise
+from ..plan.forecast import ExpectedTime
 from ..run.align import AlignRun
 from .console import console, heard_or_not, note
 
@@ -40,7 +40,7 @@ def explain(run: AlignRun) -> None:
         note(f"{pairs:,} handed on from {kernel} to {to}: {_WHY.get(reason, reason)}")
 
 
-def _promised(kernel: str, promises: Mapping[tuple[str, str], Promise]) -> str:
+def _promised(kernel: str, promises: Mapping[tuple[str, str], ExpectedTime]) -> str:
     """Return the kernel's mean time, then those of kernels that it was compared with for the same pairs."""
     own = promises.get((kernel, kernel))
     if own is None or not own.pairs:

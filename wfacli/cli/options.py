@@ -9,7 +9,7 @@ import typer
 
 from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Metric, Mode
 from ..errors import UsageError
-from ..plan.forecast import CPU_KERNELS
+from ..plan.kernels import CPU_KERNELS
 from .numbers import MOST_BYTES, MOST_THREADS
 from .outputs import OutputFormat
 from .scoring import bytes_of

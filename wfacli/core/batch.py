@@ -146,7 +146,6 @@ class PairBatch:
         est_edits: i32[n], estimated edit distance, -1 where unknown; beside a GPU its cost, in average edits.
         records: names and qualities.
         mapped: where rows lie in reads and on a reference; None for pairs that are no more than that.
-        known: i32[k], the only rows that have an estimate, in order; None where that is to be looked up.
         extent: of all pairs; None where nobody has looked.
     """
 
@@ -160,7 +159,6 @@ class PairBatch:
     est_edits: I32
     records: Records
     mapped: Mapped | None = None
-    known: I32 | None = None
     extent: Extent | None = None
 
     def __len__(self) -> int:
@@ -184,7 +182,7 @@ class PairBatch:
         pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
         mapped = None if self.mapped is None else self.mapped.rows(rows)
         records = dataclasses.replace(self.records, **names)
-        return dataclasses.replace(self, records=records, mapped=mapped, known=None, extent=None, **pairs)
+        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **pairs)
 
     def shapes(self, rows: Any) -> PairBatch:
         """Some rows without their letters and names: what kernels are chosen by, in memory of its own."""
@@ -196,22 +194,22 @@ class PairBatch:
 
     def with_edits(self, edits: I32) -> PairBatch:
         """The same pairs with other estimates (i32[n])."""
-        return dataclasses.replace(self, est_edits=edits, known=None)
+        return dataclasses.replace(self, est_edits=edits)
 
     def with_some_edits(self, rows: I32, edits: I32) -> PairBatch:
         """The same pairs with estimates (i32[k]) of some rows (i32[k], in order) and no others."""
         column: I32 = np.full(len(self), -1, np.int32)
         column[rows] = edits
-        return dataclasses.replace(self, est_edits=column, known=rows)
+        return dataclasses.replace(self, est_edits=column)
 
     def rows_with_edits(self) -> I32:
         """Rows (i32[k]) that have an estimate."""
-        return np.flatnonzero(self.est_edits >= 0).astype(np.int32) if self.known is None else self.known
+        return np.flatnonzero(self.est_edits >= 0).astype(np.int32)
 
     @property
     def most_edits(self) -> int:
         """The most that is estimated; -1 where nothing is."""
-        return int((self.est_edits if self.known is None else self.est_edits[self.known]).max(initial=-1))
+        return int(self.est_edits.max(initial=-1))
 
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:

@@ -9,16 +9,16 @@ from .batch import I32
 
 @dataclass(frozen=True)
 class Route:
-    """Rows of a batch (i32[m]) and the kernel that they go to.
+    """Rows of a batch and the kernel that aligns them.
 
     Attributes:
-        rows: which.
+        rows: i32[m].
         kernel: its name.
-        cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the GPU has failed them; of LINEAR, whether the table has.
-        bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
-        spoke: i32[k], the rows by whose expected times it was chosen; None: its own; empty: a rule chose it.
-        jobs: kernels of the GPU that were compared for it, and microseconds a pair with each; see jobs.Job.
+        cut: the band width, or the cost, that the kernel is limited to; see Shape in gpu/kernels/plans.py.
+        again: True if another GPU kernel has failed the rows; for LINEAR, if the table has.
+        bands: i32[m], the width of each pair's own band, for a kernel that supports such bands.
+        sample: i32[k], the rows by whose expected times the kernel was chosen; None: its own; empty: a rule chose it.
+        compared: GPU kernels that were compared for it, and microseconds per pair with each; see plan/assignment.py.
     """
 
     rows: I32
@@ -26,5 +26,5 @@ class Route:
     cut: int = 0
     again: bool = False
     bands: I32 | None = None
-    spoke: I32 | None = None
-    jobs: tuple[tuple[str, float], ...] = ()
+    sample: I32 | None = None
+    compared: tuple[tuple[str, float], ...] = ()

@@ -139,7 +139,7 @@ CAP = (24.0, 0.1)  # score at which a wavefront gives up: base, and share of the
 CAP_OF_ALL, CELLS_OF_ALL = 200.0, 1.5
 CELLS_AT_MOST = 64  # times as many as a pair has, and rows for an edit, up to which wavefronts go to the end
 MANY_CELLS = 100_000_000  # of a pair, which take GOTOH 45 ms
-# Scores that a wavefront looks back (forecast.Units.steep), and microseconds for each of them before it begins: in a
+# Scores that a wavefront looks back (CostTraits.steep), and microseconds for each of them before it begins: in a
 # table one row stands for all, in a ring each row grows with the pair. 20 to 1,000 bases, AVX-512, 2026-11-24.
 STEEP, STEEP_TABLE, STEEP_RING, STEEP_RING_LETTER = 1000, 0.003, 0.05, 0.004
 STEEP_WIDE = 100  # diagonals from which on a ring's rows are taken to be as wide as the pair is long

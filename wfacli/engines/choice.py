@@ -11,7 +11,7 @@ from ..errors import DeviceError, UsageError
 from ..gpu.compile.compiler import Compiler
 from ..gpu.runtime.cuda_driver import CudaDriver, count_devices
 from ..gpu.runtime.lending import Lender
-from ..plan.forecast import only_banded, plainly_global
+from ..plan.traits import only_banded, plainly_global
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 from .extend_gpu import ExtendGpuEngine

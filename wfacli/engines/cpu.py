@@ -11,38 +11,18 @@ from ..core.batch import PairBatch, PartialResult
 from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
-from ..plan.forecast import (
-    BITS,
-    CAPPED,
-    CPU_KERNELS,
-    DIFFERENCE,
-    GOTOH,
-    INSIDE,
-    LINEAR,
-    READS,
-    STRIPES,
-    TABLE,
-    Units,
-    free_in_query,
-)
+from ..plan.kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, TABLE
+from ..plan.traits import CostTraits, free_in_query
 from .threads import ThreadedEngine, letters_of
 
 # Letters of a route from which on it is shared: fewer take less time than to wake a thread; and those of long pairs,
 # which may take milliseconds each.
 _SHARED, _SHARED_LONG, _LONG = 500_000, 20_000, 4_000
-_ALGORITHMS = {
-    **dict.fromkeys(BITS, "lanes"),
-    STRIPES: "stripes",
-    INSIDE: "inside",
-    DIFFERENCE: "difference",
-    READS: "reads",
-    GOTOH: "gotoh",
-}
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
     """What the native kernel needs to know."""
-    h, units = spec.heuristics, UnitCosts.of(spec)
+    h, units, facts = spec.heuristics, UnitCosts.of(spec), CPU[kernel]
     return AlignOptions(
         mismatch=spec.penalties.mismatch,
         gaps=spec.penalties.gaps,
@@ -54,9 +34,9 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
         path=not spec.score_only,
         heuristics=(h.band, h.band_step, h.xdrop, h.zdrop),
         max_cost=-1 if spec.max_cost is None else spec.max_cost,
-        algorithm=_ALGORITHMS.get(kernel, "wavefront"),
-        memory="linear" if kernel == LINEAR else "table",
-        words=BITS.get(kernel, 1),
+        algorithm=facts.algorithm,
+        memory=facts.memory,
+        words=facts.words,
         cap=_cap(spec, kernel),
         table_bytes=limits.table,
         checkpoint_bytes=limits.checkpoints,
@@ -68,7 +48,7 @@ def _cap(spec: AlignSpec, kernel: str) -> tuple[float, float]:
     # The end of an extension is a wavefront's to find, whatever finds its path.
     wavefronts = (TABLE, LINEAR, DIFFERENCE, STRIPES) if spec.mode is Mode.EXTENSION else (TABLE, LINEAR)
     if kernel in wavefronts and not spec.heuristics:
-        return Units.of(spec).cap_of_all
+        return CostTraits.of(spec).cap_of_all
     if kernel != CAPPED:
         return 0.0, 0.0
     if not free_in_query(spec):
@@ -104,10 +84,9 @@ class CpuEngine(ThreadedEngine[Aligner]):
         return AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
 
     def _rows_of_a_part(self, route: Route) -> int:
-        """A kernel that takes a pair a lane loses with lanes that stay empty: with those of reads, at each band."""
-        lanes, most = (8, 8) if route.kernel in (*BITS, INSIDE) else (64, 256) if route.kernel == READS else (1, 1)
-        shares = 4 * self._threads if self._threads > 1 else 1
-        return lanes * min(-(-len(route.rows) // (lanes * shares)), most)
+        """Return a multiple of the kernel's lanes: empty lanes cost as much as full ones."""
+        kernel, shares = CPU[route.kernel], 4 * self._threads if self._threads > 1 else 1
+        return kernel.lanes * min(-(-len(route.rows) // (kernel.lanes * shares)), kernel.most_rows)
 
     def _alone(self, aligner: Aligner, pairs: PairBatch, route: Route) -> Any:
         return aligner.align(pairs, route.rows, self._options[route.kernel], self._cancel)

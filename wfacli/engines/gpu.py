@@ -17,13 +17,13 @@ from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
+from ..gpu.kernels.launch_plan import plan_of, serves
 from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
 from ..gpu.runtime.device import IN_FLIGHT, Device
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.job import AlignJob, Answers, Staged
 from ..gpu.runtime.lending import Lender
 from ..gpu.runtime.staging import Outbox, Staging
-from ..plan.families import plan_of, serves
 from .long import LongPairs
 
 _SHARE = 0.5  # of the GPU's free memory
@@ -346,9 +346,9 @@ class GpuEngine:
 
 def _operations(pairs: PairBatch) -> float:
     """CIGAR operations that a pair may have on average, going by some estimates: an edit, and matches behind it."""
-    some = pairs.known if pairs.known is not None else slice(0, None, max(len(pairs) // _SPEAKING, 1))
-    edits = pairs.est_edits[some]
-    return 8.0 + 2 * float(np.maximum(edits, 0).mean()) if len(edits) else 8.0
+    rows = pairs.rows_with_edits()
+    edits = pairs.est_edits[rows[:: max(len(rows) // _SPEAKING, 1)]]
+    return 8.0 + 2 * float(edits.mean()) if len(edits) else 8.0
 
 
 def _needs(chosen: _Chosen, plan: Plan) -> int:

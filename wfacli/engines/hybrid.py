@@ -11,7 +11,7 @@ from ..core.batch import I32, U8, PairBatch, PartialResult, join
 from ..core.route import Route
 from ..errors import DeviceError
 from ..plan.dispatch import few_and_short
-from ..plan.forecast import on_gpu
+from ..plan.kernels import on_gpu
 from .base import Engine
 from .long import LongPairs
 

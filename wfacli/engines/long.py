@@ -16,7 +16,9 @@ from ..core.cigar import OPERATIONS
 from ..errors import Cancelled, DeviceError
 from ..gpu.kernels.properties import Gpu
 from ..gpu.runtime.driver import Driver
-from ..plan.forecast import CAPPED, LINEAR, STRIPES, Forecast, is_edit
+from ..plan.forecast import Forecast
+from ..plan.kernels import CAPPED, LINEAR, STRIPES
+from ..plan.traits import is_edit
 from ..solve.base import Pair, Solver
 from ..solve.gpu import bits as gpu_bits
 from ..solve.gpu import path as gpu_path

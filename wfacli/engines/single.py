@@ -13,11 +13,11 @@ from ..config import AlignSpec, Limits, Mode
 from ..core.batch import NO_SCORE, PairBatch, Records, Status
 from ..core.route import Route
 from ..io.read.memory import in_one_piece, pairs_of
-from ..plan.dispatch import MEDIUM, candidates
-from ..plan.dispatch import route as first_routes
-from ..plan.estimate import with_estimates
-from ..plan.forecast import BITS, CPU_KERNELS, INSIDE, READS, Forecast, free_in_target, is_inside, steep_extension
-from ..plan.retry import after
+from ..plan.estimate import MEDIUM
+from ..plan.forecast import Forecast
+from ..plan.kernels import BITS, CPU_KERNELS, INSIDE, READS, candidates
+from ..plan.planner import Planner
+from ..plan.traits import free_in_target, is_inside, steep_extension
 from .cpu import native_options
 
 Answer = tuple[int, str, int, tuple[int, int, int, int], bool, Status]
@@ -33,7 +33,7 @@ class SingleEngine:
     """Aligns a pair in the calling thread; safe to share between threads."""
 
     def __init__(self, spec: AlignSpec, limits: Limits) -> None:
-        self._spec, self._limits = spec, limits
+        self._spec, self._limits, self._planner = spec, limits, Planner(spec, limits)
         self._free, self._inside = free_in_target(spec), is_inside(spec)
         options = [native_options(spec, limits, kernel) for kernel in CPU_KERNELS]
         self._by_length = self._free or steep_extension(spec)
@@ -54,8 +54,8 @@ class SingleEngine:
         """The number of the kernel that a pair and others of its kind have first."""
         if self._by_length and pair.query_len > MEDIUM:
             # An estimate takes a hundredth of what a poor choice may cost.
-            pairs = with_estimates(pairs_of([query], [target]), self._spec)  # type: ignore[list-item]
-            return _NUMBERS[first_routes(pairs, self._spec, self._limits)[0].kernel]
+            plan = self._planner.plan(pairs_of([query], [target]))  # type: ignore[list-item]
+            return _NUMBERS[plan.routes[0].kernel]
         longest, edits, flags, far = self._pairs.kind(pair)
         if self._inside and far:
             return _NUMBERS[INSIDE]
@@ -67,7 +67,7 @@ class SingleEngine:
     def further(self, pair: OnePair, kernel: int, status: int) -> Answer:
         """The answer for a pair that its first kernel had none for, and why."""
         route, like = Route(_ROW, CPU_KERNELS[kernel]), _like(pair.longest, pair.est_edits, pair.flags)
-        while routes := after(route, np.array([status], np.uint8), _ROW, self._spec, like, self._limits):
+        while routes := self._planner.further(route, np.array([status], np.uint8), _ROW, like):
             route = routes[0]
             status, answer = self._pairs.align_with(pair, _NUMBERS[route.kernel])
             if answer:

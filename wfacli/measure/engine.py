@@ -19,10 +19,11 @@ from ..core.batch import I32, U8, AlignmentBatch, PairBatch, Status
 from ..core.stats import Stats
 from ..engines.choice import with_gpu
 from ..engines.cpu import CpuEngine, native_options
+from ..engines.execute import align_batch
 from ..engines.hybrid import BothEngines
-from ..engines.rescue import align_in_turn, turns_of
 from ..errors import InternalError
-from ..plan.forecast import TABLE
+from ..plan.kernels import TABLE
+from ..plan.planner import Planner
 from ..run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 TIMED = (
@@ -91,7 +92,7 @@ class Engine:
         # One thread shall be one: then no other one makes estimates.
         workers = threads + 2 if gpus or threads > 1 else 1
         self._workers = min(workers, gpus * MOST_BESIDE_A_GPU) if gpus else workers
-        self._turns = turns_of(gpus)
+        self._planner = Planner(spec, self._limits, gpus=gpus)
         if gpus:
             sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
 
@@ -111,7 +112,7 @@ class Engine:
         """
 
         def one(batch: PairBatch) -> tuple[U8, I32]:
-            done = align_in_turn(self._engine, batch, self._spec, self._limits, self._stats, self._turns)
+            done = align_batch(self._engine, batch, self._planner, self._stats)
             if check and not self._spec.score_only:
                 self._check(batch, done)
             # What is read later is no view of memory that the next batch's answers are waiting for.

@@ -1,9 +1,10 @@
-"""Estimates of pairs' edit distances, from which dispatch picks kernels."""
+"""Estimates of pairs' edit distances, by which kernels are chosen: from a look at some of a pair's bases."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,26 +13,27 @@ from ..config import AlignSpec, Limits, Mode
 from ..core import tuning
 from ..core.batch import I32, Extent, PairBatch, every_row
 from ..core.cores import usable_cores
-from . import jobs
-from .dispatch import ALL_EDITS, MEDIUM, SAMPLE, best_for_all, speaks_for_all
-from .forecast import free_in_target, is_edit, plainly_global, surely_inside, weights
+from .dispatch import SAMPLE, best_for_all
+from .forecast import surely_inside
+from .traits import free_in_target, is_edit, weights
 
-_SHORT = 320  # letters: bit-parallel kernels take no longer for these than an estimate
-_THREADS, _FEW_THREADS = 8, 4  # of a batch's estimates; where they are short
+GPU_SAMPLE = 256  # pairs that represent a batch beside a GPU
+MEDIUM = 2000  # bases up to which all edits of a pair may be looked for, where that pays
+_ALL_EDITS, _MANY_EDITS = 10_000, 400  # edits per 10,000 bases that an estimate looks for
+_SHORT = 320  # bases for which bit-parallel kernels take no longer than an estimate
+_THREADS, _FEW_THREADS = 8, 4  # for a batch's estimates beside a GPU; where they are short
 
 
-def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> PairBatch:
-    """The batch with est_edits filled in, from samples of each pair (native/plan/estimate.hpp); -1 stays for unknown.
+def estimates_on_cpu(pairs: PairBatch, spec: AlignSpec, threads: int = 1) -> PairBatch:
+    """Return the batch with est_edits filled in (native/plan/estimate.hpp); -1 stays where a pair is not looked at.
 
-    Where estimates would cost more than they gain, few or none are made: for spans that only one kernel serves, for
-    short reads of edit distance, and for reads of which some speak for all.
+    Few or no estimates are made where they would cost more than they gain: for spans that only one kernel supports,
+    for short reads of edit distance, and for reads of which a sample is enough.
     """
-    if len(pairs) and free_in_target(spec):
-        return _where_ends_are_free(pairs, spec, _threads() if gpu else 1)
-    if spec.mode is not Mode.GLOBAL or not len(pairs):
+    if free_in_target(spec):
+        return _where_ends_are_free(pairs, spec, threads)
+    if spec.mode is not Mode.GLOBAL:
         return pairs
-    if gpu and plainly_global(spec):
-        return _beside_a_gpu(pairs, spec)
     in_bits, many = is_edit(spec), len(pairs) > 4 * SAMPLE
     longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
     short = in_bits and longest <= _SHORT
@@ -42,13 +44,51 @@ def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> Pair
         some = pairs.with_some_edits(rows, estimate_edits(pairs, rows))
         if short or best_for_all(some, rows, spec, Limits()):
             return some
-    return pairs.with_edits(estimate_edits(pairs, threads=_threads() if gpu else 1))
+    return pairs.with_edits(estimate_edits(pairs, threads=threads))
+
+
+def estimates_beside_gpu(
+    pairs: PairBatch, spec: AlignSpec, sample_suffices: Callable[[PairBatch, int], bool]
+) -> PairBatch:
+    """Return the batch with estimates of all pairs, or of a sample where that suffices; kernels are cut to them.
+
+    For metrics other than edit distance they are costs, in average edits. A batch that has them already is returned.
+
+    Args:
+        pairs: the batch.
+        spec: what to compute, of all cells of global alignments.
+        sample_suffices: asked with a sample, which has estimates, and the number of pairs of the batch.
+    """
+    if pairs.extent is not None:
+        return pairs
+    usual, costs = tuning.ESTIMATE_BESIDE_A_GPU, weights(spec)
+    if len(pairs) > 4 * GPU_SAMPLE:
+        every = len(pairs) // GPU_SAMPLE
+        *extent, edits = survey(pairs, every, MEDIUM, _ALL_EDITS, costs, min(_FEW_THREADS, threads_beside_gpu()))
+        pairs = dataclasses.replace(pairs, extent=Extent(*extent))
+        if edits is not None:
+            return pairs.with_edits(edits)
+        rows = _spread(pairs, GPU_SAMPLE)
+        some = pairs.part(rows)
+        some = some.with_edits(_estimated(some, usual, costs))
+        if sample_suffices(some, len(pairs)):
+            return pairs.with_some_edits(rows, some.est_edits)
+    return pairs.with_edits(_estimated(pairs, usual, costs))
+
+
+def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
+    """Return the batch with estimates, in average edits, that look at much of each pair: for few pairs or a sample."""
+    if not len(pairs):
+        return pairs
+    longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
+    estimates = estimate_edits(pairs, most=_ALL_EDITS if longest <= MEDIUM else _MANY_EDITS, costs=weights(spec))
+    return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
 def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> PairBatch:
-    """Pairs whose targets have free ends: in average edits of what the costs ask for; of many short ones some.
+    """Estimate pairs with free ends of the target, in average edits of the costs; of many short ones a sample.
 
-    Those that one kernel is best for have none.
+    Pairs for which one kernel is certainly the best get no estimate.
     """
     costs, free, sure = weights(spec), (spec.free.target_begin, spec.free.target_end), surely_inside(pairs, spec)
     if len(pairs) > 4 * SAMPLE and int(pairs.q_len.max()) <= MEDIUM:
@@ -61,37 +101,17 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> Pai
     return pairs.with_some_edits(rows, estimate_edits(pairs, rows, costs=costs, threads=threads, free=free))
 
 
-def _beside_a_gpu(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
-    """Some pairs' estimates where they speak for all, else all pairs'; kernels are cut to them.
-
-    Of metrics other than edit distance they are costs, in average edits. Batches that have been here are returned.
-    """
-    if pairs.extent is not None:
-        return pairs
-    usual, costs = tuning.ESTIMATE_BESIDE_A_GPU, weights(spec)
-    if len(pairs) > 4 * jobs.SAMPLE:
-        every = len(pairs) // jobs.SAMPLE
-        *extent, edits = survey(pairs, every, MEDIUM, ALL_EDITS, costs, min(_FEW_THREADS, _threads()))
-        pairs, rows = dataclasses.replace(pairs, extent=Extent(*extent)), _spread(pairs, jobs.SAMPLE)
-        if edits is not None:
-            return dataclasses.replace(pairs, est_edits=edits, known=rows)
-        some = pairs.part(rows)
-        some = some.with_edits(_estimated(some, usual, costs))
-        if speaks_for_all(some, len(pairs), spec):
-            return pairs.with_some_edits(rows, some.est_edits)
-    return pairs.with_edits(_estimated(pairs, usual, costs))
-
-
 def _estimated(pairs: PairBatch, most: int, costs: tuple[int, int, int] | None) -> I32:
-    """By several threads: while a batch of long pairs waits for its estimates the GPU may have nothing to do."""
-    return estimate_edits(pairs, most=most, costs=costs, threads=_threads())
+    """Estimate by several threads: the GPU may be idle while a batch of long pairs waits for its estimates."""
+    return estimate_edits(pairs, most=most, costs=costs, threads=threads_beside_gpu())
 
 
 @functools.cache
-def _threads() -> int:
+def threads_beside_gpu() -> int:
+    """Return the number of threads for a batch's estimates beside a GPU."""
     return min(_THREADS, usable_cores())
 
 
 def _spread(pairs: PairBatch, count: int) -> I32:
-    """Rows (i32[m]) of about so many pairs from all over a batch."""
+    """Return about `count` rows (i32[m]) from all over a batch."""
     return np.arange(0, len(pairs), len(pairs) // count, dtype=np.int32)

@@ -11,13 +11,12 @@ from ..config import Config, EngineName
 from ..core.batch import AlignmentBatch, PairBatch
 from ..engines.base import Engine
 from ..engines.cpu import CpuEngine, native_options
-from ..engines.rescue import align_in_turn, turns_of
+from ..engines.execute import align_batch
 from ..gpu.runtime.presence import may_have_gpu
 from ..io.read.reader import Files
 from ..io.write.format import Formatter
-from ..plan.dispatch import route
-from ..plan.estimate import with_estimates
-from ..plan.forecast import TABLE
+from ..plan.kernels import TABLE
+from ..plan.planner import Planner
 from .batch_run import MOST_BESIDE_A_GPU, BatchRun
 
 if TYPE_CHECKING:
@@ -39,9 +38,11 @@ class AlignRun(BatchRun):
     ) -> None:
         """See BatchRun."""
         self.config = config
+        self._planner = self._planner_beside(len(config.devices or (0,)))
         self._check_options = native_options(config.spec, config.limits, TABLE)
         super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
-        self._turns = turns_of(self._gpus)
+        if self._gpus != len(config.devices or (0,)):  # batches were planned for GPUs that are not there
+            self._planner = self._planner_beside(self._gpus)
 
     @property
     def _gpu_wanted(self) -> bool:
@@ -60,16 +61,12 @@ class AlignRun(BatchRun):
         letters = self._batch_of(len(gpus))
         return EarlyBatches(
             lambda lend: self._timed(self._read(letters, lend)),
-            self._made_ready,
+            self._planner.prepare,
             MOST_BESIDE_A_GPU * len(gpus),
         )
 
-    def _made_ready(self, pairs: PairBatch) -> PairBatch:
-        """With estimates. Its routes are found sooner the next time: what they were chosen by is remembered."""
-        config = self.config
-        pairs = with_estimates(pairs, config.spec, gpu=True)
-        route(pairs, config.spec, config.limits, config.kernel, gpu=True)
-        return pairs
+    def _planner_beside(self, gpus: int) -> Planner:
+        return Planner(self.config.spec, self.config.limits, self.config.kernel, gpus)
 
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
         config = self.config
@@ -84,8 +81,7 @@ class AlignRun(BatchRun):
         return engine, engine.gpus if isinstance(engine, BothEngines) else 0
 
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
-        config = self.config
-        return align_in_turn(self.engine, pairs, config.spec, config.limits, self.stats, self._turns, config.kernel)
+        return align_batch(self.engine, pairs, self._planner, self.stats)
 
     def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
         return check_batch(pairs, alignments, self._check_options)

@@ -14,9 +14,10 @@ from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metri
 from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, every_row
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
+from ..engines.execute import execute
 from ..engines.parts import overlaid
-from ..engines.rescue import align_batch
-from ..plan.forecast import TABLE
+from ..plan.kernels import TABLE
+from ..plan.planner import Planner
 
 _SUPPLEMENTARY = 2048  # of SAM's flags
 DOUBTFUL = 1_000  # bases from either end within which a mapped end may be wrong
@@ -188,9 +189,10 @@ class _Solver:
 
     def __init__(self, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
         self.spec, self.engine = spec, CpuEngine(spec, limits, threads, stats=stats)
+        self._planner = Planner(spec, limits)
 
     def align(self, pairs: PairBatch, limits: Limits) -> AlignmentBatch:
-        return align_batch(self.engine, pairs, self.spec, limits, Stats())
+        return execute(self.engine, pairs, self._planner.routes(pairs), self._planner, Stats())
 
 
 def _whole(pairs: PairBatch) -> I32:
@@ -231,7 +233,6 @@ def _between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None) -> A
         q_len=spans[:, 1] - spans[:, 0],
         t_len=spans[:, 3] - spans[:, 2],
         est_edits=np.full(len(pairs), -1, np.int32),
-        known=None,
         extent=None,
     )
     found = align(part)

@@ -22,19 +22,19 @@ class EarlyBatches:
     """
 
     def __init__(
-        self, batches: Callable[[Lend], Iterator[PairBatch]], ready: Callable[[PairBatch], PairBatch], most: int
+        self, batches: Callable[[Lend], Iterator[PairBatch]], prepare: Callable[[PairBatch], None], most: int
     ) -> None:
         """Begins, with one thread that reads and one behind it.
 
         Args:
             batches: makes the iterator, which asks for memory as io.reader.read_batches does.
-            ready: what can be done with a batch before there is a GPU; the batch afterwards.
+            prepare: plans a batch, which needs no GPU.
             most: batches that are taken before somebody wants them.
         """
         self.letters = Lender(forked=False)
         self._lend: Lend = self.letters.lend_early
         self._batches = batches(self._memory)
-        self._make_ready, self._maker = ready, ThreadPoolExecutor(1, thread_name_prefix="wfacli-ready")
+        self._prepare, self._maker = prepare, ThreadPoolExecutor(1, thread_name_prefix="wfacli-plan")
         self._ready: queue.SimpleQueue[Future[PairBatch] | None] = queue.SimpleQueue()
         self._error: BaseException | None = None
         self._stop = threading.Event()
@@ -53,10 +53,14 @@ class EarlyBatches:
                 batch = None if self._stop.is_set() else next(self._batches, None)
                 if batch is None:
                     break
-                self._ready.put(self._maker.submit(self._make_ready, batch))
+                self._ready.put(self._maker.submit(self._prepared, batch))
         except BaseException as error:  # handed to who wants the batches
             self._error = error
         self._ready.put(None)
+
+    def _prepared(self, batch: PairBatch) -> PairBatch:
+        self._prepare(batch)
+        return batch
 
     def opened(self, lend: Lend) -> None:
         """There is a GPU now: it lends the memory of further batches, which are read by who wants them."""

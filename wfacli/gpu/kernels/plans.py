@@ -8,6 +8,7 @@ from . import catalogue
 from .properties import Gpu
 
 NO_BOUND = (1 << 30) - 1  # on costs
+PREFIX = "gpu-"  # of kernels of the GPU in routes and reports
 
 
 @dataclass(frozen=True)

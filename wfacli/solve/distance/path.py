@@ -15,13 +15,15 @@ from ...core import tuning
 from ...core.batch import U32, AlignmentBatch, PairBatch, Status
 from ...core.stats import Stats
 from ...engines.cpu import CpuEngine, native_options
-from ...engines.rescue import align_batch
+from ...engines.execute import execute
 from ...errors import Cancelled, DeviceError, InternalError, WfacliError
 from ...io.read.names import with_sam_names
 from ...io.write.format import Formatter
 from ...io.write.header import header_around
 from ...io.write.output import Output
-from ...plan.forecast import CPU_KERNELS, TABLE, Forecast
+from ...plan.forecast import Forecast
+from ...plan.kernels import CPU_KERNELS, TABLE
+from ...plan.planner import Planner
 from ..gpu.on_demand import GpuOnDemand
 from ..gpu.path import find_path, forecast
 from .inputs import Inputs
@@ -178,12 +180,12 @@ def _batch_of(inputs: Inputs, distance: int, cigar: U32, way: str) -> AlignmentB
 
 
 def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> AlignmentBatch:
-    stats = Stats()
+    stats, planner = Stats(), Planner(config.spec)
     engine = CpuEngine(config.spec, Limits(), config.threads, stats=stats)
     try:
         # In a thread of its own, so that this one sees when it is to stop.
         with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(align_batch, engine, pairs, config.spec, Limits(), stats)
+            future = pool.submit(execute, engine, pairs, planner.routes(pairs), planner, stats)
             while True:
                 try:
                     return future.result(_LOOK)

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from ..core import tuning
 from ..core.batch import I32, I64
 from ..gpu.kernels import catalogue, dp, tiles, wfa
-from ..gpu.kernels.plans import NO_BOUND
+from ..gpu.kernels.plans import NO_BOUND, PREFIX
 
-PREFIX = "gpu-"
 F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
 _SHARED = 227 << 10  # bytes that a block may have on GPUs from sm_90 on
@@ -29,7 +28,7 @@ _ANY = 1 << 14  # letters of a pair that stands for all
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairCosts:
     """What a kernel is chosen by.
 
     Attributes:
@@ -60,7 +59,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Rung:
+class GpuKernel:
     """A kernel.
 
     Attributes:
@@ -76,43 +75,43 @@ class Rung:
     """
 
     name: str
-    reach: Callable[[Pairs], F64]
-    work: Callable[[Pairs], F64]
+    reach: Callable[[PairCosts], F64]
+    work: Callable[[PairCosts], F64]
     model: tuning.Model
-    cycles: Callable[[Pairs], F64]
+    cycles: Callable[[PairCosts], F64]
     coded: bool = False
     any_band: bool = False
     band: int = 0
-    own: Callable[[Pairs], I64] | None = None
+    own: Callable[[PairCosts], I64] | None = None
 
-    def microseconds(self, pairs: Pairs, other_letters: npt.NDArray[np.bool_]) -> F64:
+    def microseconds(self, pairs: PairCosts, other_bases: npt.NDArray[np.bool_]) -> F64:
         """For each pair (f64[n]); infinite where it is not to be trusted with one."""
         time = np.where(pairs.needed < self.reach(pairs), self.tried(pairs), np.inf)
-        return np.where(other_letters, time * tuning.GPU_CODED if self.coded else np.inf, time)
+        return np.where(other_bases, time * tuning.GPU_CODED if self.coded else np.inf, time)
 
-    def tried(self, pairs: Pairs) -> F64:
+    def tried(self, pairs: PairCosts) -> F64:
         """What it takes for each pair (f64[n]) whether it aligns it or not."""
         return self.model.of(pairs.longest, self.work(pairs))
 
-    def alone(self, pairs: Pairs) -> F64:
+    def alone(self, pairs: PairCosts) -> F64:
         """Microseconds (f64[n]) that each pair takes which is alone on the GPU."""
         return self.cycles(pairs) / tuning.GPU_CLOCK
 
 
-Bands = Callable[[Pairs], I64]  # diagonals of each pair's band
+Bands = Callable[[PairCosts], I64]  # diagonals of each pair's band
 
 
-def _row_cycles(size: float, pairs: Pairs) -> F64:
+def _row_cycles(size: float, pairs: PairCosts) -> F64:
     """Of kernels that go along the letters."""
     each: F64 = pairs.longest * (tuning.GPU_LETTER_CYCLES + size * tuning.GPU_CELL_CYCLES)
     return each
 
 
-def _band_cells(size: int, pairs: Pairs) -> F64:
+def _band_cells(size: int, pairs: PairCosts) -> F64:
     return pairs.longest * size
 
 
-def _bits_reach(diagonals: int, pairs: Pairs) -> F64:
+def _bits_reach(diagonals: int, pairs: PairCosts) -> F64:
     """See layout.bits_provable."""
     apart = pairs.q_len.astype(np.float64) - pairs.t_len
     origin = np.floor((diagonals - 1 - apart) / 2)
@@ -121,7 +120,7 @@ def _bits_reach(diagonals: int, pairs: Pairs) -> F64:
     return np.where(np.abs(apart) < diagonals, np.abs(apart) + 2 * (room + 1), 0.0)
 
 
-def _dp_reach(band: int, pairs: Pairs) -> F64:
+def _dp_reach(band: int, pairs: PairCosts) -> F64:
     """See dp.provable_cost; a warp's costs have 32 bits where they need them."""
     bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
@@ -137,12 +136,12 @@ def _lanes_of_few(band: int, mismatch: int, gaps: Gaps, longest: int) -> int | N
     return tiles.lanes(band, mismatch, gaps, count=1, longest=longest)
 
 
-def _tiles_reach(bands: Bands, pairs: Pairs) -> F64:
+def _tiles_reach(bands: Bands, pairs: PairCosts) -> F64:
     """See tiles.provable_cost."""
     return tiles.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, bands(pairs)).astype(np.float64)
 
 
-def _tiles_work(bands: Bands, pairs: Pairs) -> F64:
+def _tiles_work(bands: Bands, pairs: PairCosts) -> F64:
     """Cells of two pieces take about twice as many instructions."""
     own = bands(pairs)
     lanes = _lanes(int(own.max(initial=1)), pairs.mismatch, pairs.gaps)
@@ -152,14 +151,14 @@ def _tiles_work(bands: Bands, pairs: Pairs) -> F64:
     return each
 
 
-def _tiles_rows(own: I64, pairs: Pairs) -> F64:
+def _tiles_rows(own: I64, pairs: PairCosts) -> F64:
     """Rows (f64[n]) that a column has on average: fewer, the more a path has cost until then (dp_tile_sweep.cuh)."""
     narrowed = pairs.cost / (2 * min(extend for _, extend in pairs.gaps))
     rows: F64 = np.minimum(np.maximum(own - narrowed, _NARROWED * own), pairs.longest)
     return rows
 
 
-def _tiles_cycles(bands: Bands, pairs: Pairs) -> F64:
+def _tiles_cycles(bands: Bands, pairs: PairCosts) -> F64:
     """Stripes of a pair come one after the other, or each some rows behind the one before; then one warp goes back."""
     own, rounded = bands(pairs), 1 << int(pairs.longest.max(initial=1)).bit_length()
     lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
@@ -181,16 +180,16 @@ def _widest(mismatch: int, gaps: Gaps) -> int:
     return max((b for b in tiles.BANDS if _lanes(b, mismatch, gaps) is not None), default=tiles.BANDS[0])
 
 
-def _same(band: int, pairs: Pairs) -> I64:
+def _same(band: int, pairs: PairCosts) -> I64:
     return np.full(len(pairs.cost), band, np.int64)
 
 
-def _narrowed(widest: int, pairs: Pairs) -> I64:
+def _narrowed(widest: int, pairs: PairCosts) -> I64:
     apart = np.abs(pairs.q_len - pairs.t_len)
     return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_NARROW)
 
 
-def _up_to(tail: float, pairs: Pairs) -> I64:
+def _up_to(tail: float, pairs: PairCosts) -> I64:
     """What pairs need that cost so many spreads more than expected."""
     cost, most = pairs.cost * np.exp(tail * pairs.spread), _widest(pairs.mismatch, pairs.gaps)
     longer = pairs.t_len.astype(np.int64) - pairs.q_len
@@ -201,13 +200,13 @@ def _up_to(tail: float, pairs: Pairs) -> I64:
 
 
 @functools.cache
-def own_bands(tail: float) -> Rung:
+def own_bands(tail: float) -> GpuKernel:
     """The kernel of tiles where each pair has the band that suffices up to so many spreads above the expected cost."""
     bands = partial(_up_to, tail)
     return dataclasses.replace(_tiles(tiles.BANDS[-1], bands, bands), own=bands)
 
 
-def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[Rung]:
+def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[GpuKernel]:
     """The kernel of tiles with some bands between two numbers of diagonals, as far as it takes such costs."""
     spread = np.geomspace(max(least, 3 * _GRAIN), max(most, 3 * _GRAIN), count)
     found = np.unique(np.ceil(spread / _GRAIN).astype(int) * _GRAIN).tolist()
@@ -215,15 +214,15 @@ def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> l
 
 
 @functools.lru_cache(maxsize=1024)
-def with_band(band: int) -> Rung:
+def with_band(band: int) -> GpuKernel:
     """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
     same = partial(_same, band)
     return dataclasses.replace(_tiles(next(widest for widest in tiles.BANDS if band <= widest), same, same), band=band)
 
 
-def _tiles(widest: int, reached: Bands, worked: Bands) -> Rung:
+def _tiles(widest: int, reached: Bands, worked: Bands) -> GpuKernel:
     """The rung named after its widest band: bands that it has at most, and those that are worked on."""
-    return Rung(
+    return GpuKernel(
         f"{PREFIX}tiles-{widest}",
         partial(_tiles_reach, reached),
         partial(_tiles_work, worked),
@@ -234,12 +233,12 @@ def _tiles(widest: int, reached: Bands, worked: Bands) -> Rung:
     )
 
 
-def _wfa_reach(variant: wfa.Variant, pairs: Pairs) -> F64:
+def _wfa_reach(variant: wfa.Variant, pairs: PairCosts) -> F64:
     most = variant.most_cost(pairs.mismatch, pairs.gaps, NO_BOUND)
     return np.where(pairs.longest <= variant.longest, most + 1.0, 0.0)
 
 
-def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
+def _wfa_work(variant: wfa.Variant, pairs: PairCosts) -> F64:
     """Instructions of warps: so many for 32 cells, and for each warp's share of a row."""
     extend = min(e for _, e in pairs.gaps)
     rows = pairs.needed / tuning.SAFETY + 1
@@ -258,7 +257,7 @@ def _wfa_work(variant: wfa.Variant, pairs: Pairs) -> F64:
     return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)
 
 
-def _wfa_cycles(variant: wfa.Variant, pairs: Pairs) -> F64:
+def _wfa_cycles(variant: wfa.Variant, pairs: PairCosts) -> F64:
     rows = np.minimum(pairs.cost, pairs.max_cost) + 1
     width = np.minimum(rows / min(e for _, e in pairs.gaps), 2 * pairs.longest)
     once = tuning.GPU_WFA_PASS_CYCLES * (tuning.GPU_WFA_FAR if variant.outside == wfa.SPILLED else 1)
@@ -266,9 +265,9 @@ def _wfa_cycles(variant: wfa.Variant, pairs: Pairs) -> F64:
     return each
 
 
-def _wavefront(name: str) -> Rung:
+def _wavefront(name: str) -> GpuKernel:
     variant = wfa.VARIANTS[name]
-    return Rung(
+    return GpuKernel(
         f"{PREFIX}{name}",
         partial(_wfa_reach, variant),
         partial(_wfa_work, variant),
@@ -294,7 +293,7 @@ def _serves(variant: wfa.Variant, mismatch: int, gaps: Gaps, pieces: int) -> boo
 
 
 _BITS = tuple(
-    Rung(
+    GpuKernel(
         f"{PREFIX}bits-{d}",
         partial(_bits_reach, d),
         partial(_band_cells, d),
@@ -304,7 +303,7 @@ _BITS = tuple(
     for d, (_, lanes) in catalogue.BITS.items()
 )
 _DP = {
-    band: Rung(
+    band: GpuKernel(
         f"{PREFIX}dp-{band}",
         partial(_dp_reach, band),
         partial(_band_cells, band),
@@ -319,7 +318,7 @@ _TILES = {band: _tiles(band, partial(_same, band), partial(_narrowed, band)) for
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
 # They have no model: where one is asked for there is no other choice.
 _BANDED = tuple(
-    Rung(
+    GpuKernel(
         f"{PREFIX}{name}",
         partial(_wfa_reach, v := wfa.VARIANTS[name]),
         partial(_wfa_work, v),
@@ -329,11 +328,11 @@ _BANDED = tuple(
     )
     for name in wfa.FOLLOWING
 )
-RUNGS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
-KERNELS = tuple(RUNGS)
+KERNELS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
+NAMES = tuple(KERNELS)
 
 
-def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, Rung]]:
+def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, GpuKernel]]:
     pieces = dp.pieces_macro(gaps)
     for band, rung in _DP.items():
         if catalogue.dp_build(band, pieces) is not None:
@@ -351,7 +350,7 @@ def banded(mismatch: int, gaps: Gaps) -> list[str]:
 
 
 @functools.cache
-def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[Rung, ...], tuple[Rung, ...]]:
+def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[GpuKernel, ...], tuple[GpuKernel, ...]]:
     """The kernels for some costs: bands and wavefronts, each in the order of their reach.
 
     Args:
@@ -379,8 +378,8 @@ def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> s
     if kernel not in names or _spills(kernel):  # not made for these costs, where it was forced; or the last
         return None
     same = np.full(1, _ANY, np.int32)
-    like = Pairs(same, same, np.zeros(1), mismatch, gaps)
-    least = tuning.GPU_FURTHER * float(RUNGS[kernel].reach(like)[0])
+    like = PairCosts(same, same, np.zeros(1), mismatch, gaps)
+    least = tuning.GPU_FURTHER * float(KERNELS[kernel].reach(like)[0])
     # Wavefronts that spill come last; of the two, the one whose trace is smaller comes in nobody's turn.
     following = [r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks")]
     following.sort(key=lambda rung: _spills(rung.name))

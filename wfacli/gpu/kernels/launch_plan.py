@@ -7,11 +7,10 @@ import functools
 
 import numpy as np
 
-from ..core import tuning
-from ..gpu.kernels import catalogue, dp, tiles, wfa
-from ..gpu.kernels.layout import bits_stride
-from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
-from .rungs import PREFIX
+from ...core import tuning
+from . import catalogue, dp, tiles, wfa
+from .layout import bits_stride
+from .plans import NO_BOUND, PREFIX, Plan, Shape
 
 _LOST, _LEAST_LOST = 3, 1000  # times what is likely, and the least, at which an alignment in a band is given up
 

@@ -1,0 +1,60 @@
+"""Executes a plan: each route goes to the engine, and pairs that a kernel fails go to the next kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status
+from ..core.route import Route
+from ..core.stats import Stats
+from ..plan.kernels import KERNELS, on_gpu
+from ..plan.planner import Planner
+from ..plan.reasons import reasons
+from .base import Engine
+from .parts import gather
+
+
+def align_batch(engine: Engine, pairs: PairBatch, planner: Planner, stats: Stats) -> AlignmentBatch:
+    """Plan a batch and align every pair, or give it the status of the last kernel that tried. Raises Cancelled."""
+    plan = planner.plan(pairs)
+    return execute(engine, plan.applied_to(pairs), plan.routes, planner, stats)
+
+
+def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Planner, stats: Stats) -> AlignmentBatch:
+    """Align every pair of a batch, whose first routes are given. Raises Cancelled."""
+    if stats.promises is not None:
+        for names, time in reasons(pairs, planner.spec, planner.limits, routes, planner.gpu).items():
+            stats.add_promise(names, time)
+    # Routes to the GPU first: the CPU aligns some of the others while they are submitted.
+    waiting = [(r, engine.submit(pairs, r)) for r in sorted(routes, key=lambda r: not on_gpu(r.kernel))]
+    for r in routes:
+        stats.add("routed", {r.kernel: len(r.rows)})
+    parts: list[PartialResult] = []
+    origins: list[int] = []
+    while waiting:
+        done, ticket = waiting.pop(0)
+        part = engine.collect(ticket)
+        parts.append(part)
+        origins.append(KERNELS.index(done.kernel))
+        for further in planner.further(done, part.status, part.rows, pairs):
+            reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
+            stats.add("retried", {reason: len(further.rows)})
+            stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
+            waiting.append((further, engine.submit(pairs, further)))
+    result = gather(parts, origins, pairs, KERNELS)
+    unaligned = np.count_nonzero(result.status)
+    if not unaligned and len(parts) == 1:  # as in most batches: no need to look at rows
+        stats.add("kernels", {KERNELS[origins[0]]: len(pairs)})
+        return result
+    aligned = result.status == np.uint8(Status.OK)
+    kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
+    stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
+    if unaligned:
+        stats.add("unaligned", _by_status(result.status[~aligned]))
+    return result
+
+
+def _by_status(status: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Counter[str]:
+    return Counter({Status(int(s)).name: int(n) for s, n in zip(*np.unique(status, return_counts=True), strict=True)})

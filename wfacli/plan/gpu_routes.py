@@ -1,0 +1,179 @@
+"""Routes beside a GPU, first and after a kernel has failed: few launches that keep it busy, the rest to the CPU."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..config import AlignSpec, Limits
+from ..core import tuning
+from ..core.batch import I32, Flag, PairBatch, every_row, is_every_row
+from ..core.route import Route
+from . import gpu_kernels
+from .assignment import Assignment, Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
+from .cost_table import CostTable, Sample, reached
+from .dispatch import SAMPLE as CPU_SAMPLE
+from .dispatch import expected_us, few_and_short, longest_first
+from .estimate import with_many_estimates
+from .forecast import F64
+from .kernels import candidates, dense_kernel, on_gpu
+from .traits import CostTraits
+
+SAMPLE = 256  # pairs that represent a batch where each of them has an estimate
+_REMEMBERED = 256  # choices for samples that are kept
+
+T = TypeVar("T")
+
+
+class GpuRoutes:
+    """Chooses kernels beside a GPU for the batches of one run; safe to share between threads.
+
+    Batches that resemble an earlier one (cost_table.Sample) get its choice, which so is made in microseconds.
+    """
+
+    def __init__(self, spec: AlignSpec, limits: Limits) -> None:
+        """See Planner."""
+        self._spec, self._limits = spec, limits
+        self._cpu = candidates(spec)
+        self._choices: dict[tuple[Any, ...], Any] = {}
+
+    def one_suffices(self, sample: PairBatch, count: int) -> bool:
+        """Return True if one kernel is best for a batch of `count` pairs, so that only the sample needs estimates."""
+        alike = Sample(sample, count)
+        return self._choice(("one suffices", alike), lambda: self._one_suffices(alike))
+
+    def first(self, pairs: PairBatch) -> list[Route]:
+        """Return first routes of a batch; pairs with other bases than A C G T have routes of their own."""
+        some = pairs.flags.any() if pairs.extent is None else pairs.extent.others
+        other = (pairs.flags & Flag.NON_ACGT) != 0 if some else np.zeros(0, bool)
+        if not other.any():
+            return self.routes(pairs, every_row(len(pairs)))
+        found: list[Route] = []
+        for own in (False, True):
+            rows = np.flatnonzero(other == own).astype(np.int32)
+            if own and few_and_short(pairs, rows):
+                found.append(Route(rows, dense_kernel(self._spec), sample=every_row(0)))
+            elif len(rows):
+                found += self.routes(pairs, rows, few_on_cpu=own)
+        return found
+
+    def wide_enough(self, done: Route, pairs: PairBatch, rows: I32) -> list[Route]:
+        """Return routes for rows (i32[m]) that cost more than a GPU kernel reaches: one that reaches nearly all."""
+        if few_and_short(pairs, rows):
+            return [Route(rows, dense_kernel(self._spec))]
+        some = pairs.part(rows)
+        exceeded = reached(done.kernel, done.cut, some, self._spec, _bands_of(done, rows, len(pairs)))
+        if len(rows) <= SAMPLE:
+            some = _at_least(with_many_estimates(some, self._spec), exceeded, self._spec)
+        else:
+            some = some.with_edits(np.full(len(rows), -1, np.int32))
+        routes = self.routes(some, every_row(len(rows)), few_on_cpu=True, exceeded=exceeded)
+        return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
+
+    def routes(
+        self, pairs: PairBatch, rows: I32, few_on_cpu: bool = False, exceeded: F64 | None = None
+    ) -> list[Route]:
+        """Return routes of some rows.
+
+        Args:
+            pairs: the batch.
+            rows: i32[m], of which all, few or none have an estimate.
+            few_on_cpu: True if the CPU may take pairs that it aligns before a GPU, however idle, does.
+            exceeded: costs (f64[n]) that all pairs of the batch are known to exceed.
+        """
+        if few_on_cpu and (own := self._quick_on_cpu(pairs, rows)):
+            return own
+        every = is_every_row(rows, len(pairs))
+        estimated = pairs.rows_with_edits() if every else rows[pairs.est_edits[rows] >= 0]
+        if len(estimated) <= len(rows) / 2:
+            return [self._by_sample(pairs, rows, estimated, few_on_cpu, exceeded)]
+        some, known = (pairs, exceeded) if every else (pairs.part(rows), None if exceeded is None else exceeded[rows])
+        if known is not None:
+            some = _at_least(some, known, self._spec)
+        again = exceeded is not None
+        found = self._by_estimates(some, few_on_cpu, known)
+        return [Route(_rows_of(rows, a.rows), a.kernel, a.cut, again, a.bands, compared=a.compared) for a in found]
+
+    def _by_sample(self, pairs: PairBatch, rows: I32, estimated: I32, few_on_cpu: bool, exceeded: F64 | None) -> Route:
+        """Return one route for all rows, by those that have an estimate or, if none has, by some that get one."""
+        chosen = estimated if len(estimated) else rows[:: -(-len(rows) // CPU_SAMPLE)]
+        some = pairs.part(chosen)
+        sample = pairs.shapes(chosen) if len(estimated) else with_many_estimates(some, self._spec)
+        known = None if exceeded is None else exceeded[chosen]
+        if known is not None:
+            sample = _at_least(sample, known, self._spec)
+        alike = Sample(sample, len(rows), known)
+        found: Assignment = self._choice(
+            ("all", few_on_cpu, alike), lambda: assign_all(self._table(alike), alike.weight, few_on_cpu)
+        )
+        any_band = on_gpu(found.kernel) and gpu_kernels.KERNELS[found.kernel].any_band
+        rows = longest_first(rows, pairs) if any_band else rows
+        again = exceeded is not None
+        return Route(rows, found.kernel, found.cut, again, sample=every_row(0), compared=found.compared)
+
+    def _by_estimates(self, pairs: PairBatch, few_on_cpu: bool, exceeded: F64 | None) -> list[Assignment]:
+        """Return assignments of all pairs, which have estimates, to few kernels or to the CPU."""
+        some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
+        sample = pairs if len(some) == len(pairs) else pairs.part(some)
+        alike = Sample(sample, len(pairs), None if exceeded is None else exceeded[some])
+        kernels, mix, compared = self._choice(("mix", few_on_cpu, alike), lambda: self._mix(alike, few_on_cpu))
+        table = CostTable(pairs, self._spec, self._limits, self._cpu, kernels, exceeded)
+        return assign(table, mix, compared)
+
+    def _mix(self, sample: Sample, few_on_cpu: bool) -> tuple[tuple[gpu_kernels.GpuKernel, ...], KernelMix, Compared]:
+        """Return kernels, the mix of these alone, and what it was compared with."""
+        table = CostTable(sample.pairs, self._spec, self._limits, self._cpu, exceeded=sample.exceeded, own=True)
+        mix = choose_mix(table, sample.weight, few_on_cpu)
+        kernels = tuple(table.kernels[k] for k in mix.kernels)
+        compared = compare(table, mix, sample.weight)
+        return kernels, dataclasses.replace(mix, kernels=tuple(range(len(kernels)))), compared
+
+    def _one_suffices(self, sample: Sample) -> bool:
+        return one_suffices(self._table(sample), sample, self._spec, self._limits)
+
+    def _table(self, sample: Sample) -> CostTable:
+        """Return the sample's table, which estimates and routes of a batch both go by."""
+        pairs, exceeded = sample.pairs, sample.exceeded
+        return self._choice(
+            ("table", sample), lambda: CostTable(pairs, self._spec, self._limits, self._cpu, exceeded=exceeded)
+        )
+
+    def _choice(self, key: tuple[Any, ...], choose: Callable[[], T]) -> T:
+        """Return the remembered choice for a key, or make it."""
+        if (found := self._choices.get(key)) is None:
+            while len(self._choices) >= _REMEMBERED:
+                self._choices.pop(next(iter(self._choices)), None)
+            found = self._choices[key] = choose()
+        return found
+
+    def _quick_on_cpu(self, pairs: PairBatch, rows: I32) -> list[Route]:
+        """Return routes of rows (i32[m]) to CPU kernels where these take less time than any launch; else none."""
+        if len(rows) > SAMPLE:
+            return []
+        times = expected_us(pairs.part(rows), self._spec, self._limits)
+        best, choice = times.min(axis=0), times.argmin(axis=0)
+        if best.sum() / tuning.THREADS_BESIDE_A_GPU + best.max() > tuning.GPU_JOB:
+            return []
+        return [Route(rows[choice == k], self._cpu[k]) for k in np.unique(choice).tolist()]
+
+
+def _rows_of(rows: I32, some: I32) -> I32:
+    return rows if is_every_row(some, len(rows)) else rows[some]
+
+
+def _at_least(pairs: PairBatch, exceeded: F64, spec: AlignSpec) -> PairBatch:
+    """Return the batch with estimates no lower than those of pairs with such costs (f64[n])."""
+    edits = np.minimum(exceeded / CostTraits.of(spec).edit, np.maximum(pairs.q_len, pairs.t_len)).astype(np.int32)
+    return pairs.with_edits(np.maximum(pairs.est_edits, edits))
+
+
+def _bands_of(done: Route, rows: I32, count: int) -> I32 | None:
+    """Return the band widths of some rows of a batch of `count` pairs, if the route had bands."""
+    if done.bands is None:
+        return None
+    bands: I32 = np.zeros(count, np.int32)
+    bands[done.rows] = done.bands
+    return bands[rows]

@@ -1,0 +1,326 @@
+"""The registry of kernels: what each one supports, how its expected time grows, and which kernel is its fallback.
+
+A kernel of the CPU is a row of CPU. Those of the GPU are in gpu_kernels.py, which has the same facts of each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ..config import AlignSpec, Ambiguous, Limits, Mode
+from ..core import tuning
+from ..core.batch import Status
+from . import gpu_kernels
+from .traits import (
+    CostTraits,
+    free_in_query,
+    free_in_target,
+    is_edit,
+    is_inside,
+    only_banded,
+    plainly_global,
+    steep_extension,
+)
+
+BITS = {f"bits-{64 * words}": words for words in (1, 2, 4, 8)}  # bit-parallel, several pairs per vector
+STRIPES = "stripes"  # bit-parallel, one pair over all lanes
+INSIDE = "bits-inside"  # bit-parallel, free ends of the target: locates the query, then aligns it
+DIFFERENCE = "difference"  # dynamic programming on differences, in a band
+READS = "difference-reads"  # the same for short pairs, several per vector
+CAPPED = "wavefront-capped"  # a table that gives up where another kernel is expected to be faster
+TABLE = "wavefront-table"  # all rows of the wavefront in memory
+LINEAR = "wavefront-linear"  # checkpoints, between which rows are computed again
+GOTOH = "gotoh"  # all cells, any costs
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Pairs that a kernel is worth a try for: maximum bases and edits, and whether bases but A C G T may occur."""
+
+    longest: float = math.inf
+    edits: float = math.inf
+    other_bases: bool = True
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a unit of a model's time is: a sum of these factors times the terms of a pair.
+
+    Attributes:
+        longest: factor of the longer sequence's bases.
+        band: of bases of the query * edits.
+        edit, square: of edits, and of their square.
+        cells: of bases of the query * bases of the target.
+    """
+
+    longest: float = 0.0
+    band: float = 0.0
+    edit: float = 0.0
+    square: float = 0.0
+    cells: float = 0.0
+
+
+Fallback = str | Callable[[AlignSpec], str | None]
+
+
+@dataclass(frozen=True)
+class CpuKernel:
+    """A kernel of the CPU.
+
+    Attributes:
+        name: in routes, reports and `--kernel`.
+        model: its model of time on this machine.
+        work: the work of its model.
+        reach: the pairs that it is worth a try for.
+        fallback: the next kernel for each status; a status that is not there is final.
+        algorithm, memory, words: of native AlignOptions.
+        score_share: time without CIGARs as a share of that with them.
+        lanes: rows of a part of a route are a multiple of this ...
+        most_rows: ... and at most this many times it; 1 where a part is cut by the number of threads alone.
+    """
+
+    name: str
+    model: Callable[[tuning.CpuModels, CostTraits], tuning.Model]
+    work: Callable[[CostTraits], Work]
+    reach: Callable[[AlignSpec, Limits], Reach]
+    fallback: Mapping[Status, Fallback] = field(default_factory=dict)
+    algorithm: str = "wavefront"
+    memory: str = "table"
+    words: int = 1
+    score_share: float = 1.0
+    lanes: int = 1
+    most_rows: int = 1
+
+
+def dense_kernel(spec: AlignSpec) -> str:
+    """Return the kernel for a global alignment of any pair, whatever its cost."""
+    if not is_edit(spec):
+        return whole_matrix(spec)
+    return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
+
+
+def whole_matrix(spec: AlignSpec) -> str:
+    """Return the kernel whose time does not grow with the cost."""
+    return DIFFERENCE if CostTraits.of(spec).in_words else GOTOH
+
+
+def most_in_table(spec: AlignSpec, limits: Limits) -> float:
+    """Return the edits above which a table of all rows cannot hold a pair."""
+    # A lower bound of the table's bytes, if all edits are gaps on one side: a row reaches one diagonal further for
+    # each `extend` of score, with one offset of 4 bytes per component.
+    costs = CostTraits.of(spec)
+    return math.sqrt(limits.table / (2.0 * costs.components * costs.extend))
+
+
+def _after_linear(spec: AlignSpec) -> str | None:
+    return None if spec.heuristics else GOTOH
+
+
+def _after_gotoh(spec: AlignSpec) -> str | None:
+    return TABLE if spec.heuristics else None
+
+
+_FAILED = tuple(s for s in Status if s not in (Status.OK, Status.DROPPED))
+_AFTER_BAND: dict[Status, Fallback] = {
+    Status.UNSUPPORTED: TABLE,
+    Status.WORK_LIMIT: GOTOH,
+    Status.MEMORY_LIMIT: LINEAR,
+}
+
+
+def _edits_by_band(costs: CostTraits) -> Work:
+    return Work(band=costs.edit / costs.extend)
+
+
+def _wavefront_work(costs: CostTraits) -> Work:
+    # Rows are scores, edits * costs.edit; each is as wide as gaps of its score reach.
+    rows = costs.edit * (costs.components if costs.meet else 2 * costs.components)
+    return Work(edit=rows * tuning.ROW, square=rows * costs.edit / costs.extend)
+
+
+def _wavefront_model(models: tuning.CpuModels, costs: CostTraits) -> tuning.Model:
+    return models.wavefront_linear if costs.components == 1 else models.wavefront
+
+
+def _reach_of_table(spec: AlignSpec, limits: Limits) -> Reach:
+    return Reach(edits=most_in_table(spec, limits)) if spec.mode is Mode.GLOBAL else Reach()
+
+
+def _reach_of_difference(spec: AlignSpec, limits: Limits) -> Reach:
+    costs = CostTraits.of(spec)  # difference_isa.cpp
+    return Reach(longest=(2**31 - 1) / costs.need / 2 if costs.in_words else -1.0)
+
+
+def _reach_of_reads(spec: AlignSpec, limits: Limits) -> Reach:
+    longest = tuning.READS_LONGEST if CostTraits.of(spec).in_bytes else -1.0
+    return Reach(longest=longest, other_bases=spec.ambiguous is not Ambiguous.WILDCARD)
+
+
+def _bits(words: int) -> CpuKernel:
+    widest = words == max(BITS.values())
+
+    def reach(spec: AlignSpec, limits: Limits) -> Reach:
+        longest = tuning.BITS_LONGEST if widest and not spec.score_only else math.inf
+        return Reach(longest, 64 * words / tuning.SAFETY_OF_BITS, other_bases=False)
+
+    fallbacks: dict[Status, Fallback] = dict.fromkeys(_FAILED, STRIPES)
+    fallbacks |= {Status.SCORE_LIMIT: STRIPES if widest else f"bits-{2 * 64 * words}", Status.UNSUPPORTED: CAPPED}
+    return CpuKernel(
+        f"bits-{64 * words}",
+        lambda models, costs: models.bits_64 if words == 1 else models.bits,
+        lambda costs: Work(longest=words),
+        reach,
+        fallbacks,
+        algorithm="lanes",
+        words=words,
+        score_share=tuning.SCORE_ONLY["bits"],
+        lanes=8,
+        most_rows=8,
+    )
+
+
+_ROWS = (
+    *(_bits(words) for words in BITS.values()),
+    CpuKernel(
+        STRIPES,
+        lambda models, costs: models.stripes,
+        lambda costs: Work(band=1.0),
+        lambda spec, limits: Reach(other_bases=spec.ambiguous is not Ambiguous.WILDCARD),
+        _AFTER_BAND,
+        algorithm="stripes",
+        score_share=tuning.SCORE_ONLY["stripes"],
+    ),
+    CpuKernel(
+        INSIDE,
+        lambda models, costs: models.inside_slabs,
+        _wavefront_work,
+        lambda spec, limits: Reach(longest=-1.0, other_bases=False),  # Forecast has a model of its own
+        dict.fromkeys((Status.UNSUPPORTED, Status.MEMORY_LIMIT, Status.WORK_LIMIT), whole_matrix),
+        algorithm="inside",
+        score_share=tuning.SCORE_ONLY["bits"],
+        lanes=8,
+        most_rows=8,
+    ),
+    CpuKernel(
+        DIFFERENCE,
+        lambda models, costs: models.difference,
+        _edits_by_band,
+        _reach_of_difference,
+        _AFTER_BAND,
+        algorithm="difference",
+        score_share=tuning.SCORE_ONLY["difference"],
+    ),
+    CpuKernel(
+        READS,
+        lambda models, costs: models.reads,
+        _edits_by_band,
+        _reach_of_reads,
+        dict.fromkeys(_FAILED, dense_kernel),
+        algorithm="reads",
+        score_share=tuning.SCORE_ONLY[READS],
+        lanes=64,
+        most_rows=256,
+    ),
+    CpuKernel(
+        CAPPED,
+        _wavefront_model,
+        _wavefront_work,
+        _reach_of_table,
+        dict.fromkeys((Status.WORK_LIMIT, Status.MEMORY_LIMIT), dense_kernel),
+        score_share=tuning.SCORE_ONLY["wavefront"],
+    ),
+    CpuKernel(
+        TABLE,
+        _wavefront_model,
+        _wavefront_work,
+        _reach_of_table,
+        {Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: LINEAR},
+        score_share=tuning.SCORE_ONLY["wavefront"],
+    ),
+    CpuKernel(
+        LINEAR,
+        _wavefront_model,
+        _wavefront_work,
+        lambda spec, limits: Reach(),
+        {Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: _after_linear},
+        memory="linear",
+        score_share=tuning.SCORE_ONLY["wavefront"],
+    ),
+    CpuKernel(
+        GOTOH,
+        lambda models, costs: models.gotoh,
+        lambda costs: Work(cells=1.0),
+        lambda spec, limits: Reach(longest=-1.0 if spec.heuristics else math.inf),
+        {Status.UNSUPPORTED: _after_gotoh},
+        algorithm="gotoh",
+        score_share=tuning.SCORE_ONLY["gotoh"],
+    ),
+)
+CPU: Mapping[str, CpuKernel] = MappingProxyType({kernel.name: kernel for kernel in _ROWS})
+CPU_KERNELS = tuple(CPU)
+GPU_KERNELS = gpu_kernels.NAMES
+KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
+
+
+def on_gpu(kernel: str) -> bool:
+    """Return True for a kernel of the GPU."""
+    return kernel in gpu_kernels.KERNELS
+
+
+def fallback(kernel: str, status: Status, spec: AlignSpec) -> str | None:
+    """Return the kernel for pairs that this one answered with a status; None where the status is final."""
+    if on_gpu(kernel):
+        return _fallback_of_gpu(kernel, status, spec)
+    following = CPU[kernel].fallback.get(status)
+    return following(spec) if callable(following) else following
+
+
+def _fallback_of_gpu(kernel: str, status: Status, spec: AlignSpec) -> str | None:
+    if status in (Status.OK, Status.DROPPED):
+        return None
+    if spec.heuristics:
+        return TABLE  # which supports the same band
+    dense, costs = dense_kernel(spec), CostTraits.of(spec)
+    if status is Status.SCORE_LIMIT:
+        if spec.max_cost is None:
+            further = gpu_kernels.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
+            return further or dense
+        # Bands cannot tell what they do not prove from what exceeds the bound.
+        return None if gpu_kernels.decides(kernel, costs.mismatch, costs.gaps, costs.bound(spec)) else dense
+    # Other bases, or a GPU that fails: pairs of any kind.
+    return CAPPED if status is Status.UNSUPPORTED and spec.max_cost is None else dense
+
+
+def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
+    """Return the kernels that may be a pair's first; of equal expected times the earlier one is chosen."""
+    if gpu and plainly_global(spec):
+        costs = CostTraits.of(spec)
+        families = gpu_kernels.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
+        return (*(kernel.name for family in families for kernel in family), *candidates(spec))
+    costs = CostTraits.of(spec)
+    dense, steep = whole_matrix(spec), costs.steep and not spec.heuristics
+    wavefronts = () if steep and dense == DIFFERENCE else (TABLE, LINEAR)
+    if free_in_target(spec):
+        return (INSIDE, dense, *wavefronts) if is_inside(spec) else (dense, *wavefronts)
+    if free_in_query(spec) and spec.max_cost is None:
+        # How much of such pairs overlaps is unknown: the kernel after CAPPED depends on what it has found.
+        return (dense, *wavefronts) if steep else (CAPPED,)
+    if not plainly_global(spec):
+        return (GOTOH, TABLE, LINEAR) if steep_extension(spec) else (TABLE, LINEAR)
+    # Under a bound on the cost no kernel may have a cap of its own.
+    if is_edit(spec):
+        # Bands of bit-vectors are as wide as lengths differ: of a long query and a short target all cells are fewer.
+        first = (STRIPES, TABLE) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED)
+        return (*first, LINEAR, GOTOH)
+    # DIFFERENCE does not support long pairs whose costs hardly fit it.
+    others = () if costs.in_bytes or dense == GOTOH else (GOTOH,)
+    return (dense, TABLE, LINEAR, *others) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR, *others)
+
+
+def banded(spec: AlignSpec) -> list[str]:
+    """Return the GPU kernels for a heuristic band, where the specification has one; see gpu_kernels.banded."""
+    costs = CostTraits.of(spec)
+    return gpu_kernels.banded(costs.mismatch, costs.gaps) if only_banded(spec) else []

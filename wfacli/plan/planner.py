@@ -1,0 +1,100 @@
+"""The planner of a run: says where each pair of a batch goes first, and where it goes if a kernel fails it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..config import AlignSpec, Limits
+from ..core.batch import I32, U8, Extent, PairBatch
+from ..core.route import Route
+from . import retry
+from .dispatch import first_routes, forced_route, routes_in_bands
+from .estimate import estimates_beside_gpu, estimates_on_cpu, threads_beside_gpu
+from .gpu_routes import GpuRoutes
+from .kernels import banded
+from .traits import free_in_target, plainly_global
+
+_AT_A_TIME = 2  # batches per GPU that are planned at a time
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """Where the pairs of a batch go first.
+
+    Attributes:
+        edits: i32[n], estimates; -1 where none was needed.
+        extent: of the batch, if it was surveyed.
+        routes: together they have every row once.
+    """
+
+    edits: I32
+    extent: Extent | None
+    routes: list[Route]
+
+    def applied_to(self, pairs: PairBatch) -> PairBatch:
+        """Return the batch with the plan's estimates."""
+        return replace(pairs, est_edits=self.edits, extent=self.extent)
+
+
+class Planner:
+    """Plans batches of one specification, in stages: estimates, then routes. Safe to share between threads."""
+
+    def __init__(
+        self, spec: AlignSpec, limits: Limits | None = None, forced: str | None = None, gpus: int = 0
+    ) -> None:
+        """Make a planner.
+
+        Args:
+            spec: what to compute.
+            limits: bounds on memory.
+            forced: a kernel for every pair, which the user has chosen.
+            gpus: GPUs that there are.
+        """
+        self.spec, self.limits, self.gpu = spec, limits or Limits(), gpus > 0
+        self._forced = forced
+        self._bands = banded(spec) if self.gpu and not forced else []
+        # If all threads planned at once, all batches would be ready late, and the GPUs idle until then.
+        self._turns: AbstractContextManager[Any] = (
+            threading.BoundedSemaphore(_AT_A_TIME * gpus) if gpus else nullcontext()
+        )
+        self._beside_gpu = GpuRoutes(spec, self.limits) if plainly_global(spec) else None
+        self._prepared: dict[int, BatchPlan] = {}
+
+    def plan(self, pairs: PairBatch) -> BatchPlan:
+        """Return the plan of a batch; that of prepare(), if it was called for it."""
+        if (ready := self._prepared.pop(pairs.ordinal, None)) is not None:
+            return ready
+        with self._turns:
+            pairs = self.estimated(pairs)
+            return BatchPlan(pairs.est_edits, pairs.extent, self.routes(pairs))
+
+    def prepare(self, pairs: PairBatch) -> None:
+        """Make the plan of a batch and keep it until plan() asks for it, by the batch's ordinal."""
+        self._prepared[pairs.ordinal] = self.plan(pairs)
+
+    def estimated(self, pairs: PairBatch) -> PairBatch:
+        """Return the batch with the estimates that its routes need."""
+        if not len(pairs):
+            return pairs
+        if self.gpu and self._beside_gpu and not free_in_target(self.spec):
+            return estimates_beside_gpu(pairs, self.spec, self._beside_gpu.one_suffices)
+        return estimates_on_cpu(pairs, self.spec, threads_beside_gpu() if self.gpu else 1)
+
+    def routes(self, pairs: PairBatch) -> list[Route]:
+        """Return first routes of a batch, by the estimates that it has."""
+        if not len(pairs):
+            return []
+        if self._bands:
+            return routes_in_bands(pairs, self._bands)
+        if self._forced:
+            return [forced_route(pairs, self._forced)]
+        if self.gpu and self._beside_gpu:
+            return self._beside_gpu.first(pairs)
+        return first_routes(pairs, self.spec, self.limits)
+
+    def further(self, done: Route, status: U8, rows: I32, pairs: PairBatch) -> list[Route]:
+        """Return routes for rows (i32[m]) that a route answered with status (u8[m]); rows without one are left out."""
+        return retry.after(done, status, rows, self.spec, pairs, self.limits, self._beside_gpu)
