@@ -72,7 +72,7 @@ struct FreeEnds {
 // Heuristics, which may miss the best alignment; 0 or less is off.
 struct Heuristics {
   std::int32_t band = 0;       // diagonals computed on either side of the band's centre
-  std::int32_t band_step = 0;  // re-centre the band after this many scores; 0: keep it around the diagonals of both corners
+  std::int32_t band_step = 0;  // re-centre the band after this many scores; 0: keep it around both corners
   std::int32_t drop = 0;       // X-drop: drop diagonals this far below the best score (KernelTask: twice the score)
   std::int32_t zdrop = 0;      // Z-drop: end an extension this far below its best score (KernelTask: doubled too)
   // True if wavefronts may omit diagonals.
