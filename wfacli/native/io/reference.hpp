@@ -46,7 +46,7 @@ class Reference {
     std::int32_t i;
     std::int64_t begin, end;
   };
-  // Brings the blocks of some windows. Thread-safe. Rethrows what the caller's function throws.
+  // Loads the blocks of some windows through `bring`. Thread-safe. Rethrows what the caller's function throws.
   void bring(const std::vector<Window>& windows) const;
   // Copies the bases of a window. Thread-safe. If the file does not match its index, writes N for all bases, and fits()
   // returns false from then on.
@@ -71,7 +71,7 @@ class Reference {
   std::vector<std::int64_t> starts_;  // file offsets of blocks, ascending
   Bring bring_;
   mutable std::mutex bringing_;
-  mutable std::vector<bool> there_;  // per block: already brought
+  mutable std::vector<bool> there_;  // per block: already loaded
   std::vector<Record> records_;
   std::unordered_map<std::string, std::int32_t> numbers_;
   mutable std::atomic<bool> fits_{true};

@@ -9,7 +9,7 @@
 namespace wfacli {
 
 // Hash table of target names: 96-bit hashes, 16 bytes per entry, up to a maximum number of entries. Targets beyond
-// that are spilled to the caller, who deduplicates them on disk.
+// that are returned as spilled; the caller deduplicates them on disk.
 class TargetTable {
  public:
   struct Entry {
