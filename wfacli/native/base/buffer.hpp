@@ -1,8 +1,8 @@
-// Growable arrays of plain values.
+// Growable arrays of trivially copyable values.
 //
-// Every member is forced inline: this header is also included by the units that are compiled once per
-// instruction set, and an out-of-line copy made there could otherwise be the one the linker keeps, and
-// then run on a machine that lacks those instructions.
+// Every member is forced inline. This header is also included by translation units that are compiled once per
+// instruction set; the linker might keep an out-of-line copy from one of them, which would then run on a machine
+// that lacks those instructions.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace wfacli {
 
-// Slow paths, compiled once for the baseline instruction set. Both throw std::bad_alloc.
+// realloc() and malloc() that throw std::bad_alloc; compiled once, for the baseline instruction set.
 void* grow_bytes(void* old, std::size_t bytes);
 void* take_bytes(std::size_t bytes);
 
@@ -47,7 +47,7 @@ class Buffer {
   WFACLI_INLINE T& back() { return data_[size_ - 1]; }
   WFACLI_INLINE void clear() { size_ = 0; }
 
-  // Drops elements, or adds uninitialised ones.
+  // Truncates, or adds uninitialised elements.
   WFACLI_INLINE void resize(std::size_t size) {
     reserve(size);
     size_ = size;
@@ -62,7 +62,7 @@ class Buffer {
     if (size_ == capacity_) reserve(size_ + 1);
     data_[size_++] = value;
   }
-  // Adds `count` uninitialised elements and returns the first.
+  // Adds `count` uninitialised elements and returns a pointer to the first.
   WFACLI_INLINE T* extend(std::size_t count) {
     reserve(size_ + count);
     T* first = data_ + size_;
@@ -72,7 +72,7 @@ class Buffer {
   WFACLI_INLINE void append(const T* values, std::size_t count) {
     if (count) std::memcpy(extend(count), values, count * sizeof(T));
   }
-  // Gives the memory to the caller, who frees it with std::free.
+  // Transfers ownership of the memory to the caller, who must call std::free.
   WFACLI_INLINE T* release() {
     size_ = capacity_ = 0;
     return std::exchange(data_, nullptr);

@@ -1,4 +1,4 @@
-// Questions about many bytes at once.
+// Tests and table look-ups on 16 bytes at a time.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace wfacli {
 
 using Bytes16 = std::uint8_t __attribute__((vector_size(16)));
 
-// Looks up 16 bytes at once: the last four bits of each index select a byte of the table, the last five a byte of two
-// tables. GCC has a builtin for it; clang has none for indices that are not constant.
+// Looks up 16 bytes at once: the low 4 bits of each index select a byte of `table`; with two tables, the low 5 bits
+// select a byte of low:high. GCC has a builtin for this; clang has none for variable indices.
 #if defined(__GNUC__) && !defined(__clang__)
 inline Bytes16 looked_up(Bytes16 table, Bytes16 index) { return __builtin_shuffle(table, index); }
 inline Bytes16 looked_up(Bytes16 low, Bytes16 high, Bytes16 index) { return __builtin_shuffle(low, high, index); }
@@ -26,8 +26,8 @@ inline Bytes16 looked_up(Bytes16 low, Bytes16 high, Bytes16 index) {
 }
 #endif
 
-// Whether `odd` (of 16 bytes, a vector of them that is not 0 where it holds) holds of none of at least 16; the last 16
-// may be looked at twice.
+// True if `odd` holds for none of the n bytes, n >= 16. `odd` maps 16 bytes to a vector that is nonzero where the
+// predicate holds. The last 16 bytes are tested as one load, which may overlap the load before.
 template <class Odd>
 inline bool none_of_bytes(const std::uint8_t* p, std::size_t n, const Odd& odd) {
   const auto at = [&](const std::uint8_t* from) {
@@ -42,7 +42,7 @@ inline bool none_of_bytes(const std::uint8_t* p, std::size_t n, const Odd& odd) 
   return (halves[0] | halves[1]) == 0;
 }
 
-// Whether all are visible ASCII, which '!' to '~' are.
+// True if all bytes are printable ASCII other than a space ('!' to '~').
 inline bool only_visible(const char* text, std::size_t n) {
   constexpr std::uint8_t kVisible = '~' - '!';
   const auto* p = reinterpret_cast<const std::uint8_t*>(text);

@@ -1,4 +1,4 @@
-// Hashes of names.
+// Hash functions, and a set of record names.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace wfacli {
 
-// 64-bit mixing in the manner of splitmix64; two different seeds give two independent hashes.
+// Finalizer of splitmix64. Different seeds give independent hashes.
 inline std::uint64_t mixed(std::uint64_t x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ull;
@@ -28,10 +28,10 @@ inline std::uint64_t hashed(const std::uint8_t* name, std::int64_t len, std::uin
   return h;
 }
 
-// Names, by 64 bits each.
+// Hash set of names that stores only a 64-bit hash of each, in an open-addressing table.
 class NameSet {
  public:
-  // False where it is in already.
+  // Returns false if the name is already present.
   bool add(std::string_view name) {
     if (count_ * 4 >= slots_.size() * 3) grow();
     std::uint64_t& slot = find(key(name));
@@ -40,7 +40,7 @@ class NameSet {
     ++count_;
     return true;
   }
-  // Has the memory fetch what the others will look at.
+  // Prefetches the slot that add() or has() will probe first.
   void prefetch(std::string_view name) const {
     if (count_) __builtin_prefetch(slots_.data() + (key(name) & (slots_.size() - 1)));
   }
@@ -50,7 +50,7 @@ class NameSet {
   static std::uint64_t key(std::string_view name) {
     const std::uint64_t h = hashed(reinterpret_cast<const std::uint8_t*>(name.data()),
                                    static_cast<std::int64_t>(name.size()), 1);
-    return h ? h : 1;  // 0 is an empty slot
+    return h ? h : 1;  // 0 marks an empty slot
   }
   std::uint64_t& find(std::uint64_t k) {
     const std::size_t mask = slots_.size() - 1;

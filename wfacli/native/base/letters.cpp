@@ -32,7 +32,7 @@ constexpr LetterTables make_tables() {
                         : t.iupac[c]           ? std::uint8_t{kNonAcgt}
                                                : std::uint8_t{kNonAcgt | kNonNucleotide};
     Codes& strict = of(t, Ambiguous::Mismatch);
-    strict.query[c] = base ? base : 0xf0;  // two different codes: such letters match nothing
+    strict.query[c] = base ? base : 0xf0;  // two different codes, so that ambiguous symbols match nothing
     strict.target[c] = base ? base : 0xf1;
     Codes& wild = of(t, Ambiguous::Wildcard);
     wild.query[c] = wild.target[c] = t.iupac[c];
@@ -41,7 +41,7 @@ constexpr LetterTables make_tables() {
   }
   set_ends(of(t, Ambiguous::Mismatch), 0xfe, 0xff);
   set_ends(of(t, Ambiguous::Wildcard), 0, 0);
-  set_ends(of(t, Ambiguous::Literal), 1, 2);  // control characters never stand in a sequence
+  set_ends(of(t, Ambiguous::Literal), 1, 2);  // control characters are invalid in sequences
   return t;
 }
 

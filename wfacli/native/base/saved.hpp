@@ -1,4 +1,4 @@
-// The state of a solver, from which another one goes on.
+// Saved state of a solver, from which another instance resumes (checkpoints).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace wfacli {
 
-// One array of a saved state.
+// Named array of a saved state, owned (SavedArray) or borrowed (SavedView).
 struct SavedArray {
   const char* name;
   Buffer<std::int64_t> values;

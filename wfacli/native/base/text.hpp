@@ -1,4 +1,4 @@
-// Text under construction.
+// Text output: formatting of numbers and strings into buffers.
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace wfacli {
 
-// Decimal digits of what is less than 1000.
+// Decimal digits of the numbers 0 to 999.
 struct ThreeDigits {
   static constexpr int kCount = 7;
-  alignas(8) char first[1000][8]{};  // without zeros in front, and a tab; as the last, how many digits they are
-  char further[1000][4]{};           // three digits, and one that is none
+  alignas(8) char first[1000][8]{};  // no leading zeros, then a tab; byte kCount is the number of digits
+  char further[1000][4]{};           // three digits with leading zeros, and a byte of padding
   constexpr ThreeDigits() {
     for (int v = 0; v < 1000; ++v) {
       const char all[] = {static_cast<char>('0' + v / 100), static_cast<char>('0' + v / 10 % 10),
@@ -29,11 +29,11 @@ struct ThreeDigits {
 };
 inline constexpr ThreeDigits kThreeDigits{};
 
-// Writes where there is room. It is handed on and returned by value: who keeps its place in a register need not look it up
-// again after each byte, which might be its own.
+// Unchecked output cursor: the caller reserves the space. Pens are passed and returned by value, so that the position
+// stays in a register; behind a reference it would be reloaded after every byte stored, since a char may alias it.
 class Pen {
  public:
-  static constexpr std::size_t kDigits = 20;  // of any number
+  static constexpr std::size_t kDigits = 20;  // most characters of a number
 
   explicit Pen(char* to) : to_(to) {}
   char* place() const { return to_; }
@@ -47,7 +47,7 @@ class Pen {
     if (len) std::memcpy(to_, s, static_cast<std::size_t>(len));
     to_ += len;
   }
-  // The same for what is mostly shorter than a call takes.
+  // Same as add(), without a call of memcpy for 4 to 16 bytes: faster where most strings are short.
   WFACLI_INLINE void add_short(const std::uint8_t* s, std::int64_t len) {
     if (len >= 8 && len <= 16)
       copy_ends<8>(s, len);
@@ -58,13 +58,13 @@ class Pen {
     to_ += len;
   }
   WFACLI_INLINE void number(std::int64_t value) {
-    // Most numbers of a record are lengths of runs.
+    // Fast path: most numbers in a record are lengths of CIGAR operations.
     if (static_cast<std::uint64_t>(value) < 1000)
       first(static_cast<std::uint32_t>(value));
     else
       *this = long_number(*this, value);
   }
-  // A number and a tab.
+  // Writes a number and a tab.
   WFACLI_INLINE void field(std::int64_t value) {
     if (static_cast<std::uint64_t>(value) < 1000) {
       std::uint64_t digits;
@@ -76,17 +76,17 @@ class Pen {
       add('\t');
     }
   }
-  // A score, which mostly is no more than 0.
+  // Writes a score. Scores are mostly <= 0, so the sign is split off to use the fast path of number().
   WFACLI_INLINE void score(std::int32_t value) {
     if (value < 0) add('-');
     number(value < 0 ? -std::int64_t{value} : value);
   }
-  // part / whole in 3, 4 or 6 decimals, rounded half up; 0 <= part <= 100 whole, 0 < whole.
+  // Writes part / whole with 3, 4 or 6 decimals, rounded half up; requires 0 <= part <= 100 * whole, 0 < whole.
   WFACLI_INLINE void fraction(std::int64_t part, std::int64_t whole, int decimals) {
     std::uint32_t scale = 1;
     for (int i = 0; i < decimals; ++i) scale *= 10;
     const std::int64_t above = 2 * part * scale + whole, below = 2 * whole;
-    // Short numbers are divided sooner.
+    // 32-bit division is faster than 64-bit division.
     const auto scaled = static_cast<std::uint32_t>(
         above <= UINT32_MAX ? static_cast<std::uint32_t>(above) / static_cast<std::uint32_t>(below) : above / below);
     first(scaled / scale);
@@ -98,7 +98,7 @@ class Pen {
   }
 
  private:
-  // Both write more bytes than count, into room that a number has anyway.
+  // first() and further() store more bytes than they advance; space for kDigits characters covers the excess.
   WFACLI_INLINE void first(std::uint32_t value) {
     std::memcpy(to_, kThreeDigits.first[value], 4);
     to_ += kThreeDigits.first[value][ThreeDigits::kCount];
@@ -108,7 +108,7 @@ class Pen {
     to_ += 3;
   }
   static Pen long_number(Pen pen, std::int64_t value);
-  // So many bytes from either end, which may overlap.
+  // Copies kBytes from the start and kBytes from the end of s, which may overlap.
   template <std::size_t kBytes>
   WFACLI_INLINE void copy_ends(const std::uint8_t* s, std::int64_t len) {
     std::memcpy(to_, s, kBytes);
@@ -118,10 +118,10 @@ class Pen {
   char* to_;
 };
 
-// What a Pen has written.
+// Growable text that Pens write to.
 class Text {
  public:
-  // A pen behind what there is, with room for so many bytes; until done().
+  // Returns a pen at the end of the text, with space for `bytes` more; the text grows only with done().
   Pen room(std::size_t bytes) {
     out_.reserve(out_.size() + bytes);
     return Pen(out_.data() + out_.size());

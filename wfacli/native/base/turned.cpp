@@ -8,8 +8,8 @@
 namespace wfacli {
 namespace {
 
-// kLetters.complement of visible bytes: what comes after '?' in ASCII is told apart by its last five bits, since a
-// letter's case lies in the sixth; all others stay what they are.
+// kLetters.complement for 16 printable bytes. From '@' on, the low five bits index the table, since the sixth bit of a
+// letter is its case; smaller bytes are unchanged.
 struct Complement {
   Bytes16 low{}, high{};
   Complement() {
@@ -34,7 +34,7 @@ Bytes16 load(const std::uint8_t* p) {
   return c;
 }
 
-// Reverses with each of 16 bytes, and each single one, changed.
+// Reverses n bytes and maps each: `many` maps 16 bytes at a time, `one` the remaining single bytes.
 template <class Many, class One>
 void reverse_with(std::uint8_t* p, std::size_t n, const Many& many, const One& one) {
   constexpr Bytes16 kBackwards = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};

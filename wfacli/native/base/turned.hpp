@@ -1,4 +1,4 @@
-// The other strand, in place.
+// In-place reverse and reverse complement.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,8 @@
 
 namespace wfacli {
 
-// Reverses text.
 void reverse(std::uint8_t* text, std::size_t n);
-// Reverses letters and puts the complement in each one's place (kLetters.complement).
+// Symbols that are no nucleotide code are reversed but not changed (kLetters.complement).
 void reverse_complement(std::uint8_t* letters, std::size_t n);
 
 }  // namespace wfacli

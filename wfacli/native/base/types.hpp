@@ -9,7 +9,7 @@
 
 namespace wfacli {
 
-// Why a pair has no alignment; the values are those of wfacli.core.batch.Status.
+// Outcome of a pair: aligned, or why not. Same values as wfacli.core.batch.Status.
 enum class Status : std::uint8_t {
   Ok,
   ScoreLimit,
@@ -17,17 +17,17 @@ enum class Status : std::uint8_t {
   LengthLimit,
   Dropped,
   Unsupported,
-  WorkLimit,   // another kernel takes less time
+  WorkLimit,   // another kernel is expected to be faster
   ScoreRange,  // the score does not fit 32 bits
 };
 
-// Operations of a CIGAR as BAM numbers them; an element of a CIGAR is length << 4 | operation.
+// CIGAR operations with the codes of BAM; a CIGAR element is length << 4 | operation.
 enum Op : std::uint32_t { kMatch = 0, kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8 };
 
-// Bits of SAM's FLAG.
+// Bits of the SAM FLAG field.
 enum SamFlag : std::int32_t {
   kPaired = 1,
-  kProper = 2,  // both mates lie as they should
+  kProper = 2,  // properly paired according to the mapper
   kUnmapped = 4,
   kMateUnmapped = 8,
   kReverseStrand = 16,
@@ -40,69 +40,71 @@ enum SamFlag : std::int32_t {
   kSupplementary = 2048
 };
 
-// How letters other than A C G T U compare (wfacli.config.Ambiguous).
+// How symbols other than A C G T U compare (wfacli.config.Ambiguous).
 enum class Ambiguous : std::uint8_t { Mismatch, Wildcard, Literal };
 
-// A gap of l letters costs open + l * extend; of two pieces, the cheaper one.
+// Affine gap cost: a gap of length l costs open + l * extend. Two pieces: the smaller of both costs.
 struct GapPiece {
   std::int32_t open = 0, extend = 1;
 };
 
-// What kernels charge; a match costs nothing. The defaults are edit distance.
+// Costs that kernels minimise; a match costs 0. The defaults are edit distance.
 //
-// A match bonus b is no matter of kernels: since 2 * matches + 2 * mismatches + gap letters is the number of aligned
-// letters of both sequences, the best score is the least cost with mismatch 2 * (x + b), open 2 * o, extend
-// 2 * e + b, and b for each letter that stays unaligned (engine.cpp).
+// Kernels know no match bonus b. Since 2 * matches + 2 * mismatches + gap length is the number of aligned symbols of
+// both sequences, the best score is the minimum cost with mismatch 2 * (x + b), gap opening 2 * o, gap extension 2 * e
+// + b, and b for each symbol that stays unaligned (engine.cpp).
 struct Costs {
   std::int32_t mismatch = 1;
   std::int32_t pieces = 1;  // 1 or 2
   GapPiece gap[2];
-  std::int32_t skip = 0;  // for each letter that free ends leave unaligned
+  std::int32_t skip = 0;  // per symbol that free ends leave unaligned
 
-  // Gaps without opening need no state of their own.
+  // Linear gap costs need no gap states in the recurrence.
   WFACLI_INLINE bool linear() const { return pieces == 1 && gap[0].open == 0; }
 };
 
-// How many letters at each end may stay unaligned.
+// Maximum number of symbols at each end that may stay unaligned at no gap cost.
 struct FreeEnds {
   std::int32_t query_begin = 0, query_end = 0, target_begin = 0, target_end = 0;
   WFACLI_INLINE bool any() const { return (query_begin | query_end | target_begin | target_end) != 0; }
 };
 
-// Ways to leave cells out; 0 (or less) is off.
+// Heuristics, which may miss the best alignment; 0 or less is off.
 struct Heuristics {
-  std::int32_t band = 0;       // diagonals on either side that are computed
-  std::int32_t band_step = 0;  // scores after which the band is centred again; 0 leaves it on the way between the ends
-  std::int32_t drop = 0;       // diagonals that fall so far (twice the score) behind the best one are given up
-  std::int32_t zdrop = 0;      // an extension ends where it has fallen so far (twice the score)
-  // Whether rows leave diagonals out.
+  std::int32_t band = 0;       // diagonals computed on either side of the band's centre
+  std::int32_t band_step = 0;  // re-centre the band after this many scores; 0: keep it around both corners
+  std::int32_t drop = 0;       // X-drop: drop diagonals this far below the best score (KernelTask: twice the score)
+  std::int32_t zdrop = 0;      // Z-drop: end an extension this far below its best score (KernelTask: doubled too)
+  // True if wavefronts may omit diagonals.
   WFACLI_INLINE bool any() const { return band > 0 || drop > 0; }
 };
 
 // Bits of PairBatch.flags.
 enum Flag : std::uint8_t {
-  kNonAcgt = 1,        // a letter other than A C G T (either case)
-  kNonNucleotide = 2,  // a letter that is no nucleotide code at all
+  kNonAcgt = 1,        // has a symbol other than A C G T (either case)
+  kNonNucleotide = 2,  // has a symbol that is not an IUPAC nucleotide code
 };
 
+// Query and target of one pair, borrowed from a batch.
 struct PairView {
   const std::uint8_t* query;
   const std::uint8_t* target;
   std::int32_t query_len, target_len;
 
-  // The letters from q_beg to q_end and from t_beg to t_end.
+  // Returns the part inside `span`: q_beg, q_end, t_beg, t_end, half open.
   PairView part(const std::int32_t* span) const {
     return {query + span[0], target + span[2], span[1] - span[0], span[3] - span[2]};
   }
 };
 
-// Columns of wfacli.core.batch.Mapped: where rows lie that are parts of reads and windows of a reference. Rows of a template (a
-// read, or a pair of mates, one mate after the other) follow one another, and have the same `first`.
+// Columns of wfacli.core.batch.Mapped: positions of rows whose queries are parts of reads and whose targets are
+// windows of a reference. Rows of a template (a read, or a pair of mates, one mate after the other) are consecutive
+// and share `first`.
 struct MappedView {
-  const std::int64_t *t_offset, *t_total, *letters;  // letters: of the whole read in the records' text, or -1
+  const std::int64_t *t_offset, *t_total, *letters;  // letters: offset of the whole read in BatchView::text, or -1
   const std::int32_t *clip_begin, *clip_end, *first, *sam_flags;
   const std::uint8_t* mapq;
-  const std::int64_t* tags;  // fields of the read's own, in the records' text
+  const std::int64_t* tags;  // offset of the read's own tags in BatchView::text
   const std::int32_t* tags_len;
 };
 
@@ -114,11 +116,11 @@ struct BatchView {
   const std::int32_t *q_len, *t_len;
   const std::uint8_t* flags;
   const std::int32_t* est_edits;
-  // Records: names and qualities inside `text`; a quality of -1 is absent.
+  // Records: `text` holds names and qualities; the columns are offsets into it. qual is -1 where there is no quality.
   const std::uint8_t* text;
   const std::int64_t *q_name, *t_name, *qual;
   const std::int32_t *q_name_len, *t_name_len;
-  MappedView mapped;  // nulls where rows are pairs and no more
+  MappedView mapped;  // null pointers unless the pairs are mapped reads
 
   bool is_mapped() const { return mapped.sam_flags != nullptr; }
   std::string_view target_name(std::int64_t i) const {
@@ -133,13 +135,14 @@ struct BatchView {
 struct AlignmentView {
   std::int64_t n;
   const std::uint8_t *status, *cut;
-  const std::int32_t *score, *span;  // span: four a row
+  const std::int32_t *score, *span;  // span: i32[n, 4], q_beg q_end t_beg t_end
   const std::uint32_t* cigar;
   const std::int64_t* cigar_start;
-  const std::int32_t* second;  // null where nobody asked
+  const std::int32_t* second;  // second-best scores; null unless requested
 };
 
-// CIGAR under construction, in forward order; adjacent equal operations are merged.
+// Builder of CIGARs, in forward order. Adjacent elements of the same operation are merged; CIGARs are stored one after
+// another, and begin() starts a new one.
 class Cigar {
  public:
   WFACLI_INLINE void begin() { first_ = runs_.size(); }
@@ -156,7 +159,7 @@ class Cigar {
   Buffer<std::uint32_t>& runs() { return runs_; }
 
  private:
-  static constexpr std::uint32_t kMaxRun = (1u << 28) - 1;  // what BAM's 28 bits hold
+  static constexpr std::uint32_t kMaxRun = (1u << 28) - 1;  // BAM stores lengths in 28 bits
   WFACLI_INLINE void add_split(Op op, std::uint32_t length) {
     for (; length > kMaxRun; length -= kMaxRun) runs_.push(kMaxRun << 4 | op);
     if (length) runs_.push(length << 4 | op);
@@ -165,7 +168,7 @@ class Cigar {
   std::size_t first_ = 0;
 };
 
-// Set by the thread that wants running alignments to stop.
+// Cancellation flag, set from another thread to stop running alignments.
 class CancelFlag {
  public:
   void set() { flag_.store(true, std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// How many bytes a vector has, in the instruction set that a unit is compiled for.
+// Bytes per SIMD vector in the instruction set that the translation unit is compiled for.
 #pragma once
 
 namespace wfacli {

@@ -1,14 +1,14 @@
-// Waiting for what another thread does.
+// Waiting for an atomic value: spin first, then sleep.
 #pragma once
 
 #include <atomic>
 
 namespace wfacli {
 
-// About 50 microseconds: what a system takes to wake a thread.
+// Iterations to spin before sleeping: about 50 microseconds, the time that the system needs to wake a thread.
 constexpr int kLooks = 800;
 
-// Until `done` holds of a value, which is returned: for a moment at once, then asleep until it changes.
+// Waits until `done(value)` is true and returns that value. Spins for kLooks iterations, then sleeps between changes.
 template <class T, class Done>
 inline T wait_until(const std::atomic<T>& value, const Done& done) {
   for (int look = 0;; ++look) {

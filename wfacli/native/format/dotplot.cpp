@@ -1,6 +1,7 @@
-// K-mers of both sequences are put into parts by the first bits of a mixed key, each part is sorted where it fits the
-// cache, and the parts are merged. An entry is what is left of the key with the strand and the pixel below it, so that
-// memory does not depend on where a k-mer lies, and equal k-mers of one pixel are counted at once.
+// Partitioned sort-merge join: k-mers of both sequences are partitioned by the top bits of a hashed key, each
+// partition is sorted in the CPU cache, and the partitions are merged. An entry is the rest of the key, then the
+// strand, then the pixel, so that it fits 64 bits wherever the k-mer lies, and equal k-mers in one pixel are counted
+// together.
 #include "format/dotplot.hpp"
 
 #include <algorithm>
@@ -11,19 +12,19 @@
 namespace wfacli {
 namespace {
 
-constexpr int kPlaceBits = 15;  // of an entry: the strand, and a pixel below kMostPixels
+constexpr int kPlaceBits = 15;  // low bits of an entry: the strand, and a pixel below kMostPixels
 constexpr std::uint64_t kPlaceMask = (1u << kPlaceBits) - 1;
 constexpr std::uint64_t kStrand = 1u << (kPlaceBits - 1);
-constexpr std::int64_t kPartEntries = 4096;  // on average; both sides and a copy lie in a core's cache
+constexpr std::int64_t kPartEntries = 4096;  // average entries per partition; both sides and a copy fit a core's cache
 constexpr int kMostPartBits = 12;
-constexpr std::int64_t kChunk = 1 << 24;  // letters between two polls
+constexpr std::int64_t kChunk = 1 << 24;  // symbols between calls of `poll`
 constexpr int kBucketBits = 10;
 
 struct Kmer {
-  std::uint64_t key;    // its first 64 bits decide; equal where the letters are (nearly surely, beyond 59 bits)
+  std::uint64_t key;    // hash; its top 49 bits, and those of sampling and partition, are compared
   std::int64_t start;
-  bool reverse;         // the key is its reverse complement's
-  bool palindrome;      // it is its own
+  bool reverse;         // the key is that of the reverse complement
+  bool palindrome;      // the k-mer is its own reverse complement
 };
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -34,7 +35,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ x >> 33;
 }
 
-// Two bits a letter, turned into another number of as many bits, one to one, which ends up in the key's highest bits.
+// Bijective hash of a k-mer, packed with two bits per base; the result is in the highest bits of the key.
 class NucleotideKeys {
  public:
   explicit NucleotideKeys(int k) : k_(k), mask_(k == 32 ? ~0ull : (1ull << 2 * k) - 1) {}
@@ -72,7 +73,7 @@ void each_nucleotide_kmer(const std::uint8_t* letters, std::int64_t begin, std::
   }
 }
 
-// A hash of k letters that takes one in and lets one go.
+// Visits all k-mers with a rolling hash.
 template <class Letter, class Visit>
 void each_literal_kmer(const Letter* letters, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
   constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u;
@@ -104,15 +105,16 @@ void each_kmer(const DotSequence<Letter>& sequence, const DotOptions& options, c
   }
 }
 
-// The k-mers of a sequence that are looked at, by the first bits of their keys.
+// Sampled k-mers of a sequence, partitioned by the top bits of their keys.
 struct Parts {
   Buffer<std::uint64_t> entries;
-  Buffer<std::int64_t> first;  // 2^bits + 1
+  Buffer<std::int64_t> first;  // start of each partition, i64[2^bits + 1]
 
   std::int64_t size(std::size_t part) const { return first[part + 1] - first[part]; }
 };
 
-// A palindrome matches itself on both strands: on one side it stands twice.
+// Partitions the k-mers of a sequence. A palindrome matches on both strands, so one of the two sequences must enter it
+// twice.
 template <class Letter>
 Parts parts_of(const DotSequence<Letter>& sequence, const DotOptions& options, std::int32_t pixels, int bits,
                bool palindromes_twice, const std::function<void()>& poll) {
@@ -142,7 +144,7 @@ Parts parts_of(const DotSequence<Letter>& sequence, const DotOptions& options, s
   return parts;
 }
 
-// Sorts a part, through a copy in buckets of the first bits.
+// Sorts a partition: one bucket pass on the top bits, then std::sort within buckets.
 void sort_part(std::uint64_t* entries, std::int64_t count, Buffer<std::uint64_t>& copy) {
   if (count < 256) {
     std::sort(entries, entries + count);
@@ -163,13 +165,13 @@ void sort_part(std::uint64_t* entries, std::int64_t count, Buffer<std::uint64_t>
   }
 }
 
-// Equal k-mers that lie in one pixel on one strand.
+// Number of equal k-mers in one pixel on one strand.
 struct Cell {
   std::uint64_t place;
   std::uint64_t count;
 };
 
-// The cells of the entries from `at` on that have its key; `at` moves behind them.
+// Collects the cells of the entries from `at` on that share its key, and advances `at` past them.
 void take_cells(const std::uint64_t*& at, const std::uint64_t* end, Buffer<Cell>& cells) {
   const std::uint64_t key = *at >> kPlaceBits;
   cells.clear();
@@ -192,7 +194,7 @@ class Picture {
     }
   }
 
-  // Counts what two sorted parts have in common.
+  // Counts the k-mers that two sorted partitions share.
   void merge(const std::uint64_t* q, const std::uint64_t* q_end, const std::uint64_t* t, const std::uint64_t* t_end) {
     while (q != q_end && t != t_end) {
       const std::uint64_t a = *q >> kPlaceBits, b = *t >> kPlaceBits;
@@ -212,7 +214,7 @@ class Picture {
   }
 
  private:
-  // Leaves `most` cells, evenly chosen; whether there were more.
+  // Keeps at most `most` cells, evenly spaced; returns true if there were more.
   bool thinned(Buffer<Cell>& cells) const {
     const std::size_t most = static_cast<std::size_t>(options_.most);
     if (cells.size() <= most) return false;

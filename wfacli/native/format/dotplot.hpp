@@ -1,4 +1,4 @@
-// Which k letters two sequences have in common, counted in the pixels of a picture.
+// Dot plot of two sequences: shared k-mers, counted per pixel.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,38 @@
 
 namespace wfacli {
 
-// Records one after another: record i has the letters from starts[i] to starts[i + 1].
+// Concatenated records: record i is [starts[i], starts[i + 1]) of `letters`.
 template <class Letter>
 struct DotSequence {
   const Letter* letters;
-  const std::int64_t* starts;  // records + 1
+  const std::int64_t* starts;  // i64[records + 1]
   std::int64_t records;
 
   std::int64_t length() const { return records ? starts[records] : 0; }
 };
 
 struct DotOptions {
-  std::int32_t k = 15;        // 1 to 32 nucleotides, to 64 other letters
-  bool literal = false;       // every letter matches itself; else k nucleotides, and those of the other strand
-  std::int32_t sampled = 0;   // of 2^sampled different k-mers one is looked at, the same ones in both sequences
-  std::int32_t columns = 1;   // of the target; 1 to kMostPixels
-  std::int32_t rows = 1;      // of the query
-  std::int64_t most = 1;      // pixels of either sequence that a k-mer counts in; of more, so many are taken, evenly
+  std::int32_t k = 15;        // 1 to 32 for nucleotides, 1 to 64 if `literal`
+  bool literal = false;       // every symbol matches itself; otherwise nucleotides, on both strands
+  std::int32_t sampled = 0;   // use one in 2^sampled distinct k-mers, the same ones in both sequences
+  std::int32_t columns = 1;   // pixels of the target, 1 to kMostPixels
+  std::int32_t rows = 1;      // pixels of the query, 1 to kMostPixels
+  std::int64_t most = 1;      // maximum pixels of a sequence per k-mer; of more, this many are sampled evenly
 };
 
 constexpr std::int32_t kMostPixels = 1 << 14;
 
 struct DotCounts {
-  // rows x columns, from the sequences' beginnings: k-mers of the target's pixel that equal ones of the query's, and
-  // those whose reverse complement does; a k-mer lies where its middle letter is. Held at 2^32 - 1.
+  // u32[rows, columns], from the starts of the sequences: pairs of equal k-mers in a pixel of the query and a pixel of
+  // the target, and pairs of which one is the reverse complement of the other. The position of a k-mer is its middle
+  // symbol. Saturates at 2^32 - 1.
   Buffer<std::uint32_t> forward, reverse;
-  std::int64_t query_kmers = 0, target_kmers = 0;  // that were looked at, wherever they lie
-  std::int64_t shared = 0;                         // different ones that both have
-  std::int64_t thinned = 0;                        // of these, the ones that lie in more pixels than count
+  std::int64_t query_kmers = 0, target_kmers = 0;  // k-mers used, after sampling
+  std::int64_t shared = 0;                         // distinct k-mers in both sequences
+  std::int64_t thinned = 0;                        // those of them that lie in more pixels than DotOptions::most
 };
 
-// `poll` is called now and then; what it throws ends the work. u32 letters are always literal.
+// Counts shared k-mers. Calls `poll` regularly; an exception from it cancels the work. u32 symbols are always literal.
 template <class Letter>
 DotCounts dot_counts(const DotSequence<Letter>& query, const DotSequence<Letter>& target, const DotOptions& options,
                      const std::function<void()>& poll);

@@ -38,7 +38,7 @@ WFACLI_INLINE void add_clip(Pen& out, std::int64_t letters, char operation) {
   out.add(operation);
 }
 
-// Has N for what SAM's SEQ cannot hold (SAM specification, 1.4), a gap of an alignment or a stop, as BAM has.
+// Replaces symbols that are invalid in SEQ (SAM specification, section 1.4), such as gaps and stops, by N, as BAM does.
 void mend(char* letters, std::int64_t count) {
   const auto stays = [](char c) { return static_cast<std::uint8_t>((c | 32) - 'a') < 26 || c == '=' || c == '.'; };
   bool all = true;
@@ -46,7 +46,7 @@ void mend(char* letters, std::int64_t count) {
   if (!all) std::replace_if(letters, letters + count, [&](char c) { return !stays(c); }, 'N');
 }
 
-// SEQ and QUAL, without so many letters at either end.
+// Writes SEQ and QUAL of the read's interval [from, to).
 template <bool kMapped>
 WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
   if (!r.place.letters) {
@@ -54,7 +54,7 @@ WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std
     return;
   }
   out.add(r.place.letters + from, to - from);
-  // Flags are of what is aligned.
+  // The flags of mapped rows describe the aligned part only, so whole reads are always checked.
   if (kMapped || r.batch.flags[r.i] & kNonNucleotide) mend(out.place() - (to - from), to - from);
   out.add('\t');
   if (r.place.quality)
@@ -63,19 +63,19 @@ WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std
     out.add('*');
 }
 
-// Where a row's primary record of another mate lies, counted from 1.
+// Returns the 1-based reference position of a row's alignment.
 std::int64_t position_of(const Record& r, const AlignmentView& a, std::int64_t row) {
   return r.batch.mapped.t_offset[row] + a.span[4 * row + 2] + 1;
 }
 
-// RNAME and POS of what stands beside its mate.
+// Writes RNAME and POS of an unmapped read, which are its mate's.
 void add_beside(Pen& out, const Record& r, const AlignmentView& a) {
   r.target_name(out, r.place.fate->beside);
   out.add('\t');
   out.field(position_of(r, a, r.place.fate->beside));
 }
 
-// RNEXT, PNEXT and TLEN.
+// Writes RNEXT, PNEXT and TLEN.
 void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
   const Fate& fate = *r.place.fate;
   const std::int64_t own = fate.beside < 0 ? r.i : fate.beside;
@@ -89,7 +89,7 @@ void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
   out.number(fate.template_length);
 }
 
-// CIGAR and quality of the mate's primary record.
+// Writes the tags MC and MQ: CIGAR and mapping quality of the mate's primary record.
 void add_mate_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
   const std::int64_t row = r.place.fate->mate;
   const MappedView& m = r.batch.mapped;
@@ -103,7 +103,7 @@ void add_mate_tags(Pen& out, const Record& r, const AlignmentView& a, const Form
 
 template <bool kMapped>
 WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  // What aligns no letters of either side has no place on a target: SAM calls it unmapped.
+  // An alignment that is empty on either side has no position on a target, so its record is unmapped.
   const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
   const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
   r.query_name(out);
@@ -245,9 +245,9 @@ void add_real(Pen& out, double value, std::chars_format form, int decimals) {
   out.add(std::string_view(text, static_cast<std::size_t>(end - text)));
 }
 
-// How many alignments of unrelated sequences as long as a pair's score as much, and the score in bits.
+// Writes E-value and bit score. The search space is the product of the lengths of the pair.
 void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
-  constexpr double kLeastPower = -180;  // BLAST writes less as 0.0
+  constexpr double kLeastPower = -180;  // BLAST writes smaller E-values as 0.0
   const double bits = (o.nats * (r.score - r.score % o.score_step) - o.log_k) / std::numbers::ln2;
   const double power = std::log10(static_cast<double>(r.query_len()) * r.target_len()) - bits * std::log10(2.0);
   if (power < kLeastPower)
@@ -258,8 +258,8 @@ void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
   add_real(out, bits, std::chars_format::fixed, 1);
 }
 
-// The twelve columns of BLAST's -outfmt 6, positions counted from 1. Where no statistics are known nan stands for the
-// e-value, and the score is that of the scheme, in no bits.
+// Writes the twelve columns of BLAST's -outfmt 6, with 1-based positions. Without Karlin-Altschul parameters, the
+// E-value is nan and the last column is the raw score.
 WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o) {
   if (!r.holds_letters()) return;
   r.query_name(out);
@@ -295,7 +295,7 @@ WFACLI_INLINE void count(Tally& tally, const Record& r, std::uint8_t flags) {
   tally.cells += static_cast<double>(r.query_len()) * r.target_len();
 }
 
-// What there is of a record that is written of a read on a reference.
+// Counts a written record of a mapped read by kind.
 WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
   const std::int32_t flags = r.place.flags;
   const bool primary = !(flags & (kUnmapped | kSecondary | kSupplementary));
@@ -306,13 +306,14 @@ WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
   if (primary) tally.clipped += r.before() + r.after();
 }
 
-// The most bytes that a record can take.
+// Returns an upper bound of the size of a record in bytes.
 WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
-  constexpr std::int64_t kFixed = 640;                    // numbers, tabs and tags' names
-  constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and a letter
+  constexpr std::int64_t kFixed = 640;                    // numbers, tabs and names of tags
+  constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and an operation
   std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
                        r.w.operations * kRun + static_cast<std::int64_t>(o.read_group.size() + r.place.tags.size());
-  // MD has at most a number and two marks a letter, of which runs of matches take part in none; cs three letters.
+  // MD has a number and up to two characters per mismatch and per operation, and a character per deleted base; cs has
+  // three characters per edit and a number per operation.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
   if (const Fate* fate = r.place.fate) {
     bytes += static_cast<std::int64_t>(fate->other_parts.size());
@@ -323,7 +324,7 @@ WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   return static_cast<std::size_t>(bytes);
 }
 
-// Where the rows of the template that row i is of end.
+// Returns the end of the rows of row i's template.
 std::int64_t template_end(const BatchView& batch, std::int64_t i) {
   std::int64_t end = i + 1;
   while (end < batch.n && batch.mapped.first[end] == batch.mapped.first[i]) ++end;
@@ -331,21 +332,21 @@ std::int64_t template_end(const BatchView& batch, std::int64_t i) {
 }
 
 std::size_t usual_bytes(const BatchView& batch, Format format) {
-  constexpr std::int64_t kUsual = 128;  // bytes of a record beside its letters
+  constexpr std::int64_t kUsual = 128;  // typical bytes of a record without its sequences
   std::int64_t usual = batch.n * kUsual;
   if (format == Format::Sam)
     for (std::int64_t i = 0; i < batch.n; ++i) usual += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
   return static_cast<std::size_t>(usual);
 }
 
-// `kMapped`: whether rows are parts of reads on a reference, or pairs and no more. What is the same for all rows is decided
-// once.
+// Formats all rows. `kMapped`: rows are mapped reads, not just pairs. Decisions that are the same for all rows are
+// template parameters.
 template <Format kFormat, bool kMapped>
 void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, Formatted& out) {
   Cigar scratch, mate_scratch;
-  std::vector<Fate> fates;  // of the rows of a template, those that are left from `fate` on
+  std::vector<Fate> fates;  // rows of the current template; those from `fate` on are left
   std::size_t fate = 0;
-  constexpr bool kAllRows = kFormat == Format::Tsv;  // a table of mappings, aligned or not
+  constexpr bool kAllRows = kFormat == Format::Tsv;  // TSV has a row for each mapping, aligned or not
   for (std::int64_t i = 0; i < batch.n; ++i) {
     if (kMapped && fate == fates.size()) {
       fates = fates_of(batch, a, i, template_end(batch, i), options.ambiguous);

@@ -1,4 +1,4 @@
-// Alignments as text: SAM records, PAF lines, TSV rows, lines as BLAST tabulates them.
+// Formatting of alignments as SAM, PAF, TSV or BLAST tabular text.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace wfacli {
 
 enum class Format : std::uint8_t { Sam, Paf, Tsv, Blast6 };
 
-// What operations of an alignment earn and cost; a gap of l letters costs the cheaper piece's open + l * extend.
+// Scores of operations: match bonus, mismatch and gap costs. A gap of length l costs open + l * extend of the cheaper
+// piece.
 struct Prices {
   std::int32_t match = 0, mismatch = 0, pieces = 0;
   GapPiece gap[2];
@@ -19,26 +20,26 @@ struct Prices {
 struct FormatOptions {
   Format format = Format::Sam;
   Ambiguous ambiguous = Ambiguous::Mismatch;
-  bool cigar_m = false;     // M instead of = and X
+  bool cigar_m = false;     // write M instead of = and X
   bool md = false, cs = false;
-  bool scores_only = false;  // there are no CIGARs
-  bool heuristic = false;    // alignments may be marked as found by a heuristic
-  bool second = false;       // there are second best scores
-  bool hard_clip = false;    // supplementary records hold only what of the read they align
-  std::string read_group;   // its ID; empty for none
-  Prices prices;            // of operations; no pieces where nobody asked
-  // Karlin and Altschul's parameters of the scores, for BLAST's table: lambda (0 where there are none), ln K, and of which
-  // number scores are to be multiples.
+  bool scores_only = false;  // alignments have no CIGARs
+  bool heuristic = false;    // a heuristic was on, so TSV rows have a column for it
+  bool second = false;       // second-best scores are available
+  bool hard_clip = false;    // hard-clip supplementary records, which then contain only the aligned part of the read
+  std::string read_group;   // ID; empty: none
+  Prices prices;            // for the tag ms; prices.pieces is 0 if not requested
+  // Karlin-Altschul parameters for BLAST tabular output: lambda (0 if unknown) and ln K. Scores are rounded down to a
+  // multiple of score_step.
   double nats = 0, log_k = 0;
   int score_step = 1;
 };
 
-// Sums over the records that were written.
+// Totals over the batch.
 struct Tally {
   std::int64_t aligned = 0, matches = 0, mismatches = 0, inserted = 0, deleted = 0, gaps = 0;
   std::int64_t query_bases = 0, target_bases = 0, non_nucleotide = 0;
   double cells = 0;
-  // Of reads on a reference: records by what they are, and letters of primary ones beside what they align.
+  // Mapped reads: written records by kind, and clipped bases of primary records.
   std::int64_t primary = 0, unmapped = 0, secondary = 0, supplementary = 0, clipped = 0;
 };
 

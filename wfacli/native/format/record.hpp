@@ -1,4 +1,4 @@
-// A record on its way out: what columns of a batch say of one row.
+// View of one row of a batch as an output record.
 #pragma once
 
 #include "format/splits.hpp"
@@ -8,14 +8,14 @@ namespace wfacli {
 
 inline constexpr int kUnknownQuality = 255;
 
-// Where a pair lies that is a part of a read and a window of a target; of other pairs, the whole of both.
+// Position of a row in its read and on the reference; rows that are not mapped reads cover both sequences.
 struct Place {
   std::int64_t t_offset = 0, t_total = 0;
-  std::int32_t clip_begin = 0, clip_end = 0;  // letters of the read beside the pair's, on the strand that is aligned
+  std::int32_t clip_begin = 0, clip_end = 0;  // bases of the read before and after the query, on the aligned strand
   std::int32_t flags = 0, mapq = kUnknownQuality;
-  const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read on that strand
+  const std::uint8_t *letters = nullptr, *quality = nullptr;  // of the whole read, on the aligned strand
   const Fate* fate = nullptr;
-  std::string_view tags;  // of the read's own
+  std::string_view tags;  // tags of the read itself
 };
 
 template <bool kMapped>
@@ -38,7 +38,7 @@ WFACLI_INLINE Place place_of(const BatchView& batch, std::int64_t i, const Fate*
   return p;
 }
 
-// A record on its way out: the pair's columns, and its alignment if it has one.
+// Output record: the columns of a pair, and its alignment if `aligned`.
 struct Record {
   const BatchView& batch;
   std::int64_t i;
@@ -47,10 +47,10 @@ struct Record {
   const std::int32_t* span;  // q_beg q_end t_beg t_end
   const Written& w;
   const Place& place;
-  const Written* mate = nullptr;  // of its mate's primary record, where that is on a target
+  const Written* mate = nullptr;  // alignment of the mate's primary record; null if that is unmapped
 
   WFACLI_INLINE void query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
-  // Where no flag says which mate it is.
+  // Writes the query name, with /1 or /2 for mates; for formats without flags.
   WFACLI_INLINE void told_name(Pen& out) const {
     query_name(out);
     if (place.flags & kPaired) out.add(std::string_view(place.flags & kFirstMate ? "/1" : "/2"));
@@ -59,17 +59,17 @@ struct Record {
   WFACLI_INLINE void target_name(Pen& out, std::int64_t row) const { name(out, batch.t_name[row], batch.t_name_len[row]); }
   std::int32_t query_len() const { return batch.q_len[i]; }
   std::int32_t target_len() const { return batch.t_len[i]; }
-  // Of the whole read, and its letters before and after what is aligned, on the strand that is.
+  // Length of the whole read, and of its unaligned ends, on the aligned strand.
   std::int64_t read_len() const { return std::int64_t{place.clip_begin} + query_len() + place.clip_end; }
   std::int64_t before() const { return std::int64_t{place.clip_begin} + span[0]; }
   std::int64_t after() const { return read_len() - place.clip_begin - span[1]; }
   bool reverse() const { return place.flags & kReverseStrand; }
-  // The aligned part of the read as it came.
+  // The aligned part, in coordinates of the read as sequenced.
   std::int64_t read_beg() const { return reverse() ? after() : before(); }
   std::int64_t read_end() const { return read_len() - (reverse() ? before() : after()); }
   std::int64_t target_beg() const { return place.t_offset + span[2]; }
   std::int64_t target_end() const { return place.t_offset + span[3]; }
-  // Whether letters of the sequences are in it: free ends may leave all of them out.
+  // True unless the alignment is empty, which free ends allow.
   bool holds_letters() const { return aligned && w.operations > 0; }
 
  private:

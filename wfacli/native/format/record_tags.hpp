@@ -1,4 +1,4 @@
-// Tags of records that lie on a reference, as minimap2 has them.
+// Tags with the meaning that minimap2 gives them.
 #pragma once
 
 #include "mapped/mappings.hpp"
@@ -6,8 +6,7 @@
 
 namespace wfacli {
 
-// What minimap2 says of an alignment, too: the score of its best part, letters that are ambiguous, edits a column with each
-// gap as one, whether it is primary.
+// Writes ms (score of the best-scoring part) and nn (ambiguous bases).
 WFACLI_INLINE void add_quality_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
   if (o.prices.match > 0 && o.prices.pieces > 0) {
     out.add("\tms:i:");
@@ -19,12 +18,14 @@ WFACLI_INLINE void add_quality_tags(Pen& out, const Record& r, const AlignmentVi
   }
 }
 
+// Writes de, the gap-compressed divergence: each gap counts as one edit and one column.
 WFACLI_INLINE void add_divergence(Pen& out, const Record& r) {
   const std::int64_t compressed = r.w.matches + r.w.mismatches + r.w.gaps;
   out.add("\tde:f:");
   out.fraction(r.w.mismatches + r.w.gaps, compressed ? compressed : 1, 4);
 }
 
+// Writes tp: primary, secondary, or an inversion of either kind.
 WFACLI_INLINE void add_type(Pen& out, const Record& r) {
   const bool lesser = r.place.flags & kSecondary;
   const bool inverted = r.batch.is_mapped() && r.batch.mapped.sam_flags[r.i] & kInversion;

@@ -9,8 +9,8 @@ std::string span_fault(const PairView& pair, const std::int32_t* span) {
   return query && target ? "" : "the span lies outside the sequences";
 }
 
-// What is wrong, where same(q, t) says whether two letters are written '=', and score(op, len, q, t) what an operation
-// on the letters from there on scores.
+// Implements replay_fault(). same(q, t) is true if two symbols must be '='; score_of_run(op, len, q, t) is the score
+// of an operation on the symbols at q and t.
 template <class Same, class Score>
 std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_t i, Same&& same, Score&& score_of_run) {
   if (std::string fault = span_fault(batch.pair(i), a.span + 4 * i); !fault.empty()) return fault;

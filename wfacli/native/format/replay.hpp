@@ -1,4 +1,4 @@
-// An alignment checked against its sequences, letter by letter.
+// Validation of an alignment against its sequences, base by base.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace wfacli {
 
-// What is wrong with row `i`'s alignment: operations that do not fit the letters, a CIGAR that does not
-// cover the row's span, or a score that is not the operations'. Empty when nothing is.
+// Returns a message if row `i`'s alignment is invalid: operations that contradict the sequences, a CIGAR that does not
+// cover the row's span, or a score that differs from that of the operations. Returns "" if it is valid.
 std::string replay_fault(const BatchView& batch, const AlignmentView& alignments, std::int64_t i,
                          const AlignOptions& options);
 std::string replay_fault(const BatchView& batch, const AlignmentView& alignments, std::int64_t i,

@@ -13,7 +13,7 @@ void add_run(std::string& out, std::int64_t letters, char operation) {
   if (letters) out += std::to_string(letters) + operation;
 }
 
-// An element of SA for a row.
+// Returns the element of SA for a row.
 std::string part_of(const BatchView& batch, const AlignmentView& a, std::int64_t i, std::int32_t flags, Ambiguous rule) {
   const MappedView& m = batch.mapped;
   const std::int32_t* span = a.span + 4 * i;
@@ -32,7 +32,7 @@ std::string part_of(const BatchView& batch, const AlignmentView& a, std::int64_t
   return out + ',' + std::to_string(m.mapq[i]) + ',' + std::to_string(w.edits()) + ';';
 }
 
-// Makes the best of what is left primary where the primary row is not placed.
+// Makes the first remaining row primary if the primary row is not placed; prefers rows that are not secondary.
 void promote(std::vector<Fate>& fates) {
   constexpr std::int32_t kLesser = kSecondary | kSupplementary;
   const auto primary = [](const Fate& f) { return !(f.flags & kLesser); };
@@ -43,19 +43,19 @@ void promote(std::vector<Fate>& fates) {
   next->flags &= ~kLesser;
 }
 
-// The records of one mate.
+// Rows of one mate.
 struct Mate {
   std::vector<Fate>* fates;
   std::int64_t first;  // row
 
-  // The row of the primary record on a target; -1 where there is none.
+  // Returns the row of the mapped primary record, or -1.
   std::int64_t primary() const {
     for (std::size_t k = 0; k < fates->size(); ++k)
       if (const Fate& f = (*fates)[k]; f.written && !(f.flags & (kUnmapped | kSecondary | kSupplementary)))
         return first + static_cast<std::int64_t>(k);
     return -1;
   }
-  // Whether its own record, mapped or not, has the other strand's letters.
+  // True if its primary record, mapped or not, has SEQ on the reverse strand.
   bool reverse() const {
     return std::any_of(fates->begin(), fates->end(), [](const Fate& f) {
       return f.written && !(f.flags & (kSecondary | kSupplementary)) && f.flags & kReverseStrand;
@@ -63,14 +63,15 @@ struct Mate {
   }
 };
 
-// Of a read whose mate has no rows, so that nobody knows where that lies now.
+// Clears the proper-pair flag of unmapped rows of a read whose mate has no rows, since the mate's position is unknown.
 void forget_mate(std::vector<Fate>& fates) {
   for (Fate& f : fates)
     if (f.flags & kUnmapped) f.flags &= ~kProper;
 }
 
-// What records of a mate say of the other one, whose primary record is of row `theirs` (-1 where it is unmapped); own: its
-// own. `length`: of the template, as this mate has it.
+// Sets the fields of a mate's records that refer to the other mate. `own` and `theirs`: rows of the primary records of
+// this and the other mate, -1 if unmapped; `reverse`: strand of the other mate; `together`: both are on one target;
+// `length`: TLEN of this mate.
 void tell(const Mate& mate, std::int64_t own, std::int64_t theirs, bool reverse, bool together, std::int64_t length) {
   for (Fate& f : *mate.fates) {
     f.flags &= ~(kMateUnmapped | kMateReverse | (together ? 0 : kProper));
@@ -105,7 +106,7 @@ bool is_placed(const AlignmentView& a, std::int64_t row) {
   return static_cast<Status>(a.status[row]) == Status::Ok && span[1] > span[0] && span[3] > span[2];
 }
 
-// Fates of one read's rows.
+// Returns the fates of the rows of one read.
 static std::vector<Fate> read_fates(const BatchView& batch, const AlignmentView& a, std::int64_t first, std::int64_t end,
                                     Ambiguous rule) {
   const auto count = static_cast<std::size_t>(end - first);
@@ -115,7 +116,7 @@ static std::vector<Fate> read_fates(const BatchView& batch, const AlignmentView&
     fates[k].written = is_placed(a, first + static_cast<std::int64_t>(k));
   }
   if (std::none_of(fates.begin(), fates.end(), [](const Fate& f) { return f.written; })) {
-    // The one that has the read's letters.
+    // Write the row that has the sequence of the read.
     std::size_t k = 0;
     while (k + 1 < count && batch.mapped.letters[first + static_cast<std::int64_t>(k)] < 0) ++k;
     fates[k].written = true;

@@ -1,5 +1,5 @@
-// What becomes of the rows of one read, or of a pair, when they are written: which are, with what flags, and what they say of one
-// another.
+// Resolution of the rows of a template into SAM records: which rows are written, their flags, and the fields that
+// refer to other records (SA, RNEXT, PNEXT, TLEN).
 #pragma once
 
 #include <string>
@@ -9,26 +9,28 @@
 
 namespace wfacli {
 
+// How a row is written.
 struct Fate {
   bool written = true;
   std::int32_t flags = 0;
-  std::string other_parts;  // SAM's SA, or nothing
-  // Rows: where the mate lies (RNEXT, PNEXT), and where what is unmapped stands, beside its mate; -1 for nowhere.
+  std::string other_parts;  // value of the tag SA; empty if not split
+  // Rows, or -1: `next` gives RNEXT and PNEXT; `beside` gives RNAME and POS of an unmapped record with a mapped mate.
   std::int64_t next = -1, beside = -1;
-  std::int64_t mate = -1;  // the row of the mate's primary record, where that is on a target
+  std::int64_t mate = -1;  // row of the mate's primary record, -1 if unmapped
   std::int64_t template_length = 0;  // TLEN
 };
 
-// Whether letters of both sides are aligned; what aligns none has no place on a target.
+// True if the row has an alignment with bases of both sequences; otherwise it has no position on a target.
 bool is_placed(const AlignmentView& alignments, std::int64_t row);
 
-// Fates of the rows from `first` to `end`, which are all of a read, or of two mates one after the other. Of a read, where some are placed the others are not written, and
-// the first of those (not secondary, if it can be) becomes primary where the one that was is not placed. Where none are,
-// one is written, unmapped. SA has the other parts of a split read, the primary one first, with CIGARs in short: what is
-// clipped, aligned, and the difference in length.
+// Returns the fates of rows [first, end), which are all rows of a read, or of two mates one after the other. If some
+// rows of a read are placed, the others are not written; if the primary row is not placed, the first placed row
+// becomes primary, preferably one that is not secondary. If none is placed, one row is written, unmapped. SA lists the
+// other parts of a split read, the primary one first, with short CIGARs: clips, aligned bases, and the difference in
+// length.
 //
-// Mates name each other's primary record (SAM specification, 1.4 and 2.1): an unmapped one stands where its mate does. A
-// template is as long as from its leftmost to its rightmost aligned letter.
+// Mates refer to each other's primary record (SAM specification, sections 1.4 and 2.1); an unmapped mate has the
+// position of the mapped one. TLEN extends from the leftmost to the rightmost aligned base of the template.
 std::vector<Fate> fates_of(const BatchView& batch, const AlignmentView& alignments, std::int64_t first, std::int64_t end,
                            Ambiguous rule);
 

@@ -8,7 +8,7 @@
 namespace wfacli {
 namespace {
 
-// What of a window's letters an operation takes in a column, and whether both are compared.
+// Symbols of query and target that a column of an operation consumes.
 struct Step {
   int query = 0, target = 0;
 };
@@ -51,7 +51,7 @@ class Walk {
     if (length * step.query > letters_.query_len - query_ || length * step.target > letters_.target_len - target_)
       throw std::invalid_argument("the path has more letters than the sequences");
     while (length > 0) {
-      // So many columns are left to the window's border, at least one: a border inside a column is drawn behind it.
+      // Columns up to the boundary of the window, at least one: a boundary inside a column moves behind it.
       const int each = step.query + step.target;
       const std::int64_t part = std::clamp<std::int64_t>((border() - query_ - target_) / each, 1, length);
       const std::int64_t window = static_cast<std::int64_t>(out.query.size()) - 1;
@@ -72,7 +72,7 @@ class Walk {
   }
 
  private:
-  // Where the window that is open ends, in letters of both.
+  // Returns the end of the current window, in symbols of both sequences.
   std::int64_t border() const {
     const std::int64_t open = static_cast<std::int64_t>(out.query.size());
     return open >= windows_ ? total_ : total_ * open / windows_;

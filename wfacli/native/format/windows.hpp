@@ -1,4 +1,4 @@
-// A long path in windows, to be drawn: where each begins, and how alike the sequences are in it.
+// Reduction of a long alignment path to windows for plotting: position and identity of each window.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,23 @@
 
 namespace wfacli {
 
-// The letters that a path aligns, from its beginning on, as they stand in the sequences.
+// Sequences that a path aligns, from its start on, in their original orientation.
 template <class Letter>
 struct PathLetters {
   const Letter *query, *target;
   std::int64_t query_len, target_len;
-  bool reverse;  // the path goes through the reverse complement of the query's letters
-  bool literal;  // every letter matches itself; else nucleotides in either case
+  bool reverse;  // the path aligns the reverse complement of the query
+  bool literal;  // every symbol matches itself; otherwise nucleotides, in either case
 };
 
 struct PathWindows {
-  Buffer<std::int64_t> query, target;     // windows + 1: letters of each that are behind, at the windows' borders
-  Buffer<std::int64_t> matches, columns;  // windows: of the alignment
+  Buffer<std::int64_t> query, target;     // i64[windows + 1]: positions at the window boundaries
+  Buffer<std::int64_t> matches, columns;  // i64[windows]: matches and columns of the alignment
 };
 
-// Windows of equal progress, the letters of both sequences together; M is told into matches and mismatches by the
-// letters. Clips count for nothing. Throws std::invalid_argument where the runs do not consume the letters exactly.
+// Splits a CIGAR of `count` elements into windows with equal numbers of symbols, query and target together. M is
+// resolved into matches and mismatches; clips are ignored. Throws std::invalid_argument if the CIGAR does not consume
+// the sequences exactly.
 template <class Letter>
 PathWindows path_windows(const PathLetters<Letter>& letters, const std::uint32_t* runs, std::int64_t count,
                          std::int64_t windows);

@@ -12,12 +12,13 @@ char lower(std::uint8_t c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c +
 
 using Runs = std::uint32_t __attribute__((vector_size(16)));
 
-// Sums over runs, by operation, of four at a time: sequences have fewer than 2^31 letters, so a lane holds any sum.
+// Sums of operation lengths, four CIGAR elements at a time. Sequences are shorter than 2^31, so 32-bit lanes cannot
+// overflow.
 struct RunSums {
   static constexpr int kLanes = sizeof(Runs) / sizeof(std::uint32_t);
   Runs matches{}, mismatches{}, inserted{}, deleted{}, gaps{};
 
-  // Adds the runs of those lanes in which `counted` has all bits.
+  // Adds four elements at `run`; lanes whose `counted` is 0 (not ~0) are ignored.
   void add(const std::uint32_t* run, Runs counted) {
     Runs runs;
     std::memcpy(&runs, run, sizeof runs);
@@ -39,7 +40,6 @@ struct RunSums {
 
 }  // namespace
 
-// Where wildcards took part: runs of '=' as SAM means them.
 void split_runs(Written& w, Cigar& out) {
   const std::uint8_t *q = w.pair.query, *t = w.pair.target;
   out.runs().clear();
@@ -59,7 +59,7 @@ void split_runs(Written& w, Cigar& out) {
   w.operations = static_cast<std::int64_t>(out.runs().size());
 }
 
-// Nothing is decided run by run, since which operation comes next nobody can foretell.
+// Branch-free over the operations, since their order is unpredictable.
 void count_runs(Written& w) {
   constexpr Runs kAll = {~0u, ~0u, ~0u, ~0u}, kPlace = {0, 1, 2, 3};
   RunSums sums;
@@ -123,7 +123,7 @@ namespace {
 
 template <bool kJoined>
 Pen add_runs(Pen out, const Written& w) {
-  // What is written might be the counts themselves, for all that the compiler knows.
+  // Local copies: `out` writes chars, which might alias the members of `w`.
   const std::uint32_t *run = w.cigar, *const end = run + w.operations;
   while (run < end) {
     std::uint32_t len = *run >> 4, op = *run & 15;
@@ -142,8 +142,8 @@ Pen add_runs(Pen out, const Written& w) {
 
 Pen add_cigar(Pen out, const Written& w, bool cigar_m) { return cigar_m ? add_runs<true>(out, w) : add_runs<false>(out, w); }
 
-// SAM optional fields, MD: runs of matches as numbers, the target's letter at a mismatch, '^' and the
-// target's letters at a deletion.
+// Writes MD (SAM optional fields): numbers of matches, the target's base at a mismatch, '^' and the target's bases at a
+// deletion.
 Pen add_md(Pen out, const Written& w) {
   const std::uint8_t* t = w.pair.target;
   std::int64_t run = 0;
@@ -169,7 +169,7 @@ Pen add_md(Pen out, const Written& w) {
   return out;
 }
 
-// minimap2's difference string, short form.
+// Writes the difference string cs of minimap2, short form.
 Pen add_cs(Pen out, const Written& w) {
   const std::uint8_t *q = w.pair.query, *t = w.pair.target;
   for (std::int64_t i = 0; i < w.operations; ++i) {

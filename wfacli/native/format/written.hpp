@@ -1,4 +1,4 @@
-// One alignment as it is written: operations by SAM's rule, and what follows from them.
+// An alignment as written: operations with the meaning of SAM, their counts, and CIGAR, MD and cs strings.
 #pragma once
 
 #include "format/format.hpp"
@@ -6,7 +6,7 @@
 namespace wfacli {
 
 struct Written {
-  PairView pair;  // the aligned parts
+  PairView pair;  // the aligned parts of query and target
   const std::uint32_t* cigar = nullptr;  // = X I D
   std::int64_t operations = 0;
   std::int64_t matches = 0, mismatches = 0, inserted = 0, deleted = 0, gaps = 0;
@@ -15,17 +15,18 @@ struct Written {
   std::int64_t columns() const { return matches + edits(); }
 };
 
-// Makes '=' and 'X' say what SAM means by them, whatever the score counted as a match.
+// Rewrites '=' and 'X' as SAM defines them, independent of what scored as a match. The new CIGAR is in `scratch`.
 void split_runs(Written& w, Cigar& scratch);
-// Counts what the operations hold.
+// Counts matches, mismatches, inserted and deleted bases, and gaps.
 void count_runs(Written& w);
 
-// Whether '=' of the kernels may hold letters that are not equal by SAM's rule, in a pair with such flags.
+// True if '=' of the kernels may include symbols that SAM does not consider equal, in a pair with these flags.
 WFACLI_INLINE bool splits_matches(Ambiguous rule, std::uint8_t flags) {
   return rule == Ambiguous::Wildcard && (flags & kNonAcgt);
 }
 
-// `operations` runs at `cigar` align `pair`. Where wildcards took part, '=' runs are split (into `scratch`).
+// Returns the alignment of `pair` by the `operations` elements at `cigar`. With split_wildcards, '=' and 'X' are
+// rewritten into `scratch` (see split_runs).
 WFACLI_INLINE Written as_written(const PairView& pair, const std::uint32_t* cigar, std::int64_t operations,
                                  bool split_wildcards, Cigar& scratch) {
   Written w{.pair = pair, .cigar = cigar, .operations = operations};
@@ -34,10 +35,11 @@ WFACLI_INLINE Written as_written(const PairView& pair, const std::uint32_t* ciga
   return w;
 }
 
-// Letters of either side that are aligned and are none of A C G T U: of a column, one.
+// Returns the number of columns with a symbol other than A C G T U on either side.
 std::int64_t count_ambiguous(const Written& w);
 
-// The score of the part of an alignment that has the greatest; runs are the kernel's, whose '=' are what counted as matches.
+// Returns the score of the best-scoring part of an alignment. `cigar` is the kernel's, in which '=' is what scored as
+// a match.
 std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, const Prices& prices);
 
 Pen add_cigar(Pen out, const Written& w, bool cigar_m);

@@ -11,17 +11,17 @@
 namespace wfacli {
 namespace {
 
-constexpr int kBlocksAhead = 2;   // of a file, for each helper
-constexpr int kBlocksAtLeast = 2;
-constexpr int kPatience = 2;  // blocks; a thread that parses one need not be woken for the next
+constexpr int kBlocksAhead = 2;    // blocks in flight per helper, for each file,
+constexpr int kBlocksAtLeast = 2;  // and in addition to them
+constexpr int kPatience = 2;       // queued blocks per awake thread before another thread is woken
 
-// Where the next line begins, or npos.
+// Returns the offset of the next line, or npos.
 std::size_t next_line(std::string_view text, std::size_t from) {
   const std::size_t end = text.find('\n', from);
   return end == text.npos ? end : end + 1;
 }
 
-// Whether four lines look like a FASTQ record, and what follows them like another.
+// True if the four lines from `header` on look like a FASTQ record, followed by another one or by the end of the text.
 bool looks_like_fastq(std::string_view text, std::size_t header) {
   std::size_t line[5] = {header};
   for (int i = 1; i < 5; ++i) {
@@ -32,8 +32,8 @@ bool looks_like_fastq(std::string_view text, std::size_t header) {
   return same && text[line[2]] == '+' && (line[4] == text.size() || text[line[4]] == '@');
 }
 
-// Where a record seems to begin behind a line's end; npos where none does. In FASTA it does; in FASTQ a quality may
-// look like a header.
+// Returns the offset of the first record that seems to begin after a line feed, or npos. '>' is conclusive in FASTA; in
+// FASTQ a quality line may begin with '@' too, so the lines that follow are checked.
 std::size_t first_record(std::string_view text, char mark) {
   const char begin[] = {'\n', mark, 0};
   for (std::size_t at = 0; (at = text.find(begin, at)) != text.npos; ++at)

@@ -1,4 +1,4 @@
-// Blocks of a regular file that threads read and parse ahead of who wants their records.
+// Parallel read-ahead: threads read and parse blocks of a regular file before their records are requested.
 #pragma once
 
 #include <atomic>
@@ -14,44 +14,45 @@
 
 namespace wfacli {
 
-// Reads up to `size` bytes from a place of a file; fewer only at its end. Throws InputFault.
+// Reads up to `size` bytes at `position` of a file and returns how many; fewer only at its end. Throws InputFault.
 std::size_t read_at(int descriptor, std::int64_t position, std::uint8_t* room, std::size_t size);
 
-// A part of a file, and what could be made of it without knowing what comes before and behind.
+// Block of a file, parsed speculatively: without the bytes before and after it, where a record begins is a guess.
 struct ParsedBlock {
   std::int64_t position = 0;  // in the file
-  std::size_t size = 0;       // bytes to read; of the file's last block there are fewer
-  char mark = 0;              // what its records begin with
-  RecordReader reader;        // its lines hold the block
+  std::size_t size = 0;       // bytes to read; the last block of the file has fewer
+  char mark = 0;              // first character of records, '>' or '@'
+  RecordReader reader;        // its Lines own the bytes of the block
   RecordBuilder builder;
-  RecordColumns columns;      // its whole records
+  RecordColumns columns;      // complete records
 
-  bool parsed = false;        // where no record was seen to begin, nothing was
-  std::size_t first = 0;      // where in the block the first record is believed to begin
-  std::size_t rest = 0;       // what is not whole begins here
-  std::int64_t lines = 0;     // from `first` to `rest`
-  std::unique_ptr<InputFault> fault;  // after the records; its line counts from `first`
+  bool parsed = false;        // false if no start of a record was found
+  std::size_t first = 0;      // offset at which the first record presumably begins
+  std::size_t rest = 0;       // offset of the first incomplete record
+  std::int64_t lines = 0;     // number of lines from `first` to `rest`
+  std::unique_ptr<InputFault> fault;  // input error after the records; its line number is relative to `first`
   std::exception_ptr error;
 
   explicit ParsedBlock(RecordParts::Keep keep) : builder(keep) {}
-  // Reads the block from a descriptor, and parses it.
+  // Reads the block from a descriptor and parses it. Does not throw: errors go to `error`.
   void fill(int descriptor);
 
  private:
   void parse();
 };
 
-// Threads that take what there is to do in turn.
+// Thread pool with a queue of tasks, first in, first out.
 class Helpers {
  public:
-  // Somebody's work; done once, by a helper or by who wants it sooner.
+  // Task that runs once: in a thread of the pool, or in the thread that needs its result before the pool has begun it.
   class Task {
    public:
     virtual ~Task() = default;
-    // Does it, unless somebody has or does; then waits for them.
+    // Runs the task here if it has not begun; otherwise waits until it is done.
     void finish();
-    // Sees to it that nobody does it, or waits for who has begun.
+    // Cancels the task if it has not begun; otherwise waits until it is done.
     void drop();
+    // Makes the task ready to be added (again).
     void prepare() { state_.store(kWaiting, std::memory_order_release); }
 
    protected:
@@ -66,12 +67,12 @@ class Helpers {
   };
 
   explicit Helpers(int threads);
-  ~Helpers();  // after the work that has begun
+  ~Helpers();  // waits for tasks that have begun; discards the others
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
   int threads() const { return static_cast<int>(threads_.size()); }
-  // Adds a task that is prepared. Up to so many may wait for each thread that is awake before another one is woken,
-  // which takes whoever adds them long.
+  // Adds a prepared task. Wakes a thread only if more than `patience` tasks are queued per thread that is awake, since
+  // waking a thread is slow for the caller.
   void add(std::shared_ptr<Task> task, int patience = 0);
 
  private:
@@ -85,16 +86,16 @@ class Helpers {
   bool stop_ = false;
 };
 
-// The blocks of one file, in their order.
+// Parsed blocks of one file, in file order.
 class ReadAhead {
  public:
-  // Reads from `position` on, `block` bytes at a time, through a descriptor of its own: who opened the file may close it
-  // while helpers are at work. Throws InputFault where there is none to be had.
+  // Reads from `position` on, `block` bytes at a time. The descriptor is duplicated, so that the caller may close the
+  // file while helpers are reading. Throws InputFault if it cannot be duplicated.
   ReadAhead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block, char mark,
             RecordParts::Keep keep);
   ~ReadAhead();
 
-  // The next block, valid until the next call; null where the file has ended. Throws what reading it threw.
+  // Returns the next block, valid until the next call, or null at the end of the file. Rethrows errors of reading.
   ParsedBlock* next();
 
  private:
@@ -106,8 +107,8 @@ class ReadAhead {
   std::int64_t position_;
   std::size_t block_;
   char mark_;
-  std::deque<std::shared_ptr<Slot>> slots_;  // in the file's order
-  bool used_ = false, ended_ = false;        // whether the first was handed out; whether no more follows it
+  std::deque<std::shared_ptr<Slot>> slots_;  // in file order
+  bool used_ = false, ended_ = false;        // used_: the first slot has been returned; ended_: it is the last
 };
 
 }  // namespace wfacli

@@ -33,7 +33,7 @@ void BamCount::take_number(std::uint32_t value) {
     case Next::Targets:
       targets_ = value, next_ = value ? Next::Name : Next::Record;
       return;
-    case Next::Name:  // and behind it the target's length
+    case Next::Name:  // the name is followed by the target's length
       left_ = std::uint64_t{value} + 4, next_ = --targets_ ? Next::Name : Next::Record;
       return;
     case Next::Record:

@@ -9,14 +9,14 @@
 namespace wfacli {
 namespace {
 
-// Whether there is nothing but A C G T in either case.
+// True if all n symbols are A, C, G or T, in either case.
 bool only_acgt(const std::uint8_t* p, std::size_t n) {
   if (n < 16) {
     for (std::size_t i = 0; i < n; ++i)
       if (kLetters.letter_class[p[i]]) return false;
     return true;
   }
-  // The last four bits of a c g t, 1 3 7 4, tell them apart.
+  // The low four bits of a, c, g and t (1, 3, 7, 4) are distinct.
   constexpr Bytes16 kByBits = {0, 'a', 0, 'c', 't', 0, 0, 'g', 0, 0, 0, 0, 0, 0, 0, 0};
   return none_of_bytes(p, n, [&](Bytes16 c) {
     c |= 0x20;
@@ -275,7 +275,7 @@ BatchColumns BatchBuilder::take() {
   c_ = BatchColumns();
   bases_ = LetterBuffer();
   text_ = Buffer<std::uint8_t>();
-  // The next batch will be much like this one; a little more room than that saves growing to half as much again.
+  // The next batch is usually of a similar size. Reserving 1/16 more avoids growth by a factor of 1.5.
   if (!taken.bases.lender()) bases_.reserve(taken.bases.size() + taken.bases.size() / 16);
   text_.reserve(taken.text.size() + taken.text.size() / 16);
   weight_ = 0;

@@ -1,4 +1,4 @@
-// Columns of a PairBatch while it is read.
+// Builders of PairBatch columns, used by the readers.
 #pragma once
 
 #include <memory>
@@ -8,16 +8,17 @@
 
 namespace wfacli {
 
-// Sequences of a batch begin at multiples of kAlign; behind the last one is so much that a wide load stays inside.
+// Sequences of a batch start at multiples of kAlign bytes. kOverread bytes follow the last one, so that wide loads stay
+// inside the buffer.
 constexpr std::size_t kAlign = 16, kOverread = 64;
 WFACLI_INLINE std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-// Letters of a batch: in memory that somebody lends while they fit, in their own otherwise.
+// Buffer for the bases of a batch: in memory provided by the caller while they fit, otherwise in its own.
 class LetterBuffer {
  public:
-  // Takes lent memory, which `lender` keeps alive; only while there are no letters.
+  // Uses external memory, which `lender` keeps alive. Call only while the buffer is empty.
   void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender);
-  // Who keeps the letters alive; none where they are in own().
+  // Returns the owner of the external memory; null if the bases are in own().
   const std::shared_ptr<void>& lender() const { return lender_; }
   Buffer<std::uint8_t>& own() { return own_; }
 
@@ -27,14 +28,14 @@ class LetterBuffer {
   void reserve(std::size_t bytes) {
     if (!lender_) own_.reserve(bytes);
   }
-  // Adds `count` uninitialised letters and returns the first.
+  // Adds `count` uninitialised bases and returns a pointer to the first.
   std::uint8_t* extend(std::size_t count) {
     if (lender_ && used_ + count > room_) leave();
     if (!lender_) return own_.extend(count);
     used_ += count;
     return lent_ + (used_ - count);
   }
-  // Drops all but the first `size` letters.
+  // Truncates to the first `size` bases.
   void shrink(std::size_t size) {
     if (lender_)
       used_ = size;
@@ -46,7 +47,7 @@ class LetterBuffer {
   }
 
  private:
-  void leave();  // for memory of their own
+  void leave();  // moves the bases from external memory to own_
 
   Buffer<std::uint8_t> own_;
   std::shared_ptr<void> lender_;
@@ -54,7 +55,7 @@ class LetterBuffer {
   std::size_t room_ = 0, used_ = 0;
 };
 
-// `bases` and `text` are there only once the batch is taken.
+// Columns of a batch under construction; `bases` and `text` are set when the batch is taken.
 struct BatchColumns {
   LetterBuffer bases;
   Buffer<std::uint8_t> text, flags;
@@ -62,31 +63,33 @@ struct BatchColumns {
   Buffer<std::int32_t> q_len, t_len, q_name_len, t_name_len;
 };
 
-// Classes of letters: bits of Flag, and kIllegal.
+// Returns the union of the classes of all symbols: bits of Flag, and kIllegal.
 std::uint8_t classes_of(std::string_view letters);
 
-// Letters, names and other text of records, one record after another: its name, then letters, then its quality.
+// Stores sequences, names and other text of records. Parts are added record by record: name, sequence, quality.
 class RecordParts {
  public:
-  // What is kept of records; names and lengths always are.
+  // Parts of records to store; names and lengths are always stored.
   struct Keep {
     bool letters = true, quality = true, comments = false;
   };
   explicit RecordParts(Keep keep) : keep_(keep) {}
 
-  // A name, which begins a header of so many bytes; what follows a blank in it is the comment.
+  // Begins a record with its name. `header` is the length in bytes of the header that starts with the name; the rest of
+  // the header is the comment.
   void name(std::string_view name, std::size_t header = 0);
-  // False, and nothing is added, when a byte cannot stand in a sequence; `bad` receives it.
+  // Appends to the sequence. Returns false, and appends nothing, if a byte is invalid in a sequence; `bad` receives it.
   bool letters(std::string_view letters, std::uint8_t& bad);
-  // Adds letters that are known to be some, whose classes somebody sets later; with no letters given, just room for them.
+  // Appends symbols that are known to be valid; the caller sets their classes later. With a null pointer, appends
+  // `count` uninitialised symbols.
   void copy_letters(const char* letters, std::int64_t count);
   void quality(std::string_view quality);
-  // Adds what follows, where no other text was added in between.
+  // Appends to the quality; no other text may have been added since quality().
   void more_quality(std::string_view quality);
-  // Adds other text to the record's; where it starts.
+  // Adds other text to the record and returns its offset.
   std::int64_t extra(std::string_view text);
 
-  // The name of the record that is being added; empty between records.
+  // Returns the name of the open record; empty between records.
   std::string_view current_name() const {
     if (!open_) return {};
     return {reinterpret_cast<const char*>(text_.data()) + name_, name_len_};
@@ -95,9 +98,9 @@ class RecordParts {
   bool is_open() const { return open_; }  // inside a record
 
  protected:
-  // Ends the record's letters at a multiple of 16.
+  // Pads the record's sequence with zeros to a multiple of kAlign.
   void end_letters();
-  // Goes back to where the open record began.
+  // Removes the open record.
   void drop_open();
 
   LetterBuffer bases_;
@@ -112,17 +115,18 @@ class RecordParts {
   void begin_record();
 };
 
-// Where a record's parts are: from 0 on in the lines that it was read from, else ~place in what was copied.
+// Location of a record's parts: an offset >= 0 into the lines that it was parsed from, or ~offset into the copies in
+// RecordColumns.
 struct RecordPlace {
-  static constexpr std::int64_t kNone = INT64_MIN;  // a quality that is absent
+  static constexpr std::int64_t kNone = INT64_MIN;  // `quality` of a record without one
   std::int64_t name, letters, quality;
-  std::int32_t name_len, len, header_len;  // the header begins with the name
+  std::int32_t name_len, len, header_len;  // header_len: name and comment
   std::uint8_t flags;
 };
 
-// Records of one file.
+// Records of one file, as locations in lines or in copies.
 struct RecordColumns {
-  const std::uint8_t* lines = nullptr;  // somebody else's
+  const std::uint8_t* lines = nullptr;  // not owned
   Buffer<std::uint8_t> letters, text;   // copies
   Buffer<RecordPlace> places;
 
@@ -131,22 +135,22 @@ struct RecordColumns {
   const std::uint8_t* text_at(std::int64_t place) const { return place < 0 ? text.data() + ~place : lines + place; }
 };
 
-// Records, copied part by part, or referred to where they lie whole in lines.
+// Builder of RecordColumns. Records that are complete in the lines are referenced there; others are copied in parts.
 class RecordBuilder : public RecordParts {
  public:
   using RecordParts::RecordParts;
-  // Whether records may refer to the lines from which they come, which then stay where they are.
+  // Sets whether records may reference the lines that they are parsed from, which must then stay in place.
   void refer(bool may) { refers_ = may; }
   bool refers() const { return refers_; }
-  // Adds a whole record of some lines that begin at `lines`; false, and nothing is added, where a byte cannot stand in a
-  // sequence.
+  // Adds a complete record by reference to lines that begin at `lines`. Returns false, and adds nothing, if a byte is
+  // invalid in a sequence. `header`: length of name and comment; `quality`: null if there is none.
   bool add(const char* lines, std::string_view name, std::size_t header, std::string_view letters, const char* quality);
   void end_record();
-  // Forgets the record that has begun and did not end.
+  // Removes the open record, if any.
   void drop_record() { drop_open(); }
   std::int64_t letters_kept() const { return letters_; }
   std::size_t records() const { return c_.size(); }
-  // Hands over the records so far, but for one that has not ended. What was in `columns` goes, and its memory is used again.
+  // Moves the records except an open one to `columns`, whose former content is discarded and its memory reused.
   void take(RecordColumns& columns);
 
  private:
@@ -155,27 +159,30 @@ class RecordBuilder : public RecordParts {
   std::int64_t letters_ = 0;
 };
 
-// Takes pairs: the parts of the query, then its end, then the same of the target; or records of two files.
+// Builder of batches of pairs: add the parts of a query, end_query(), the parts of its target, end_target(); or add
+// records of two files at once.
 class BatchBuilder : public RecordParts {
  public:
-  // With keep_letters false only names and lengths are kept.
+  // With keep_letters false, only names and lengths are stored.
   explicit BatchBuilder(bool keep_letters) : RecordParts({keep_letters, keep_letters}) {}
 
-  // Lends memory to the batch that begins; throws std::logic_error where it has begun.
+  // Provides memory for the bases of the next batch, which `lender` keeps alive. Throws std::logic_error if the batch
+  // is not empty.
   void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender);
-  // Makes room for so many pairs of so many letters together.
+  // Reserves space for `pairs` pairs with `letters` bases in total.
   void reserve(std::int64_t pairs, std::int64_t letters);
-  // Counts letters that are no pair's into the batch's weight.
+  // Adds bases that belong to no pair to the weight of the batch.
   void weigh(std::int64_t letters) { weight_ += letters; }
   void end_query();
   void end_target();
-  // Adds records from q and t on, `most` of each, as pairs, until the batch weighs `weight`; how many were added.
+  // Adds up to `most` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of pairs
+  // added.
   std::size_t add_pairs(const RecordColumns& queries, std::size_t q, const RecordColumns& targets, std::size_t t,
                         std::size_t most, std::int64_t weight);
-  // The same for targets of queries that have neither letters nor a name.
+  // Same as add_pairs(), with empty, unnamed queries.
   std::size_t add_targets(const RecordColumns& targets, std::size_t t, std::size_t most, std::int64_t weight);
 
-  // What is to be filled in of a pair that is there, and text from some place on.
+  // Writable access to the bases and flags of a pair that was added; text() is writable text from an offset on.
   struct Filled {
     std::uint8_t *query, *target, *flags;
     std::size_t query_len, target_len;
@@ -184,15 +191,16 @@ class BatchBuilder : public RecordParts {
   std::uint8_t* text(std::int64_t at) { return text_.data() + at; }
 
   std::int64_t pairs() const { return static_cast<std::int64_t>(c_.t_len.size()); }
-  // What the batch holds so far, in bases; a pair counts 16 of its own, so that empty ones end a batch too.
+  // Returns the size of the batch, in bases. Each pair counts 16 extra, so that empty pairs fill a batch too.
   std::int64_t weight() const { return weight_ + kPairWeight * pairs(); }
-  // Hands over the complete pairs; a query without its target (there is one only after a fault) goes.
+  // Returns the complete pairs and starts a new batch. A query without its target, left by an input error, is
+  // discarded.
   BatchColumns take();
 
  private:
   static constexpr std::int64_t kPairWeight = 16;
   void end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len);
-  // Letters and text of some records, and where they came to lie; null where nobody asks.
+  // Columns that copy_records() extends; `quality` is null if qualities are not wanted.
   struct Columns {
     Buffer<std::int64_t>&start, &name;
     Buffer<std::int32_t>&len, &name_len;

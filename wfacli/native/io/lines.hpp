@@ -1,4 +1,4 @@
-// Lines of a stream that arrives in blocks.
+// Incremental line splitter for a stream that arrives in blocks.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,15 @@ namespace wfacli {
 
 enum class Got { Item, NeedInput, End };
 
-// Bytes that a header of a sequence, a mapping or another line may have that is no sequence, for the whole process.
-// Such a line is held in memory until its end has come.
+// Maximum length in bytes of a line that is not a sequence (header, mapping, comment), for the whole process. Such
+// lines are buffered until they are complete.
 inline std::atomic<std::size_t> longest_line{std::size_t{16} << 20};
 
 class Lines {
  public:
   static constexpr int kNeedInput = -1, kEnd = -2;
 
-  // Room for `bytes` more; the caller fills some of it and says how much. Earlier lines become invalid.
+  // Returns space for `bytes` more; the caller fills part of it and calls commit(). Invalidates earlier lines.
   std::uint8_t* prepare(std::size_t bytes) {
     if (pos_ > 0) {
       std::memmove(data_.data(), data_.data() + pos_, end_ - pos_);
@@ -33,21 +33,23 @@ class Lines {
   void commit(std::size_t bytes) { end_ += bytes; }
   void close() { closed_ = true; }
   bool closed() const { return closed_; }
-  bool inside() const { return inside_; }  // whether a part of a line was taken, and not its end
-  std::int64_t number() const { return number_; }  // of the last line taken, from 1
+  bool inside() const { return inside_; }  // part of a line was taken, but not its end
+  std::int64_t number() const { return number_; }  // 1-based number of the last line taken
 
-  // Whether the line taken last was the stream's end and had no line feed.
+  // True if the last line taken ended the stream without a line feed.
   bool ended_inside() const { return closed_ && pos_ == end_ && pos_ > 0 && data_[pos_ - 1] != '\n'; }
 
-  // The first byte of the next line ('\n' when it is empty), kNeedInput or kEnd.
+  // Returns the first byte of the next line ('\n' if it is empty), kNeedInput or kEnd.
   int peek() const { return pos_ < end_ ? data_[pos_] : closed_ ? kEnd : kNeedInput; }
 
-  // What has come and was not taken yet, from the start of a line on; skip() takes whole lines of it.
+  // Returns the buffered bytes that were not taken yet, from the start of a line on; skip() consumes complete lines of
+  // them.
   std::string_view unread() const { return {reinterpret_cast<const char*>(data_.data() + pos_), end_ - pos_}; }
-  // Everything that prepare() and commit() brought since prepare() was called last, and where in it the next line begins.
+  // Returns all buffered bytes, including lines taken since the last prepare(); position() is the offset of the next
+  // line.
   std::string_view held() const { return {reinterpret_cast<const char*>(data_.data()), end_}; }
   std::size_t position() const { return pos_; }
-  // Forgets all lines, and the stream's end; the next one counts as the first.
+  // Discards all lines and the end of the stream; line numbers restart at 1.
   void clear() {
     pos_ = searched_ = end_ = 0;
     number_ = 0;
@@ -58,14 +60,15 @@ class Lines {
     number_ += lines;
   }
 
-  // What has come of the next line, without its end; no byte is looked at twice for it.
+  // Returns the buffered part of the next line, without its line feed. Scans no byte twice.
   std::string_view so_far() {
     const std::size_t stop = find_end() ? searched_ : end_;
     return {reinterpret_cast<const char*>(data_.data() + pos_), stop - pos_};
   }
 
-  // Takes a line that may be long, in parts, so that it is not held in memory twice; `whole` says whether this one is the
-  // last. A part begins with a blank where the one before ended with some. Lines are as take() gives them.
+  // Takes the next part of a line that may be long, so that it is not in memory twice; `whole` is true for the last
+  // part. The line as a whole is as take() returns it, except that blanks at the end of a part become one at the start
+  // of the next part.
   Got take_part(std::string_view& part, bool& whole) {
     whole = true;
     const Got got = take(part);
@@ -80,7 +83,7 @@ class Lines {
     return Got::Item;
   }
 
-  // Takes a line without its end and without trailing blanks.
+  // Takes a line, without its line feed and trailing whitespace.
   Got take(std::string_view& line) {
     const Got got = take_row(line);
     if (got == Got::Item)
@@ -88,7 +91,7 @@ class Lines {
     return got;
   }
 
-  // Takes a line of a table: without its end, but with blanks, where an empty last column may hide.
+  // Takes a line of a table, without its line end but with trailing whitespace, which may be an empty last column.
   Got take_row(std::string_view& line) {
     const bool newline = find_end();
     if (!newline && !closed_) return Got::NeedInput;
@@ -107,7 +110,7 @@ class Lines {
 
   static bool is_blank(std::uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
   void begin_line() { number_ += !inside_; }
-  // Whether the end of the next line has come; searched_ is where, or behind all that has come.
+  // True if the next line is complete. Sets searched_ to its line feed, or to the end of the buffered bytes.
   bool find_end() {
     const void* newline =
         searched_ < end_ ? std::memchr(data_.data() + searched_, '\n', end_ - searched_) : nullptr;
@@ -116,10 +119,10 @@ class Lines {
   }
 
   Buffer<std::uint8_t> data_;
-  std::size_t pos_ = 0, searched_ = 0, end_ = 0;  // nothing from pos_ to searched_ ends a line
+  std::size_t pos_ = 0, searched_ = 0, end_ = 0;  // no line feed in [pos_, searched_)
   std::int64_t number_ = 0;
   bool closed_ = false;
-  bool inside_ = false;  // whether a part of the next line was taken
+  bool inside_ = false;  // part of the next line was taken
 };
 
 }  // namespace wfacli

@@ -5,7 +5,7 @@
 namespace wfacli {
 namespace {
 
-// Splits a line at tabs into at most `most` columns; returns how many there are.
+// Splits a line at tabs, stores the first `most` columns and returns the total number of columns.
 int split(std::string_view line, std::string_view* columns, int most) {
   int count = 0;
   for (;;) {
@@ -45,13 +45,13 @@ const RecordStream* PairReader::records(int stream) const {
 Next PairReader::fill_from_lines(std::int64_t weight) {
   if (layout_ == Layout::TwoFiles) return add_pairs(weight);
   if (layout_ == Layout::Targets) return add_targets(weight);
-  // A query that waits for its target belongs to this batch, however much it weighs.
+  // A query without its target stays in this batch, whatever the weight.
   while (have_query_ || builder_.weight() < weight)
     if (const Next next = step(); next != Next::Full) return next;
   return Next::Full;
 }
 
-// Reads one pair; Full when it is there.
+// Reads one pair; returns Full on success.
 Next PairReader::step() { return layout_ == Layout::Seq ? step_seq() : step_tsv(); }
 
 Next PairReader::add_pairs(std::int64_t weight) {
@@ -81,7 +81,7 @@ Next PairReader::add_pairs(std::int64_t weight) {
   return Next::Full;
 }
 
-// One stream has ended: the other should hold nothing more.
+// Counts the records left in one stream after the other has ended; throws InputFault if there are any.
 Next PairReader::count_rest() {
   RecordStream& longer = rest_ == 0 ? first_ : second_;
   for (;;) {

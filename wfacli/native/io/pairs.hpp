@@ -1,4 +1,4 @@
-// Pairs of sequences out of one stream or two, batch by batch.
+// Reader of sequence pairs from one or two streams, batch by batch.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace wfacli {
 
-// How pairs lie in the input.
+// Layout of pairs in the input.
 enum class Layout {
-  TwoFiles,  // record i of stream 0 with record i of stream 1
-  Targets,   // stream 0 alone, as targets of empty queries (to learn names and lengths)
-  Seq,       // lines '>query' and '<target' in turn
-  Tsv,       // query, target; or name, query, target
+  TwoFiles,  // pair i is record i of stream 0 and record i of stream 1
+  Targets,   // stream 0 only, as targets of empty queries (to get names and lengths)
+  Seq,       // alternating lines '>query' and '<target'
+  Tsv,       // columns query, target or name, query, target
 };
 
 class PairReader : public StreamReader {
@@ -35,13 +35,13 @@ class PairReader : public StreamReader {
   std::string ordinal_name() const { return "pair" + std::to_string(done_ + 1); }
 
   Layout layout_;
-  Lines lines_;  // of layouts that are lines
+  Lines lines_;  // for Seq and Tsv
   RecordStream first_, second_;
   std::int64_t done_ = 0;   // complete pairs so far
   bool have_query_ = false;
-  int rest_ = -1;           // the stream that holds records beyond the other's end
-  std::int64_t extra_ = 0;  // how many of them were counted
-  int columns_ = 0;         // of a TSV
+  int rest_ = -1;           // stream with surplus records after the other one ended; -1: none
+  std::int64_t extra_ = 0;  // number of surplus records
+  int columns_ = 0;         // number of columns of a TSV; 0: not known yet
 };
 
 }  // namespace wfacli

@@ -5,9 +5,9 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kSome = 1 << 18;  // letters of records that are parsed at once; they and their lines stay in the cache
+constexpr std::int64_t kSome = 1 << 18;  // bases parsed at a time, so that records and lines stay in the CPU cache
 constexpr std::size_t kSomeRecords = 1 << 13;
-constexpr std::size_t kMuch = std::size_t{16} << 20;  // bytes of long records, whose memory is not kept for the next ones
+constexpr std::size_t kMuch = std::size_t{16} << 20;  // bytes of copied records above which memory is not reused
 
 }  // namespace
 
@@ -16,7 +16,7 @@ void RecordStream::read_ahead(std::shared_ptr<Helpers> helpers, int descriptor, 
   file_ = {std::move(helpers), descriptor, position, block};
 }
 
-// Parses lines that are there. Item where records came of them, else what is the matter.
+// Parses buffered lines. Returns Item unless parsing stopped for lack of input or at the end of the stream.
 Got RecordStream::parse() {
   Got got = Got::Item;
   try {
@@ -49,7 +49,7 @@ Got RecordStream::more() {
     } else if (got == Got::End && builder_.records() == 0) {
       return got;
     }
-    if (builder_.records() == 0) continue;  // a record may be open, and taking nothing would copy all of it
+    if (builder_.records() == 0) continue;  // take() would only copy the open record, if any
     builder_.take(records_);
     at_ = 0;
   }
@@ -62,7 +62,7 @@ void RecordStream::append(std::string_view bytes) {
   reader_.lines().commit(bytes.size());
 }
 
-// Puts the next block behind what was read.
+// Appends the next block to what was read.
 void RecordStream::next_block() {
   try {
     if (!reader_.mark()) return first_block();
@@ -78,7 +78,7 @@ void RecordStream::next_block() {
   }
 }
 
-// Nobody can help before it is known what records begin with.
+// Reads the first block in this thread: helpers must know the first character of records to start.
 void RecordStream::first_block() {
   Lines& lines = reader_.lines();
   const std::size_t got = read_at(file_.descriptor, file_.position, lines.prepare(file_.block), file_.block);
@@ -90,13 +90,13 @@ void RecordStream::first_block() {
     lines.close();
 }
 
-// A helper's records count where what lies between them and the records before is just whole records too. Otherwise the
-// helper was wrong about where a record begins, and the block is read as if it had come by itself.
+// Accepts a helper's records if the bytes between them and the previous records are complete records as well. Otherwise
+// the helper guessed the start of a record wrong, and the block is parsed again here.
 void RecordStream::join(ParsedBlock& block) {
   const std::string_view text = block.reader.lines().held();
   if (!block.parsed) return append(text);
   append(text.substr(0, block.first));
-  builder_.refer(false);  // since more lines follow before these records are taken
+  builder_.refer(false);  // append() below may move the lines before these records are taken
   while (reader_.next(builder_) == Got::Item) continue;
   builder_.refer(true);
   if (reader_.mark() != block.mark || !reader_.end_before_record()) return append(text.substr(block.first));

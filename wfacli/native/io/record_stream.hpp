@@ -1,5 +1,5 @@
-// The records of one file, some at a time, however its bytes come: block by block from whoever brings them, or read and
-// parsed by several threads.
+// Records of one file, some at a time. The caller supplies the bytes block by block, or several threads read and parse
+// them.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,17 @@ class RecordStream {
  public:
   explicit RecordStream(RecordParts::Keep keep) : keep_(keep), builder_(keep) {}
 
-  // Takes the stream's bytes, as long as read_ahead() was not called.
+  // Buffer for the bytes of the stream; not to be used after read_ahead().
   Lines& lines() { return reader_.lines(); }
   // Lets helpers read the rest of the stream from a regular file, from `position` on, `block` bytes at a time.
   void read_ahead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block);
-  // Bytes that were so read; for any thread.
+  // Returns the bytes read by read_ahead(). Thread-safe.
   std::int64_t bytes_ahead() const { return bytes_ahead_.load(std::memory_order_relaxed); }
 
-  // Sees to it that records are left; NeedInput where lines() wants more. Throws InputFault, after the records before it.
+  // Ensures that at least one record is left. Returns Item, NeedInput if lines() needs more bytes, or End. Throws
+  // InputFault once the records before the fault are taken.
   Got more();
-  // Those that are: from at() on.
+  // Parsed records; those from at() on have not been taken.
   const RecordColumns& records() const { return records_; }
   std::size_t at() const { return at_; }
   std::size_t left() const { return records_.size() - at_; }
@@ -35,19 +36,19 @@ class RecordStream {
   void append(std::string_view bytes);
 
   RecordParts::Keep keep_;
-  RecordReader reader_;  // of what no helper parses
+  RecordReader reader_;  // for bytes that no helper parses
   RecordBuilder builder_;
   RecordColumns records_;
   std::size_t at_ = 0;
-  std::unique_ptr<InputFault> fault_;  // behind these records
-  ParsedBlock* behind_ = nullptr;      // whose records follow them
+  std::unique_ptr<InputFault> fault_;  // fault that follows records_
+  ParsedBlock* behind_ = nullptr;      // block whose records follow records_
   std::unique_ptr<ReadAhead> ahead_;
   struct {
     std::shared_ptr<Helpers> helpers;
     int descriptor;
     std::int64_t position;
     std::size_t block;
-  } file_{};  // from which ahead_ reads
+  } file_{};  // source of ahead_
   std::atomic<std::int64_t> bytes_ahead_{0};
 };
 

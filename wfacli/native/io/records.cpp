@@ -17,12 +17,12 @@ std::string shown(std::uint8_t byte) {
   return text;
 }
 
-// What a line begins with; some editors put a mark before the text.
+// Describes the start of a line for an error message; some editors write a byte order mark.
 std::string first_of(std::string_view line) {
   return line.starts_with("\xef\xbb\xbf") ? "a byte order mark" : shown(static_cast<std::uint8_t>(line[0]));
 }
 
-// Whether eight bytes are all more than a blank.
+// True if all eight bytes are above ' '; bit trick on a 64-bit word. Bytes >= 0x80 pass.
 bool all_above_blank(const char* text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101ull;
   std::uint64_t word;
@@ -75,12 +75,12 @@ void RecordReader::fail_truncated(const RecordBuilder& out) const {
   fail("the file ends inside a FASTQ record", out);
 }
 
-// Of a line that is held until its end has come.
+// Throws if the next line, which is buffered until complete, exceeds longest_line.
 void RecordReader::check_length(const char* what) {
   if (lines_.so_far().size() > longest_line) throw_too_long(what, lines_.number() + 1);
 }
 
-// Finds out what the file is from its first letter.
+// Detects the format from the first character of the file.
 Got RecordReader::start() {
   std::string_view line;
   for (;;) {
@@ -101,7 +101,7 @@ Got RecordReader::start() {
   }
 }
 
-// Takes the header line of the next record; done is false where the file ends or input is missing.
+// Takes the header line of the next record. Sets `done` to false if the file ends or input is missing.
 Got RecordReader::header(RecordBuilder& out, bool& done) {
   done = false;
   std::string_view line;
@@ -124,8 +124,8 @@ Got RecordReader::header(RecordBuilder& out, bool& done) {
   return Got::Item;
 }
 
-// Takes a record that lies before us whole, one line of letters, as most do in files of reads; false, and nothing is
-// taken, for any other.
+// Fast path: takes a record that is completely buffered and has its sequence in one line, as most reads have. Returns
+// false, and takes nothing, for any other record.
 bool RecordReader::whole_record(RecordBuilder& out) {
   const std::string_view text = lines_.unread();
   if (!out.refers() || text.empty() || text[0] != mark_) return false;
@@ -137,7 +137,7 @@ bool RecordReader::whole_record(RecordBuilder& out) {
 bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text, std::size_t first) {
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || second + 1 == text.size() || text[second + 1] != '>') return false;
-  // Ends to be trimmed, no letters, or too many.
+  // Leave trailing whitespace, empty sequences and overlong sequences to the general path.
   if (text[first - 1] <= ' ' || text[second - 1] <= ' ' || text[first + 1] == '>' || second > INT32_MAX) return false;
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
   if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, second - first - 1), nullptr)) return false;
@@ -150,17 +150,17 @@ bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text, std::s
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || text[second - 1] <= ' ' || second + 1 == text.size() || text[second + 1] != '+') return false;
   const std::size_t third = text.find('\n', second + 1), letters = second - first - 1;
-  if (third == text.npos || third - second - 1 > longest_line) return false;  // too long a '+' line is a fault
+  if (third == text.npos || third - second - 1 > longest_line) return false;  // reported by the general path
   if (text.size() - third - 1 <= letters || text[third + 1 + letters] != '\n') return false;
   const char* quality = text.data() + third + 1;
-  if (second > INT32_MAX || !only_visible(quality, letters)) return false;  // whatever it is, line by line shows it
+  if (second > INT32_MAX || !only_visible(quality, letters)) return false;  // the general path reports the error
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
   if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, letters), quality)) return false;
   lines_.skip(third + letters + 2, 4);
   return true;
 }
 
-// Takes one line of a FASTA sequence; true when the record is complete or input is missing (`got`).
+// Takes one line of a FASTA sequence. Returns true if the record is complete or input is missing; `got` tells which.
 bool RecordReader::fasta_letters(RecordBuilder& out, Got& got) {
   const int c = lines_.inside() ? 0 : lines_.peek();
   if (c == '>' || c == Lines::kEnd) {
@@ -177,7 +177,7 @@ bool RecordReader::fasta_letters(RecordBuilder& out, Got& got) {
   return false;
 }
 
-// Takes a part of a quality; true when it is complete.
+// Takes a part of a quality line. Returns true if the quality is complete.
 bool RecordReader::take_quality(RecordBuilder& out, std::string_view part, bool whole) {
   const bool first = quality_ == 0;
   quality_ += static_cast<std::int64_t>(part.size());

@@ -1,4 +1,4 @@
-// FASTA and FASTQ records out of lines, as a state machine that can pause for input at any line.
+// FASTA and FASTQ parser: a state machine that can pause for input at any line.
 #pragma once
 
 #include <stdexcept>
@@ -9,40 +9,41 @@
 
 namespace wfacli {
 
-// Something wrong in an input; `stream` 0 is the query's file (or the only one), 1 the target's.
+// Error in an input file. `stream` is 0 for the query file (or the only one), 1 for the target file.
 struct InputFault : std::runtime_error {
   InputFault(const std::string& message, std::int64_t line_number, std::string_view record_name)
       : std::runtime_error(message), line(line_number), record(record_name) {}
-  std::int64_t line;  // 0 when no line is to blame
-  bool fatal = false;  // whether nothing behind it can be read
+  std::int64_t line;  // 0 if not attributable to a line
+  bool fatal = false;  // parsing cannot continue after it
   std::string record;
   int stream = 0;
 };
 
-// A header up to its first blank: the name. Throws the fault of a control character in the header.
+// Returns the name in a header: the part before the first blank. Throws InputFault for control characters in the
+// header.
 std::string_view name_of(std::string_view header, std::int64_t line);
 
-// Throws the fault of a line that is longer than longest_line: `what` it is.
+// Throws InputFault for a line longer than longest_line; `what` names the kind of line.
 [[noreturn]] void throw_too_long(const char* what, std::int64_t line);
 
-// Adds letters, or throws the fault of a byte that cannot stand in a sequence.
+// Adds sequence to `out`. Throws InputFault for bytes that are invalid in a sequence, and for sequences over 2^31 - 1.
 void add_letters(RecordParts& out, std::string_view letters, std::int64_t line);
 
 class RecordReader {
  public:
   Lines& lines() { return lines_; }
-  // Adds one record to `out`. Throws InputFault. Where input is missing, a part of a record may be there; the next call
-  // goes on with it.
+  // Adds one record to `out`. Throws InputFault. On NeedInput, part of a record may have been added; the next call
+  // continues it.
   Got next(RecordBuilder& out);
 
-  // '>' or '@', what records begin with; 0 as long as none has come.
+  // Returns the first character of records, '>' or '@'; 0 before the first record.
   char mark() const { return mark_; }
-  // Goes on where a record begins, so many bytes behind the lines taken; they are counted from there.
+  // Skips `bytes` bytes and continues at the start of a record there; line numbers count from that record.
   void continue_at(std::size_t bytes, char mark);
-  // Where input is missing: whether all that came are whole records, if what follows begins a record. The last one then
-  // counts as such.
+  // After NeedInput: true if the bytes so far are complete records, provided that the next bytes begin a record. A
+  // FASTA record at the end is then treated as complete.
   bool end_before_record();
-  // Where input is missing: where in lines().held() the record that is not whole begins, and how many lines come before.
+  // After NeedInput: offset in lines().held() of the incomplete record, and the number of lines before it.
   std::size_t rest_at() const { return state_ == State::Header ? lines_.position() : header_at_; }
   std::int64_t lines_before_rest() const { return state_ == State::Header ? lines_.number() : header_line_; }
 
@@ -51,7 +52,7 @@ class RecordReader {
   Got start();
   Got header(RecordBuilder& out, bool& done);
   bool whole_record(RecordBuilder& out);
-  // `first`: where the header ends.
+  // Fast paths of whole_record(); `first` is the offset of the header's line feed in `text`.
   bool whole_fasta(RecordBuilder& out, std::string_view text, std::size_t first);
   bool whole_fastq(RecordBuilder& out, std::string_view text, std::size_t first);
   bool fasta_letters(RecordBuilder& out, Got& got);
@@ -64,7 +65,7 @@ class RecordReader {
   State state_ = State::Start;
   char mark_ = 0;
   std::int64_t length_ = 0;
-  std::int64_t quality_ = 0;  // bytes of a quality whose end has not come
+  std::int64_t quality_ = 0;  // bytes of the current quality so far
   std::size_t header_at_ = 0;
   std::int64_t header_line_ = 0;
 };

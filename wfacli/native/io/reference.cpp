@@ -12,9 +12,9 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kBlock = 1 << 14;  // bytes that are read at a time: most windows at once
+constexpr std::int64_t kBlock = 1 << 14;  // bytes per read; holds most windows
 
-// Whether these may be letters of a sequence.
+// True if all bytes may be bases: no whitespace, control characters or '>'.
 bool all_letters(const std::uint8_t* text, std::int64_t count) {
   bool wrong = false;
   for (std::int64_t i = 0; i < count; ++i) wrong |= text[i] <= ' ' || text[i] == '>';
@@ -48,7 +48,7 @@ void Reference::leave_in(int descriptor) {
 
 void Reference::add_place(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
                           std::int64_t line_bytes) {
-  // `end` is at or behind the last letter's end. Where it overflows, place_of() would too.
+  // `end` is an upper bound of the last base's end. If it does not overflow, neither does place_of().
   std::int64_t end = 0;
   if (length < 0 || offset < 0 || line_letters < 1 || line_bytes < line_letters ||
       __builtin_add_overflow(length / line_letters, 1, &end) || __builtin_mul_overflow(end, line_bytes, &end) ||
@@ -98,12 +98,12 @@ void Reference::copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::
   }
 }
 
-// Where a letter is, in bytes behind the first one.
+// Returns the offset of a base in the file, in bytes from the first base of its sequence.
 std::int64_t Reference::place_of(const Record& record, std::int64_t letter) {
   return letter / record.line_letters * record.line_bytes + letter % record.line_letters;
 }
 
-// False where there is something else than letters and ends of lines where they should be.
+// Copies bases from the file. Returns false if bases or line ends are not where the index says.
 bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const {
   const std::int64_t letters = record.line_letters, bytes = record.line_bytes;
   std::uint8_t block[kBlock];
@@ -133,7 +133,7 @@ bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_
 }
 
 void Reference::foresee(std::int32_t i, std::int64_t begin, std::int64_t end) const {
-  constexpr std::int64_t kLine = 64, kMost = 1024;  // more the processor foresees by itself
+  constexpr std::int64_t kLine = 64, kMost = 1024;  // beyond that the hardware prefetcher takes over
   if (descriptor_ >= 0) return;
   const std::uint8_t* first = letters_.data() + at(i).start + begin;
   for (std::int64_t offset = 0; offset < std::min(end - begin, kMost); offset += kLine)

@@ -5,7 +5,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kLongest = 254;  // the length has one byte in BAM, and counts a NUL
+constexpr std::size_t kLongest = 254;  // BAM stores the length, including a NUL, in one byte
 enum : std::uint8_t { kQuery = 1, kTarget = 2 };
 
 constexpr std::array<std::uint8_t, 256> kAllowed = [] {

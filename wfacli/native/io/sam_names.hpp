@@ -1,4 +1,4 @@
-// Names that SAM can hold (SAM specification, 1.2.1 and 1.4).
+// Validity of names in SAM (SAM specification, sections 1.2.1 and 1.4).
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace wfacli {
 
-// QNAME: 1 to 254 characters '!' to '~' without '@'. "*" would say that there is no name.
+// QNAME: 1 to 254 characters '!' to '~' other than '@'. "*" is invalid, since it means that there is no name.
 bool fits_qname(std::string_view name);
-// RNAME: characters '!' to '~' without the backslash, comma, quotation marks and brackets, and no '*' or '=' at the front.
+// RNAME: characters '!' to '~' other than backslash, comma, quotation marks and brackets, not starting with '*' or '='.
 bool fits_rname(std::string_view name);
 
-// The first row whose query's or target's name does not fit, or -1. Empty names are no fault here, since records have "*" for
-// them; nor are those of targets without letters, which no record names.
+// Return the first row whose query or target has an invalid name, or -1. Empty names are accepted, since records have
+// "*" for them, and so are names of empty targets, which no record mentions.
 std::int64_t unfit_query(const BatchView& batch);
 std::int64_t unfit_target(const BatchView& batch);
 

@@ -8,15 +8,15 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kPatience = 32;  // letters that a gap waits for a repeat
-constexpr int kDraws = 1000;            // windows that are tried until one has no other letters
+constexpr std::int64_t kPatience = 32;  // bases by which a gap may be deferred to a repeat
+constexpr int kDraws = 1000;            // attempts to find a window with only A C G T
 constexpr int kWorstPhred = 2;
-constexpr std::size_t kNameRoom = Pen::kDigits + 32;  // for a name and what stands around it
+constexpr std::size_t kNameRoom = Pen::kDigits + 32;  // bytes for a name and its delimiters
 constexpr char kNucleotides[] = "ACGT";
 
 std::uint8_t folded(std::uint8_t letter) { return letter & 0xdf; }
 
-// A C G T, of either case, as 0 to 3; -1: another letter.
+// Encodes A C G T, in either case, as 0 to 3; -1 for other symbols.
 int code_of(std::uint8_t letter) {
   switch (folded(letter)) {
     case 'A': return 0;
@@ -82,7 +82,8 @@ void Simulator::draw_window(Draws& draws, std::int64_t length) {
     const auto which = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
     sequence_ = usable_[which];
     start_ = place - (which ? ends_[which - 1] : 0);
-    // Ends of a sequence would hardly be among the windows of pairs, most of which are much shorter than the longest.
+    // Most windows of mates are much shorter than the longest one. Without a new draw, the ends of a sequence would
+    // hardly be covered.
     if (options_.mates()) start_ = draws.below(reference_->length(sequence_) - length + 1);
     target_.resize(static_cast<std::size_t>(length));
     reference_->copy(sequence_, start_, start_ + length, target_.data());
@@ -97,7 +98,7 @@ bool Simulator::repeats(std::int64_t at) const {
   return at > 0 && folded(target_[i]) == folded(target_[i - 1]);
 }
 
-// Letters of the target that are read as they are.
+// Copies bases of the target to the query without errors.
 void Simulator::copy(std::int64_t from, std::int64_t to) {
   if (from == to) return;
   const auto count = static_cast<std::size_t>(to - from);
@@ -112,7 +113,8 @@ void Simulator::add_wrong(Draws& draws, std::uint8_t letter) {
   phred_.push(static_cast<std::uint8_t>('!' + kWorstPhred + draws.below(phred_here_ / 2 + 1)));
 }
 
-// A gap before the letter at `at`, in a run of letters of `same`; returns how far the target is read then.
+// Opens a gap before position `at`; with `same`, inserted bases repeat the base at `at`. Returns the next position of
+// the target.
 std::int64_t Simulator::open_gap(Draws& draws, Op op, std::int64_t at, bool same) {
   std::int64_t length = 1;
   while (draws.happens(model_.longer)) ++length;
@@ -128,7 +130,7 @@ std::int64_t Simulator::open_gap(Draws& draws, Op op, std::int64_t at, bool same
   return at;
 }
 
-// An error at the letter at `at`; returns how far the target is read then, by a letter at least.
+// Adds an error at position `at`. Returns the next position of the target, at least at + 1.
 std::int64_t Simulator::add_error(Draws& draws, Gap& waiting, std::int64_t at) {
   const std::uint8_t letter = target_[static_cast<std::size_t>(at)];
   const std::uint32_t what = draws.half();
@@ -149,7 +151,7 @@ std::int64_t Simulator::add_error(Draws& draws, Gap& waiting, std::int64_t at) {
   return at + 1;
 }
 
-// The query is what is read of the target, with errors; the CIGAR says with which.
+// Simulates the query as a read of the target with errors, which the CIGAR records.
 void Simulator::read_target(Draws& draws) {
   query_.clear();
   phred_.clear();
@@ -168,7 +170,7 @@ void Simulator::read_target(Draws& draws) {
       phred_here_ = model_.phred[here];
       if (model_.even) place_ends = n;
     }
-    // A gap that waits ends its wait at the next repeat; chances are drawn for the letters before that one.
+    // A deferred gap opens at the next repeat; errors are drawn for the bases before it.
     std::int64_t stop = place_ends;
     const bool waits = waiting.op != kMatch;
     if (waits)
@@ -186,7 +188,7 @@ void Simulator::read_target(Draws& draws) {
   }
 }
 
-// Mean and deviation of a normal distribution, by the sum of twelve even ones, so that integers do.
+// Draws an insert size, approximately normal: the sum of twelve uniform numbers, in integer arithmetic.
 std::int64_t Simulator::draw_insert(Draws& draws) const {
   constexpr int kDrawn = 12, kShift = 32;
   std::int64_t sum = -((std::int64_t{kDrawn} / 2) << kShift);
@@ -195,7 +197,7 @@ std::int64_t Simulator::draw_insert(Draws& draws) const {
   return std::clamp<std::int64_t>(options_.insert + apart, 1, options_.longest_window());
 }
 
-// The letters of one mate of fragment_, as its target.
+// Sets the target to one mate's part of fragment_, on that mate's strand.
 void Simulator::take_mate(int mate, std::int64_t length) {
   target_.resize(static_cast<std::size_t>(length));
   const auto size = static_cast<std::int64_t>(fragment_.size());
@@ -207,7 +209,7 @@ void Simulator::take_mate(int mate, std::int64_t length) {
   if (m.reverse) reverse_complement(target_.data(), target_.size());
 }
 
-// Two reads of a fragment, towards each other, from a strand that is drawn.
+// Simulates both mates of a fragment, facing each other; the strand of the first mate is random.
 void Simulator::make_mates(Draws& draws, std::int64_t number, SimulatedText& out) {
   std::int64_t lengths[2];
   for (std::int64_t& length : lengths) length = options_.shortest + draws.below(options_.longest - options_.shortest + 1);
@@ -260,7 +262,7 @@ void Simulator::write_mate(int mate, SimulatedText& out) const {
   to.done(pen);
 }
 
-// As PAF, on the reference; names end in what tells mates apart.
+// Writes the true alignment of a mate to the reference as PAF; the names of mates end in /1 and /2.
 void Simulator::write_mate_truth(int mate, const Written& w, Text& to) {
   const Mate& m = mates_[mate];
   const std::string_view target = reference_->name(sequence_);
@@ -287,7 +289,7 @@ Pen Simulator::name(Pen pen, std::int64_t number) const {
   return pen;
 }
 
-// Where the target lies, as samtools writes regions: from 1, both ends included.
+// Writes the region of the target as samtools does: 1-based, both ends included.
 Pen Simulator::place(Pen pen) const {
   pen.add(' ');
   pen.add(reference_->name(sequence_));
@@ -346,7 +348,7 @@ void Simulator::write_target(std::int64_t number, std::string_view target, Text&
   to.done(pen);
 }
 
-// As PAF. Pairs in .seq have no names: readers number them.
+// Writes the true alignment as PAF. The .seq format has no names; readers number its pairs.
 void Simulator::write_truth(std::int64_t number, const Written& w, Text& to) const {
   Pen pen = to.room(12 * Pen::kDigits + 2 * kNameRoom + static_cast<std::size_t>(w.operations) * (Pen::kDigits + 1));
   const auto side = [&](std::size_t size) {

@@ -1,7 +1,8 @@
-// Pairs of sequences that differ by errors of sequencing, the same bytes on every machine for the same seed.
+// Simulator of reads with sequencing errors. The same seed gives the same bytes on every machine.
 //
-// Chances are integers, and drawing is integer arithmetic, since floating point may differ between machines. Each pair
-// has a generator of its own, seeded by the run's seed and the pair's number: any thread may make any pair.
+// Probabilities are fixed-point and sampling is integer arithmetic, since floating point may differ between machines.
+// Each pair has its own generator, seeded by the run's seed and the pair's number, so that any thread may make any
+// pair.
 #pragma once
 
 #include <algorithm>
@@ -17,47 +18,47 @@
 
 namespace wfacli {
 
-inline constexpr int kErrorPlaces = 64;  // parts of a read, with chances of their own
-inline constexpr int kReadKinds = 16;    // reads are of so many qualities, all as frequent
+inline constexpr int kErrorPlaces = 64;  // sections of a read, each with its own error rate
+inline constexpr int kReadKinds = 16;    // quality classes of reads, equally frequent
 
-// What goes wrong when a target is read. Chances are in 2^-32.
+// Error model of a sequencer. Probabilities are in units of 2^-32.
 struct ErrorModel {
-  std::array<std::uint32_t, kReadKinds * kErrorPlaces> chance;  // that there is an error at a letter of the target
-  std::array<std::uint8_t, kReadKinds * kErrorPlaces> phred;    // the quality that says so, 0 to 93
-  bool even;                                                    // all places of a read have the same
-  std::uint32_t mismatch;                                       // that an error is one,
-  std::uint32_t insertion;                                      // or an insertion; else it is a deletion
-  std::uint32_t longer;  // that a gap has a further letter, and again
-  std::uint32_t runs;    // that a gap waits for a letter that repeats the one before
+  std::array<std::uint32_t, kReadKinds * kErrorPlaces> chance;  // error rate per base, by class and section
+  std::array<std::uint8_t, kReadKinds * kErrorPlaces> phred;    // the corresponding Phred quality, 0 to 93
+  bool even;                                                    // all sections of a read have the same rate
+  std::uint32_t mismatch;                                       // probability that an error is a mismatch,
+  std::uint32_t insertion;                                      // of a mismatch or insertion; otherwise: deletion
+  std::uint32_t longer;  // probability that a gap is extended by another base, repeatedly
+  std::uint32_t runs;    // probability that a gap is deferred to a base that repeats the one before
 };
 
 enum class PairFormat { Fasta, Fastq, Seq, Table };
 
 struct SimulationOptions {
   std::uint64_t seed;
-  std::int64_t shortest, longest;  // letters of a target; all lengths between are as frequent
+  std::int64_t shortest, longest;  // length of targets in bases, uniform between these
   PairFormat format;
-  bool truth;  // whether the true alignments are wanted
-  // Pairs of reads: letters from the outer end of one to that of the other, in the mean, and their standard deviation. 0: one
-  // target a pair, with what is read of it.
+  bool truth;  // write the true alignments
+  // Paired-end reads: mean and standard deviation of the insert size, in bases between the outer ends of the mates. 0:
+  // no mates; each pair is a target and the read simulated from it.
   std::int64_t insert = 0, insert_deviation = 0;
-  bool interleaved = false;  // both reads of a pair go to one file
+  bool interleaved = false;  // both mates go to one file
 
   bool mates() const { return insert > 0; }
-  // The most letters of the reference that are drawn at once.
+  // Maximum length of a window drawn from the reference, in bases.
   std::int64_t longest_window() const {
     return mates() ? std::max(longest, insert + kDeviations * insert_deviation) : longest;
   }
-  static constexpr std::int64_t kDeviations = 6;  // beyond which no insert lies
+  static constexpr std::int64_t kDeviations = 6;  // standard deviations at which insert sizes are clamped
 };
 
-// What is written of some pairs. One file of pairs has all in `query`; of pairs of reads the second ones are in `target`.
+// Output text for some pairs. Formats with a single file use `query` only; second mates are in `target`.
 struct SimulatedText {
   Text query, target, truth;
   std::int64_t letters = 0, edits = 0;
 };
 
-// The generator splitmix64 (Steele, Lea and Flood 2014): a counter, mixed.
+// Random number generator splitmix64 (Steele, Lea and Flood 2014): a hashed counter.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint64_t stream)
@@ -65,15 +66,15 @@ class Draws {
 
   std::uint64_t word() { return mixed(counter_ += kStep); }
   std::uint32_t half() { return static_cast<std::uint32_t>(word() >> 32); }
-  // Whether something with this chance happens.
+  // Returns true with this probability.
   bool happens(std::uint32_t chance) { return half() < chance; }
-  // The first of `letters` letters at which something with this chance happens, or `letters`.
+  // Returns the first of `letters` positions at which an event with this probability happens, or `letters`.
   std::int64_t first(std::uint32_t chance, std::int64_t letters) {
     std::int64_t at = 0;
     while (at < letters && !happens(chance)) ++at;
     return at;
   }
-  // 0 to n - 1.
+  // Returns a uniform integer in [0, n).
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>((static_cast<unsigned __int128>(word()) * static_cast<std::uint64_t>(n)) >> 64);
   }
@@ -84,21 +85,21 @@ class Draws {
   std::uint64_t counter_;
 };
 
-// Of one thread.
+// Simulator of pairs; use one per thread.
 class Simulator {
  public:
-  // Targets are windows of the reference, or random where it is null. Throws std::invalid_argument where no sequence of
-  // the reference is as long as the longest target.
+  // Targets are windows of the reference, or random if it is null. Throws std::invalid_argument if no sequence of the
+  // reference is as long as the longest window.
   Simulator(const ErrorModel& model, const SimulationOptions& options, const Reference* reference);
 
-  // Adds pairs first to first + count - 1. Throws std::runtime_error where no window of A C G T alone is found.
+  // Appends pairs [first, first + count). Throws std::runtime_error if no window with only A C G T is found.
   void make(std::int64_t first, std::int64_t count, SimulatedText& out);
 
  private:
-  // An insertion or a deletion.
+  // A deferred insertion or deletion.
   struct Gap {
     Op op = kMatch;           // kMatch: none
-    std::int64_t until = -1;  // the last letter before which it waits for a repeat
+    std::int64_t until = -1;  // position at which the gap opens at the latest, repeat or not
   };
 
   void draw_target(Draws& draws, std::int64_t length);
@@ -123,21 +124,21 @@ class Simulator {
   const ErrorModel& model_;
   const SimulationOptions options_;
   const Reference* reference_;
-  std::vector<std::int32_t> usable_;  // sequences of the reference that are long enough,
-  std::vector<std::int64_t> ends_;    // and where each ends if they lie one after another
+  std::vector<std::int32_t> usable_;  // sequences of the reference that are long enough
+  std::vector<std::int64_t> ends_;    // cumulative number of window starts in them
   Buffer<std::uint8_t> target_, query_, phred_;
   Cigar cigar_;
-  // Of a pair of reads: the letters between their outer ends, on the strand of the first; its name; how each was read.
+  // Paired-end reads: the fragment on the forward strand, the name of the pair, and both mates.
   Buffer<std::uint8_t> fragment_;
   std::string name_;
   struct Mate {
     Buffer<std::uint8_t> letters, phred;
     std::vector<std::uint32_t> runs;
-    std::int64_t begin = 0, end = 0;  // in the sequence of the reference
+    std::int64_t begin = 0, end = 0;  // in the reference sequence
     bool reverse = false;
   } mates_[2];
-  bool reverse_ = false;       // whether the first one is of the reverse strand
-  std::int32_t sequence_ = 0;  // of the reference, in which the target lies
+  bool reverse_ = false;       // the first mate is from the reverse strand
+  std::int32_t sequence_ = 0;  // index of the reference sequence that contains the target
   std::int64_t start_ = 0;
   int phred_here_ = 0;
 };

@@ -9,7 +9,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kWorthHelp = 2;  // blocks; less is read sooner than threads are started
+constexpr std::int64_t kWorthHelp = 2;  // blocks; smaller files are read faster than threads start
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Streams of lines that somebody fills, or that are read from descriptors: what readers of batches share.
+// Base class of batch readers. Their streams are filled by the caller or read from file descriptors.
 #pragma once
 
 #include <atomic>
@@ -9,32 +9,33 @@
 
 namespace wfacli {
 
-// What `fill` wants next.
+// Result of fill(): the batch is full, a stream needs input, the end, or an error.
 enum class Next { Full, NeedQuery, NeedTarget, NeedMates, End, Failed };
 
 class StreamReader {
  public:
   virtual ~StreamReader() = default;
 
-  // Room for the next block of a stream; 0 is the query's or the only one, 1 the other, 2 that of mates.
+  // Returns space for the next block of a stream: 0 is the query's or the only stream, 1 the target's or mappings', 2
+  // the mates'.
   std::uint8_t* prepare(int stream, std::size_t bytes) { return lines(stream).prepare(bytes); }
-  // How many bytes came; 0 ends the stream.
+  // Commits `bytes` bytes of that space; 0 ends the stream.
   void commit(int stream, std::size_t bytes);
 
-  // Threads that help fill() with streams of records in regular files, which are attached later; 0 for none.
+  // Starts threads that read ahead in streams of records attached later, if those are regular files; 0 for none.
   void help(int threads);
-  // Lets fill() read the rest of a stream itself, as it is stored, from a file descriptor: from `position` on,
-  // or, where that is negative, from where the descriptor stands; `block` bytes at a time.
+  // Lets fill() read the rest of a stream from a file descriptor, uncompressed, `block` bytes at a time: from
+  // `position` on or, if that is negative, from the current offset of the descriptor.
   void attach(int stream, int descriptor, std::int64_t position, std::size_t block);
-  // Bytes that fill() has read from the stream's descriptor; for any thread.
+  // Returns the bytes that fill() has read from the stream's descriptor. Thread-safe.
   std::int64_t bytes_read(int stream) const;
 
-  // Lends memory for the letters of the batch that begins; see BatchBuilder.
+  // Provides memory for the bases of the next batch; see BatchBuilder::lend().
   void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
     builder_.lend(memory, bytes, std::move(lender));
   }
-  // Reads pairs until the batch weighs `weight`, input is missing, the end, or a fault (see fault()).
-  // Complete pairs read so far are there in every case.
+  // Reads pairs until the batch reaches `weight`, input is missing, the stream ends, or an error occurs (see fault()).
+  // Complete pairs read so far can be taken in every case.
   Next fill(std::int64_t weight);
   std::int64_t pending_pairs() const { return builder_.pairs(); }
   const InputFault* fault() const { return fault_.get(); }
@@ -42,15 +43,15 @@ class StreamReader {
  protected:
   explicit StreamReader(bool keep_letters) : builder_(keep_letters) {}
   virtual Lines& lines(int stream) = 0;
-  // A stream of records; null for one of other lines.
+  // Returns the record stream, or null if the stream consists of other lines.
   virtual const RecordStream* records(int stream) const = 0;
-  // Called before fill() returns, whatever it is that it says.
+  // Hook called before fill() returns, whatever the result.
   virtual void complete() {}
-  // As fill(), from the lines that are there; faults are thrown.
+  // Same as fill(), from buffered lines only; throws InputFault.
   virtual Next fill_from_lines(std::int64_t weight) = 0;
 
   BatchBuilder builder_;
-  std::shared_ptr<Helpers> helpers_;  // null where there are none
+  std::shared_ptr<Helpers> helpers_;  // null if there are none
 
  private:
   struct File {

@@ -28,7 +28,7 @@ TargetTable::Entry TargetTable::entry_of(const BatchView& batch, std::int64_t i)
 }
 
 TargetTable::Added TargetTable::add(const BatchView& batch) {
-  // Places in the table are fetched some targets ahead: each is in another part of the memory.
+  // Slots are prefetched kAhead targets ahead, since each is likely a cache miss.
   constexpr std::int64_t kAhead = 16;
   Added added;
   Entry foreseen[kAhead];

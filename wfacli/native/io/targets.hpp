@@ -1,4 +1,4 @@
-// Distinct target names and their lengths, for a SAM header.
+// Distinct target names and lengths, for the @SQ lines of a SAM header.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace wfacli {
 
-// Remembers names by 96-bit hashes, 16 bytes each, up to a number of them; the names that come later are
-// spilled to the caller, who has a disk.
+// Hash table of target names: 96-bit hashes, 16 bytes per entry, up to a maximum number of entries. Targets beyond
+// that are returned as spilled; the caller deduplicates them on disk.
 class TargetTable {
  public:
   struct Entry {
     std::uint64_t hash;
-    std::uint32_t more;   // of the hash
+    std::uint32_t more;   // the other 32 bits of the hash
     std::int32_t length;  // -1: empty slot
   };
-  // @SQ lines for targets that are new. Of the spilled ones it is only known that the table lacks them.
+  // @SQ lines of new targets. Spilled targets are not in the table, but may repeat earlier spilled ones.
   struct Added {
     Text lines, spilled_lines;
     Buffer<Entry> spilled;
-    std::int64_t clash = -1;  // row of the first target whose name has another length in the table, or -1
+    std::int64_t clash = -1;  // first row whose target name is in the table with another length, or -1
   };
 
   explicit TargetTable(std::int64_t most) : most_(most) {}
-  // Adds the batch's targets that are not empty, up to the first clash.
+  // Adds the nonempty targets of the batch, up to the first clash.
   Added add(const BatchView& batch);
 
  private:

@@ -1,4 +1,5 @@
-// Little-endian numbers in BAM's bytes, and where things are in its header and records (SAM specification, 4.2).
+// Access to the binary fields of BAM headers and records (SAM specification, section 4.2); all numbers are
+// little-endian.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace wfacli {
 class BamBytes {
  public:
   static constexpr std::string_view kMagic{"BAM\1", 4};
-  static constexpr std::size_t kFixed = 32;  // bytes of a record before its name
+  static constexpr std::size_t kFixed = 32;  // bytes of a record between block_size and the read name
 
   explicit BamBytes(std::string_view bytes) : bytes_(bytes) {}
   std::size_t size() const { return bytes_.size(); }
@@ -20,17 +21,18 @@ class BamBytes {
   std::uint32_t u32(std::size_t at) const { return u16(at) | u16(at + 2) << 16; }
   std::string_view text(std::size_t at, std::size_t count) const { return bytes_.substr(at, count); }
 
-  // Bytes of the record that begins here, whole or not, but for its sequence and quality, as far as it says so yet.
+  // Returns the size in bytes of the record at offset 0, complete or not, without its sequence and quality; 0 while its
+  // fixed fields are incomplete.
   std::size_t beside_letters() const {
-    if (size() < 4 + kFixed || u32(0) < kFixed) return 0;  // a shorter record lacks l_seq
+    if (size() < 4 + kFixed || u32(0) < kFixed) return 0;  // a shorter record has no l_seq
     const std::size_t bytes = u32(0), letters = u32(20);
     return bytes - std::min(bytes, letters + (letters + 1) / 2);
   }
-  // Bytes of the record that begins here, with the number that says so; 0 where it is not whole.
+  // Returns the size in bytes of the record at offset 0, including its block_size field; 0 if it is incomplete.
   std::size_t record() const { return size() < 4 || size() - 4 < u32(0) ? 0 : 4 + u32(0); }
 
-  // Where the runs of a record's CIGAR are, and how many: of more than 65,535 those in its tag CG, for which a clip of
-  // all letters and an N stand where runs usually are.
+  // Returns the offset and length of a record's CIGAR. A CIGAR of more than 65,535 operations is in the tag CG; the
+  // CIGAR field then has a soft clip of the whole read and an N as placeholders.
   std::pair<std::size_t, std::size_t> cigar(std::size_t at, std::size_t runs, std::size_t letters, std::size_t tags) const {
     if (runs != 2 || u32(at) != (letters << 4 | 4) || (u32(at + 4) & 15) != 3) return {at, runs};
     for (std::size_t t = tags; has(t, 8);) {
@@ -44,7 +46,7 @@ class BamBytes {
 
  private:
   bool has(std::size_t at, std::size_t count) const { return at <= size() && size() - at >= count; }
-  // Where the tag at `t`, which has 8 bytes at least, ends; behind all bytes where it is none.
+  // Returns the end of the tag at `t`, which has at least 8 bytes; an offset beyond the end if it is malformed.
   std::size_t tag_end(std::size_t t) const {
     const std::size_t value = t + 3, none = size() + 1;
     const char type = bytes_[t + 2];
@@ -70,11 +72,11 @@ class BamBytes {
   std::string_view bytes_;
 };
 
-// BAM's header, taken as it comes; its text is not held.
+// Incremental parser of a BAM header; skips the header text without storing it.
 class BamHeader {
  public:
-  // Takes what it can of the bytes that follow those taken before; how many. Each target's name and length go to `target`.
-  // A name of more than `longest` bytes is not taken, even where all of it has come.
+  // Consumes what it can of `bytes`, which continue those consumed before, and returns how many. Calls
+  // target(name, length) for each reference sequence. Stops before a name longer than `longest` bytes.
   template <class Take>
   std::size_t take(std::string_view bytes, std::size_t longest, Take target) {
     const BamBytes b(bytes);
@@ -106,7 +108,7 @@ class BamHeader {
     return at;
   }
   bool whole() const { return part_ == Part::Targets && targets_ == 0; }
-  // Bytes that the name of the target has that was not taken.
+  // Returns the length in bytes of the name before which take() stopped, or 0.
   std::size_t name_bytes() const { return name_; }
 
  private:

@@ -8,7 +8,7 @@
 namespace wfacli {
 namespace {
 
-// A place between two operations of a path, and what the path scores up to there.
+// Position between two operations of a path: index of the next operation, bases before it, and score up to it.
 struct Place {
   std::int64_t run = 0, query = 0, target = 0, score = 0;
   std::int64_t diagonal() const { return target - query; }
@@ -19,12 +19,12 @@ struct Piece {
   std::int64_t score() const { return to.score - from.score; }
 };
 
-// Pieces of the path of `count` runs, the best one first; one piece where the path is not broken.
+// Finds the pieces of a path of `count` operations, the best one first; a single piece if the path is not split.
 void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b, const AlignOptions& scores,
                  std::vector<Piece>& pieces) {
   pieces.clear();
   Place at;
-  Piece piece;  // its end so far is where it scores most
+  Piece piece;  // `to` is where its score is highest so far
   bool broken = false;
   for (std::int64_t k = 0; k < count; ++k) {
     const std::uint32_t op = runs[k] & 15;
@@ -66,7 +66,7 @@ void add_piece(const AlignmentView& a, std::int64_t row, const Piece& piece, con
   out.cigar.runs().append(runs + piece.from.run, static_cast<std::size_t>(piece.to.run - piece.from.run));
 }
 
-// What lies between the pieces before and behind one of them.
+// Appends the span between the pieces before and after piece `at`.
 void add_outer(const BatchView& batch, const AlignmentView& a, std::int64_t row, const std::vector<Piece>& pieces, std::size_t at,
                Pieces& out) {
   const std::int32_t* span = a.span + 4 * row;

@@ -9,13 +9,13 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int32_t kLeastGap = 4;  // bases of a gap that puts an end in doubt
+constexpr std::int32_t kLeastGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
 
 bool in_query(std::uint32_t op) { return op != kDeletion; }
 bool in_target(std::uint32_t op) { return op != kInsertion; }
 bool is_gap(std::uint32_t op) { return op == kInsertion || op == kDeletion; }
 
-// Copies `count` bases, perhaps reversed, to the next multiple of 16; where that is.
+// Appends `count` bases, optionally reversed, at a multiple of 16 bytes; returns their offset.
 std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool reversed, Buffer<std::uint8_t>& bases) {
   const std::size_t at = bases.size();
   std::uint8_t* to = bases.extend(aligned(static_cast<std::size_t>(count)));
@@ -26,12 +26,13 @@ std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool revers
   return static_cast<std::int64_t>(at);
 }
 
-// A place on a path: bases that lie before it, from the end from which it is walked, and how many of them are aligned.
+// Position on a path, counted from the end at which the walk begins: bases of query and target, and aligned columns.
 struct Place {
   std::int64_t query = 0, target = 0, columns = 0;
 };
 
-// The last place in doubt within `most` aligned bases and `middle` bases of the query, walking `count` runs from `run` on by `step`.
+// Returns the last doubtful place (see Doubts) within `most` aligned bases and `middle` bases of the query, walking
+// `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
 Place doubt_of(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t most, std::int64_t middle,
                const AlignOptions& scores) {
   Place at, doubt;
@@ -51,12 +52,12 @@ Place doubt_of(const std::uint32_t* run, std::int64_t count, std::int64_t step, 
   return doubt;
 }
 
-// A row's path while it is cut.
+// CIGAR and span of a row that is being trimmed.
 struct Path {
   std::vector<std::uint32_t> runs;
   std::int32_t span[4];
 
-  // Drops so many bases of the query from the front or the back, and gaps that are first or last then.
+  // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
   void drop(std::int64_t bases, bool front) {
     while (!runs.empty()) {
       std::uint32_t& run = front ? runs.front() : runs.back();
@@ -77,8 +78,8 @@ struct Path {
   }
 };
 
-// What is left of a path scores when it is cut at the bases `low` to `high` of its query, and what is before (or behind) them
-// is kept; gaps next to the cut go.
+// Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
+// Gaps next to the cut are removed and do not count.
 std::vector<std::int64_t> kept(const Path& path, bool before, std::int64_t low, std::int64_t high, const AlignOptions& scores) {
   std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);
   std::int64_t at = before ? path.span[0] : path.span[1], score = 0, gaps = 0;
@@ -101,16 +102,16 @@ std::vector<std::int64_t> kept(const Path& path, bool before, std::int64_t low, 
   return found;
 }
 
-// A part of a read, on the read as it was sequenced.
+// Aligned part of a read, in coordinates of the read as sequenced.
 struct Part {
   std::int64_t row;
   bool reverse, primary;
-  std::int64_t length;      // of the read
-  std::int64_t clip;        // before the row's query, on the strand that is aligned
-  std::int64_t beg, end;    // its mapped part
+  std::int64_t length;      // of the whole read
+  std::int64_t clip;        // bases before the row's query, on the strand that is aligned
+  std::int64_t beg, end;    // the mapped part
   std::int64_t middle() const { return (beg + end) / 2; }
   bool is_left_of(const Part& other) const { return beg < other.beg && end < other.end; }
-  // A place of the read in the row's query, and the other way round.
+  // Convert a position on the read to one in the row's query, and back.
   std::int64_t in_row(std::int64_t place) const { return (reverse ? length - place : place) - clip; }
   std::int64_t on_read(std::int64_t place) const { return reverse ? length - (place + clip) : place + clip; }
 };
@@ -120,7 +121,7 @@ class Meeting {
   Meeting(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
       : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
 
-  // Cuts the rows of one read.
+  // Trims the rows of one read.
   void read(std::int64_t first, std::int64_t end) {
     parts_.clear();
     for (std::int64_t row = first; row < end; ++row)
@@ -134,7 +135,7 @@ class Meeting {
         }
   }
 
-  // Drops gaps at the ends of a row.
+  // Removes gaps at the ends of a row.
   void tidy(std::int64_t row) {
     if (!is_placed(a_, row)) return;
     const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
@@ -179,7 +180,7 @@ class Meeting {
     return paths_[static_cast<std::size_t>(at)];
   }
 
-  // What is left of a part that is cut at the places from `low` to `high` of the read.
+  // Same as kept(), for cut positions from `low` to `high` on the read.
   std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) {
     const Path& path = path_of(p.row);
     if (!p.reverse) return kept(path, before, p.in_row(low), p.in_row(high), scores_);
@@ -216,7 +217,7 @@ class Meeting {
   const AlignmentView& a_;
   const std::int32_t* inner_;
   const AlignOptions& scores_;
-  std::vector<std::int64_t> place_;  // of rows in paths_, or -1
+  std::vector<std::int64_t> place_;  // index of each row in paths_, or -1
   std::vector<Path> paths_;
   std::vector<Part> parts_;
 };

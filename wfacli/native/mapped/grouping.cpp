@@ -102,13 +102,13 @@ void MappingGroups::write(const std::uint8_t* text, std::size_t bytes, int descr
   out.append(text, header_);
   for (const std::size_t row : order) {
     out.append(text + start_[row], start_[row + 1] - start_[row]);
-    // The last line of the file may have no end, and is not the last one now.
+    // The last line of the file may lack a line feed, and may not be the last one any more.
     if (!bam_ && out.back() != '\n') out.push('\n');
     if (out.size() < kBlock) continue;
     write_all(descriptor, out.data(), out.size());
     out.clear();
   }
-  // A BAM record that is not whole stays last, where the reader reports it.
+  // An incomplete BAM record stays last; the reader reports it.
   out.append(text + taken_, bytes - taken_);
   write_all(descriptor, out.data(), out.size());
 }

@@ -1,4 +1,4 @@
-// Whether mappings of a read follow one another in a file, and the same file with them in that order.
+// Checks whether the mappings of each read are consecutive in a file, and rewrites the file so that they are.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace wfacli {
 
-// Takes a file's bytes from its beginning: PAF or SAM, or BAM.
+// Scanner of a PAF, SAM or BAM file, fed from its beginning with prepare() and commit().
 class MappingGroups {
  public:
-  // With `places` false only grouped() can be asked for.
+  // With `places` false, write() is not available.
   explicit MappingGroups(bool places) : places_(places) {}
   std::uint8_t* prepare(std::size_t bytes) { return lines_.prepare(bytes); }
   void commit(std::size_t bytes);
   bool grouped() const { return grouped_; }
-  // Whether a line or a record was longer than they may be: nothing behind it was taken.
+  // True if a line or record exceeded longest_line; scanning stopped there.
   bool too_long() const { return too_long_; }
-  // Whether the file has ended in mid-line.
+  // True if the file ended without a line feed.
   bool ended_inside() const { return !bam_ && lines_.ended_inside(); }
-  // Writes `text`, which was taken, to a descriptor: what comes before mappings, then those of the read that is first to
-  // have any, and so on. Throws std::system_error.
+  // Writes the scanned file, whose bytes are `text`, to a descriptor with its mappings grouped: the header, then the
+  // mappings of each read, in the order in which reads first appear. Throws std::system_error.
   void write(const std::uint8_t* text, std::size_t bytes, int descriptor);
 
  private:
@@ -33,7 +33,7 @@ class MappingGroups {
   bool take_line();
 
   bool places_, grouped_ = true, bam_ = false, begun_ = false, too_long_ = false;
-  bool mapped_ = false;  // whether a mapping was taken, so that no header follows
+  bool mapped_ = false;  // a mapping was seen, so that no header lines follow
   BamHeader bam_header_;
   MappingLength length_;
   Lines lines_;

@@ -1,4 +1,5 @@
-// Mates as a mapper pairs them: record i of a file with record i of another, or two that follow one another in one file.
+// Checks that mates are in the order in which mappers pair them: record i of one file with record i of another, or
+// consecutive records of one file.
 #pragma once
 
 #include <string>
@@ -10,16 +11,16 @@
 
 namespace wfacli {
 
-// Is told of each record: of one file, or of the first file (stream 0) and of the second one (stream 2) in turn, and of the
-// second one's end. Throws InputFault for what is no pair, or one in which the mapper takes the second mate for the first.
+// Receives each record of one file, or alternately of the first file (stream 0) and the second file (stream 2), and
+// the end of the second file. Throws InputFault if records are not a pair, or if the second mate comes first.
 class InStep {
  public:
   explicit InStep(bool two_files) : two_files_(two_files) {}
 
-  // The stream of which the next record is to be read.
+  // Returns the stream of the next record.
   int next() const { return waits_ ? 2 : 0; }
 
-  // `seen`: all names before.
+  // Checks a record. `seen`: names of all earlier records.
   void read(int stream, std::string_view name, NameSet& seen) {
     if (two_files_)
       read_in_turn(stream, name);
@@ -70,8 +71,8 @@ class InStep {
       ": mates follow one another, the first one first (in BAM, by samtools collate), or second ones have their own file "
       "(--mates)";
   bool two_files_;
-  bool waits_ = false;   // the first file is one record ahead,
-  std::string waiting_;  // which has this name, without what says which mate it is; of one file: the record before
+  bool waits_ = false;   // two files: the first one is one record ahead
+  std::string waiting_;  // two files: name of that record without /1 or /2; one file: name of the previous record
 };
 
 }  // namespace wfacli

@@ -12,7 +12,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kTaskLetters = 200'000;  // of reads whose rows one thread fills in
+constexpr std::int64_t kTaskLetters = 200'000;  // bases of reads per fill task
 
 std::string_view view(const std::uint8_t* text, std::int32_t count) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
@@ -45,7 +45,7 @@ void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings)
 
 Next MappedReader::fill_from_lines(std::int64_t weight) {
   try {
-    // All rows of a template are of one batch.
+    // All rows of a template are in one batch.
     while (builder_.weight() < weight || (group_whole_ && done_ > 0))
       if (const Next next = step(); next != Next::Full) return next;
     return Next::Full;
@@ -54,7 +54,7 @@ Next MappedReader::fill_from_lines(std::int64_t weight) {
   }
 }
 
-// One read or pair with its mappings; Full when it is there.
+// Adds one template with its mappings; returns Full on success.
 Next MappedReader::step() {
   if (!group_whole_) {
     const Got got = next_group();
@@ -85,12 +85,12 @@ Next MappedReader::step() {
   return Next::Full;
 }
 
-// Puts mates in order, and leaves out what SAM says of unmapped ones beside their mappings. False where nothing is left
-// to be written here.
+// Sorts the group by mate and removes unmapped records of mates that have mappings. Returns false if nothing is left
+// to add at this position.
 bool MappedReader::begin_template() {
   const auto mate = [](const Mapping& m) { return mate_of_flags(m.flags); };
   const auto unmapped = [](const Mapping& m) { return m.kind == MappingKind::Unmapped; };
-  // An unmapped mate is behind its mappings, if it has any.
+  // Unmapped records of a mate are sorted after its mappings, if any.
   std::stable_sort(group_.begin(), group_.end(), [&](const Mapping& a, const Mapping& b) {
     return mate(a) != mate(b) ? mate(a) < mate(b) : unmapped(a) < unmapped(b);
   });
@@ -111,13 +111,13 @@ bool MappedReader::begin_template() {
   return true;
 }
 
-// Has the memory fetch what will be asked for when the read before is done.
+// Prefetches the memory that the next read will need.
 void MappedReader::foresee(const Mapping& mapping, std::string_view read) {
   reference_.foresee(mapping.target, mapping.t_beg, mapping.t_end);
   seen_.prefetch(read);
 }
 
-// Takes the mappings of the next read, or pair; Item when no more of it follow.
+// Collects the mappings of the next template; returns Item once they are complete.
 Got MappedReader::next_group() {
   for (;;) {
     if (looked_ahead_) {
@@ -149,11 +149,12 @@ Got MappedReader::next_group() {
   }
 }
 
-// The read of the group's next mappings, or one before it that has become a row (passed_over_); End where there is none.
+// Finds the read of the group's next mappings, or adds an unmapped read before it as a row (passed_over_). Returns End
+// if the read does not exist.
 Got MappedReader::find_read(ReadView& read) {
   const int mate = mate_of_flags(group_[done_].flags);
   const std::string name = mate ? with_mate(group_name_, mate) : group_name_;
-  // The first mate may have no more than the name.
+  // The name of a first mate may lack /1.
   const bool may_lack = told_by_name() && mate_of_name(name) == 1;
   const std::string other = may_lack ? std::string(without_mate(name)) : std::string();
   if (shelf_.take(name, read) || (may_lack && shelf_.take(other, read))) return Got::Item;
@@ -179,7 +180,7 @@ Got MappedReader::find_read(ReadView& read) {
   }
 }
 
-// The next read of its file, whoever asks for it.
+// Takes the next read of stream reads_from_.
 Got MappedReader::next_read(ReadView& read) {
   RecordStream& reads = reads_of(reads_from_);
   if (const Got got = reads.more(); got != Got::Item) {
@@ -205,7 +206,7 @@ Got MappedReader::next_read(ReadView& read) {
   return Got::Item;
 }
 
-// Has names of second mates end in /2, whether they do in the file or not.
+// Appends /2 to the names of second mates that lack it, and checks that names are unique.
 void MappedReader::identify(ReadView& read) {
   const std::string_view name = read.name;
   const bool told = mate_of_name(name) != 0;
@@ -220,7 +221,7 @@ void MappedReader::identify(ReadView& read) {
   if (!seen_.add(read.name)) throw InputFault("more reads have this name than the two of a pair", 0, name);
 }
 
-// Drops mappings that are not of this read, or whose windows are too long.
+// Removes mappings whose read length differs from this read's, or whose windows are too long.
 void MappedReader::drop_faulty(const ReadView& read) {
   const auto letters = static_cast<std::int64_t>(read.letters.size());
   const auto is_faulty = [&](const Mapping& m) {
@@ -247,7 +248,7 @@ void MappedReader::drop_faulty(const ReadView& read) {
   group_.erase(kept, end);
 }
 
-// Rows of a read, from done_ to end_ of the group.
+// Adds the rows of a read: mappings [done_, end_) of the group.
 void MappedReader::add_mappings(ReadView& read) {
   const std::int32_t flags = group_[done_].flags;
   const bool told = mate_of_flags(flags) == 0;
@@ -262,7 +263,7 @@ void MappedReader::add_mappings(ReadView& read) {
   tell_kinds(own, count);
   const bool primary = std::any_of(own, own + count, [](const Mapping& m) { return m.kind == MappingKind::Primary; });
   begin_read(read);
-  // A secondary record has no letters where another has them.
+  // Secondary records have no SEQ and QUAL if the read has a primary record.
   const std::vector<Room> rooms = rooms_of(own, count, options_.window.span);
   for (std::size_t i = 0; i < count; ++i)
     add_row(read, own[i], rooms[i], !(primary && own[i].kind == MappingKind::Secondary));
@@ -270,7 +271,7 @@ void MappedReader::add_mappings(ReadView& read) {
   counts_.mappings += static_cast<std::int64_t>(count);
 }
 
-// Adds the read's tags, for all its rows.
+// Stores the tags of the read, which all its rows share.
 void MappedReader::begin_read(const ReadView& read) {
   tags_.clear();
   const bool all = options_.copy_tags, own = options_.read_group;
@@ -280,7 +281,7 @@ void MappedReader::begin_read(const ReadView& read) {
   tags_at_ = builder_.extra(tags_);
 }
 
-// Tags of the row that begins: its mapping's, if it has one that says some, and the read's.
+// Adds the tags of a row: those of its mapping, if any, and those of the read.
 void MappedReader::push_tags(const Mapping* mapping) {
   std::int64_t at = tags_at_;
   std::size_t size = tags_.size();
@@ -300,7 +301,8 @@ void MappedReader::push_tags(const Mapping* mapping) {
   columns_.tags_len.push(static_cast<std::int32_t>(size));
 }
 
-// Adds a row's name and, where they are wanted, the whole read's letters (whose place it returns, or -1) and quality.
+// Adds a row's name and, if requested, the sequence and quality of the whole read. Returns the offset of the sequence,
+// or -1.
 std::int64_t MappedReader::begin_row(const ReadView& read, bool with_letters) {
   builder_.name(read.name);
   if (!with_letters || !options_.whole_reads) return -1;
@@ -342,7 +344,7 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, const Room& r
     columns_.inner.push(static_cast<std::int32_t>(place));
 }
 
-// Fills in what add_row() has left out. Rows may be filled in side by side.
+// Completes a row of add_row(): reverse complement, target bases, flags. Thread-safe for different rows.
 void MappedReader::fill_in(const Unfilled& u) {
   const BatchBuilder::Filled pair = builder_.pair(u.row);
   const auto letters = static_cast<std::size_t>(u.read_len);

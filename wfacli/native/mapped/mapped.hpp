@@ -1,4 +1,4 @@
-// Pairs of a read's part and the window of the reference to which it is mapped, batch by batch.
+// Reader of mapped reads: pairs of a part of a read and the reference window that it is mapped to, batch by batch.
 #pragma once
 
 #include <memory>
@@ -15,25 +15,25 @@ namespace wfacli {
 
 struct MappedOptions {
   WindowOptions window;
-  bool whole_reads = true;     // keep letters and qualities of whole reads, for SAM
-  bool keep_unmapped = false;  // reads without a mapping are rows too, behind all others
-  bool copy_tags = false;      // what SAM has as tags in reads' comments goes to their records,
-  bool copy_group = false;     // or the read group alone
-  bool read_group = false;     // all records get a read group of their own
-  bool mates = false;          // stream 2 has the second mates of pairs, stream 0 the first ones
-  bool in_step = false;        // mates are as a mapper pairs them (in_step.hpp), or that is a fault
-  bool in_order = false;       // mappings come in the order of the reads, so what is unmapped keeps its place
-  bool skip = false;           // leave mappings out that are faulty, and count them
+  bool whole_reads = true;     // store bases and qualities of whole reads, for SAM
+  bool keep_unmapped = false;  // add unmapped reads as rows, after all others
+  bool copy_tags = false;      // copy SAM tags from the comments of reads to their records,
+  bool copy_group = false;     // or only the read group
+  bool read_group = false;     // all records get the read group of the output options
+  bool mates = false;          // second mates come from stream 2, first mates from stream 0
+  bool in_step = false;        // mates must be in the order that mappers require (in_step.hpp)
+  bool in_order = false;       // mappings are in the order of the reads, so unmapped reads keep their position
+  bool skip = false;           // skip and count invalid mappings
   std::string folder;          // for temporary files
-  std::size_t shelf = std::size_t{1} << 28;  // bytes of reads that may wait in memory
+  std::size_t shelf = std::size_t{1} << 28;  // maximum bytes of waiting reads in memory
 };
 
-// What there is of a row beside its pair; wfacli.core.batch.Mapped.
+// Columns of wfacli.core.batch.Mapped.
 struct MappedColumns {
   Buffer<std::int64_t> t_offset, t_total, letters, tags;
   Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
   Buffer<std::uint8_t> mapq;
-  Buffer<std::int32_t> inner;  // q_beg q_end t_beg t_end of the mapped parts, in the row
+  Buffer<std::int32_t> inner;  // q_beg q_end t_beg t_end of the mapped parts, relative to the row
 };
 
 struct MappedBatch {
@@ -43,32 +43,33 @@ struct MappedBatch {
 
 struct MappedCounts {
   std::int64_t reads = 0, mapped_reads = 0, mappings = 0, skipped = 0;
-  std::string first_skipped;       // what was wrong with it
+  std::string first_skipped;       // error message of the first skipped mapping
   std::int64_t first_skipped_line = 0;
 };
 
-// Stream 0 has the reads, stream 1 the mappings. Mappings of a read, or of both mates, follow one another; reads may come in
-// any order: those that come before their mappings wait on a shelf.
+// Stream 0 has the reads, stream 1 the mappings. Mappings of a read, or of both mates, must be consecutive. Reads may
+// be in any order; reads that come before their mappings are buffered, and spilled to disk if necessary (Shelf).
 //
-// Of mates, which mappings in SAM and BAM tell by their flags, the names of reads end in /1 and /2; or the first read of a
-// name is the first mate, the second one the other; or streams 0 and 2 have one each.
+// Mappings in SAM and BAM identify mates by flags. Reads identify them by names that end in /1 and /2, by order (the
+// first read of a name is the first mate), or by stream (0: first mates, 2: second mates).
 class MappedReader : public StreamReader {
  public:
-  // The reference must live as long as this.
+  // The reference must outlive the reader.
   MappedReader(const Reference& reference, MappedOptions options);
   MappedBatch take();
   const MappedCounts& counts() const { return counts_; }
-  // Where mappings are in_order fill() says End when there are no more, since what writes them may have failed; after this
-  // come the reads that are left.
+  // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
+  // After go_on(), fill() continues with the remaining reads.
   void go_on() { goes_on_ = true; }
 
  private:
-  // A row whose letters are to be filled in: those of the target, and of the read the other strand.
+  // Row whose bases are incomplete: the target is to be copied, and a read on the reverse strand to be reverse
+  // complemented.
   struct Unfilled {
     std::size_t row;
     std::int32_t target;
-    std::int64_t t_beg, t_end;          // its window
-    std::int64_t text, quality;  // where the whole read and its qualities are in the text, as it came; or -1
+    std::int64_t t_beg, t_end;          // target window
+    std::int64_t text, quality;  // offsets of the whole read and its quality in the text, as read; or -1
     std::int64_t read_len;
     bool reverse;
   };
@@ -87,9 +88,9 @@ class MappedReader : public StreamReader {
   bool begin_template();
   void foresee(const Mapping& mapping, std::string_view read);
   bool told_by_name() const { return paired_ || options_.mates; }
-  // Whether what mappings say to be unmapped becomes rows where it is said.
+  // True if unmapped records among the mappings become rows at their position.
   bool keeps_place() const { return options_.in_order && options_.keep_unmapped; }
-  // Whether a read that stands before the one of the next mappings has none, and need not wait.
+  // True if a read before the one of the next mappings is known to be unmapped, so that it need not be buffered.
   bool passes_over() const { return options_.in_order && mappings_.is_paf() && !told_by_name(); }
   Next wants_reads() const { return reads_from_ == 0 ? Next::NeedQuery : Next::NeedMates; }
   Got find_read(ReadView& read);
@@ -110,31 +111,31 @@ class MappedReader : public StreamReader {
   const Reference& reference_;
   MappedOptions options_;
   RecordStream reads_, mates_;
-  int reads_from_ = 0;                       // the stream that reads are taken from
-  int rest_from_ = 0;                        // and where that is when there are no more mappings
-  bool reads_end_ = false;                   // and none is left to be taken from
-  bool paired_ = false;                      // mappings of mates were seen
-  InStep step_;                              // where reads are in_step
-  std::string identity_;                     // of a read whose name in the file does not say which mate it is
-  NameSet seen_;                             // all reads so far
-  Shelf shelf_;                              // those of them that no mapping has named yet
+  int reads_from_ = 0;                       // stream of the next read
+  int rest_from_ = 0;                        // the same, after the last mapping
+  bool reads_end_ = false;                   // all streams of reads have ended
+  bool paired_ = false;                      // mappings with mate flags were seen
+  InStep step_;                              // used if options_.in_step
+  std::string identity_;                     // name with /2 of a second mate whose name in the file has no suffix
+  NameSet seen_;                             // names of all reads so far
+  Shelf shelf_;                              // reads that no mapping has named yet
 
   MappingReader mappings_;
-  Mapping ahead_;  // the one behind the group
+  Mapping ahead_;  // the mapping after the group
   std::string ahead_name_, group_name_;
   bool looked_ahead_ = false, mappings_end_ = false, group_whole_ = false;
-  std::vector<Mapping> group_;  // mappings of one read, or of both mates, those of the first one first
-  std::size_t done_ = 0, end_ = 0;  // those that became rows; behind those of the read that is looked for
-  std::int32_t first_ = 0;      // the group's first row
-  bool goes_on_ = false;        // with the reads behind all mappings
-  bool passed_over_ = false;    // a read became a row before the group did
+  std::vector<Mapping> group_;  // mappings of one read, or of the first mate, then the second
+  std::size_t done_ = 0, end_ = 0;  // mappings before done_ are rows; [done_, end_) belong to the current read
+  std::int32_t first_ = 0;      // first row of the group
+  bool goes_on_ = false;        // go_on() was called
+  bool passed_over_ = false;    // find_read() added an unmapped read as a row instead
 
   MappedColumns columns_;
   std::vector<Unfilled> unfilled_;
-  std::string tags_;           // of the read whose rows are made
-  std::int64_t tags_at_ = 0;   // in the batch's text
-  std::string row_tags_;       // of a row whose mapping has some, too
-  bool has_group_ = false;     // whether tags_ have a read group
+  std::string tags_;           // tags of the current read
+  std::int64_t tags_at_ = 0;   // their offset in the text of the batch
+  std::string row_tags_;       // tags of the current mapping and read
+  bool has_group_ = false;     // tags_ contain a read group
   MappedCounts counts_;
 };
 

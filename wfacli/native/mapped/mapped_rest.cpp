@@ -1,4 +1,4 @@
-// Reads without a mapping.
+// Unmapped reads.
 #include "mapped/mapped.hpp"
 #include "mapped/mates.hpp"
 
@@ -9,7 +9,8 @@ constexpr std::uint8_t kNoQuality = 0;
 
 }  // namespace
 
-// A row that aligns nothing, of the template that has begun; flags: what else there is to say of it; mapping: what says so.
+// Adds an unaligned row to the current template, with additional SAM flags. `mapping`: the unmapped record, if there
+// is one.
 void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping) {
   begin_read(read);
   push_tags(mapping);
@@ -28,7 +29,7 @@ void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const 
   for (int k = 0; k < 4; ++k) columns_.inner.push(0);
 }
 
-// A read that no mapping names, with its mate.
+// Adds a read that no mapping names, with its mate if that is buffered.
 void MappedReader::add_rest(ReadView& read) {
   first_ = static_cast<std::int32_t>(builder_.pairs());
   const std::string name(read.name), base(without_mate(name));
@@ -44,7 +45,8 @@ void MappedReader::add_rest(ReadView& read) {
   add_unmapped(read, flags | (second ? kFirstMate : kLastMate));
 }
 
-// There are no more mappings: what is left are reads that have none. Those that may be mates wait for one another.
+// Processes the reads that are left after the last mapping, which are unmapped. Possible mates are buffered until all
+// reads are there.
 Next MappedReader::rest() {
   if (options_.in_order && !goes_on_) return Next::End;
   ReadView read;

@@ -5,7 +5,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kInto = 500;  // letters of another part of the read that a part may extend into
+constexpr std::int64_t kInto = 500;  // maximum bases that a part of a split read extends into another
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Which parts of a read and of its target a mapping asks for.
+// Parts of a read and of its target that are aligned for a mapping.
 #pragma once
 
 #include <vector>
@@ -8,47 +8,49 @@
 
 namespace wfacli {
 
-// What of a read and of its target is aligned.
+// Extent of the read and the target that is aligned.
 enum class Span {
-  Extended,  // the mapped parts of both, and what an extension may reach beside them
+  Extended,  // the mapped parts of both, and flanks as far as an extension may reach
   Mapped,  // the mapped parts of both
-  Padded,  // the mapped part of the read; of the target, padding beside it too
-  Read,    // the whole read; of the target, as much beside the mapped part as the read has, an eighth of it, and padding
+  Padded,  // the mapped part of the read; the mapped part of the target with padding
+  Read,    // the whole read; the target flanks are 9/8 as long as the read's, plus padding
 };
 
-// How far an extension may reach: scores of matches and gaps, and bounds.
+// Limits of an extension: scores that bound its gaps, and maximum lengths.
 struct Reach {
-  std::int64_t match = 0, bonus = 0;  // what a match earns, and the end of the read
-  GapPiece gap[2];                    // one of one piece has it twice
-  std::int64_t letters = 0;           // of the read, at most
-  std::int64_t band = 0;              // by which the target's part may be longer than the read's
+  std::int64_t match = 0, bonus = 0;  // match score, and bonus for reaching the end of the read
+  GapPiece gap[2];                    // with one-piece costs, both are the same
+  std::int64_t letters = 0;           // maximum bases of the read
+  std::int64_t band = 0;              // maximum bases by which the target's flank exceeds the read's
 
-  // Letters of the target for so many of the read: as many, and the longest gap that all of them could pay for.
+  // Returns the length of the target flank for `query` bases of the read: `query` plus the longest gap that the score
+  // of `query` matches and the end bonus can pay for, but at most `band`.
   std::int64_t target(std::int64_t query) const;
 };
 
 struct WindowOptions {
   Span span = Span::Mapped;
-  std::int64_t pad = 0;  // letters on either side, of Padded and Read
-  Reach reach;           // of Extended
+  std::int64_t pad = 0;  // bases on either side, for Padded and Read
+  Reach reach;           // for Extended
 };
 
-// Half open, on the read's strand that is aligned and on the target's forward one.
+// Half-open intervals: of the read, on the strand that is aligned; of the target, on its forward strand.
 struct Window {
   std::int64_t q_beg, q_end, t_beg, t_end;
 };
 
-// What of a read a part may extend into, on its strand as it was sequenced.
+// Interval of the read, as sequenced, that a mapping may extend into.
 struct Room {
   std::int64_t beg, end;
 };
 
-// The mapped parts.
+// Returns the mapped parts of read and target.
 Window inner_of(const Mapping& mapping);
-// What is aligned, of a target of so many letters.
+// Returns the parts to align; `target` is the length of the target.
 Window window_of(const Mapping& mapping, const Room& room, std::int64_t target, const WindowOptions& options);
-// Rooms of a read's mappings. With Extended, parts of a split read extend a little into the next one, and not beyond its
-// middle; secondary mappings, and those inside another, as far as the read goes.
+// Returns the room of each mapping of a read. With Extended, a part of a split read may extend up to 500 bases into
+// the next part, but not beyond its middle; secondary mappings, and mappings inside another one, may extend to the
+// ends of the read.
 std::vector<Room> rooms_of(const Mapping* mappings, std::size_t count, Span span);
 
 }  // namespace wfacli

@@ -1,4 +1,4 @@
-// How long a mapping's line is, beside the sequence and the quality that SAM has in it.
+// Length of a mapping's line without the SAM columns SEQ and QUAL.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace wfacli {
 
 class MappingLength {
  public:
-  // Whether a line, as far as it has come, is longer than longest_line; SEQ and QUAL, which are as long as a read, do not
-  // count. The line begins with what was given before, until clear(); no byte is looked at twice.
+  // True if the buffered part of a line is longer than longest_line without SEQ and QUAL, which are as long as the
+  // read. Until clear(), each call must extend the previous line; only new bytes are scanned.
   bool exceeds(std::string_view line) {
     if (line.size() <= longest_line) return false;
     while (at_ < line.size()) {
@@ -28,7 +28,7 @@ class MappingLength {
  private:
   static constexpr int kSequence = 9, kOther = 1000;
 
-  // Columns 2, 4 and 5 of SAM are numbers; in PAF the fifth is a strand.
+  // Columns 2, 4 and 5 of SAM are numbers; column 5 of PAF is the strand.
   static bool is_sam(std::string_view line) {
     for (int column = 0; column < 5; ++column) {
       const std::size_t tab = line.find('\t');

@@ -10,10 +10,10 @@ namespace {
 
 constexpr char kNoCigar[] = "has no CIGAR, so that nobody knows what part of the read is mapped (PAF says it)";
 constexpr int kPafColumns = 12, kSamColumns = 11;
-constexpr std::int64_t kLongestRun = std::int64_t{1} << 32;  // of a CIGAR, so that no sum of them overflows
-constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;  // a field of a line; twice as much does not overflow
+constexpr std::int64_t kLongestRun = std::int64_t{1} << 32;  // of CIGAR operations, so that sums cannot overflow
+constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;  // of numeric fields; doubled, it does not overflow
 
-// The first columns of a line and what follows them; returns how many there are, `most` at most.
+// Splits off up to `most` columns and returns how many; `line` keeps the rest.
 int columns_of(std::string_view& line, std::string_view* columns, int most) {
   for (int count = 0; count < most; ++count) {
     const std::size_t tab = line.find('\t');
@@ -60,7 +60,7 @@ std::uint8_t MappingReader::mapping_quality(std::string_view text) const {
 }
 
 void MappingReader::place(std::string_view target, std::int64_t length, Mapping& m) {
-  // Most mappings lie where the one before does.
+  // Most mappings have the same target as the previous one.
   if (last_target_ < 0 || target != reference_.name(last_target_)) last_target_ = reference_.find(target);
   m.target = last_target_;
   if (m.target < 0) fail("maps to " + std::string(target) + ", which is not in the reference");
@@ -74,12 +74,12 @@ void MappingReader::place(std::string_view target, std::int64_t length, Mapping&
 
 void MappingReader::keep_length(std::string_view target, std::int64_t length) {
   const std::int32_t number = reference_.find(target);
-  if (number < 0) return;  // its mappings fail, if it has any
+  if (number < 0) return;  // place() fails for its mappings, if any
   if (header_lengths_.empty()) header_lengths_.assign(static_cast<std::size_t>(reference_.size()), -1);
   header_lengths_[static_cast<std::size_t>(number)] = length;
 }
 
-// Of SAM's header only @SQ matters.
+// Parses a SAM header line; only @SQ is used.
 void MappingReader::header_line(std::string_view line) {
   if (line.substr(0, 4) != "@SQ\t") return;
   std::string_view name;
@@ -190,7 +190,7 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
   check_spans(m, c[2]);
 }
 
-// Gives up what is left, so that nothing follows the fault.
+// Discards the remaining input and fails, so that nothing follows the error.
 void MappingReader::end_with(const char* message) {
   lines_.skip(lines_.unread().size(), 1);
   form_ = Form::Bam;
@@ -261,7 +261,7 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
 Got MappingReader::next(Mapping& m, std::string_view& read) {
   if (form_ == Form::BamHeader)
     if (const Got got = bam_header(); got != Got::Item) return got;
-  if (form_ == Form::Unknown && lines_.number() == 0) {  // only a file's first bytes say that it is BAM
+  if (form_ == Form::Unknown && lines_.number() == 0) {  // only the first bytes of a file identify BAM
     const std::string_view start = lines_.unread();
     if (start.size() < BamBytes::kMagic.size() && !lines_.closed()) return Got::NeedInput;
     if (start.substr(0, BamBytes::kMagic.size()) == BamBytes::kMagic)
@@ -306,7 +306,7 @@ Got MappingReader::next_line(Mapping& m, std::string_view& read) {
 void tell_kinds(Mapping* mappings, std::size_t count) {
   if (count > 0 && std::none_of(mappings, mappings + count,
                                 [](const Mapping& m) { return m.kind == MappingKind::Unknown; })) {
-    // Of several that are said to be primary the first is; the others are parts of a split read.
+    // Of several mappings marked primary, the first is primary; the others are parts of a split read.
     bool primary = false;
     for (std::size_t i = 0; i < count; ++i) {
       if (mappings[i].kind != MappingKind::Primary) continue;

@@ -1,4 +1,4 @@
-// Mappings of reads out of PAF, SAM or BAM: which part of a read lies where, without its alignment.
+// Parser of mappings in PAF, SAM or BAM: positions of reads on the reference, without their alignments.
 #pragma once
 
 #include <string>
@@ -15,36 +15,36 @@ namespace wfacli {
 enum class MappingKind : std::uint8_t { Unknown, Primary, Secondary, Supplementary, Unmapped };
 
 struct Mapping {
-  std::int64_t q_len = 0, q_beg = 0, q_end = 0;  // on the read as it came; half open
+  std::int64_t q_len = 0, q_beg = 0, q_end = 0;  // on the read as sequenced; half open
   std::int64_t t_beg = 0, t_end = 0;             // on the target's forward strand
-  std::int64_t matches = 0;                      // PAF's column 10, a guess
+  std::int64_t matches = 0;                      // column 10 of PAF, an estimate
   std::int64_t line = 0;
-  std::int32_t target = -1;  // of the reference
-  std::int32_t flags = 0;    // of SAM's those that are carried to the record: what says of mates, failed, duplicate
+  std::int32_t target = -1;  // index in the reference
+  std::int32_t flags = 0;    // SAM flags copied to the record: about mates, failed, duplicate
   std::uint8_t mapq = 255;
   bool reverse = false;
   MappingKind kind = MappingKind::Unknown;
   Said said;
 };
 
-// Letters of a CIGAR's runs, on the target's strand.
+// Sums over the operations of a CIGAR, in bases, on the target's strand.
 struct RunSums {
-  std::int64_t before = 0, query = 0, target = 0, after = 0;  // before and after: clipped
-  std::int64_t hard = 0;  // of what is clipped, letters that SEQ does not have
-  // False for an operation that no read's CIGAR has.
+  std::int64_t before = 0, query = 0, target = 0, after = 0;  // before, after: clipped bases
+  std::int64_t hard = 0;  // hard-clipped bases, which SEQ does not include
+  // Adds an operation; returns false if it is invalid in a CIGAR.
   bool add(char operation, std::int64_t letters);
   bool intron = false;
 };
 
-// Beside SAM's flags: the mapping is of a part that is inverted (tp:A:I).
+// Flag outside the bits of SAM: the mapping is an inversion (tp:A:I or tp:A:i).
 inline constexpr std::int32_t kInversion = 1 << 16;
 
 class MappingReader {
  public:
   explicit MappingReader(const Reference& reference) : reference_(reference) {}
   Lines& lines() { return lines_; }
-  // Takes one mapping and the name of its read, which is valid until lines() changes. Throws InputFault, behind the
-  // line at fault.
+  // Parses one mapping and the name of its read, which is valid until lines() changes. Throws InputFault after
+  // consuming the faulty line.
   Got next(Mapping& mapping, std::string_view& read);
   bool is_paf() const { return form_ == Form::Paf; }
 
@@ -55,13 +55,14 @@ class MappingReader {
   void sam(std::string_view line, Mapping& mapping);
   Got bam_header();
   Got bam(Mapping& mapping, std::string_view& read);
-  // Whether SAM's flag is that of a mapping, which then has its strand and kind; flags that are carried in any case.
+  // Sets the flags that are copied to the record. Returns false for an unmapped record; otherwise sets strand and kind
+  // too.
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
-  // `letters`: of SEQ, 0 where there is none.
+  // Sets the spans from the CIGAR. `letters`: length of SEQ, 0 if there is none.
   void set_spans(const RunSums& sums, std::size_t letters, Mapping& mapping) const;
-  // `length`: what the mapping says of its target's; -1 where only a header may have said it.
+  // Finds the target in the reference and checks its length. `length` is -1 if only the header may state it.
   void place(std::string_view target, std::int64_t length, Mapping& mapping);
-  // Keeps a target's length out of a header, against which its mappings are checked.
+  // Stores the length of a target from a header; place() checks it.
   void keep_length(std::string_view target, std::int64_t length);
   void header_line(std::string_view line);
   void check_spans(const Mapping& mapping, std::string_view target) const;
@@ -74,17 +75,18 @@ class MappingReader {
   const Reference& reference_;
   Lines lines_;
   Form form_ = Form::Unknown;
-  std::string read_;  // of the line that is looked at, for faults
+  std::string read_;  // name of the read on the current line, for error messages
   std::int32_t last_target_ = -1;
   MappingLength length_;
   BamHeader bam_header_;
   std::vector<std::string> bam_targets_;
-  std::vector<std::int64_t> header_lengths_;  // by the reference's numbers, as far as there are any; -1: not said
+  std::vector<std::int64_t> header_lengths_;  // by index in the reference, -1: not stated; empty without a header
 };
 
-// Says of mappings of one read, of which none says what it is, which is primary: the one with most matches (then the
-// longest, then the first). Of the others those that lie by more than half within a better one's part of the read are
-// secondary, the rest supplementary.
+// Sets the kinds of all mappings of a read if any of them is Unknown. Primary is the one with the most matches (ties:
+// the longest, then the first). Others of which more than half overlaps a better, non-secondary mapping on the read
+// are secondary; the rest are supplementary. If all kinds are known, all primary mappings but the first become
+// supplementary.
 void tell_kinds(Mapping* mappings, std::size_t count);
 
 }  // namespace wfacli

@@ -1,4 +1,4 @@
-// Names of mates: reads of a pair, which may end in /1 and /2.
+// Names and flags of mates; names may end in /1 and /2.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace wfacli {
 
-// Which mate a name's end says it is of: 1 or 2; 0 where it says nothing.
+// Returns the mate that a name's suffix indicates: 1 or 2; 0 without a suffix.
 inline int mate_of_name(std::string_view name) {
   if (name.size() < 3 || name[name.size() - 2] != '/') return 0;
   return name.back() == '1' ? 1 : name.back() == '2' ? 2 : 0;
 }
 
-// Bits that SAM has: columns of flags have others beside them.
+// Bits defined by SAM; columns of flags have other bits too.
 inline constexpr std::int32_t kSamFlags = 0xfff;
 
-// Which mate flags say; 0 for a read that has none.
+// Returns the mate that SAM flags indicate: 1 or 2; 0 for a read without a mate.
 inline int mate_of_flags(std::int32_t flags) {
   return !(flags & kPaired) ? 0 : flags & kFirstMate ? 1 : flags & kLastMate ? 2 : 0;
 }
 
-// A name without what says which mate's it is.
+// Returns the name without /1 or /2.
 inline std::string_view without_mate(std::string_view name) {
   if (mate_of_name(name)) name.remove_suffix(2);
   return name;

@@ -20,7 +20,7 @@ void add(std::string& fields, std::string_view field) {
   fields += field;
 }
 
-// Bytes of one value; 0 where no type has this name, or it has no size of its own.
+// Returns the size in bytes of a value; 0 for unknown types and types without a fixed size.
 std::size_t size_of(char type) {
   switch (type) {
     case 'A': case 'c': case 'C': return 1;
@@ -49,7 +49,7 @@ std::int64_t integer_of(char type, const char* at) {
   }
 }
 
-// Bytes of a value of BAM; npos where it does not end.
+// Returns the size in bytes of a BAM value; npos if it is truncated or its type is unknown.
 std::size_t length_of(std::string_view rest, char type) {
   constexpr std::size_t kNone = std::string_view::npos, kArray = 5;
   if (type == 'Z' || type == 'H') {

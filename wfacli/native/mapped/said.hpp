@@ -1,4 +1,4 @@
-// What mappings say beside where reads lie: tags of SAM, BAM and PAF that go to records, and introns.
+// Tags of mappings in SAM, BAM and PAF that are copied to records, and whether there are introns.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 namespace wfacli {
 
 struct Said {
-  std::string fields;      // cm, s1, s2 and rl as SAM writes them, with tabs between them
-  std::string group;       // the read group, as a field: RG:Z:run1
-  char type = 0;           // tp: P, S, I or i; 0 where it is not said
-  bool intron = false;     // N in cg, ~ in cs
+  std::string fields;      // cm, s1, s2 and rl as SAM fields, tab-separated
+  std::string group;       // the read group as a SAM field, such as RG:Z:run1
+  char type = 0;           // tp: P, S, I or i; 0 if absent
+  bool intron = false;     // the tag cg has an N, or cs a ~
 };
 
-// Out of fields with tabs between them.
+// Parses tab-separated SAM fields.
 Said said_in_text(std::string_view fields);
-// Out of BAM's optional fields; what is damaged ends them.
+// Parses the optional fields of a BAM record; stops at a malformed field.
 Said said_in_bam(std::string_view fields);
 
 }  // namespace wfacli

@@ -1,4 +1,4 @@
-// Reads that were passed over, kept until somebody asks for them by name: in memory, and what is more on disk.
+// Buffer of reads that wait for their mappings, by name; spills to disk beyond a maximum of memory.
 #pragma once
 
 #include <string>
@@ -16,24 +16,24 @@ struct ReadView {
 
 class Shelf {
  public:
-  // Reads of `room` bytes are kept in memory; later ones go to a file without a name in `folder`.
+  // Buffers up to `room` bytes of reads in memory and spills later reads to an unlinked file in `folder`.
   Shelf(std::string folder, std::size_t room) : folder_(std::move(folder)), room_(room) {}
   ~Shelf();
   Shelf(const Shelf&) = delete;
   Shelf& operator=(const Shelf&) = delete;
 
-  // Throws std::system_error where the file cannot be written or read.
+  // Adds a read. All members throw std::system_error if the file cannot be written or read.
   void put(const ReadView& read);
-  // Takes a read; the view is valid until the next call. False where there is none of that name.
+  // Removes a read; the view is valid until the next call. Returns false if there is none of that name.
   bool take(const std::string& name, ReadView& read);
   bool has(const std::string& name) const { return places_.count(name) > 0; }
-  // Takes the first of those that are left, in the order in which they came.
+  // Removes the earliest read that is left.
   bool take_first(ReadView& read);
   std::size_t count() const { return places_.size(); }
 
  private:
   struct Place {
-    std::int64_t at;  // in memory; from kOnDisk on, in the file
+    std::int64_t at;  // offset in memory_, or kOnDisk + offset in the file
     std::int32_t name, letters, comment;
     bool has_quality, taken = false;
     std::size_t bytes() const;
@@ -45,10 +45,10 @@ class Shelf {
   std::string folder_;
   std::size_t room_;
   Buffer<char> memory_, unwritten_, held_;
-  std::int64_t written_ = 0;  // bytes of the file
+  std::int64_t written_ = 0;  // bytes written to the file
   int file_ = -1;
   std::vector<Place> order_;
-  std::size_t first_ = 0;  // of order_ that may be left
+  std::size_t first_ = 0;  // reads before this index in order_ are taken
   std::unordered_map<std::string, std::size_t> places_;
 };
 

@@ -15,7 +15,7 @@ bool is_integer(std::string_view text) {
 }
 
 bool is_real(std::string_view text) {
-  // Letters of inf and nan, and of exponents, are among these; what else they spell nobody writes.
+  // Lenient: accepts the characters of decimals, exponents, inf and nan in any order.
   constexpr std::string_view kSigns = "+-.eEinfatyNIF";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return is_digit(c) || kSigns.find(c) != kSigns.npos;

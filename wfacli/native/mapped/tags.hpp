@@ -1,4 +1,4 @@
-// SAM's optional fields in the comments of reads.
+// SAM optional fields (tags) in the comments of reads.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace wfacli {
 
-// Which fields of a comment are kept.
+// Selection of the tags that are copied.
 enum class KeptTags {
   All,
-  NoGroup,    // all but RG, since the record gets one
-  GroupAlone  // RG
+  NoGroup,    // all but RG, since the record gets another one
+  GroupAlone  // only RG
 };
 
-// Whether a field is one of SAM's, TAG:TYPE:VALUE.
+// True if the field is a valid SAM optional field, TAG:TYPE:VALUE.
 bool is_tag(std::string_view field);
-// The fields of a comment that are SAM's, with tabs between them. Others are left out, and so are those that speak of an
-// alignment or of the mate's, since the record has its own or that one is gone.
+// Appends the SAM fields of a comment to `out`, tab-separated. Leaves out other fields, and tags that describe an
+// alignment or the mate's, since the record has its own or that alignment no longer applies.
 void add_tags(std::string_view comment, KeptTags kept, std::string& out);
-// Whether fields have a read group.
+// True if tab-separated fields contain a read group.
 bool has_group(std::string_view fields);
 
 }  // namespace wfacli
