@@ -14,7 +14,7 @@ enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Inside, Differe
 struct AlignOptions {
   Costs costs;                  // the user's costs; skip is 0
   Costs units;                  // the kernels' costs, normalised by wfacli/core/costs.py
-  std::int32_t unit = 1;        // value of one unit of `units` in the user's costs, or in half-costs with a match bonus
+  std::int32_t unit = 1;        // value of a unit of `units` in the user's costs, or in half-costs with a match bonus
   std::int32_t match = 0;       // match bonus
   Ambiguous ambiguous = Ambiguous::Mismatch;
   bool extension = false;       // align from both beginnings to the best-scoring end
