@@ -150,7 +150,7 @@ class Slab {
   // Store all lanes, so that the last lane is at to[kLanes - 1]; later steps overwrite the others.
   static WFACLI_INLINE void put(Word* to, V v) { std::memcpy(to, &v, sizeof v); }
 
-  // Write the deltas of word w, or their part known so far, to the row; its lane is latest_ columns behind.
+  // Write word w - 1 of the row's deltas, which the steps of word w complete: its lane is latest_ columns behind.
   WFACLI_INLINE void put_below(SlabState& state, std::int64_t w) const {
     for (int sign = 0; sign < 2; ++sign) {
       const Word now = Within ? within_[sign] : top_bits(below_[sign] + kLanes);
