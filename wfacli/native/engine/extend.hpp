@@ -6,7 +6,7 @@
 
 namespace wfacli {
 
-// wfacli.scoring.spec.ExtendMode.
+// Alignment mode; same values as wfacli.scoring.spec.ExtendMode.
 enum class ExtendMode : std::uint8_t { Local, Extension, Semiglobal, Global };
 
 // The kernel for pairs; results do not depend on it.

@@ -21,7 +21,7 @@ struct EditCosts {
 // never less than the difference of the lengths. Bases compare by their bits, without the case.
 //
 // With `costs`, return the cost of the sampled paths in average edits, because sequencing technologies differ in the
-// number and the length of gaps.
+// number and the length of gaps; the lower bound is then the cost of a gap as long as the lengths differ.
 std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditCosts* costs = nullptr);
 
 // Estimate the cost, in average edits, of a pair with up to `free_begin` free target bases at the beginning and

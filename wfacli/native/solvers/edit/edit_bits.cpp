@@ -146,7 +146,7 @@ void EditBits::narrow(std::int64_t rows) {
   pass_.steepest = std::max(pass_.steepest, (best - pass_.best) * 1000 / rows);
   pass_.best = best;
   pass_.proved = std::min(pass_.proved, cut);
-  // A column in between is 64 away at most, and each adds 2 at most.
+  // Columns of a word are at most 64 away from its left border, and each step changes cost + rest by at most 2.
   raise_least(std::min(best - 128, pass_.proved + 1));
   if (narrow_left(cut)) narrow_right(cut, cost);
   else nothing_left();
