@@ -68,10 +68,10 @@ AlignmentView alignment_view(nb::handle a) {
 
 namespace {
 
-// By default glibc gives each thread an arena of its own, and each keeps what it once needed: a batch is
-// allocated by one thread and freed by another, so that memory grows for a long while. With one arena it is
-// flat; threads rarely meet in it, because arrays are few and large. And memory that a batch gives back stays
-// at hand for the next one: page by page it would be cleared by the kernel each time.
+// By default glibc gives each thread its own arena, which keeps the memory it once needed. Batches are allocated by
+// one thread and freed by another, so memory would grow for a long time. With one arena it stays flat; contention is
+// rare because arrays are few and large. The high trim threshold keeps freed memory for the next batch; otherwise the
+// operating system would clear its pages each time.
 void keep_memory_flat() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
@@ -83,7 +83,7 @@ void keep_memory_flat() {
 }  // namespace
 
 NB_MODULE(_native, m) {
-  // An aligner that a program keeps to its end is no leak, and nothing for its users to read about.
+  // An aligner that lives until the program ends is not a leak, and users should see no warning about it.
   nanobind::set_leak_warnings(false);
   m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
   m.def("keep_memory_flat", &keep_memory_flat,

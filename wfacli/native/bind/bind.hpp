@@ -1,7 +1,7 @@
-// What the binding units share: numpy arrays to and from the native columns. No logic beyond that.
+// Shared by the binding units: conversion between numpy arrays and native columns, and no other logic.
 #pragma once
 
-// Its headers hide names in thousands of lines of warnings, among which our own would be lost.
+// nanobind's headers cause thousands of lines of -Wshadow warnings, which would hide those of this project.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <nanobind/nanobind.h>
@@ -23,7 +23,7 @@ using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu
 template <class T>
 using OutColumn = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 
-// A numpy array that owns what the buffer held.
+// Move a buffer into a numpy array, which then owns the memory.
 template <class T>
 OutColumn<T> to_numpy(Buffer<T>& buffer) {
   const std::size_t size = buffer.size();
@@ -33,7 +33,8 @@ OutColumn<T> to_numpy(Buffer<T>& buffer) {
   return OutColumn<T>(data, {size}, owner);
 }
 
-// An attribute of a batch as a column of `n` values (any number when n < 0); the object keeps it alive.
+// Return an attribute of a batch as a column of `n` values (any number if n < 0). Valid as long as the object keeps
+// the attribute. Throws ValueError if the length differs.
 template <class T>
 const T* column(nb::handle object, const char* name, std::int64_t n) {
   const auto array = nb::cast<InColumn<T>>(object.attr(name), false);
@@ -42,18 +43,18 @@ const T* column(nb::handle object, const char* name, std::int64_t n) {
   return array.data();
 }
 
-// A batch's pairs; and with its names and qualities, which most calls have no use for.
+// Views of a batch's pairs without and with names and qualities, which most calls do not need; and of alignments.
 BatchView batch_view(nb::handle batch);
 BatchView batch_with_records(nb::handle batch);
 AlignmentView alignment_view(nb::handle alignments);
 
-// Throws IndexError unless all rows are of a batch of so many pairs.
+// Throws IndexError unless all rows are in 0 .. pairs - 1.
 void check_rows(const InColumn<std::int32_t>& rows, std::int64_t pairs);
 
-// A batch as columns by name.
+// Return a batch as {name: column}.
 nb::dict columns_dict(BatchColumns columns);
 
-// (status, cut, score, span, cigar, cigar_start)
+// Return (status, cut, score, span, cigar, cigar_start) as numpy arrays.
 inline nb::tuple columns_of(AlignedRows& rows) {
   return nb::make_tuple(to_numpy(rows.status), to_numpy(rows.cut), to_numpy(rows.score), to_numpy(rows.span),
                         to_numpy(rows.cigar.runs()), to_numpy(rows.cigar_start));

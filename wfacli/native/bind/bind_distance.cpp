@@ -1,4 +1,4 @@
-// The edit distance of one pair of any length, step by step.
+// Bindings of the edit distance of one pair of any length, computed in steps.
 #include <memory>
 #include <stdexcept>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Letters = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A solver and the letters that it reads.
+// A solver, and the symbols that it reads.
 struct BoundSolver {
   Letters query, target;
   std::unique_ptr<EditSolver> solver;
@@ -97,7 +97,7 @@ void restore(BoundSolver& self, nb::dict state) {
   solver.restore(columns.views);
 }
 
-// A best path as a CIGAR in BAM's packing; None where it was stopped.
+// Return a best path as a CIGAR in BAM's packing, or None if stopped.
 nb::object path(const Letters& query, const Letters& target, const CancelFlag& stop) {
   const EditPair pair = pair_of(query, target);
   Cigar cigar;

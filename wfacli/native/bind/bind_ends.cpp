@@ -12,7 +12,7 @@ void check_count(const Spans& spans, std::int64_t n) {
   if (spans.shape(0) != static_cast<std::size_t>(n)) throw nb::value_error("spans have another length than their batch");
 }
 
-// Throws ValueError unless spans lie inside their sequences.
+// Throws ValueError unless all spans are inside their sequences.
 void check_spans(const Spans& spans, const BatchView& batch) {
   check_count(spans, batch.n);
   const std::int32_t* span = spans.data();

@@ -56,7 +56,7 @@ nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, co
   return columns_of(out);
 }
 
-// Codes of letters under a rule, u8[512]: those of queries' letters, then of targets'.
+// Return the codes of all bytes under a rule for ambiguous bases, u8[512]: 256 for queries, then 256 for targets.
 OutColumn<std::uint8_t> letter_codes(int ambiguous) {
   const Codes& codes = codes_of(static_cast<Ambiguous>(ambiguous));
   Buffer<std::uint8_t> tables;
@@ -65,7 +65,7 @@ OutColumn<std::uint8_t> letter_codes(int ambiguous) {
   return to_numpy(tables);
 }
 
-// A job with its rows; the batch, the options and the flag are kept alive by the binding.
+// An AlignJob and its rows. The binding keeps the batch, the options and the flag alive.
 struct BoundJob {
   InColumn<std::int32_t> rows;
   AlignJob job;
@@ -79,8 +79,8 @@ void make_job(BoundJob* self, nb::handle batch, InColumn<std::int32_t> rows, con
   new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
 }
 
-// Aligns parts until all are taken. In the main thread signals have their turn now and then, and what their handlers
-// raise (KeyboardInterrupt) ends it.
+// Align parts until all are taken. Between calls, in the main thread, Python's signal handlers run; an exception that
+// they raise, such as KeyboardInterrupt, ends the loop.
 void work(BoundJob& self, Aligner& aligner) {
   for (bool more = true; more;) {
     {
@@ -102,7 +102,7 @@ nb::tuple joined(BoundJob& self) {
 
 using Staging = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A column of `count` values inside a staging buffer; moves `at` behind it.
+// Return a column of `count` values at `at` in a staging buffer, and advance `at` past it.
 template <class T>
 T* staged_column(std::uint8_t*& at, std::int64_t count) {
   T* column = reinterpret_cast<T*>(at);
@@ -181,7 +181,7 @@ nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<s
   return nb::make_tuple(to_numpy(out.cut), to_numpy(out.score), to_numpy(out.span));
 }
 
-// A PartialResult's columns, of which the object keeps all alive.
+// View the columns of a PartialResult, which must outlive the view.
 PartView part_view(nb::handle part, std::uint8_t origin, std::int64_t pairs) {
   const auto rows = nb::cast<InColumn<std::int32_t>>(part.attr("rows"), false);
   check_rows(rows, pairs);

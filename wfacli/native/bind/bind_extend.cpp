@@ -1,4 +1,4 @@
-// Alignment under any scores of letters.
+// Bindings of alignment under substitution matrices.
 #include <algorithm>
 
 #include "bind/bind.hpp"
@@ -41,7 +41,7 @@ void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> sam
   std::memcpy(self->codes, codes.data(), 256);
 }
 
-// With the second best scores where they are asked for.
+// Return (columns of the rows, second best scores or None).
 nb::tuple with_second(AlignedRows& rows) {
   nb::object second = rows.second.empty() ? nb::none() : nb::object(nb::cast(to_numpy(rows.second)));
   return nb::make_tuple(columns_of(rows), second);
@@ -59,7 +59,7 @@ nb::tuple extend(Extender& self, nb::handle batch, InColumn<std::int32_t> rows, 
   return with_second(out);
 }
 
-// A job with its rows; the batch, the options and the flag are kept alive by the binding.
+// An ExtendJob and its rows. The binding keeps the batch, the options and the flag alive.
 struct BoundExtendJob {
   InColumn<std::int32_t> rows;
   ExtendJob job;

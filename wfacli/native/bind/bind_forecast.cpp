@@ -1,4 +1,4 @@
-// What kernels are chosen by: estimates of edits, and the models of kernels' times.
+// Bindings of the inputs for the choice of kernels: estimated edits, and time models of kernels.
 
 #include <algorithm>
 #include <atomic>
@@ -15,13 +15,13 @@ namespace {
 using Rows = InColumn<std::int32_t>;
 
 constexpr std::int64_t kShare = 16;  // pairs that a thread takes at a time
-constexpr std::int64_t kLeast = 32;  // for which another thread is worth its start
+constexpr std::int64_t kLeast = 32;  // minimum pairs per thread
 
 using Weights = std::optional<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;  // mismatch, open, extend
 
-using Ends = std::optional<std::tuple<std::int32_t, std::int32_t>>;  // letters of the target's that may stay unaligned
+using Ends = std::optional<std::tuple<std::int32_t, std::int32_t>>;  // free target bases at the beginning and the end
 
-// How estimates are made.
+// Options of estimate_edits and estimate_free_edits, and the number of threads.
 struct Effort {
   Effort(std::int32_t most, const Weights& weights, int threads, const Ends& free = {})
       : most(most), threads(threads), weighed(weights.has_value()), costs{1, 0, 1}, free(free) {
@@ -39,7 +39,7 @@ struct Effort {
   }
 };
 
-// Edits of pair row(i) for each i below `count`, told to found(i).
+// Estimate the edits of pair row(i) for each i below `count`, and assign them to found(i).
 template <class Row, class Found>
 void estimate_all(const BatchView& batch, std::int64_t count, const Effort& effort, const Row& row, const Found& found) {
   std::atomic<std::int64_t> next{0};
@@ -54,7 +54,7 @@ void estimate_all(const BatchView& batch, std::int64_t count, const Effort& effo
   work();
 }
 
-// Edits of some rows, i32[m], or of all pairs of a batch, found by so many threads.
+// Return estimated edits, i32[m], of some rows or of all pairs of a batch, computed by up to `threads` threads.
 OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, std::int32_t most, Weights costs, int threads,
                                   Ends free) {
   const BatchView view = batch_view(batch);
@@ -71,7 +71,8 @@ OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, st
   return to_numpy(edits);
 }
 
-// What all pairs take, and where none is too long the edits of every so many, in a column that has -1 elsewhere.
+// Return (bytes, longest, apart, other) of all pairs (RowsSummary), and estimated edits: i32[n] with the estimate of
+// each `every`-th pair and -1 elsewhere, or None if a sequence is longer than `longest`.
 nb::tuple survey(nb::handle batch, std::int64_t every, std::int32_t longest, std::int32_t most, Weights costs, int threads) {
   if (every < 1) throw nb::value_error("every how many pairs?");
   const BatchView view = batch_view(batch);

@@ -1,4 +1,4 @@
-// The best local alignment of one pair of any length, step by step.
+// Bindings of the best local alignment of one pair of any length, computed in steps.
 #include <memory>
 #include <stdexcept>
 
@@ -76,7 +76,7 @@ nb::tuple alignment(BoundLocal& self) {
   return nb::make_tuple(solver.score(), nb::make_tuple(span[0], span[1], span[2], span[3]), to_numpy(cigar));
 }
 
-// Pieces of the way back through rows that somebody else has kept.
+// Speculative traceback in pieces (local_pieces.hpp), through kept rows that the caller supplies.
 struct BoundWalk {
   std::vector<std::uint8_t> same;
   LocalPair pair;

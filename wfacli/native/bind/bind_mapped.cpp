@@ -34,7 +34,7 @@ nb::dict mapped_dict(MappedBatch batch) {
   return d;
 }
 
-// (match, bonus, (open, extend) of each piece, letters, band)
+// Convert (match, bonus, ((open, extend) of each piece), letters, band).
 Reach reach_of(nb::tuple r) {
   Reach reach{.match = nb::cast<std::int64_t>(r[0]), .bonus = nb::cast<std::int64_t>(r[1]), .gap = {},
               .letters = nb::cast<std::int64_t>(r[3]), .band = nb::cast<std::int64_t>(r[4])};
@@ -47,7 +47,8 @@ Reach reach_of(nb::tuple r) {
   return reach;
 }
 
-// Calls what adds a sequence: its name, which need not be UTF-8, goes into the error as bytes.
+// Call `add`, and raise its std::invalid_argument as a ValueError with a bytes message, because the sequence name in
+// it need not be UTF-8.
 template <class Add>
 void named_in_errors(Add add) {
   try {

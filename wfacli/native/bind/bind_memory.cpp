@@ -1,4 +1,4 @@
-// Python's own sequences in, and CIGARs as Python's strings out.
+// Bindings of Python sequences as input, and CIGARs as Python strings as output.
 #include "bind/bind.hpp"
 #include "io/memory.hpp"
 #include "engine/one_pair.hpp"
@@ -7,10 +7,10 @@
 namespace wfacli {
 namespace {
 
-// Which sequence of which pair, for messages.
+// Position of a sequence in the input, for error messages.
 struct Place {
-  int stream;  // 0 the query, 1 the target
-  Py_ssize_t pair;
+  int stream;       // 0: query, 1: target
+  Py_ssize_t pair;  // from 0
 
   const char* side() const { return stream == 0 ? "query" : "target"; }
   std::string name() const { return "pair" + std::to_string(pair + 1); }
@@ -27,14 +27,14 @@ struct Place {
   throw nb::type_error((std::string(place.side()) + " of " + place.name() + ": " + what).c_str());
 }
 
-// The bytes of a str, bytes or anything else that lends a buffer of bytes; valid while this and the item live.
+// The bytes of a str, a bytes object, or any object with a buffer of bytes; valid while this object and the item live.
 class Lent {
  public:
   Lent(nb::handle item, const Place& place) {
     if (PyUnicode_Check(item.ptr())) {
       Py_ssize_t size = 0;
       const char* utf8 = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
-      if (!utf8) {  // a lone surrogate, or no memory
+      if (!utf8) {  // an unpaired surrogate, or no memory
         if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) throw nb::python_error();
         PyErr_Clear();
         raise_input_error("a character that is no text in the sequence", place);
@@ -86,9 +86,9 @@ void add(MemoryPairs& to, nb::handle item, const Place& place) {
   }
 }
 
-// A list or tuple as it is; anything else that can be iterated as a new list.
+// Return a list or tuple as it is, and any other iterable as a new list.
 nb::object walkable(nb::handle sequences, const char* what) {
-  // A str is a sequence of strings, and a bytes of numbers; neither can be meant.
+  // A str is a sequence of strings, and bytes are a sequence of numbers; reject both as a likely mistake.
   if (PyUnicode_Check(sequences.ptr()) || PyBytes_Check(sequences.ptr()) || PyByteArray_Check(sequences.ptr()))
     throw nb::type_error((std::string(what) + " is a list of sequences, not one sequence").c_str());
   PyObject* fast = PySequence_Fast(sequences.ptr(), "queries and targets are sequences of str or bytes");
@@ -103,7 +103,7 @@ nb::handle item_of(nb::handle sequences, Py_ssize_t i) {
   return item;
 }
 
-// Letters of all items, or fewer where it is not easily said.
+// Return the total length of the str and bytes items; other items count 0. Used to reserve memory.
 std::int64_t letters_in(nb::handle sequences, Py_ssize_t n) {
   std::int64_t letters = 0;
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -129,7 +129,7 @@ nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
   return columns_dict(pairs.take());
 }
 
-// Rows of CIGARs one after another.
+// CIGARs of several rows, concatenated. Throws ValueError unless `start` fits `cigar`.
 struct CigarRows {
   const std::uint32_t* cigar;
   const std::int64_t* start;
@@ -185,7 +185,7 @@ OutColumn<std::int32_t> cigar_letters(InColumn<std::uint32_t> cigar, InColumn<st
   return to_numpy(letters);
 }
 
-// The operations of a wildcard batch as they are written, with = and X by SAM's rule: (cigar, cigar_start).
+// Return (cigar, cigar_start) of a batch aligned under wildcards, with = and X by SAM's rule.
 nb::tuple written_cigars(nb::handle batch, nb::handle alignments) {
   const BatchView pairs = batch_view(batch);
   const AlignmentView a = alignment_view(alignments);
@@ -207,9 +207,9 @@ nb::tuple written_cigars(nb::handle batch, nb::handle alignments) {
   return nb::make_tuple(to_numpy(cigar), to_numpy(start));
 }
 
-// What a Python program gets of a pair that was aligned: (score, CIGAR, edits, span, exact, status).
+// Return the result of an aligned pair: (score, CIGAR, edits or -1, span, exact, status).
 nb::tuple answer_of(Alone& own, const OnePair& pair, const AlignOptions& options, nb::handle ok) {
-  constexpr std::size_t kKeptText = std::size_t{1} << 22;  // bytes, between pairs
+  constexpr std::size_t kKeptText = std::size_t{1} << 22;  // maximum bytes kept between pairs
   thread_local Text text;
   if (text.buffer().capacity() > kKeptText) text = Text();
   Cigar scratch;
@@ -221,7 +221,7 @@ nb::tuple answer_of(Alone& own, const OnePair& pair, const AlignOptions& options
                         ok);
 }
 
-// Kernels, and what stands for an alignment in answers.
+// Kernels, and the Python status of a pair with an alignment.
 struct BoundOneByOne {
   OneByOne kernels;
   nb::object ok;
@@ -239,7 +239,8 @@ nb::tuple kind_of(const BoundOneByOne& self, const OnePair& pair) {
   return nb::make_tuple(kind.longest, kind.edits, kind.flags, kind.far);
 }
 
-// The way of nearly all pairs; where there is more to say the engine says it.
+// Align one pair with the cached first kernel for its kind, which suffices for nearly all pairs. The engine's
+// first_kernel() chooses a kernel for a new kind, and its further() handles a pair without an alignment.
 nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query, nb::handle target) {
   const OneByOne& kernels = self.kernels;
   std::optional<OnePair> pair;
@@ -270,7 +271,7 @@ nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query,
   return engine.attr("further")(held, kernel, static_cast<int>(status));
 }
 
-// An answer, or nothing and why there is none.
+// Return (0, result) of a pair aligned with a given kernel, or (status, None).
 nb::tuple align_with(BoundOneByOne& self, const OnePair& pair, int kernel) {
   const AlignOptions& options = self.kernels.kernel(kernel);
   Alone& own = alone();

@@ -8,7 +8,7 @@ namespace {
 
 using Lent = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Lent memory as an array that keeps the lender's alive.
+// Return borrowed memory as an array that keeps its owner alive.
 OutColumn<std::uint8_t> lent_letters(LetterBuffer& bases) {
   return {bases.data(), {bases.size()}, *static_cast<nb::object*>(bases.lender().get())};
 }

@@ -1,4 +1,4 @@
-// A solver's state between numpy and native code.
+// Conversion of a solver's saved state to and from numpy arrays.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace wfacli {
 
-// {name: i64[]} of the arrays that `save` gives.
+// Return the arrays of `save` as {name: i64[]}.
 template <class Save>
 nb::dict saved_dict(const Save& save) {
   std::vector<SavedArray> arrays;
@@ -21,7 +21,7 @@ nb::dict saved_dict(const Save& save) {
   return state;
 }
 
-// The arrays of such names. Throws ValueError where one is missing, or has no integers of 64 bits.
+// The named arrays of a state. Throws ValueError if one is missing, or is not a column of 64-bit integers.
 struct SavedColumns {
   SavedColumns(const nb::dict& state, const std::vector<const char*>& names) {
     for (const char* name : names) {

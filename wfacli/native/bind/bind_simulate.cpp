@@ -14,9 +14,9 @@ PairFormat format_of(const std::string& name) {
   throw nb::value_error(("no such format of pairs: " + name).c_str());
 }
 
-// What all threads share.
+// A simulator, shared by all threads.
 struct PairSimulator {
-  nb::object held;  // keeps the reference alive
+  nb::object held;  // keeps `reference` alive
   const Reference* reference;
   ErrorModel model;
   SimulationOptions options;
@@ -50,7 +50,7 @@ void make_simulator(PairSimulator* self, nb::object reference, InColumn<std::uin
   made.model.insertion = insertion;
   made.model.longer = longer;
   made.model.runs = runs;
-  Simulator(made.model, made.options, letters);  // throws where there is nothing to draw from
+  Simulator(made.model, made.options, letters);  // throws if there is nothing to sample from
   new (self) PairSimulator(std::move(made));
 }
 

@@ -5,7 +5,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kKeptBytes = std::size_t{64} << 20;  // memory that a thread keeps between pairs
+constexpr std::size_t kKeptBytes = std::size_t{64} << 20;  // maximum size of a buffer that is kept between calls
 
 std::uint8_t* with_sentinels(std::int32_t len, std::uint8_t end, Buffer<std::uint8_t>& out) {
   out.resize(static_cast<std::size_t>(len) + 2 * kSentinels);
@@ -15,7 +15,7 @@ std::uint8_t* with_sentinels(std::int32_t len, std::uint8_t end, Buffer<std::uin
   return first;
 }
 
-// Where all letters are A C G T, folding their case is code enough under every rule.
+// Encode a sequence of A C G T only: folding the case suffices under every rule for ambiguous bases.
 void fold(const std::uint8_t* letters, std::int32_t len, bool reversed, std::uint8_t* __restrict to) {
   const std::uint8_t* from = letters + len;
   if (reversed)
@@ -29,20 +29,20 @@ void encode_letters(const std::uint8_t* letters, std::int32_t len, const std::ui
   for (std::int32_t i = 0; i < len; ++i) to[i] = codes[letters[reversed ? len - 1 - i : i]];
 }
 
-// A cost in the user's scheme.
+// Convert a cost in kernel units to a score in the user's scheme.
 std::int64_t users_score(std::int64_t units, const PairView& pair, const AlignOptions& options) {
   const std::int64_t cost = units * options.unit;
   const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
   return options.match ? (earned - cost) / 2 : -cost;
 }
 
-// The greatest cost that is looked for.
+// Maximum cost in kernel units.
 std::int32_t most_of(const AlignOptions& options) {
   constexpr std::int32_t kMost = INT32_MAX / 2;
   return options.max_cost < 0 ? kMost : std::min(options.max_cost / options.unit, kMost);
 }
 
-// Whether a pair's letters match where codes share a bit, not where they are equal.
+// True if bases of the pair match when their codes share a bit, not when the codes are equal.
 bool by_bits(std::uint8_t flags, const AlignOptions& options) {
   return options.ambiguous == Ambiguous::Wildcard && (flags & kNonAcgt);
 }
@@ -53,7 +53,8 @@ bool is_edit_distance(const AlignOptions& o) {
   return unit && o.match == 0 && !o.extension && !o.free.any() && !o.heuristics.any();
 }
 
-// What operations score. A heuristic's rows may open a gap anew beside another, where one gap is cheaper.
+// Score of a CIGAR. Under a heuristic it may differ from the kernel's cost: its rows may open a second gap next to
+// another, where one longer gap is cheaper.
 std::int64_t score_of_path(const std::uint32_t* run, const std::uint32_t* end, const AlignOptions& options) {
   std::int64_t score = 0;
   for (; run < end; ++run) score += score_of(*run & 15, *run >> 4, options);
@@ -126,7 +127,7 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
   release_excess();
 }
 
-// Plain pairs many at a time; the others are not for this kernel.
+// Align plain pairs many at a time; other pairs are Unsupported.
 void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 512;
@@ -154,7 +155,7 @@ void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std:
   }
 }
 
-// Short pairs many at a time.
+// Align short pairs many at a time.
 void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 8192;
@@ -188,7 +189,8 @@ void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std:
   }
 }
 
-// Fills pairs_ and masks_, and codes_ for letters other than A C G T; leaves out what only shared bits can compare.
+// Fill pairs_ and masks_, and codes_ for pairs with bases other than A C G T. Leave out pairs that are compared by
+// shared bits.
 void Aligner::take_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                          const AlignOptions& options) {
   pairs_.clear();
@@ -206,7 +208,7 @@ void Aligner::take_reads(const BatchView& batch, const std::int32_t* rows, std::
   for (std::int64_t r = 0; r < count; ++r) {
     if (by_bits(batch.flags[rows[r]], options)) continue;
     PairView pair = batch.pair(rows[r]);
-    masks_.push(coded(rows[r]) ? 0xff : 0xdf);  // the case of A C G T, or no bit of a code
+    masks_.push(coded(rows[r]) ? 0xff : 0xdf);  // 0xdf folds the case of A C G T; codes keep all bits
     if (coded(rows[r])) {
       encode_letters(pair.query, pair.query_len, codes.query, false, to);
       encode_letters(pair.target, pair.target_len, codes.target, false, to + pair.query_len);
@@ -218,12 +220,12 @@ void Aligner::take_reads(const BatchView& batch, const std::int32_t* rows, std::
   }
 }
 
-// The kernel's answer with the score in the user's scheme.
+// Align one pair; the score of the answer is in the user's scheme.
 KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   const AlignOptions& options = whole.options;
   Work work = whole;
   PairView& pair = work.pair;
-  // Offsets and diagonals are 32 bits wide, and a sum of both lengths must fit too.
+  // Offsets, diagonals and sums of both lengths must fit 32 bits.
   if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return {.status = Status::LengthLimit};
   KernelAnswer end;
   if (options.extension) {
@@ -267,7 +269,7 @@ KernelTask Aligner::task_of(const Work& work) {
   std::int32_t most = most_of(options);
   const double cap = options.cap_base + options.cap_share * std::max(work.pair.query_len, work.pair.target_len);
   if (cap > 0 && cap < most) most = static_cast<std::int32_t>(cap);
-  // A third of the edits each are mismatches, insertions and deletions, or about that.
+  // Assume that mismatches, insertions and deletions are about a third of the edits each.
   const std::int64_t edit = (costs.mismatch + 2 * (costs.gap[0].open + costs.gap[0].extend) + 2) / 3;
   return {.query = query_.data(),
           .target = target_.data(),
@@ -276,7 +278,7 @@ KernelTask Aligner::task_of(const Work& work) {
           .wildcard = options.ambiguous == Ambiguous::Wildcard && !work.plain,
           .costs = costs,
           .free = options.free,
-          // Free ends are told by the path, and what a heuristic's alignment really scores.
+          // The unaligned ends and the score under a heuristic are known only from the path.
           .path = options.path || options.free.any() || options.heuristics.any(),
           .memory = options.memory,
           .max_score = most,

@@ -1,4 +1,4 @@
-// The CPU engine's inner loop: rows of a batch through a kernel, results in columns.
+// Inner loop of the CPU engine: align rows of a batch with one kernel and return the results as columns.
 #pragma once
 
 #include <string>
@@ -10,33 +10,34 @@ namespace wfacli {
 
 enum class Algorithm : std::uint8_t { Wavefront, Lanes, Stripes, Inside, Difference, Reads, Gotoh };
 
-// What to compute and within which bounds; wfacli.engines.cpu fills it.
+// What to compute and within which bounds; filled by wfacli.engines.cpu.
 struct AlignOptions {
-  Costs costs;                  // as the user gave them, skip 0
-  Costs units;                  // as kernels count them: normalised by wfacli/core/costs.py
-  std::int32_t unit = 1;        // what one of those is worth; of costs twice as large where there is a bonus
-  std::int32_t match = 0;       // what a match earns
+  Costs costs;                  // the user's costs; skip is 0
+  Costs units;                  // the kernels' costs, normalised by wfacli/core/costs.py
+  std::int32_t unit = 1;        // value of a unit of `units` in the user's costs, or in half-costs with a match bonus
+  std::int32_t match = 0;       // match bonus
   Ambiguous ambiguous = Ambiguous::Mismatch;
-  bool extension = false;       // from both beginnings to the best end
+  bool extension = false;       // align from both beginnings to the best-scoring end
   FreeEnds free;
-  bool path = true;
+  bool path = true;             // compute the CIGAR
   Heuristics heuristics;        // drops in the user's scores
-  std::int32_t max_cost = -1;   // -1 for no bound
+  std::int32_t max_cost = -1;   // -1: unbounded
   Algorithm algorithm = Algorithm::Wavefront;
   Memory memory = Memory::Table;
-  std::int32_t words = 1;       // of Lanes
-  // Above cap_base + cap_share * longest sequence (a cost in the kernel's units) a pair is given up with WorkLimit, to be
-  // aligned by another kernel; 0 and 0 for never.
+  std::int32_t words = 1;       // band width of Lanes in words of 64 diagonals
+  // A pair that costs more than cap_base + cap_share * longer length, in units of `units`, gets WorkLimit, so that
+  // another kernel aligns it. Both 0: no cap.
   double cap_base = 0, cap_share = 0;
   std::size_t table_bytes = 0, checkpoint_bytes = 0;
 };
 
-// What an operation (=, X, I or D) on so many letters scores in the user's scheme.
+// Return the score of an operation (=, X, I or D) over `letters` bases in the user's scheme.
 std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options);
 
-// Sets a score; the status where 32 bits do not hold it. INT32_MIN stands for no alignment (wfacli/core/batch.py).
+// Set the score, or the status ScoreRange if the score does not fit 32 bits. INT32_MIN is reserved for pairs without
+// an alignment (wfacli/core/batch.py).
 void set_score(KernelAnswer& answer, std::int64_t score);
-// A kernel's status as the user's: where it is ScoreLimit, whose bound on the cost it was.
+// Translate a kernel's status: ScoreLimit becomes WorkLimit unless the user's own maximum cost was exceeded.
 Status users_status(Status status, const KernelTask& task, const AlignOptions& options);
 
 // Columns of a PartialResult.
@@ -45,9 +46,9 @@ struct AlignedRows {
   Buffer<std::int32_t> score, span;
   Buffer<std::int64_t> cigar_start;
   Cigar cigar;
-  Buffer<std::int32_t> second;  // second best scores, where they are asked for
+  Buffer<std::int32_t> second;  // second best scores; empty unless requested
 
-  // Drops the rows and keeps their memory.
+  // Remove all rows and keep the memory.
   void clear() {
     for (auto* column : {&status, &cut}) column->clear();
     for (auto* column : {&score, &span, &second}) column->clear();
@@ -56,29 +57,29 @@ struct AlignedRows {
   }
 };
 
-// Adds a row whose CIGAR ends at `cigar_end` of all runs.
+// Append a row whose CIGAR ends at element `cigar_end` of all CIGARs.
 void add_row(const PairView& pair, const KernelAnswer& answer, std::int64_t cigar_end, AlignedRows& out);
 
-// One thread's memory and kernels. Not safe for two threads at once.
+// The kernels and the memory of one thread; not thread-safe.
 class Aligner {
  public:
-  // `isa` is for kernels_named. Throws std::invalid_argument.
+  // `isa`: see kernels_named. Throws std::invalid_argument.
   explicit Aligner(const std::string& isa);
 
   const char* isa() const { return entry_.name; }
-  // Adds the rows' answers to `out`.
+  // Align `count` rows and append their results to `out`.
   void align(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options,
              const CancelFlag& cancelled, AlignedRows& out);
 
  private:
-  // A sequence's codes with sentinels on both sides.
+  // Codes of a sequence, with kSentinels sentinels on both sides.
   struct Coded {
     Buffer<std::uint8_t> codes;
     const std::uint8_t* data() const { return codes.data() + kSentinels; }
   };
 
-  // A pair for `inside`: what is left of it to be looked at, letters of the target before that and behind it, and what
-  // was found: in the end with the path's place in inside_cigar_.
+  // A pair for the `inside` kernel: the window of the target that remains, the numbers of target bases before and
+  // after it, the kernel's answer, and the start of the CIGAR in inside_cigar_.
   struct InsideRow {
     InsidePair pair;
     std::int32_t before, behind;
@@ -89,11 +90,11 @@ class Aligner {
     void begin_within(std::int32_t least, std::int32_t most, std::int64_t edits);
   };
 
-  // One pair on its way through: what it is, and what is wanted.
+  // One pair, and what to compute for it.
   struct Work {
     PairView pair;
     bool plain;               // A C G T only
-    std::int32_t estimate;    // edits, or -1
+    std::int32_t estimate;    // estimated edits, or -1
     const AlignOptions& options;
     const CancelFlag& cancelled;
   };
@@ -126,7 +127,7 @@ class Aligner {
   Buffer<InsideAnswer> inside_answers_;
   Buffer<std::int32_t> inside_order_;
   Cigar inside_cigar_;
-  Buffer<std::uint8_t> codes_, masks_;  // of pairs with other letters; of all pairs
+  Buffer<std::uint8_t> codes_, masks_;  // codes of pairs with bases other than A C G T; a mask per pair
 };
 
 }  // namespace wfacli

@@ -1,7 +1,9 @@
-// Queries somewhere in targets with free ends: where paths may begin by edits, then the path by the costs.
+// Alignment of whole queries within targets that have free ends: find by edit distance where paths may begin, then
+// align by the costs within that window.
 //
-// By other costs the best paths have no more edits than the least by edits costs at most. What paths of so many edits
-// meet is a window that has all of the best ones, and mostly is much shorter than the target.
+// Under other costs a best path has at most E * most / least edits, where E is the least number of edits of any path
+// and an edit costs `least` to `most` (EditRange). The target bases that paths of that many edits can reach form a
+// window that contains all best paths, and that is usually much shorter than the target.
 #include <algorithm>
 
 #include "engine/engine.hpp"
@@ -9,7 +11,7 @@
 namespace wfacli {
 namespace {
 
-// Time for a column, as one to another: of a pair over all lanes; of a word of pairs in lanes, and of their last row.
+// Relative times of a column: of one pair over all lanes; of one word of a vector of pairs, and of their last row.
 constexpr std::int64_t kSlabTime = 20, kWordTime = 7, kLanesTime = 8;
 
 bool serves(const AlignOptions& o) {
@@ -28,8 +30,8 @@ EditRange range_of(const Costs& c) {
 
 bool by_edits(const Costs& c) { return c.mismatch == 1 && c.linear() && c.gap[0].extend == 1; }
 
-// Whether a wavefront takes less for a window than dynamic programming in a band, by about what both take (in
-// microseconds, as wfacli/core/tuning.py has it): it does where edits are so few, for the query's letters.
+// True if a wavefront is expected to align the window faster than banded dynamic programming: it does if the edits are
+// few for the length of the query. Times are in microseconds, from the models of wfacli/core/tuning.py.
 bool few_edits(const KernelTask& t) {
   const double cost = t.estimate, diagonals = t.target_len - t.query_len;
   const double cell = t.costs.linear() ? 0.0018 : 0.00042 * (1 + 2 * t.costs.pieces);
@@ -38,7 +40,7 @@ bool few_edits(const KernelTask& t) {
 
 }  // namespace
 
-// Leaves out of the target what no path of so many edits meets.
+// Narrow the window to the target bases that paths of at most `most` edits can reach.
 void Aligner::InsideRow::narrow(std::int64_t most) {
   PairView& view = pair.pair;
   const InsidePart part(view.query_len, view.target_len, pair.free_begin, pair.free_end, most);
@@ -50,7 +52,7 @@ void Aligner::InsideRow::narrow(std::int64_t most) {
   pair.free_end = part.free_end;
 }
 
-// The same of paths that begin behind `least` to `most` letters.
+// Narrow the window to paths of at most `edits` edits that begin after `least` to `most` of its target bases.
 void Aligner::InsideRow::begin_within(std::int32_t least, std::int32_t most, std::int64_t edits) {
   before += least;
   pair.pair.target += least;
@@ -59,7 +61,7 @@ void Aligner::InsideRow::begin_within(std::int32_t least, std::int32_t most, std
   narrow(edits);
 }
 
-// All of a pair that paths can meet, whatever they cost.
+// Return the widest window of a pair: the target bases that a best path can reach, whatever it costs.
 Aligner::InsideRow Aligner::row_of(const PairView& pair, const AlignOptions& options) {
   const FreeEnds& free = options.free;
   InsideRow row = {{pair, free.target_begin, free.target_end}, 0, 0, {}, 0};
@@ -74,7 +76,7 @@ void Aligner::align_inside(const BatchView& batch, const std::int32_t* rows, std
   const bool served = serves(options), paths = by_edits(options.costs);
   for (std::int64_t first = 0; first < count; first += kChunk) {
     const std::int64_t last = std::min(first + kChunk, count);
-    // Of few pairs most lanes would be empty: each takes less over all lanes.
+    // A few pairs would leave most lanes empty; then one pair over all lanes is faster.
     const auto in_lanes = [&](std::int64_t r) {
       const std::int32_t i = rows[r], n = batch.q_len[i], m = batch.t_len[i];
       return served && !(batch.flags[i] & kNonAcgt) && n > 0 && n <= 64 * kInsideWords && m > 0 &&
@@ -111,7 +113,8 @@ void Aligner::align_inside(const BatchView& batch, const std::int32_t* rows, std
   }
 }
 
-// Where the paths of inside_ begin, or the paths by edits: rows that are alike share a vector.
+// Find where the paths of inside_ begin or, with `path`, the paths themselves under edit distance. Rows of similar
+// size share a vector.
 void Aligner::solve_inside(bool path, const AlignOptions& options, const CancelFlag& cancelled) {
   inside_order_.clear();
   inside_cigar_.runs().clear();
@@ -139,7 +142,7 @@ void Aligner::solve_inside(bool path, const AlignOptions& options, const CancelF
       found.cigar = cigar;
       cigar = found.answer.cigar_end;
       if (path || found.answer.status != Status::Ok) continue;
-      // Each edit costs so much at least, whatever gaps are opened.
+      // Each edit costs at least range.least, even inside a gap.
       if (options.max_cost >= 0 && std::int64_t{found.answer.edits} * range.least > options.max_cost)
         found.answer.status = Status::ScoreLimit;
       found.begin_within(found.answer.least_skip, found.answer.most_skip, range.edits(found.answer.edits));
@@ -147,7 +150,8 @@ void Aligner::solve_inside(bool path, const AlignOptions& options, const CancelF
   }
 }
 
-// A pair that is too long for `inside`, alone, or has other letters.
+// Align one pair that the `inside` kernel does not accept (too long, or bases other than A C G T), or one of so few
+// pairs that a vector would be mostly empty.
 KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   Work work = whole;
   const PairView& pair = whole.pair;
@@ -169,9 +173,9 @@ KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   if (found.status != Status::Ok) return found;
   row.answer = {.edits = static_cast<std::int32_t>(found.score), .least_skip = found.target_skip, .most_skip = found.target_skip};
   const std::int64_t edits = range.edits(found.score);
-  // Paths of as many edits may cost less, if edits differ in cost.
+  // If edits differ in cost, other paths with as many edits may cost less.
   const bool others = found.score > 0 && range.most > range.least;
-  // Random letters have about half as many edits: with so many a path may begin anywhere.
+  // Random sequences have about half as many edits as bases. With 9/20 or more, a path may begin anywhere.
   if (others && 20 * edits > 9 * std::int64_t{pair.query_len}) return align_window(whole, row, cigar);
   if (others) {
     const InsideSearch::Skips skips = search.within(edits);
@@ -183,7 +187,7 @@ KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   return align_window(whole, row, cigar);
 }
 
-// The path, of a pair of which only a window is left, and of which the least edits are known.
+// Align a pair within its window, given the least number of edits.
 KernelAnswer Aligner::align_window(const Work& whole, const InsideRow& row, Cigar& cigar) {
   if (row.answer.status != Status::Ok) return {.status = row.answer.status};
   Work work = whole;

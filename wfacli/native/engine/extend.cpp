@@ -6,13 +6,13 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kKeptBytes = std::size_t{64} << 20;           // memory that a thread keeps between calls
-constexpr std::size_t kLanesTable = std::size_t{12} << 20;          // of flags; above it strips are faster (as below)
-constexpr std::int64_t kChunkRows = 8192, kChunkLetters = 8 << 20;  // that are worked on at a time
-constexpr std::int32_t kTogetherLongest = 16'000;                   // letters; sums of two positions have 16 bits
-constexpr std::int32_t kLeastRoom = 40;                             // scores that make trying 8 bits worth while
-// What a step of all lanes takes in strips beside one in lanes: for a score, and with its path. Measured (EPYC Zen 4,
-// pairs of one length, 100 to 1,000 letters, DNA and proteins): 1.7 to 2.2, and 1.3 to 1.7.
+constexpr std::size_t kKeptBytes = std::size_t{64} << 20;   // maximum size of a buffer that is kept between calls
+constexpr std::size_t kLanesTable = std::size_t{12} << 20;  // bytes of flags above which strips are faster (as below)
+constexpr std::int64_t kChunkRows = 8192, kChunkLetters = 8 << 20;  // maximum rows and symbols processed at a time
+constexpr std::int32_t kTogetherLongest = 16'000;  // maximum length in lanes: sums of two positions have 16 bits
+constexpr std::int32_t kLeastRoom = 40;            // minimum score range that makes 8 bits worth trying
+// Time of a step of all lanes in strips, relative to a step in lanes: score only, and with the path. Measured on an
+// EPYC Zen 4, pairs of equal length, 100 to 1,000 symbols, DNA and proteins: 1.7 to 2.2, and 1.3 to 1.7.
 constexpr double kStripStep = 1.9, kStripStepPath = 1.4;
 
 SwRule rule_of(ExtendMode mode) {
@@ -30,7 +30,7 @@ std::int64_t gap_score(const SwScheme& s, std::int64_t letters) {
   return letters ? -(s.open + letters * s.extend) : 0;
 }
 
-// Whether 32 bits hold all scores.
+// True if all scores of the pair fit 32 bits.
 bool fits32(const SwScheme& s, const PairView& pair) {
   const std::int64_t letters = std::int64_t{pair.query_len} + pair.target_len;
   return 3 * std::int64_t{s.open} + (letters + 64) * s.extend < 1'400'000'000 && letters * s.most < 2'000'000'000;
@@ -71,10 +71,10 @@ SwScheme sw_scheme(const std::int8_t* matrix, std::int32_t letters, const std::u
 }
 
 std::int64_t first_foreign(const BatchView& batch, const std::uint8_t* codes, std::uint8_t* letter) {
-  std::uint8_t none[256];  // 1 of a letter without a code
+  std::uint8_t none[256];  // 1 for a symbol without a code
   for (int c = 0; c < 256; ++c) none[c] = codes[c] == kNoCode;
   const auto lacks = [&](const std::uint8_t* letters, std::int32_t len) {
-    std::uint8_t any = 0;  // no branch a letter, as there is hardly ever one
+    std::uint8_t any = 0;  // no branch per symbol: such symbols are rare
     for (std::int32_t i = 0; i < len; ++i) any |= none[letters[i]];
     if (any) *letter = *std::find_if(letters, letters + len, [&](std::uint8_t c) { return none[c] != 0; });
     return any != 0;
@@ -114,7 +114,8 @@ void Extender::align(const BatchView& batch, const std::int32_t* rows, std::int6
 void Extender::align_some(const BatchView& batch, const std::int32_t* rows, std::int64_t count, AlignedRows& out) {
   const ExtendOptions& options = *options_;
   const bool path = options.path || options.second_best;
-  // Where cells were given up on the way to an extension's end, its prefixes may score more than was seen.
+  // If X-drop gave up cells on the way to the end of an extension, the prefixes may score more than was computed, so
+  // the score is computed again.
   const bool again = path || options.cuts.xdrop > 0;
   pieces_.clear();
   for (std::int64_t r = 0; r < count; ++r) pieces_.push(Piece(batch.pair(rows[r])));
@@ -141,7 +142,7 @@ void Extender::add_row(const PairView& pair, std::size_t at, AlignedRows& out) {
   out.score.push(ok ? a.score : 0);
   std::int32_t span[4] = {0, pair.query_len, 0, pair.target_len};
   if (ok && path) {
-    // Positions count from the ends.
+    // The kernels' positions count from the ends.
     span[0] = piece.letters.query_len - a.query_at;
     span[1] = piece.letters.query_len - a.query_left;
     span[2] = piece.letters.target_len - a.target_at;
@@ -154,7 +155,7 @@ void Extender::add_row(const PairView& pair, std::size_t at, AlignedRows& out) {
   out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
 }
 
-// The best score beside the target's part that each pair's best alignment has.
+// Append to out.second the best score of each pair outside the target range of its best alignment: before or after it.
 void Extender::find_second_best(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                                 const AlignedRows& found, std::size_t first, AlignedRows& out) {
   pieces_.clear();
@@ -213,7 +214,7 @@ void Extender::encode(bool forward) {
   }
 }
 
-// One of the sequences, or both, are empty.
+// Align a piece with an empty sequence, or two.
 void Extender::solve_empty(Piece& piece, SwRule rule, bool path) {
   SwAnswer& a = piece.answer;
   const std::int32_t n = piece.letters.query_len, m = rule == SwRule::Global ? piece.letters.target_len : 0;
@@ -251,7 +252,7 @@ void Extender::solve(SwRule rule, bool path, bool forward) {
       order_.push(static_cast<std::int32_t>(p));
   }
   if (options_->cuts.any() && (rule == SwRule::Extension || options_->cuts.band)) return solve_with_cuts(rule, path);
-  // Pairs that are next to each other share a vector: of much the same lengths, all plain or none.
+  // Neighbours share a vector, so sort by length; plain and other pieces are never in one vector.
   const auto key = [&](std::int32_t p) {
     const Piece& piece = pieces_[static_cast<std::size_t>(p)];
     const std::uint64_t n = static_cast<std::uint32_t>(piece.letters.query_len),
@@ -265,14 +266,14 @@ void Extender::solve(SwRule rule, bool path, bool forward) {
   solve_in(32, rule, path, order_);
 }
 
-// Diagonals of a piece that is global, in its kernel's coordinates.
+// Band of a globally aligned piece, in its kernel's coordinates.
 SwBand Extender::band_of(const Piece& piece) const {
   const std::int64_t apart = std::int64_t{piece.coded.target_len} - piece.coded.query_len, width = options_->cuts.band;
   if (options_->mode == ExtendMode::Extension) return {apart - width, apart + width};
   return {std::min<std::int64_t>(apart, 0) - width, std::max<std::int64_t>(apart, 0) + width};
 }
 
-// One piece after another, with cells left out.
+// Align pieces one by one under the heuristics.
 void Extender::solve_with_cuts(SwRule rule, bool path) {
   for (std::size_t k = 0; k < order_.size(); ++k) {
     Piece& piece = pieces_[static_cast<std::size_t>(order_[k])];
@@ -295,7 +296,7 @@ void Extender::solve_cut(Piece& piece, int bits, SwRule rule, bool path) {
     piece.cut = !band.covers(piece.coded.query_len, piece.coded.target_len);
 }
 
-// Solves those of the waiting pieces that so many bits hold; leaves the others waiting.
+// Align the waiting pieces whose scores fit `bits` bits; the others stay in `waiting`.
 void Extender::solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& waiting) {
   const SwScheme& s = options_->scheme;
   if (bits == 8 && (sw_room8(s) < kLeastRoom || options_->choice == SwChoice::Strips)) return;
@@ -332,7 +333,7 @@ void Extender::solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& 
   std::swap(waiting, left_);
 }
 
-// Some pieces, together where that is faster.
+// Align some pieces, together in one vector if that is faster.
 void Extender::solve_lanes(int bits, const SwTask& task, const std::int32_t* pieces, std::int32_t count) {
   if (!in_lanes(bits, task, pieces, count)) {
     for (std::int32_t k = 0; k < count; ++k) {
@@ -364,7 +365,7 @@ bool Extender::in_lanes(int bits, const SwTask& task, const std::int32_t* pieces
     strips += each * (pair.target_len + kernels_.lanes16);
   }
   if (n > kTogetherLongest || m > kTogetherLongest) return false;
-  // Who is shorter in one sequence goes on over pads as far as the longest.
+  // A shorter pair continues over pads up to the longest length.
   const std::int64_t longest = std::max(n, m);
   if (task.rule != SwRule::Local && !sw_fits16(*task.scheme, longest, longest)) return false;
   if (task.path && n * m * kernels_.lanes16 > static_cast<std::int64_t>(std::min(task.memory_bytes, kLanesTable)))

@@ -1,4 +1,4 @@
-// The CPU engine's inner loop for alignment under any scores of letters: rows of a batch through the sw kernels.
+// Inner loop of the CPU engine for substitution matrices: align rows of a batch with the sw kernels.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -6,55 +6,58 @@
 
 namespace wfacli {
 
-// wfacli.scoring.spec.ExtendMode.
+// Alignment mode; same values as wfacli.scoring.spec.ExtendMode.
 enum class ExtendMode : std::uint8_t { Local, Extension, Semiglobal, Global };
 
-// Which kernel gets pairs; the answers do not depend on it.
+// The kernel for pairs; results do not depend on it.
 enum class SwChoice : std::uint8_t { Fastest, Lanes, Strips };
 
-constexpr std::uint8_t kNoCode = 255;  // of a letter that a scheme has no scores for
+constexpr std::uint8_t kNoCode = 255;  // code of a symbol without scores in the scheme
 
-// What to compute; wfacli.engines.extend_cpu fills it.
+// What to compute; filled by wfacli.engines.extend_cpu.
 struct ExtendOptions {
   SwScheme scheme;
-  std::uint8_t codes[256];  // of letters
+  std::uint8_t codes[256];  // code of each byte of a sequence, or kNoCode
   ExtendMode mode = ExtendMode::Local;
-  bool path = true;
+  bool path = true;  // compute the CIGAR
   bool second_best = false;
-  SwCuts cuts;                   // of Extension, and a band of Global
-  std::size_t memory_bytes = 0;  // bound on what is kept to find one pair's path
+  SwCuts cuts;                   // heuristics of Extension; Global supports the band only
+  std::size_t memory_bytes = 0;  // bound on the memory for the traceback of one pair
   SwChoice choice = SwChoice::Fastest;
-  bool wide = false;  // 32 bits for all pairs
+  bool wide = false;  // 32-bit scores for all pairs
 };
 
-// A scheme as kernels have it: `letters` codes, scores row by row, and whether each code beside itself is written =.
-// Throws std::invalid_argument.
+// Return a scheme for the kernels.
+//
+// `matrix`: [letters][letters], scores of a query code (row) and a target code (column). `same`: [letters], whether a
+// code aligned with itself is written as = (else X). A gap of l symbols costs open + l * extend. Throws
+// std::invalid_argument.
 SwScheme sw_scheme(const std::int8_t* matrix, std::int32_t letters, const std::uint8_t* same, std::int32_t open,
                    std::int32_t extend);
 
-// The first row of a batch with a letter that has no code, or -1; `letter` gets it.
+// Return the first row with a symbol that has no code, or -1; store that symbol in `letter`.
 std::int64_t first_foreign(const BatchView& batch, const std::uint8_t* codes, std::uint8_t* letter);
 
-// One thread's memory and kernels. Not safe for two threads at once.
+// The kernels and the memory of one thread; not thread-safe.
 class Extender {
  public:
-  // `isa` is for kernels_named. Throws std::invalid_argument.
+  // `isa`: see kernels_named. Throws std::invalid_argument.
   explicit Extender(const std::string& isa);
 
   const char* isa() const { return isa_; }
-  // Adds the rows' answers to `out`. Letters without a code make a pair Unsupported.
+  // Align `count` rows and append their results to `out`. A pair with a symbol that has no code is Unsupported.
   void align(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const ExtendOptions& options,
              const CancelFlag& cancelled, AlignedRows& out);
 
  private:
-  // Part of a pair that is to be solved. Every pair has one, and more where its path or second best asks for them.
+  // A part of a pair to align. Every pair has one piece; the search for second best scores uses two per pair.
   struct Piece {
     explicit Piece(const PairView& pair) : letters(pair) {}
     PairView letters;
     SwPair coded = {};
     SwAnswer answer;
     bool plain = false, coded_all = true;
-    bool cut = false;  // a heuristic has left something out
+    bool cut = false;  // a heuristic left cells out
   };
 
   void align_some(const BatchView& batch, const std::int32_t* rows, std::int64_t count, AlignedRows& out);
@@ -62,7 +65,7 @@ class Extender {
   void find_second_best(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignedRows& found,
                         std::size_t first, AlignedRows& out);
 
-  // Solves all pieces under a rule: the last letters first unless they are `forward`.
+  // Align all pieces under a rule. Sequences are reversed unless `forward`.
   void solve(SwRule rule, bool path, bool forward);
   void encode(bool forward);
   void solve_empty(Piece& piece, SwRule rule, bool path);
@@ -81,7 +84,7 @@ class Extender {
   Buffer<Piece> pieces_;
   Buffer<std::uint8_t> codes_;
   Buffer<std::int32_t> order_, left_;
-  std::int32_t narrow_tried_ = 0, narrow_failed_ = 0;  // pairs that lanes of 8 bits were tried for
+  std::int32_t narrow_tried_ = 0, narrow_failed_ = 0;  // pairs tried in 8-bit lanes, and those that overflowed them
 };
 
 }  // namespace wfacli

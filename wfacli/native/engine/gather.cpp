@@ -7,17 +7,17 @@
 namespace wfacli {
 namespace {
 
-// Where a row's answer is: its place in a part, with the part's number above it. Rows that lie side by side in a part as
-// in the batch have places that follow each other.
+// Location of a row's result: its index in a part, with the part's number in the bits above. Rows that are adjacent
+// both in a part and in the batch have consecutive places.
 using Place = std::int64_t;
 constexpr int kPlaceBits = 40;
 constexpr Place kNowhere = -1;
 
-// Rows that follow each other in a part as they do in the batch, or of which no part has an answer.
+// Rows that are consecutive both in a part and in the batch, or that are in no part.
 struct Run {
   std::size_t row, count;
   Place place;
-  std::int64_t operations = 0;  // of all rows before it
+  std::int64_t operations = 0;  // CIGAR elements of all earlier rows
 
   std::int64_t at() const { return place & ((Place{1} << kPlaceBits) - 1); }
   const PartView& part(const std::vector<PartView>& parts) const {
@@ -25,8 +25,8 @@ struct Run {
   }
 };
 
-constexpr std::size_t kLongestRun = 1 << 14;       // so that threads have their share
-constexpr std::int64_t kWorthThreads = 1 << 18;    // operations
+constexpr std::size_t kLongestRun = 1 << 14;       // rows; long runs are split so that threads share them
+constexpr std::int64_t kWorthThreads = 1 << 18;    // CIGAR elements from which several threads copy
 constexpr int kThreads = 4;
 constexpr std::size_t kRunsAtATime = 16;
 
@@ -46,7 +46,7 @@ class Runs {
 
 Place place_of(std::size_t part, std::int64_t at) { return (static_cast<Place>(part) << kPlaceBits) + at; }
 
-// Of parts that may have any rows.
+// Return the runs of parts with any rows in any order.
 std::vector<Run> runs_by_row(const std::vector<PartView>& parts, std::size_t rows) {
   Buffer<Place> places;
   std::fill_n(places.extend(rows), rows, kNowhere);
@@ -60,20 +60,20 @@ std::vector<Run> runs_by_row(const std::vector<PartView>& parts, std::size_t row
   return runs.take();
 }
 
-// Of a part whose rows rise, and others that have what it lacks, and some of its rows again. False if some row is in
-// none of them.
+// Add the runs of a first part with ascending rows and of other parts, which have its missing rows and may replace
+// some. Return false if a row is in no part.
 bool runs_between(const std::vector<PartView>& parts, std::size_t rows, Runs& runs) {
   const PartView& most = parts[0];
   std::vector<std::pair<std::size_t, Place>> others;
   for (std::size_t p = 1; p < parts.size(); ++p)
     for (std::int64_t at = 0; at < parts[p].rows; ++at)
       others.emplace_back(static_cast<std::size_t>(parts[p].row[at]), place_of(p, at));
-  std::ranges::sort(others);  // of one row's the last part's is the last
-  std::size_t at = 0;         // in `most`, of the row where the next run begins
+  std::ranges::sort(others);  // among entries of the same row, the last part's is last
+  std::size_t at = 0;         // index in `most` of the row where the next run begins
   const auto has = [&](std::size_t place, std::size_t row) {
     return place < static_cast<std::size_t>(most.rows) && static_cast<std::size_t>(most.row[place]) == row;
   };
-  // As rows rise, all between two that are where they should be are so too.
+  // Rows ascend, so if the first and the last row of a range are in place, all between them are.
   const auto up_to = [&](std::size_t row, std::size_t end) {
     if (row == end) return true;
     if (!has(at, row) || !has(at + (end - row) - 1, end - 1)) return false;

@@ -1,4 +1,4 @@
-// Answers for parts of a batch, put together.
+// Merging of partial results into the results of a batch.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace wfacli {
 
-// Columns of a PartialResult, and which kernel it is from.
+// Columns of a PartialResult, and the number of the kernel that made it.
 struct PartView {
   std::int64_t rows;
   const std::int32_t* row;
   const std::uint8_t *status, *cut;
-  const std::int32_t *score, *span;  // span: four a row
+  const std::int32_t *score, *span;  // span: [rows][4]
   const std::uint32_t* cigar;
   const std::int64_t* cigar_start;
   std::uint8_t origin;
@@ -27,7 +27,7 @@ struct GatheredRows {
   Buffer<std::int64_t> cigar_start;
 };
 
-// Rows 0 to n - 1; where a row is in several parts the last one counts, and one that is in none has zeros.
+// Merge parts into rows 0 .. n - 1. The last part that has a row wins; a row in no part is all zeros.
 GatheredRows gather(const std::vector<PartView>& parts, std::int64_t n);
 
 }  // namespace wfacli

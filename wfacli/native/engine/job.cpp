@@ -6,9 +6,9 @@
 namespace wfacli {
 namespace {
 
-// How often a thread that waits looks again before it sleeps: to be woken takes longer than most parts do.
+// Polls of a waiting thread before it sleeps: waking up takes longer than most parts.
 constexpr int kLooks = 2000;
-// How long a thread works before it looks after other things; a part, which nothing interrupts, may take longer.
+// Time after which work() returns between two parts. A part is not interrupted, and may take longer.
 constexpr std::chrono::milliseconds kPause{20};
 
 template <class T>
@@ -93,7 +93,7 @@ template <class A, class O>
 AlignedRows RowsJob<A, O>::joined() {
   wait();
   if (error_) std::rethrow_exception(error_);
-  if (found_.size() == 1) return std::move(found_.front().rows);  // one thread took all, in order
+  if (found_.size() == 1) return std::move(found_.front().rows);  // one thread took all parts, in order
   AlignedRows all;
   std::size_t rows = 0, runs = 0;
   for (Found& found : found_) {

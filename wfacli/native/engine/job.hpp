@@ -1,4 +1,4 @@
-// Rows of a batch shared out among threads: each takes the next few until none are left.
+// Rows of a batch shared among threads: each thread takes the next part until none is left.
 #pragma once
 
 #include <exception>
@@ -10,35 +10,36 @@
 
 namespace wfacli {
 
-// How much a part has at least.
+// Minimum size of a part: bases of both sequences, and rows.
 struct PartSize {
   std::int64_t letters, rows;
 };
 
-// One route of an Aligner or an Extender. What each row's answer is depends on no thread, and joined() has them in the
-// route's order.
+// One route of an Aligner or an Extender. Results do not depend on the threads, and joined() returns them in the order
+// of the route.
 template <class Aligner, class Options>
 class RowsJob {
  public:
-  // Everything given must outlive the job.
+  // All arguments except `least` must outlive the object.
   RowsJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const Options& options,
           const CancelFlag& cancelled, PartSize least);
 
   std::int64_t parts() const { return static_cast<std::int64_t>(parts_.size()); }
-  // Aligns parts until all are taken, or until this has gone on for long enough (kPause): then it says true, and wants
-  // to be called again. Called by any number of threads, each with an aligner of its own.
+  // Align parts until all are taken, or until kPause has passed; in the latter case return true, and the caller should
+  // call again. Any number of threads may call it, each with its own aligner.
   bool work(Aligner& aligner);
-  // Waits for the parts that other threads have taken, and puts all together. Throws what an aligner threw.
+  // Wait for the parts that other threads have taken, and return the results of all rows. Rethrows an aligner's
+  // exception.
   AlignedRows joined();
 
  private:
-  // Some rows, and where their answers are: from row `at` of what one thread has found.
+  // Rows first .. last - 1, and their results: from row `at` of one thread's results.
   struct Part {
     std::int64_t first, last;
     AlignedRows* found = nullptr;
     std::size_t at = 0;
   };
-  // What one aligner has found.
+  // Results of one aligner.
   struct Found {
     const Aligner* by;
     AlignedRows rows;
@@ -53,7 +54,7 @@ class RowsJob {
   const CancelFlag& cancelled_;
   std::vector<Part> parts_;
   std::atomic<std::int64_t> next_{0}, done_{0};
-  std::mutex lock_;  // of what follows
+  std::mutex lock_;  // guards the members below
   std::list<Found> found_;
   std::exception_ptr error_;
 };

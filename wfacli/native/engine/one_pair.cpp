@@ -9,24 +9,24 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kKinds = 4096;  // that are remembered at a time
-constexpr std::size_t kKeptRuns = std::size_t{1} << 20;  // of an answer, between pairs
+constexpr std::size_t kKinds = 4096;  // maximum size of the cache
+constexpr std::size_t kKeptRuns = std::size_t{1} << 20;  // maximum CIGAR capacity that is kept between pairs
 
-// Copies letters and fills up with zeros to `room`; their classes.
+// Copy a sequence to `to`, pad it with zeros to `room` bytes, and return the classes of its bases.
 std::uint8_t add(std::string_view letters, std::uint8_t* to, std::size_t room) {
   if (!letters.empty()) std::memcpy(to, letters.data(), letters.size());
   std::memset(to + letters.size(), 0, room - letters.size());
-  // Of the copy: nobody can change it meanwhile.
+  // Check the copy: another thread may change the original.
   const std::string_view copied(reinterpret_cast<const char*>(to), letters.size());
   const std::uint8_t classes = classes_of(copied);
   if ((classes & kIllegal) || copied.size() > INT32_MAX) {
     RecordParts parts({});
-    add_letters(parts, copied, 0);  // it says what is wrong
+    add_letters(parts, copied, 0);  // throws the detailed InputFault
   }
   return classes;
 }
 
-// A value to about an eighth, upwards: so many steps of so many bits. -1, an unknown one, stays what it is.
+// A value rounded up by at most about an eighth: steps << shift. -1 (unknown) is unchanged.
 struct Rounded {
   explicit Rounded(std::int32_t value) {
     if (value > 15) shift = std::bit_width(static_cast<std::uint32_t>(value)) - 4;
@@ -35,7 +35,7 @@ struct Rounded {
   std::int32_t value() const {
     return static_cast<std::int32_t>(std::min<std::int64_t>(std::int64_t{steps} << shift, INT32_MAX));
   }
-  std::uint32_t bits() const { return static_cast<std::uint32_t>(shift << 6 | (steps + 1)); }  // 11 of them
+  std::uint32_t bits() const { return static_cast<std::uint32_t>(shift << 6 | (steps + 1)); }  // 11 bits
 
   std::int32_t shift = 0, steps;
 };

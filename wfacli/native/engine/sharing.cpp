@@ -16,14 +16,14 @@ struct Lengths {
   bool operator==(const Lengths& other) const { return query == other.query && target == other.target; }
 };
 
-// What is known of a build's pairs before they are put in order.
+// Properties of a build's pairs before they are sorted.
 struct Found {
   std::int64_t count = 0, begin = 0;
   Lengths first{0, 0}, most{0, 0};
   bool alike = true;
 };
 
-// Sorts places by keys up to `most`, the greatest first; those with equal keys stay as they are.
+// Radix sort of places by keys 0 .. `most`, descending and stable.
 template <class Key>
 void sort_by(std::int32_t*& places, std::int32_t*& spare, std::int64_t count, std::int32_t most, Key&& key) {
   constexpr std::uint32_t kMask = (1u << kDigit) - 1;
@@ -64,7 +64,7 @@ class Sharing {
   std::int64_t step(std::int32_t length) const {
     return table_.step[std::min<std::int64_t>(length, table_.lengths - 1)];
   }
-  // `builds` where nobody takes the pair.
+  // Return table_.builds if no build accepts the pair.
   std::int32_t build_of(const Lengths& n) const {
     const std::int32_t longest = std::max(n.query, n.target);
     if (std::min(n.query, n.target) == 0 || longest > table_.most) return table_.builds;
@@ -95,7 +95,7 @@ class Sharing {
     for (Found& found : found_) found.begin = std::exchange(begin, begin + found.count);
     std::vector<std::int64_t> at;
     for (const Found& found : found_) at.push_back(found.begin);
-    at.push_back(begin);  // others come behind all, where there is room for them
+    at.push_back(begin);  // pairs without a build come last and are cut off below
     std::int32_t* order = out_.order.extend(static_cast<std::size_t>(count_));
     for (std::int64_t r = 0; r < count_; ++r) order[at[build_[static_cast<std::size_t>(r)]]++] = static_cast<std::int32_t>(r);
     out_.order.resize(static_cast<std::size_t>(begin));
@@ -115,7 +115,7 @@ class Sharing {
   const std::int64_t count_;
   const BuildTable& table_;
   std::vector<Found> found_;
-  Buffer<std::uint8_t> build_;   // of each place
+  Buffer<std::uint8_t> build_;   // build of each place
   Buffer<std::int32_t> spare_;
   SharedRows out_;
 };

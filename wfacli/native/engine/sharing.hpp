@@ -1,4 +1,4 @@
-// Rows of a batch shared out among builds of a GPU's kernel, and in which order each build takes them.
+// Distribution of a batch's rows among the builds of a GPU kernel, and their order within each build.
 #pragma once
 
 #include <vector>
@@ -7,30 +7,31 @@
 
 namespace wfacli {
 
-// Which build takes a pair, by its lengths in steps.
+// The build for a pair, by the pair's lengths in steps.
 struct BuildTable {
-  const std::uint8_t* step;    // [lengths], of each length; longer ones have the last one's
+  const std::uint8_t* step;    // [lengths], step of each length; longer sequences have the last step
   std::int64_t lengths;
-  const std::uint8_t* build;   // [steps][steps], of a query's step (row) and a target's
+  const std::uint8_t* build;   // [steps][steps], build by query step (row) and target step
   std::int64_t steps;
   const std::int32_t* width;   // [builds], columns of a stripe
-  std::int32_t builds;         // the last one is for sequences longer than `narrow`
-  std::int32_t narrow, most;   // letters; pairs with longer ones than `most` are nobody's
+  std::int32_t builds;         // the last build is for pairs longer than `narrow`
+  std::int32_t narrow, most;   // lengths in symbols; no build accepts pairs longer than `most`
 };
 
-// Pairs of one build.
+// The pairs of one build.
 struct BuildRows {
   std::int64_t count = 0;
   std::int32_t build = 0, longest_query = 0, longest_target = 0;
 };
 
 struct SharedRows {
-  Buffer<std::int32_t> order;      // places in the rows, build by build; of each those with most stripes, then rows first
-  std::vector<BuildRows> builds;   // in this order, none without pairs
-  Buffer<std::int32_t> others;     // places of nobody's: an empty sequence, or one that is too long
-  std::int64_t bytes = 0;          // of letters, as staged_bytes has them
+  Buffer<std::int32_t> order;      // indices into `rows` by build, then by stripes and query length, both descending
+  std::vector<BuildRows> builds;   // in the order of `order`, without empty builds
+  Buffer<std::int32_t> others;     // indices of pairs without a build: an empty sequence, or one that is too long
+  std::int64_t bytes = 0;          // sum of staged_bytes over the sequences of all builds
 };
 
+// Distribute `count` rows among the builds of a table.
 SharedRows share_rows(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const BuildTable& table);
 
 }  // namespace wfacli

@@ -7,7 +7,7 @@
 namespace wfacli {
 namespace {
 
-// Rows as they are named; or all of a batch in its order, of whose columns vectors can be made.
+// Rows by index, or all rows of a batch in order, for which loops over columns can be vectorised.
 struct Named {
   const std::int32_t* rows;
   std::int64_t operator[](std::int64_t r) const { return rows[r]; }
@@ -114,7 +114,7 @@ void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t coun
   std::memset(out.cut.extend(n), 0, n);
   std::int32_t* score = out.score.extend(n);
   std::int32_t* span = out.span.extend(4 * n);
-  // All bits where there is an alignment, none elsewhere.
+  // Mask of a row: all ones if it has an alignment, else 0.
   const auto kept = [&](std::int64_t r) {
     return -static_cast<std::int32_t>(answers.status[r] == static_cast<std::uint8_t>(Status::Ok));
   };

@@ -7,28 +7,29 @@
 namespace wfacli {
 namespace {
 
-constexpr int kEdits = 6;             // of a first look: exact, and enough to tell clean pairs from others
-constexpr std::int32_t kEnough = 512;  // letters of a first look, however few its edits
-constexpr std::int32_t kLong = 2000;   // letters from which samples from inside are taken too
-constexpr double kClean = 0.01;        // errors below which one kernel is best whatever more samples say
-constexpr double kFull = 10'000;       // letters of a pair that is worth the whole effort
+constexpr int kEdits = 6;             // edits of a first sample: exact, and enough to tell clean pairs from noisy ones
+constexpr std::int32_t kEnough = 512;  // bases after which a first sample ends, even with fewer edits
+constexpr std::int32_t kLong = 2000;   // minimum length of both sequences for samples from inside the pair
+constexpr double kClean = 0.01;        // error rate below which further samples do not change the choice of a kernel
+constexpr double kFull = 10'000;       // length in bases from which a pair gets the whole effort
 
-constexpr int kPlaces = 4;     // inside
-constexpr int kSeed = 12;      // letters that are to be found again: few errors in a dozen, and few of them by chance
-constexpr int kSeeds = 8;      // tried at a place
-constexpr double kLost = 0.4;  // errors of a sample that has left its path, or never was on one
+constexpr int kPlaces = 4;     // sampled positions inside a pair
+constexpr int kSeed = 12;      // seed length in bases: short enough to be free of errors, long enough to be specific
+constexpr int kSeeds = 8;      // seeds tried at a position
+constexpr double kLost = 0.4;  // error rate of a sample that has left the path, or never was on it
 
-// A sample of random errors ends before the next one, and runs on by chance where it may choose its end.
+// Correction, in edits, to a sample that stopped at its edit limit. Such a sample ends just before the next error, and
+// runs on by chance because it follows the furthest path.
 constexpr double kNext = 0.55;
 
-constexpr std::int32_t kBehind = 16;             // letters behind the furthest: hardly a way leads further from there
-constexpr std::int32_t kWidth = 2 * kEdits + 1;  // diagonals at most
+constexpr std::int32_t kBehind = 16;  // bases behind the furthest point from which a path hardly ever catches up
+constexpr std::int32_t kWidth = 2 * kEdits + 1;  // maximum number of diagonals
 
 struct Sample {
   std::int32_t edits = 0, letters = 0;
-  bool whole = false;     // both sequences end within it
-  double expected = 0;    // edits of so many letters
-  std::int64_t cost = 0;  // of these edits
+  bool whole = false;     // the sample covers both sequences to their ends
+  double expected = 0;    // expected edits in a random stretch of this length
+  std::int64_t cost = 0;  // cost of `edits` under EditCosts
 
   void add(const Sample& other) {
     edits += other.edits;
@@ -37,20 +38,20 @@ struct Sample {
     cost += other.cost;
   }
   double rate() const { return expected / letters; }
-  // Average edits that cost as much as one of these.
+  // Average cost of an edit of this sample, in units of EditCosts::average().
   double weight(const EditCosts* costs) const {
     return costs && edits ? static_cast<double>(cost) / (edits * costs->average()) : 1;
   }
 };
 
-// Letters of a sequence from its beginning (Step 1) or from its end (Step -1).
+// A sequence read from its beginning (Step 1) or from its end (Step -1), without the case.
 template <int Step>
 struct Side {
   const std::uint8_t* letters;
   std::int32_t length;
 
   std::uint8_t at(std::int32_t i) const { return letters[Step > 0 ? i : length - 1 - i] & 0xdf; }
-  // Eight letters from i on; the first in the lowest byte.
+  // Bases i to i + 7, the first in the lowest byte.
   std::uint64_t word(std::int32_t i) const {
     constexpr std::uint64_t fold = 0xdfdfdfdfdfdfdfdfull;
     std::uint64_t w;
@@ -59,14 +60,14 @@ struct Side {
   }
 };
 
-// Furthest-reaching points of edit distance (Ukkonen 1985) on a few diagonals around the furthest of all.
+// Furthest-reaching points under edit distance (Ukkonen 1985) on a few diagonals around the furthest point.
 template <int Step>
 class Walk {
  public:
   Walk(const Side<Step>& q, const Side<Step>& t, const EditCosts* costs) : q_(q), t_(t), costs_(costs) {}
 
-  // Goes on up to so many edits, so many letters, or to the end; what is asked for later, from there. Exact up to
-  // kEdits.
+  // Extend the sample until it has `edits` edits or `letters` bases, or until both sequences end. A later call
+  // continues from there. Exact up to kEdits edits.
   Sample until(std::int32_t edits, std::int32_t letters) {
     const std::int32_t last = t_.length - q_.length;
     for (;; ++s_) {
@@ -86,7 +87,7 @@ class Walk {
   static constexpr std::int32_t kNone = -2;
   static constexpr std::int32_t kRoom = 64;
 
-  // All diagonals with one edit more; whether the pair's end is among them.
+  // Compute row s of all diagonals; return true if it reaches the end of both sequences.
   bool next(std::int32_t s, std::int32_t last) {
     if (s) {
       if (low_ - 3 < origin_ || high_ + 3 >= origin_ + kRoom) move();
@@ -108,14 +109,14 @@ class Walk {
       reached_ = std::max(reached_, off - k / 2);
       ended |= k == last && off == t_.length;
     }
-    now[low_ - 2] = now[low_ - 1] = now[high_ + 1] = now[high_ + 2] = kNone;  // the next row sees no further
+    now[low_ - 2] = now[low_ - 1] = now[high_ + 1] = now[high_ + 2] = kNone;  // all that the next row reads
     now_ = now;
     return ended;
   }
 
   enum Last : std::uint8_t { kNoGap, kInsertion, kDeletion };
 
-  // What the cheapest of the furthest ways to a diagonal costs, and how it ends.
+  // Set the cost and the last operation of the cheapest path to the furthest point on diagonal k.
   void pay(std::int32_t s, std::int32_t k, const std::int32_t* before, bool matched) {
     std::int32_t* paid = paid_[s & 1] - origin_;
     Last* last = last_[s & 1] - origin_;
@@ -136,7 +137,7 @@ class Walk {
     paid[k] = least;
   }
 
-  // What the way to the furthest costs.
+  // Cost of the path to the furthest point.
   std::int64_t paid() const {
     if (!costs_) return 0;
     std::int32_t best = low_;
@@ -155,7 +156,7 @@ class Walk {
     return off;
   }
 
-  // Leaves out what is far behind.
+  // Drop diagonals that are far behind the furthest point.
   void narrow() {
     const auto behind = [&](std::int32_t k) { return now_[k] - k / 2 < reached_ - kBehind; };
     const auto drop_low = [&] { now_[low_++] = kNone; };
@@ -168,7 +169,7 @@ class Walk {
     }
   }
 
-  // The diagonals to the middle of the room.
+  // Recentre the diagonals in the arrays.
   void move() {
     const std::int32_t to = (low_ + high_) / 2 - kRoom / 2, by = to - origin_;
     for (auto& row : rows_) move(row, by, kNone);
@@ -190,8 +191,8 @@ class Walk {
   Last last_[2][kRoom];
   std::int32_t* now_ = nullptr;
   std::int32_t origin_ = -kRoom / 2, low_ = 0, high_ = 0, reached_ = 0;
-  std::int32_t s_ = 0, begun_ = 0;  // edits so far; how many scores have rows
-  bool whole_ = false;              // whether both sequences end within the last one
+  std::int32_t s_ = 0, begun_ = 0;  // edits so far; number of rows computed
+  bool whole_ = false;              // the last row reaches the end of both sequences
 };
 
 template <int Step>
@@ -199,7 +200,7 @@ Sample sample(const Side<Step>& q, const Side<Step>& t, std::int32_t edits, std:
   return Walk<Step>(q, t, costs).until(edits, letters);
 }
 
-// Where in `text` from `from` to `to` a seed stands, its letters without the case; -1 where it does not.
+// Return the first position from `from` to `to` where `text` matches the upper-case seed in either case, or -1.
 std::int32_t found(const std::uint8_t* text, std::int32_t from, std::int32_t to, const std::uint8_t* seed) {
   constexpr std::int32_t block = 32;
   const auto same = [&](std::int32_t at) {
@@ -211,7 +212,7 @@ std::int32_t found(const std::uint8_t* text, std::int32_t from, std::int32_t to,
   for (; at + block <= to; at += block) {
     std::uint8_t hit[block];
     const std::uint8_t* t = text + at;
-    for (std::int32_t i = 0; i < block; ++i)  // of vectors
+    for (std::int32_t i = 0; i < block; ++i)  // vectorised by the compiler
       hit[i] = static_cast<std::uint8_t>(
           ((t[i] & 0xdf) == seed[0]) & ((t[i + 1] & 0xdf) == seed[1]) & ((t[i + 2] & 0xdf) == seed[2]) &
           ((t[i + 3] & 0xdf) == seed[3]) & ((t[i + 4] & 0xdf) == seed[4]) & ((t[i + 5] & 0xdf) == seed[5]));
@@ -226,7 +227,8 @@ std::int32_t found(const std::uint8_t* text, std::int32_t from, std::int32_t to,
   return -1;
 }
 
-// Samples in both directions from where a seed at about `at` of the query stands in the target.
+// Sample in both directions from a seed at about position `at` of the query, found in the target near `expected`.
+// Return an empty sample if no seed is on a path.
 Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::int32_t edits, const EditCosts* costs) {
   const std::int32_t drift = 32 + p.target_len / 32;
   for (int tried = 0; tried < kSeeds; ++tried, at += kSeed, expected += kSeed) {
@@ -236,7 +238,7 @@ Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::in
     for (int i = 0; i < kSeed; ++i) seed[i] = p.query[at + i] & 0xdf;
     const std::int32_t t = found(p.target, from, to, seed);
     if (t < 0) continue;
-    // The seed itself, chosen for having no error, belongs to neither.
+    // The seed is free of errors by choice, so neither sample includes it.
     const std::int32_t q = at + kSeed;
     const std::int32_t after = t + kSeed;
     Sample both = sample<1>({p.query + q, p.query_len - q}, {p.target + after, p.target_len - after}, edits, p.target_len, costs);
@@ -253,8 +255,8 @@ std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditC
   const std::int32_t effort = static_cast<std::int32_t>(most * std::min(longest / kFull, 1.0));
   const std::int32_t least = std::abs(pair.query_len - pair.target_len);
   if (pair.query_len == 0 || pair.target_len == 0) return longest;
-  // The last edits of a sample that has no end are those that lead furthest, not those that are right; of few they are
-  // too many.
+  // The last edits of an unfinished sample are those that lead furthest, not those of the true path. In a sample of
+  // few edits they are too large a share for its costs to be trusted.
   const auto of = [&](const Sample& s, double edits) {
     const double weight = s.whole || s.edits > 4 * kEdits ? s.weight(costs) : 1;
     return static_cast<std::int32_t>(std::min(std::ceil(edits * weight), static_cast<double>(longest)));
@@ -265,7 +267,7 @@ std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditC
   Walk<-1> end(q_end, t_end, costs);
   Sample sum = begin.until(kEdits, kEnough);
   if (sum.whole) return of(sum, sum.edits);
-  // So many edits in so few letters are no clean pair's, whatever its end says.
+  // A pair with kEdits edits in at most kEnough bases is not clean, whatever its end shows.
   const bool noisy = longest <= kEnough;
   if (!noisy || effort <= 2 * kEdits) sum.add(end.until(kEdits, kEnough));
   const bool from_inside = std::min(pair.query_len, pair.target_len) >= kLong;

@@ -1,28 +1,34 @@
-// How many edits a pair has, roughly, from samples of it.
+// Estimated edits of a pair, from samples of it.
 #pragma once
 
 #include "base/types.hpp"
 
 namespace wfacli {
 
-constexpr std::int32_t kUsualEffort = 60;
+constexpr std::int32_t kUsualEffort = 60;  // default effort of estimate_edits, in edits
 
-// What edits cost; an average one has a third each of mismatches, insertions and deletions.
+// Costs of edits. The average edit is one third each of a mismatch, an insertion and a deletion.
 struct EditCosts {
   std::int32_t mismatch, open, extend;
   double average() const { return (mismatch + 2.0 * (open + extend)) / 3; }
 };
 
-// The edit distance of a pair, estimated from its first and last letters, and of long pairs with errors from some
-// inside: how far wavefronts get with a few edits, `most` of them in all or a few more, in proportion fewer below 10,000 letters.
-// Exact where a few are all; never less than the difference of the lengths. Letters compare by their bits without the
-// case. With costs: the cost of the way that was found, in average edits, since reads of one technology have more gaps,
-// or longer ones, than those of another.
+// Estimate the edit distance of a pair.
+//
+// Wavefronts with a few edits sample both ends of the pair, and positions inside it if the pair is long and noisy; the
+// error rate of the samples is scaled to the whole length. All samples have about `most` edits together, and
+// proportionally fewer for pairs below 10,000 bases. The result is exact if a few edits align the whole pair, and
+// never less than the difference of the lengths. Bases compare by their bits, without the case.
+//
+// With `costs`, return the cost of the sampled paths in average edits, because sequencing technologies differ in the
+// number and the length of gaps; the lower bound is then the cost of a gap as long as the lengths differ.
 std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditCosts* costs = nullptr);
 
-// The same where `free_begin` letters of the target's beginning and `free_end` of its end may stay unaligned: from pieces all
-// over the query, each looked for in the part of the target where it may lie. In average edits of the costs; a piece costs no
-// more than to be inserted. -1 where the target is too long to be looked through.
+// Estimate the cost, in average edits, of a pair with up to `free_begin` free target bases at the beginning and
+// `free_end` at the end.
+//
+// Pieces from all over the query are searched for, each in the part of the target where it may lie. A piece costs at
+// most as much as its insertion. Return -1 if the target is too long to search.
 std::int32_t estimate_free_edits(const PairView& pair, std::int32_t free_begin, std::int32_t free_end,
                                  const EditCosts& costs);
 

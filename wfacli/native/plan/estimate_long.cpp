@@ -12,41 +12,44 @@ namespace {
 using Index = std::int64_t;
 
 constexpr Index kPlaces = 128,
-                kPlaceLetters = 2000;  // along the query at most; letters of the query for each at least
-constexpr int kEffort = 10'000;        // edits of all walks from place to place
-constexpr int kLeastEffort = 32;       // of one walk
-constexpr double kUnlike = 1.05;       // edits a letter of unlike sequences, times 1 - the root of chance
-constexpr double kWorth = 2.8;         // letters that an edit must lead on to be on a path, on average
-constexpr double kLost = 60;           // letters by which a walk may fall short of that
-constexpr Index kBehind = 128;  // letters of both sequences behind the furthest: hardly a way leads further from there
-constexpr Index kWidth = 128;   // diagonals of a walk
-constexpr Index kDivided = 500;  // letters of a part that is worth another anchor
-constexpr int kDepth = 12;
+                kPlaceLetters = 2000;  // maximum number of anchors; minimum distance between them on the query
+constexpr int kEffort = 10'000;        // edits of all walks between anchors
+constexpr int kLeastEffort = 32;       // minimum edits of one walk
+// Edits per symbol of unrelated sequences, as a factor of 1 - sqrt(probability that two random symbols are equal).
+constexpr double kUnlike = 1.05;
+constexpr double kWorth = 2.8;  // minimum average advance per edit on a path, in symbols
+constexpr double kLost = 60;    // symbols by which a walk may fall behind that advance
+constexpr Index kBehind = 128;  // symbols of both sequences behind the furthest point: such paths hardly catch up
+constexpr Index kWidth = 128;   // maximum diagonals of a walk
+constexpr Index kDivided = 500;  // minimum length of a stretch that is divided at another anchor
+constexpr int kDepth = 12;       // maximum depth of these divisions
 
-constexpr int kSeeds = 16;      // tried at a place
-constexpr int kSure = 5;        // letters of a seed beyond those that occur once in a window by chance
-constexpr int kTrial = 24;      // edits of a walk either way that shows whether a seed is on a path
-constexpr double kProved = 24;  // letters that this must gain
+constexpr int kSeeds = 16;      // seeds tried at an anchor
+constexpr int kSure = 5;        // symbols of a seed beyond the length that occurs once in a window by chance
+constexpr int kTrial = 24;      // edits of the walks in both directions that check a seed
+constexpr double kProved = 24;  // minimum gain of these walks, in symbols
+// Distances from the expected position at which seeds are searched for, in rings from near to far.
 constexpr Index kRings[] = {1 << 10, 1 << 12, 1 << 15, 1 << 18, 1 << 21, Index{1} << 26};
-constexpr int kNear = 2, kFar = 6;  // rings
-constexpr std::size_t kRecent = 4;
-// Letters that all searches may look at, or so many for each of the target's; and as many as the target has.
+constexpr int kNear = 2, kFar = 6;  // number of rings of a near and of a far search
+constexpr std::size_t kRecent = 4;  // previous anchors whose diagonals are tried
+// Bound on the target symbols that all searches read: kSearched or kSearchedLetter per target symbol, whichever is
+// less, plus one pass over the target.
 constexpr Index kSearched = 16'000'000, kSearchedLetter = 8;
 
 struct Point {
   Index i, j;
 };
 
-// How far a walk came.
+// Result of a walk.
 struct Way {
-  bool whole = false, lost = false;
-  int edits = 0;       // up to the end, or to where it was lost
-  Index i = 0, j = 0;  // letters there
-  double gain = 0;     // letters more than its edits must lead on
+  bool whole = false, lost = false;  // it reached both ends; it fell kLost symbols behind
+  int edits = 0;                     // edits up to its end, or up to the best point if it was lost
+  Index i = 0, j = 0;                // query and target symbols up to there
+  double gain = 0;                   // symbols of progress beyond kWorth per edit
 };
 
-// Furthest-reaching points on a few diagonals around the furthest of all, from the beginnings of two sequences or,
-// with Step -1, from their ends.
+// Furthest-reaching points on a few diagonals around the furthest point, from the beginnings of two sequences (Step 1)
+// or from their ends (Step -1).
 template <int Step>
 class Walk {
  public:
@@ -144,7 +147,7 @@ class Walk {
   Index origin_ = -kRoom / 2, low_ = 0, high_ = 0;
 };
 
-// Where some letters, 11 at least, stand first in `text` between two places; -1: nowhere.
+// Return the first occurrence of `letters` (at least 11 symbols) within text[from, to), or -1.
 Index first_of(const std::uint8_t* letters, Index length, const std::uint8_t* text, Index from, Index to) {
   constexpr Index block = 64;
   const std::uint8_t a = letters[0], b = letters[1], c = letters[2], d = letters[3], e = letters[4];
@@ -154,7 +157,7 @@ Index first_of(const std::uint8_t* letters, Index length, const std::uint8_t* te
   for (; at + block - 1 <= last; at += block) {
     std::uint8_t hit[block];
     const std::uint8_t* t = text + at;
-    for (Index x = 0; x < block; ++x)  // of vectors
+    for (Index x = 0; x < block; ++x)  // vectorised by the compiler
       hit[x] = static_cast<std::uint8_t>((t[x] == a) & (t[x + 1] == b) & (t[x + 2] == c) & (t[x + 3] == d) &
                                          (t[x + 4] == e));
     std::uint64_t any[block / 8];
@@ -194,8 +197,8 @@ class Estimate {
   }
 
  private:
-  // That two letters are equal, by a sample of either sequence: 1/4 for A C G T, for which unlike sequences have about
-  // half as many edits as letters.
+  // Return the probability that two random symbols of the pair are equal, from a sample of either sequence. It is 1/4
+  // for A C G T, for which unrelated sequences have about half as many edits as bases.
   static double chance(const LongPair& pair) {
     constexpr Index sample = 2048;
     std::vector<Index> of[2] = {std::vector<Index>(256), std::vector<Index>(256)};
@@ -211,8 +214,8 @@ class Estimate {
     return same / std::max(static_cast<double>(taken[0] * taken[1]), 1.0);
   }
 
-  // An anchor at about i of the query: near the diagonals of the last ones, of which one may be that of a repeat, then
-  // further away.
+  // Find an anchor at about query position i: first near the diagonals of the last anchors, one of which may be in a
+  // repeat, then further away.
   bool place(Index i, const std::vector<Point>& anchors, Point& found) {
     const Point begin{0, 0}, end{p_.query_len, p_.target_len};
     const auto diagonal = [&](std::size_t back) {
@@ -226,7 +229,8 @@ class Estimate {
     return false;
   }
 
-  // The anchors through which the fewest edits lead: long gaps between diagonals, or stretches that are passed over.
+  // Return the chain of anchors with the fewest edits, where a change of diagonal costs a gap, and an anchor left out
+  // costs an unrelated stretch.
   std::vector<Point> chained(const std::vector<Point>& all, double stretch) const {
     const std::size_t count = all.size();
     std::vector<double> least(count, std::numeric_limits<double>::infinity());
@@ -246,7 +250,7 @@ class Estimate {
     return chain;
   }
 
-  // Edits from one point to another.
+  // Estimate the edits between two points.
   double between(Point a, Point b, int effort, int depth) {
     Index m = b.i - a.i, n = b.j - a.j;
     if (!m || !n) return static_cast<double>(std::max(m, n));
@@ -273,7 +277,8 @@ class Estimate {
     return sum + static_cast<double>(std::abs(m - n)) + unlike_ * static_cast<double>(std::min(m, n));
   }
 
-  // What a way promises for all; of the diagonals between both ends it explains as many as it has crossed itself.
+  // Scale the edits of a walk to m by n symbols. The walk's drift in diagonals is scaled too; the part of n - m that
+  // neither drift nor chance explains is added as a gap.
   static double in_proportion(const Way& way, Index m, Index n) {
     const double letters = std::max(static_cast<double>(way.i + way.j) / 2, 1.0);
     const double times = std::max(static_cast<double>(std::min(m, n)) / letters, 1.0);
@@ -282,12 +287,12 @@ class Estimate {
     return edits + std::max(0.0, std::abs(static_cast<double>(n - m) - drift) - chance);
   }
 
-  // Looks for letters at about i of the query in the target, the nearer to `expected` the better, all of it between
-  // two points.
+  // Search the target between points a and b for a seed from about query position i, in rings of growing distance from
+  // `expected`.
   bool anchor(Point a, Point b, Index i, Index expected, int first, int last, Point& found) {
     const Index inner = first ? kRings[first - 1] : 0;
     Index from = std::clamp(expected - inner, a.j, b.j),
-          to = std::clamp(expected + inner, a.j, b.j);  // what was looked at
+          to = std::clamp(expected + inner, a.j, b.j);  // the part that has been searched
     for (; first < last; ++first) {
       const Index ring = kRings[first], low = std::max(expected - ring, a.j), high = std::min(expected + ring, b.j);
       if (low >= from && high <= to) continue;
@@ -305,7 +310,7 @@ class Estimate {
     return false;
   }
 
-  // Whether letters of the query stand in a part of the target, on a path that goes on.
+  // Return true if a seed of the query occurs in target [from, to) on a path that continues in both directions.
   bool stands(Point a, Point b, Index i, Index from, Index to, int length, Point& found) {
     if (to - from < length) return false;
     const Index j = first_of(p_.query + i, length, p_.target, from, to);
@@ -318,8 +323,8 @@ class Estimate {
   }
 
   const LongPair p_;
-  const double unlike_;  // edits a letter of unlike parts
-  Index searched_ = 0;   // letters that searches may still look at
+  const double unlike_;  // edits per symbol of unrelated stretches
+  Index searched_ = 0;   // symbols that searches may still read
 };
 
 }  // namespace

@@ -1,21 +1,23 @@
-// How many edits one pair of any length has, roughly, in milliseconds.
+// Estimated edits of one pair of any length, found in milliseconds.
 #pragma once
 
 #include <cstdint>
 
 namespace wfacli {
 
-// Letters are equal where their values are.
+// One symbol per byte; symbols match if their values are equal.
 struct LongPair {
   const std::uint8_t* query;
   const std::uint8_t* target;
   std::int64_t query_len, target_len;
 };
 
-// Places all along the query are looked up in the target; a chain of those found says where long gaps are, and between
-// neighbours a narrow wavefront goes as far as its share of the effort lets it, with the rest in proportion. What no
-// wavefront comes through is divided again, and in the end counted as unlike. So big differences are seen where
-// samples at evenly spaced places alone would step over them.
+// Estimate the edit distance of a pair.
+//
+// Seeds all along the query are searched for in the target. A chain of those found shows long gaps. Between neighbours
+// of the chain a narrow wavefront runs as far as its share of the effort allows, and its error rate is scaled to the
+// rest. A stretch that no wavefront crosses is divided at another seed, and finally counted as unrelated. This finds
+// large differences, which evenly spaced samples alone would miss.
 double estimate_long(const LongPair& pair);
 
 }  // namespace wfacli

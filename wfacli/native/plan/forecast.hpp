@@ -1,4 +1,5 @@
-// How long kernels take for pairs, and which had best be first. The models are data, which wfacli/plan/forecast.py fills in.
+// Expected times of kernels, and the choice of the first kernel for each pair. The models are data from
+// wfacli/plan/forecast.py.
 #pragma once
 
 #include <utility>
@@ -9,19 +10,19 @@
 
 namespace wfacli {
 
-// All that a kernel is chosen by.
+// The properties of a pair that decide its kernel.
 struct PairShape {
-  double query, longest, edits, cells;
-  bool other_letters;  // than A C G T
+  double query, longest, edits, cells;  // query length, longer length, expected edits, product of the lengths
+  bool other_letters;                   // it has bases other than A C G T
 };
 
-// One kernel: microseconds = start + letter * longest + both * query * edits + edit * edits + square * edits^2
-// + cell * cells of the matrix.
+// Time model of one kernel: microseconds = start + letter * longest + both * query * edits + edit * edits
+// + square * edits^2 + cell * cells.
 struct KernelModel {
   double start, letter, both, edit, square, cell;
-  double most_letters, most_edits;  // it is not for pairs with more
-  bool other_letters;               // whether it is for pairs with them
-  double tried;                     // times as long it takes to find that it cannot align a pair
+  double most_letters, most_edits;  // maximum length and edits of a pair that it accepts
+  bool other_letters;               // it accepts bases other than A C G T
+  double tried;                     // time of a failed attempt, as a multiple of the model's time
 
   double microseconds(const PairShape& pair) const {
     const double quadratic = (edit + square * pair.edits) * pair.edits;
@@ -32,7 +33,7 @@ struct KernelModel {
   }
 };
 
-// Columns of a batch that choices need.
+// Columns of a batch that the choice needs; one value per pair.
 struct ShapeColumns {
   const std::int32_t *q_len, *t_len, *est_edits;
   const std::uint8_t* flags;
@@ -40,20 +41,22 @@ struct ShapeColumns {
 
 class Forecaster {
  public:
-  // `usual_error`: edits a letter of pairs without an estimate.
+  // `usual_error`: edits per base, for pairs without an estimate.
   Forecaster(std::vector<KernelModel> models, double usual_error)
       : models_(std::move(models)), usual_error_(usual_error) {}
 
   std::size_t kernels() const { return models_.size(); }
-  // For each kernel and pair, infinite where it is not for it; `out` has kernels() * pairs.
+  // Write the expected microseconds of each kernel for each pair to out[kernels()][count]; infinite if the kernel does
+  // not accept the pair.
   void microseconds(const ShapeColumns& pairs, std::int64_t count, double* out) const;
-  // For each kernel the rows for which it promises the least; of equals the first kernel has them.
+  // Return for each kernel the rows for which it is the fastest; the first kernel wins ties.
   std::vector<Buffer<std::int32_t>> fastest(const ShapeColumns& pairs, std::int64_t count) const;
-  // Microseconds of these rows with each kernel first for all of them (`total`, one a kernel); returns those with the best
-  // kernel for each. A kernel tries what it cannot align, and then the best one aligns it.
+  // Write to total[kernels()] the expected microseconds of these rows if one kernel is the first for all of them. A
+  // kernel tries a pair that it cannot align, and then the best kernel aligns it. Return the expected microseconds if
+  // each row starts with its best kernel.
   double totals(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double* total) const;
-  // The kernel with the least of these totals; -1 where the best kernel for each row takes less, also with `choosing`
-  // microseconds a row for the choice.
+  // Return the kernel with the least total, or -1 if choosing the best kernel for each row is faster even though the
+  // choice takes `choosing` microseconds per row.
   std::int64_t for_all(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double choosing) const;
 
  private:

@@ -1,6 +1,6 @@
-// The kernels behind the edit distance of one pair of any length: their contracts. They do some steps and return, so
-// that whoever drives them (edit_wavefront.hpp, edit_bits.hpp) can look, save and stop; each is one body that is
-// compiled once per instruction set by edit_isa.cpp.
+// Interfaces of the kernels for the edit distance of one pair of any length. A kernel does some steps and returns, so
+// that its driver (edit_wavefront.hpp, edit_bits.hpp) can check the time, save and stop. Each kernel is compiled once
+// per instruction set by edit_isa.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace wfacli {
 
-// Letters are equal where their values are.
+// Two sequences of symbols, which match if their values are equal.
 struct EditPair {
   const void* query;
   const void* target;
   std::int64_t query_len, target_len;
-  int letter_bytes;  // 1 or 4
+  int letter_bytes;  // bytes per symbol: 1 or 4
 
   std::int64_t apart() const { return target_len - query_len; }  // the diagonal (column - row) of the last cell
+  // Minimum and maximum of the distance, by the lengths alone.
   std::int64_t least() const { return apart() < 0 ? -apart() : apart(); }
   std::int64_t most() const { return query_len > target_len ? query_len : target_len; }
 };
 
-// The diagonals that row s of the furthest-reaching points has: those that s edits lead to, within the matrix, and
-// from which `most` edits in all can still end in the last cell.
+// The diagonals of row s of the furthest-reaching points: those within the matrix that s edits reach, and from which a
+// path of at most `most` edits in total can still reach the last cell.
 struct FrontReach {
   std::int64_t query_len, target_len, most;
 
@@ -34,67 +35,68 @@ struct FrontReach {
     const std::int64_t needed = target_len - query_len + (most - s), greatest = widest(s);
     return needed < greatest ? needed : greatest;
   }
-  // Up to row s none goes further right.
+  // Upper bound of last() over rows 0 .. s.
   std::int64_t widest(std::int64_t s) const { return s < target_len ? s : target_len; }
 };
 
-// One of two fronts. Its point on a diagonal is the furthest column to which so many edits lead, or fewer.
+// One of two fronts. Row s has for each diagonal the furthest column that at most s edits reach.
 template <class Offset>
 struct FrontTask {
   EditPair pair;
   FrontReach reach;
-  bool from_end;    // of the reversed sequences
-  Offset* rows[2];  // by diagonal; points that none has reached hold kUnreached, on either side to kFrontMargin
+  bool from_end;    // the front of the reversed sequences
+  Offset* rows[2];  // by diagonal; unreached points, and kFrontMargin points on either side, hold kUnreached
 };
 
 template <class Offset>
 constexpr Offset kUnreached = -(Offset{1} << (8 * sizeof(Offset) - 2));
 constexpr std::int64_t kFrontMargin = 80;
-// Sequences up to here fit fronts of 32 bits.
+// Sequences below this length fit 32-bit offsets.
 constexpr std::int64_t kNarrowFront = std::int64_t{1} << 29;
 
 template <class Offset>
 struct FrontKernel {
-  // Row 0 into rows[0].
+  // Write row 0 to rows[0].
   void (*begin)(const FrontTask<Offset>&);
-  // Rows score + 1 .. score + count from row `score` in rows[0]; returns which of the two then has the last one.
+  // Compute rows score + 1 .. score + count from row `score` in rows[0]; return the index in `rows` of the last one.
   int (*advance)(const FrontTask<Offset>&, std::int64_t score, std::int64_t count);
-  // Whether a row from the beginning and one from the end meet on one of the diagonals first .. last of the former.
+  // Return true if a row from the beginning (`ahead`) and one from the end (`behind`) meet on a diagonal first .. last
+  // of `ahead`.
   bool (*meet)(const EditPair&, const Offset* ahead, const Offset* behind, std::int64_t first, std::int64_t last);
 };
 
-// A pair's letters as bit planes, from dense codes. Rows are padded at the top to a multiple of kSlabRows; columns
-// by a word on either side.
+// Dense codes of a pair as bit planes. Rows are padded to a multiple of kSlabRows, columns by a word on either side.
 struct EditPlanes {
-  Buffer<std::uint64_t> rows;     // [64 rows][plane], the first row in bit 0
-  Buffer<std::uint64_t> columns;  // [64 columns][plane], the first column in bit 63; word 0 is that before the first
+  Buffer<std::uint64_t> rows;     // [rows / 64][plane], the first row in bit 0
+  Buffer<std::uint64_t> columns;  // [columns / 64 + 2][plane], the first column in bit 63; word 0 is padding
   int planes = 0;
 };
 constexpr std::int64_t kSlabRows = 1024;
 
-// Some rows over some columns. Horizontal deltas of a row come as strings of bits that begin in the highest bit of
-// word 0: those of +1 in even words, of -1 in odd ones.
+// A slab: a block of rows over some columns. The horizontal deltas of a row are two strings of bits that begin in the
+// highest bit: deltas of +1 in the even words, of -1 in the odd words.
 struct SlabTask {
   const std::uint64_t* query;   // planes of the first row
   const std::uint64_t* target;  // planes of column 1
-  std::uint64_t* row;           // deltas of the row above; becomes those of the last row
-  std::int64_t first;           // the word of the first column; to the left of it rows are one edit from one another
-  std::int64_t falling;         // of the rows so many at the top fall there by one, the others rise
+  std::uint64_t* row;           // in: deltas of the row above; out: deltas of the last row
+  std::int64_t first;           // word of the first column; at its left border the vertical deltas are -1 or +1
+  std::int64_t falling;         // number of rows at the top with delta -1 there; the others have +1
   int planes;
-  std::int32_t last = 0;        // the row of the slab whose deltas are wanted, counted from 1; 0 for the last of all
+  std::int32_t last = 0;        // row whose deltas are written, counted from 1; 0: the last row of the slab
 };
-// Where a slab is in between.
+// State of a slab between two calls of advance().
 struct SlabState {
   alignas(64) std::uint64_t plus[16], minus[16], down[2][16], fall[2][16];
   std::uint64_t below[2];
 };
 
 struct SlabKernel {
-  std::int64_t rows;  // of a slab, a divisor of kSlabRows
-  // Without `padded` the rows come first, and what fills their number up is behind them.
+  std::int64_t rows;  // rows of a slab, a divisor of kSlabRows
+  // Write the planes of a pair. The padding rows are above the sequence if `padded`, else below it.
   void (*pack)(const EditPair&, EditPlanes&, bool padded);
   void (*begin)(const SlabTask&, SlabState&);
-  // The columns of words from .. to - 1. The row below is then there to word to - 2; with `finish` to the end.
+  // Compute the columns of words from .. to - 1. The last row is then complete up to word to - 2, or with `finish` to
+  // the end.
   void (*advance)(const SlabTask&, SlabState&, std::int64_t from, std::int64_t to, bool finish);
 };
 
@@ -102,7 +104,7 @@ struct EditKernels {
   FrontKernel<std::int32_t> narrow;
   FrontKernel<std::int64_t> wide;
   SlabKernel slab;
-  SlabKernel low_slab;  // of 512 rows, of which any may be wanted
+  SlabKernel low_slab;  // 512 rows; supports any SlabTask::last
 };
 
 #define WFACLI_DECLARE_EDIT(isa) \

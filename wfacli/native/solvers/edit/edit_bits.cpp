@@ -8,12 +8,13 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kAny = INT64_MAX / 4;
-constexpr std::int64_t kFirstSlack = 1024, kLost = 350;
-// Words of columns that a thread does before it tells the other, and those from which on two are worth it.
-// One that has had to wait waits until the other is so many ahead at most, so as not to wait again at once.
+constexpr std::int64_t kFirstSlack = 1024, kLost = 350;  // edits; edits per 1,000 rows of a pass that lost the path
+// Units are words of columns. A thread reports its progress every kChunk words. A thread that has to wait for the
+// other waits until that is up to kAhead words ahead, so that it does not wait again at once. Two threads are used
+// from kWorthTwoThreads words per row.
 constexpr std::int64_t kChunk = 8, kAhead = 128, kWorthTwoThreads = 96;
 
-// The longer sequence goes down the rows, which come in slabs.
+// The longer sequence becomes the rows, which are computed in slabs.
 EditPair upright(const EditPair& pair) {
   if (pair.query_len >= pair.target_len) return pair;
   return {pair.target, pair.query, pair.target_len, pair.query_len, pair.letter_bytes};
@@ -38,7 +39,7 @@ EditBits::EditBits(const EditPair& pair, std::int64_t most, int threads, const E
   begin_pass(kFirstSlack);
 }
 
-// The padding at the top goes on with row 0's diagonals: its cells cost column - row, whatever their letters.
+// The padding rows continue the diagonals of row 0 upwards: their cells cost column - row, whatever their symbols.
 void EditBits::begin_pass(std::int64_t slack) {
   const std::int64_t n = pair_.query_len, apart = pair_.apart(), upper = pass_.upper;
   const std::int64_t bound = std::min(most_, upper);
@@ -50,13 +51,13 @@ void EditBits::begin_pass(std::int64_t slack) {
            .steepest = 0, .upper = upper};
 }
 
-// The words that slab x from here takes: below a diagonal that does not matter none of its cells does.
+// Range of words of slab x from the current row. Cells of a diagonal that has stopped to matter never matter again.
 std::int64_t EditBits::left_word(int x) const { return std::max<std::int64_t>(pass_.lo + x * kSlabRows - 1, 0) / 64; }
 std::int64_t EditBits::right_word(int x) const {
   return (std::min(pair_.target_len, pass_.hi + (x + 1) * kSlabRows) - 1) / 64 + 1;
 }
 
-// What the row adds from the column before one word to that before another.
+// Sum of the row's deltas over words from .. to - 1.
 std::int64_t EditBits::below(std::int64_t from, std::int64_t to) const {
   std::int64_t sum = 0;
   for (; from < to; ++from) sum += net(row_.data() + 2 * from);
@@ -68,13 +69,14 @@ void EditBits::move_anchor(std::int64_t word) {
   pass_.first = word;
 }
 
-// The least edits from a cell of the row to the end.
+// Minimum edits from a cell of the row to the end, by its diagonal.
 std::int64_t EditBits::rest(std::int64_t column) const {
   const std::int64_t off = pair_.apart() - (column - pass_.row);
   return off < 0 ? -off : off;
 }
 
-// Slab x from here, as soon as the slab `above` is so far; says in `done` how many words of the row below are there.
+// Compute slab x from the current row. `above`: words completed by the slab above, which this one waits for; null: all
+// are there. `done`: receives the number of completed words of this slab's last row, if not null.
 void EditBits::slab(int x, std::atomic<std::int64_t>* done, const std::atomic<std::int64_t>* above) {
   const std::int64_t first = left_word(x), end = right_word(x), given = x ? right_word(x - 1) : 0;
   const std::int64_t top = pass_.row + x * kSlabRows, ahead = std::min((end - first) / 16, kAhead);
@@ -133,7 +135,7 @@ void EditBits::step(EditHelper& helper) {
   conclude(pass_.anchor + below(pass_.first, last) + (bits ? net(row_.data() + 2 * last, mask) : 0));
 }
 
-// Leaves out what cannot matter in the next rows; so many are new.
+// Narrow the columns to those that can matter in the next rows. `rows`: number of rows computed since the last call.
 void EditBits::narrow(std::int64_t rows) {
   std::int64_t cost = pass_.anchor, best = kAny;
   for (std::int64_t w = pass_.first; w < pass_.filled; ++w) {
@@ -144,13 +146,13 @@ void EditBits::narrow(std::int64_t rows) {
   pass_.steepest = std::max(pass_.steepest, (best - pass_.best) * 1000 / rows);
   pass_.best = best;
   pass_.proved = std::min(pass_.proved, cut);
-  // A column in between is 64 away at most, and each adds 2 at most.
+  // Columns of a word are at most 64 away from its left border, and each step changes cost + rest by at most 2.
   raise_least(std::min(best - 128, pass_.proved + 1));
   if (narrow_left(cut)) narrow_right(cut, cost);
   else nothing_left();
 }
 
-// The first or the last column of a word that matters, given the cost of the cell left of the word; 0 if none does.
+// Return the first or the last column of a word that matters, or 0. `cost` is that of the cell left of the word.
 std::int64_t EditBits::column_within(std::int64_t word, std::int64_t cost, std::int64_t cut, bool last) const {
   const std::uint64_t* deltas = row_.data() + 2 * word;
   std::int64_t found = 0;
@@ -166,7 +168,7 @@ std::int64_t EditBits::column_within(std::int64_t word, std::int64_t cost, std::
 }
 
 bool EditBits::narrow_left(std::int64_t cut) {
-  if (pass_.first == 0 && pass_.anchor + rest(0) <= cut) {  // paths begin further down, too
+  if (pass_.first == 0 && pass_.anchor + rest(0) <= cut) {  // paths may still begin further down
     pass_.lo = pass_.row - (cut - pair_.apart()) / 2;
     return true;
   }
@@ -184,7 +186,7 @@ bool EditBits::narrow_left(std::int64_t cut) {
   return false;
 }
 
-// `cost` is that of the last column.
+// `cost`: cost of the last column.
 void EditBits::narrow_right(std::int64_t cut, std::int64_t cost) {
   pass_.hi = 0;
   for (std::int64_t w = pass_.filled - 1; w >= pass_.first; --w) {
@@ -197,7 +199,7 @@ void EditBits::narrow_right(std::int64_t cut, std::int64_t cost) {
   }
 }
 
-// A path of so many edits has been found.
+// End with a path of `found` edits if it is proved to be a best one, else begin the next pass.
 void EditBits::conclude(std::int64_t found) {
   if (found <= pass_.proved) {
     raise_least(found);
@@ -212,8 +214,8 @@ void EditBits::nothing_left() {
   next_pass(kAny);
 }
 
-// As long as a wider look finds much better paths it goes on, since what it costs is little beside the proof. Where
-// nowhere as many rows in a thousand cost an edit as kLost, the path was never lost, and there is none much better.
+// Widen the slack as long as that finds much better paths, because such a pass is cheap compared to the proof. If
+// `best` never rose by more than kLost edits per 1,000 rows, the path was never lost, and no path is much better.
 void EditBits::next_pass(std::int64_t found) {
   if (at_least_ > most_) return end(-1);
   const std::int64_t before = pass_.upper, slack = pass_.slack;
@@ -232,7 +234,8 @@ bool EditBits::advance(double seconds) {
   return ended_;
 }
 
-// A pass that looks at few cells is followed by one that proves; that one narrows to nothing as its rows cost edits.
+// Besides the rest of this pass, count a proving pass, unless this is one. A proving pass narrows to nothing as its
+// rows cost edits.
 double EditBits::share() const {
   if (ended_) return 1;
   const double n = static_cast<double>(pair_.query_len);

@@ -1,10 +1,10 @@
-// The edit distance of one pair by bit-vectors, slab of rows by slab of rows, each over the columns that matter.
+// Edit distance of one pair by bit-vectors: one slab of rows after another, each over the columns that matter.
 //
-// E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985: cells from which no path
-// within a bound leads to the end are left out; as rows cost edits, what is left narrows to half the band. The
-// bound is the cost of a path that was found before, as in S. Marco-Sola et al., "QuickEd: high-performance exact
-// sequence alignment based on bound-and-align", 2024: first passes look only at cells that are little worse than
-// the best of their row, and the last one, or a lucky one before, proves that there is no better path.
+// Cells from which no path within a bound reaches the end are left out (E. Ukkonen, "Algorithms for approximate string
+// matching", Information and Control 1985); as rows cost edits, the remaining cells narrow to half the band. The bound
+// is the cost of a path found before, as in S. Marco-Sola et al., "QuickEd: high-performance exact sequence alignment
+// based on bound-and-align", 2024: the first passes compute only cells that are little worse than the best of their
+// row. The last pass, or with luck an earlier one, proves that no path is better.
 #pragma once
 
 #include "solvers/edit/edit_helper.hpp"
@@ -14,7 +14,7 @@ namespace wfacli {
 
 class EditBits final : public EditSolver {
  public:
-  // Letters of one byte.
+  // Symbols must be single bytes.
   EditBits(const EditPair& pair, std::int64_t most, int threads, const EditKernels& kernels);
 
   bool advance(double seconds) override;
@@ -24,19 +24,19 @@ class EditBits final : public EditSolver {
   void restore(const std::vector<SavedView>& state) override;
 
  private:
-  // One way down the matrix; all of it but the deltas of its last row.
+  // State of one pass down the matrix, except for the deltas of its last row.
   struct Pass {
-    std::int64_t bound;     // edits: all that matters in this pass
-    std::int64_t slack;     // edits by which a cell may lead to more than the best of its row
-    std::int64_t proved;    // no path of so many edits or fewer leaves what has been computed
-    std::int64_t row;       // that is done; negative ones are padding
-    std::int64_t lo, hi;    // the columns in it that matter; negative where paths are yet to begin
-    std::int64_t first;     // the word from which on its deltas are known ...
-    std::int64_t filled;    // ... and where they end
-    std::int64_t anchor;    // cost of the cell left of that word
-    std::int64_t best;      // the least that cells of the row lead to, about
-    std::int64_t steepest;  // by how much that rose in a step, for a thousand rows
-    std::int64_t upper;     // a path's cost, from passes before
+    std::int64_t bound;     // maximum edits of a path in this pass
+    std::int64_t slack;     // maximum edits by which a cell may be worse than the best of its row
+    std::int64_t proved;    // all paths of at most this many edits are within the computed cells
+    std::int64_t row;       // last computed row; negative in the padding
+    std::int64_t lo, hi;    // first and last column that matter in this row; negative before the paths begin
+    std::int64_t first;     // first word whose deltas are known ...
+    std::int64_t filled;    // ... and the end of the known words
+    std::int64_t anchor;    // cost of the cell left of word `first`
+    std::int64_t best;      // approximate minimum edits of a path through a cell of the row
+    std::int64_t steepest;  // maximum increase of `best` in a step, in edits per 1,000 rows
+    std::int64_t upper;     // cost of the best path of earlier passes
   };
   static constexpr std::size_t kPassNumbers = sizeof(Pass) / sizeof(std::int64_t);
 
@@ -60,7 +60,7 @@ class EditBits final : public EditSolver {
   const int threads_;
   const SlabKernel kernel_;
   EditPlanes planes_;
-  Buffer<std::uint64_t> row_;  // deltas, as SlabTask has them
+  Buffer<std::uint64_t> row_;  // deltas in the layout of SlabTask::row
   Pass pass_{};
 };
 

@@ -2,8 +2,8 @@
 // Included by edit_isa.cpp only; everything here exists once per instruction set.
 //
 // E. Ukkonen, "Algorithms for approximate string matching", Information and Control 1985; E. Myers, "An O(ND)
-// difference algorithm and its variations", Algorithmica 1986. Rows go in parallelograms, as other stencils do, so
-// that the letters that a diagonal is at stay in the cache from row to row.
+// difference algorithm and its variations", Algorithmica 1986. Rows are computed in parallelograms, as in other
+// stencils, so that the symbols at the points of a diagonal stay in the cache from row to row.
 #pragma once
 
 #include <cstring>
@@ -41,12 +41,13 @@ class EditFront {
   }
 
  private:
-  static constexpr int kRows = 16, kDiagonals = 256, kBlock = 64;  // of a parallelogram; computed between two tests
-  static constexpr int kWord = 8 / sizeof(Letter);                  // letters compared at once
+  // Size of a parallelogram; diagonals per check for the ends of the sequences.
+  static constexpr int kRows = 16, kDiagonals = 256, kBlock = 64;
+  static constexpr int kWord = 8 / sizeof(Letter);  // symbols compared at once
 
-  // Each row of a parallelogram lies one diagonal further left than the one before. So what it needs is there: to the
-  // left from the parallelogram before, to the right from its own rows. With two arrays that take turns nothing is
-  // overwritten before its last use.
+  // Each row of a parallelogram lies one diagonal further left than the row before, so its inputs exist: those on the
+  // left are from the previous parallelogram, those on the right from its own rows. Two alternating arrays suffice: no
+  // point is overwritten before its last use.
   void parallelograms(std::int64_t score, int rows, int from) {
     const std::int64_t end = t_.reach.widest(score + rows) + rows;
     for (std::int64_t begin = t_.reach.first(score + 1) + 1; begin <= end; begin += kDiagonals) {
@@ -58,13 +59,13 @@ class EditFront {
     }
   }
 
-  // Diagonals first .. last of a row, from the row before it.
+  // Compute diagonals first .. last of a row from the row before it.
   WFACLI_INLINE void row(const Offset* before, Offset* made, std::int64_t first, std::int64_t last) const {
     for (; first + kBlock - 1 <= last; first += kBlock) block(before, made, first, kBlock);
     if (first <= last) block(before, made, first, static_cast<int>(last - first + 1));
   }
 
-  // Only where a word may go beyond an end each run of matches is looked at with care.
+  // Compute `count` diagonals. Only if a word may reach beyond an end, each run of matches is extended with checks.
   WFACLI_INLINE void block(const Offset* before, Offset* made, std::int64_t first, int count) const {
     Offset* at = made + first;
     if (one_edit_more(before + first, at, first, count) >= kWord) extend(at, first, count);
@@ -72,7 +73,7 @@ class EditFront {
       for (int x = 0; x < count; ++x) at[x] = matched(at[x], first + x, 0);
   }
 
-  // Adds the runs of matches, each of which has room for a word. Most are short: one word decides them.
+  // Extend points by their runs of matches; each has room for a word. Most runs are shorter than a word.
   WFACLI_INLINE void extend(Offset* at, std::int64_t first, int count) const {
     const Letter* q = FromEnd ? query_ + first : query_ - first;
     int x = 0;
@@ -97,7 +98,7 @@ class EditFront {
   static WFACLI_INLINE Vector leading_zeros(Vector v) {
     return (Vector)_mm512_maskz_lzcnt_epi32(0xffff, (__m512i)v);
   }
-  // Sixteen diagonals by four letters each.
+  // Extend sixteen diagonals by up to four symbols each, and longer runs one by one.
   WFACLI_INLINE void extend_16(Offset* at, const Letter* q, std::int64_t first) const {
     typedef std::uint32_t Sixteen __attribute__((vector_size(64)));
     const Sixteen j = (Sixteen)_mm512_loadu_si512(at);
@@ -105,7 +106,7 @@ class EditFront {
     const Sixteen a = (Sixteen)four_letters(FromEnd ? -i : i, FromEnd ? q - 4 : q);
     const Sixteen b = (Sixteen)four_letters(FromEnd ? -j : j, FromEnd ? target_ - 4 : target_);
     const Sixteen differ = a ^ b;
-    // Bits above the highest that differs, or 32 less those that are not below the lowest one.
+    // Number of equal bits above the highest bit that differs (from the end), or below the lowest one.
     const Sixteen bits = FromEnd ? leading_zeros(differ) : 32 - leading_zeros(~differ & (differ - 1));
     _mm512_storeu_si512(at, (__m512i)(j + (bits >> 3)));
     for (__mmask16 more = _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b); more; more &= more - 1) {
@@ -115,7 +116,8 @@ class EditFront {
   }
 #endif
 
-  // Where one more edit leads, within the matrix; returns how many letters at least are left from there on.
+  // Compute the points that one more edit reaches, within the matrix. Return the minimum of the symbols left after
+  // them, at most kWord.
   WFACLI_INLINE Offset one_edit_more(const Offset* __restrict o, Offset* __restrict at, std::int64_t first,
                                      int count) const {
     const Offset columns = static_cast<Offset>(target_len_), end = static_cast<Offset>(query_len_ + first);
@@ -131,7 +133,7 @@ class EditFront {
     return room;
   }
 
-  // Of the words at (from the end: before) two letters.
+  // XOR of the words of symbols at q and t, or before them for the front from the end.
   static WFACLI_INLINE std::uint64_t differences(const Letter* q, const Letter* t) {
     std::uint64_t a, b;
     std::memcpy(&a, FromEnd ? q - kWord : q, 8);
@@ -142,7 +144,8 @@ class EditFront {
     return (FromEnd ? __builtin_clzll(differ) : __builtin_ctzll(differ)) / (64 / kWord);
   }
 
-  // Where the matches from column j of diagonal k end, `run` of which are known. Reads no letters beyond the ends.
+  // Return the column after the run of matches from column j of diagonal k. `run` of its matches are known. Reads no
+  // symbols beyond the ends.
   __attribute__((noinline)) Offset matched(std::int64_t j, std::int64_t k, std::int64_t run) const {
     const std::int64_t i = j - k, rows = query_len_ - i, columns = target_len_ - j;
     const std::int64_t room = rows < columns ? rows : columns;
@@ -158,11 +161,12 @@ class EditFront {
 
   const FrontTask<Offset>& t_;
   const std::int64_t query_len_, target_len_;
-  const Letter *query_, *target_;  // the first letters; from the end, behind the last ones
+  const Letter *query_, *target_;  // the first symbols, or the ends for the front from the end
 };
 
-// Two points on a diagonal that overlap: since costs never fall along a diagonal, what either front has there can be
-// joined. Both hold what so many edits or fewer reach, so this says just whether the distance is at most their sum.
+// Return true if two points on a diagonal overlap. Costs never fall along a diagonal, so the paths of both fronts can
+// then be joined. A row holds what at most its number of edits reaches, so the result is true exactly if the distance
+// is at most the sum of both.
 template <class Offset>
 bool fronts_meet(const EditPair& pair, const Offset* ahead, const Offset* behind, std::int64_t first,
                  std::int64_t last) {

@@ -1,5 +1,5 @@
-// A second thread that lends a hand for short pieces of work: it is started at the first one, and between two it looks
-// out for the next for a moment before it sleeps.
+// A helper thread for short pieces of work. It is started with the first piece; between pieces it spins for a moment
+// before it sleeps.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class EditHelper {
     thread_.join();
   }
 
-  // Does both, `other` in the second thread; where none is to be had, after `one`. Neither may throw.
+  // Run both functions, `other` in the helper thread, or after `one` if no thread can be started. Neither may throw.
   template <class One, class Other>
   void both(const One& one, const Other& other) {
     const bool two = begin(other);
@@ -32,14 +32,15 @@ class EditHelper {
       other();
   }
 
-  // The second thread begins with work that lasts until end(), unless there is none to be had. It may not throw.
+  // Start `other` in the helper thread; the caller must call end(). Return false if no thread can be started. `other`
+  // must outlive the call of end(), and may not throw.
   template <class Other>
   bool begin(const Other& other) {
     if (!start()) return false;
     give([](const void* work) { (*static_cast<const Other*>(work))(); }, &other);
     return true;
   }
-  // Waits for it.
+  // Wait for the function given to begin().
   void end() {
     wait_until(done_, [this](int done) { return done == given_.load(std::memory_order_relaxed); });
   }

@@ -1,4 +1,4 @@
-// The kernels of the edit distance for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// Kernels of the edit distance, compiled once per instruction set, which WFACLI_ISA names.
 #include "kernels/bits/bits_codes.hpp"
 #include "solvers/edit/edit_front.hpp"
 #include "solvers/edit/edit_slab.hpp"

@@ -9,16 +9,16 @@ namespace {
 
 using Index = std::int64_t;
 constexpr Index kNone = -(Index{1} << 60);
-constexpr Index kWhole = 48;            // edits up to which all rows are kept
-constexpr Index kMostOfARun = 1 << 28;  // that Cigar::add is given at once
+constexpr Index kWhole = 48;            // maximum edits of a piece that is traced back through all rows
+constexpr Index kMostOfARun = 1 << 28;  // maximum length per call of Cigar::add
 
-// Two sequences, read from their beginnings or, with Step -1, from their ends.
+// Two sequences, read from their beginnings (Step 1) or from their ends (Step -1).
 template <class Letter, int Step>
 struct Sides {
-  const Letter *query, *target;  // the first letters; behind the last ones
-  Index m, n;
+  const Letter *query, *target;  // the first symbols (Step 1), or the ends (Step -1)
+  Index m, n;                    // lengths of query and target
 
-  // Where the matches from column j of diagonal k (column - row) end.
+  // Return the column after the run of matches from column j of diagonal k (column - row).
   Index matched(Index k, Index j) const {
     for (; j < n && j - k < m; ++j)
       if (Step > 0 ? query[j - k] != target[j] : query[-1 - (j - k)] != target[-1 - j]) break;
@@ -28,12 +28,12 @@ struct Sides {
   Index last(Index s) const { return std::min(s, n); }
 };
 
-// The furthest column on each diagonal that so many edits reach. Rows are as wide as the edits and grow.
+// The furthest column that a number of edits reaches on each diagonal. A row grows with the edits.
 class Row {
  public:
   Index& operator[](Index k) { return values_[static_cast<std::size_t>(k + zero_)]; }
   Index operator[](Index k) const { return values_[static_cast<std::size_t>(k + zero_)]; }
-  // Makes room for diagonals -s - 1 to s + 1.
+  // Make room for diagonals -s - 1 to s + 1.
   void reach(Index s) {
     if (s < zero_) return;
     const Index zero = 2 * s + 8;
@@ -48,7 +48,7 @@ class Row {
   std::vector<Index> values_{kNone};
 };
 
-// Row s from the one before; a source outside the matrix is none.
+// Compute row s from the row before it; points outside the matrix are ignored.
 template <class Sides>
 void next_row(const Sides& sides, Index s, Row& before, Row& now) {
   before.reach(s), now.reach(s);
@@ -69,7 +69,7 @@ class PathFinder {
         stop_(stop),
         cigar_(cigar) {}
 
-  // From row i and column j on, m rows and n columns further; false: stopped.
+  // Append the path of m rows and n columns from row i and column j on. Return false if stopped.
   bool find(Index i, Index m, Index j, Index n) {
     const Index ahead = Sides<Letter, 1>{query_ + i, target_ + j, m, n}.matched(0, 0);
     add(kEqual, ahead);
@@ -93,7 +93,7 @@ class PathFinder {
   }
 
  private:
-  // A cell of a best path about in its middle, and how many edits that has.
+  // A cell near the middle of a best path, and the edits of that path.
   struct Meeting {
     Index edits, row, column;
   };
@@ -103,8 +103,10 @@ class PathFinder {
     cigar_.add(op, static_cast<std::int32_t>(length));
   }
 
-  // The fronts take turns, so the first meeting is that of the fewest edits. Along a diagonal the way to the end never
-  // gets longer, so where they overlap the first one's cell is as near to the end as the second one says.
+  // Find a cell of a best path where the two fronts meet; nothing if stopped.
+  //
+  // The fronts alternate, so their first meeting has the fewest edits. Along a diagonal the distance to the end never
+  // grows, so where they overlap, the cell of the forward front is at most r edits from the end.
   std::optional<Meeting> meet(Index i, Index m, Index j, Index n) {
     const Sides<Letter, 1> forward{query_ + i, target_ + j, m, n};
     const Sides<Letter, -1> backward{query_ + i + m, target_ + j + n, m, n};
@@ -125,7 +127,7 @@ class PathFinder {
     return std::nullopt;
   }
 
-  // A path of few edits, from all rows.
+  // Append a path of few edits by traceback through all rows.
   void trace(const Sides<Letter, 1>& sides, Index edits) {
     std::vector<Row> rows(static_cast<std::size_t>(edits + 1));
     rows[0].reach(0);
@@ -134,7 +136,7 @@ class PathFinder {
       next_row(sides, s, rows[static_cast<std::size_t>(s - 1)], rows[static_cast<std::size_t>(s)]);
     struct Step {
       Op op;
-      Index matches;  // after it
+      Index matches;  // run of matches after the operation
     };
     std::vector<Step> back;
     Index k = sides.n - sides.m, j = sides.n;

@@ -1,7 +1,8 @@
-// A best path of one pair of any symbols, in memory that grows with the distance.
+// A best path of one pair of any symbols, in memory linear in the distance.
 //
-// E. Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1986, section 4b: two fronts of
-// furthest-reaching points meet in a cell of a best path, on either side of which the rest is found likewise.
+// Divide and conquer (E. Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1986, section 4b):
+// two fronts of furthest-reaching points meet in a cell of a best path, and both sides of that cell are solved
+// recursively.
 #pragma once
 
 #include "solvers/edit/edit.hpp"
@@ -9,8 +10,8 @@
 
 namespace wfacli {
 
-// Appends the path's operations (a mismatch, an inserted, a deleted symbol cost 1 each) to `cigar`. Its time goes with
-// the square of the distance. Returns false where it was stopped.
+// Append the operations of a best path under edit distance to `cigar`. The time is quadratic in the distance. Return
+// false if `stop` was set.
 bool edit_path(const EditPair& pair, const CancelFlag& stop, Cigar& cigar);
 
 }  // namespace wfacli

@@ -1,9 +1,9 @@
-// A slab of rows by bit-vectors, as many blocks as several vectors have lanes, over a range of columns.
+// A slab of rows by bit-vectors over a range of columns: one block of 64 rows in each lane of one or several vectors.
 // Included by edit_isa.cpp only; everything here exists once per instruction set.
 //
-// Each lane takes each column some steps after the lane before, so that what a block hands down is in the next
-// lane's register when it is wanted. Handing down takes the processor longer than a step, so it is given two. With
-// two vectors there are two chains of dependent instructions to work on.
+// Each lane computes a column kLate steps after the lane above, so that the deltas of the block above are in its
+// register when they are needed. Passing them on takes the processor longer than one step, hence two. Two vectors give
+// it two independent chains of instructions.
 #pragma once
 
 #include "kernels/bits/bits_block.hpp"
@@ -12,9 +12,9 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-constexpr int kLate = 2;  // steps of a lane behind the one before
+constexpr int kLate = 2;  // steps of a lane behind the lane above
 
-// Of the rows' deltas those of the last one are wanted, or, `Within`, of any.
+// P: bit planes. Within: write the deltas of row task.last, else those of the last row.
 template <int P, int kSlabVectors, bool Within>
 class Slab {
   static constexpr int kSlabLanes = kSlabVectors * kLanes;
@@ -26,7 +26,7 @@ class Slab {
       wanted_[l / kLanes][l % kLanes] = Within && l == lane_ ? Word{1} << ((task.last - 1) & 63) : 0;
   }
 
-  // Before the first column of word `first`.
+  // Initialise the state before the first column of word `first`.
   void begin(SlabState& state) const {
     std::memset(&state, 0, sizeof state);
     for (int l = 0; l < kSlabLanes; ++l) {
@@ -36,8 +36,8 @@ class Slab {
     }
   }
 
-  // Columns of words from .. to - 1. The last lane is behind, so that the row below is complete to word to - 2; with
-  // `finish` it is to the end.
+  // Compute the columns of words from .. to - 1. The last lane is behind, so the last row is complete up to word
+  // to - 2, or with `finish` to the end.
   void advance(SlabState& state, std::int64_t from, std::int64_t to, bool finish) const {
     Lanes lanes;
     take(state, lanes);
@@ -57,7 +57,7 @@ class Slab {
  private:
   struct Lanes {
     Deltas vertical[kSlabVectors];
-    Deltas handed[kLate][kSlabVectors];  // horizontal deltas, of steps before
+    Deltas handed[kLate][kSlabVectors];  // horizontal deltas of the last kLate steps
     V rows[kSlabVectors][P];
   };
 
@@ -83,15 +83,15 @@ class Slab {
     }
   }
 
-  // Steps that each lane is behind.
+  // Steps of each lane of vector v behind lane 0 of the slab.
   static WFACLI_INLINE V behind(int v) {
     V steps;
     for (int l = 0; l < kLanes; ++l) steps[l] = static_cast<Word>((v * kLanes + l) * kLate);
     return steps;
   }
 
-  // `count` steps: lane 0 takes the first columns of word w, the others those that it took some steps ago. At the
-  // `Start` of the slab lanes stay as they are until it is their turn.
+  // Do `count` steps: lane 0 computes the first columns of word w, each other lane the columns that lane 0 computed
+  // some steps before. With `Start`, lanes keep their state until they reach the first column.
   template <bool Start>
   WFACLI_INLINE void word(Lanes& lanes, std::int64_t w, int count, const Lanes& start) const {
     V columns[kSlabVectors][P];
@@ -136,7 +136,7 @@ class Slab {
         put(below_[1] + 64 - s, now[kSlabVectors - 1].minus);
       }
     };
-    for (int s = 0; s < count; s += kLate)  // a multiple
+    for (int s = 0; s < count; s += kLate)  // `count` is a multiple of kLate
       for (int late = 0; late < kLate; ++late) step(s + late, handed[late]);
     for (int v = 0; v < kSlabVectors; ++v) {
       lanes.vertical[v] = vertical[v];
@@ -147,10 +147,10 @@ class Slab {
     }
   }
 
-  // All lanes, so that the last one's is at `to` + kLanes - 1; those before are overwritten by the steps to come.
+  // Store all lanes, so that the last lane is at to[kLanes - 1]; later steps overwrite the others.
   static WFACLI_INLINE void put(Word* to, V v) { std::memcpy(to, &v, sizeof v); }
 
-  // The row below the slab is so many columns behind as its lane.
+  // Write word w - 1 of the row's deltas, which the steps of word w complete: its lane is latest_ columns behind.
   WFACLI_INLINE void put_below(SlabState& state, std::int64_t w) const {
     for (int sign = 0; sign < 2; ++sign) {
       const Word now = Within ? within_[sign] : top_bits(below_[sign] + kLanes);
@@ -160,10 +160,10 @@ class Slab {
   }
 
   const SlabTask& t_;
-  const int lane_, latest_;  // where the row is that is wanted, and how many steps it is behind
-  V wanted_[kSlabVectors];
-  mutable Word within_[2];   // the deltas of a row within the slab, the first step's in the highest bit
-  alignas(64) mutable Word below_[2][kLanes + 64];  // the last lane's deltas from kLanes on, the latest step first
+  const int lane_, latest_;  // lane of the row that is written, and the steps that it is behind
+  V wanted_[kSlabVectors];   // mask of that row
+  mutable Word within_[2];   // deltas of that row, the first step in the highest bit
+  alignas(64) mutable Word below_[2][kLanes + 64];  // deltas of the last lane from kLanes on, the latest step first
 };
 
 }  // namespace WFACLI_ISA

@@ -6,7 +6,7 @@ namespace wfacli {
 
 namespace {
 
-// A state is no use for other letters of the same lengths.
+// Hash of a sequence, which tells states of other sequences of the same length apart.
 std::uint64_t digest(std::uint64_t hash, const void* letters, std::int64_t bytes) {
   const auto* at = static_cast<const unsigned char*>(letters);
   const auto add = [&](std::uint64_t word) {

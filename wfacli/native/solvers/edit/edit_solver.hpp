@@ -1,5 +1,5 @@
-// What all algorithms for the edit distance of one pair of any length have in common: they go on step by step, say how
-// far they are, and give and take what they need to go on.
+// Base class of the algorithms for the edit distance of one pair of any length. They advance in steps, report their
+// progress, and save and restore their state.
 #pragma once
 
 #include <chrono>
@@ -13,26 +13,27 @@ namespace wfacli {
 
 class EditSolver {
  public:
-  // The letters must outlive it. `most` edits matter, negative: any. What allocates throws std::bad_alloc.
+  // The sequences must outlive the object. `most`: maximum edits of interest; negative: unlimited. Members that
+  // allocate throw std::bad_alloc.
   EditSolver(const EditPair& pair, std::int64_t most)
       : pair_(pair), most_(most < 0 || most > pair.most() ? pair.most() : most) {}
   virtual ~EditSolver() = default;
   EditSolver(const EditSolver&) = delete;
   EditSolver& operator=(const EditSolver&) = delete;
 
-  // Goes on for about so many seconds, one step at least; whether the end has been reached.
+  // Continue for about `seconds` seconds, at least one step; return true at the end.
   virtual bool advance(double seconds) = 0;
   bool ended() const { return ended_; }
-  // After the end: the edits, or -1: more than `most`.
+  // The edits; -1 before the end, or if there are more than `most`.
   std::int64_t distance() const { return distance_; }
-  std::int64_t at_least() const { return at_least_; }  // never more than the distance
-  std::int64_t cells() const { return cells_; }        // computed so far
-  virtual double share() const = 0;                    // of the sequences that is behind
+  std::int64_t at_least() const { return at_least_; }  // lower bound on the distance
+  std::int64_t cells() const { return cells_; }        // cells computed so far
+  virtual double share() const = 0;                    // progress, 0 to 1
 
-  // The arrays' names, in the order in which `restore` takes them.
+  // Names of the arrays of a state, in the order that restore() requires.
   virtual std::vector<const char*> arrays() const = 0;
   virtual std::vector<SavedArray> save() const = 0;
-  // Throws std::invalid_argument where they are no state of this pair, and then leaves everything as it was.
+  // Continue from a state. Throws std::invalid_argument, and changes nothing, if it is not a state of this pair.
   virtual void restore(const std::vector<SavedView>& state) = 0;
 
  protected:
@@ -48,13 +49,13 @@ class EditSolver {
   void raise_least(std::int64_t edits) {
     if (edits > at_least_) at_least_ = edits;
   }
-  // What every state begins with: what it belongs to, and how far it is. `kind` is the algorithm's.
+  // The numbers that every state begins with: the pair that it belongs to, and its progress. `kind`: the algorithm.
   static constexpr std::size_t kNumbers = 9;
   Buffer<std::int64_t> numbers(std::int64_t kind) const;
   void take_numbers(std::int64_t kind, const SavedView& numbers);
 
   const EditPair pair_;
-  const std::int64_t most_;  // edits that matter
+  const std::int64_t most_;  // maximum edits of interest
   bool ended_ = false;
   std::int64_t distance_ = -1, at_least_ = 0, cells_ = 0;
 

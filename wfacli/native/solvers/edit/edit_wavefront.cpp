@@ -7,7 +7,7 @@ namespace wfacli {
 
 namespace {
 
-// Points of a round: enough to be worth a meeting of two threads, and few enough to look at the clock in between.
+// Points of a round: the minimum for two threads, and the maximum between two checks of the time.
 constexpr std::int64_t kWorthTwoThreads = 60'000, kMostOfARound = 20'000'000;
 
 }  // namespace
@@ -35,7 +35,7 @@ FrontTask<Offset> EditWavefront<Offset>::task(Front& front) const {
   return {pair_, reach_, front.from_end, {front.row(), front.memory[1].data() + front.zero}};
 }
 
-// Makes room for rows up to `score`.
+// Make room for rows up to `score`.
 template <class Offset>
 void EditWavefront<Offset>::reserve(Front& front, std::int64_t score) {
   const std::int64_t left = std::min(score, pair_.query_len), right = std::min(score, pair_.target_len);
@@ -53,7 +53,7 @@ void EditWavefront<Offset>::reserve(Front& front, std::int64_t score) {
   front.zero = zero;
 }
 
-// Has the front be at row `score`, which has these values; nothing of later rows is left.
+// Reset the front to row `score` with the given values; remove all points of later rows.
 template <class Offset>
 void EditWavefront<Offset>::put(Front& front, std::int64_t score, const Offset* values) {
   reserve(front, score);
@@ -84,7 +84,8 @@ bool EditWavefront<Offset>::meet() const {
                       std::min(reach_.last(s), apart - reach_.first(r)));
 }
 
-// What is done beyond the meeting is done in vain, and the rows before it once more: so a small part of what has been.
+// Rows beyond the meeting are wasted, and the rows of its round are computed again, so a round is a small part (1/48)
+// of the rows so far.
 template <class Offset>
 std::int64_t EditWavefront<Offset>::rows_of_a_round() const {
   const std::int64_t s = behind_.score, row = reach_.last(s) - reach_.first(s) + 1;
@@ -112,7 +113,7 @@ void EditWavefront<Offset>::round(EditHelper& helper) {
   else if (raise_least(s + ahead + r + behind + 1); at_least_ > most_) end(-1);
 }
 
-// The two overlap, but did not at these scores: finds the least sum at which they do.
+// Find the minimum sum of scores at which the fronts overlap; at scores `ahead` and `behind` they did not.
 template <class Offset>
 void EditWavefront<Offset>::look_back(std::int64_t ahead, std::int64_t behind) {
   put(behind_, behind, behind_.kept.data());
@@ -138,7 +139,7 @@ bool EditWavefront<Offset>::advance(double seconds) {
   return ended_;
 }
 
-// Both fronts' furthest points, by letters of both sequences.
+// Symbols of both sequences up to the furthest points of both fronts, as a share of all.
 template <class Offset>
 double EditWavefront<Offset>::share() const {
   if (ended_) return 1;

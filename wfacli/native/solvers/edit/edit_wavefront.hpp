@@ -1,9 +1,9 @@
-// The edit distance of one pair by two fronts of furthest-reaching points that meet.
+// Edit distance of one pair by two fronts of furthest-reaching points that meet.
 //
-// S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space", Bioinformatics 2023, has the two fronts; of
-// unit costs only the last row of each is needed, and the distance is at most the sum of their scores just where
-// they overlap. So each goes many rows at a time, and where they then overlap the rows before are done once more to
-// see since when.
+// The two fronts are those of S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space", Bioinformatics 2023.
+// Under unit costs only the last row of each front is needed, and the fronts overlap exactly if the distance is at
+// most the sum of their scores. So each front advances many rows at a time; once they overlap, the last rows are
+// computed again to find the first overlap.
 #pragma once
 
 #include "solvers/edit/edit_helper.hpp"
@@ -29,8 +29,8 @@ class EditWavefront final : public EditSolver {
     const bool from_end;
     std::int64_t score = 0;
     Buffer<Offset> memory[2];
-    std::int64_t zero = 0;  // where diagonal 0 is
-    Buffer<Offset> kept;    // the row at the beginning of the round
+    std::int64_t zero = 0;  // index of diagonal 0
+    Buffer<Offset> kept;    // row at the beginning of the round
 
     Offset* row() { return memory[0].data() + zero; }
     const Offset* row() const { return memory[0].data() + zero; }

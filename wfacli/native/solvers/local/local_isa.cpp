@@ -1,4 +1,4 @@
-// The kernels of local alignment for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// Kernels of local alignment, compiled once per instruction set, which WFACLI_ISA names.
 #include "solvers/local/local_tile.hpp"
 
 namespace wfacli {

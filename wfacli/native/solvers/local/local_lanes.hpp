@@ -1,4 +1,4 @@
-// Scores in lanes that never fall below a floor. Included by local_tile.hpp only.
+// Vectors of scores that saturate at a floor. Included by local_tile.hpp only.
 #pragma once
 
 #include "kernels/difference/difference_lanes.hpp"
@@ -7,8 +7,8 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Lane: std::int16_t, which holds a score less the tile's base less 32768, or std::int32_t, which holds the score.
-// Sums below the floor become the floor: a score of 0, or the base.
+// Lane: std::int16_t, which holds score - base of the tile - 32768, or std::int32_t, which holds the score. Sums below
+// the floor become the floor, which is the tile's base or a score of 0.
 template <class Lane_>
 struct ScoreLanes : Lanes<Lane_> {
   using Base = Lanes<Lane_>;
@@ -17,7 +17,7 @@ struct ScoreLanes : Lanes<Lane_> {
   using typename Base::Vector;
   static constexpr bool kNarrow = sizeof(Lane) == 2;
   static constexpr std::int32_t kFloor = kNarrow ? -32768 : 0;
-  static constexpr std::int32_t kNever = kNarrow ? -32768 : -(1 << 30);  // added to any score: the floor
+  static constexpr std::int32_t kNever = kNarrow ? -32768 : -(1 << 30);  // added to any score, gives the floor
 
   static WFACLI_INLINE Vector most(Vector a, Vector b) {
     const Signed x = (Signed)a, y = (Signed)b;
@@ -35,7 +35,7 @@ struct ScoreLanes : Lanes<Lane_> {
     else
       return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x - y; }, false);
   }
-  // Where a is b: all ones.
+  // All ones in lanes where a equals b, else 0.
   static WFACLI_INLINE Vector same(Vector a, Vector b) { return (Vector)(a == b); }
   static WFACLI_INLINE Vector pick(Vector mask, Vector a, Vector b) { return Base::choose(b, a, mask); }
   static WFACLI_INLINE std::int32_t highest(Vector v) {
@@ -46,7 +46,7 @@ struct ScoreLanes : Lanes<Lane_> {
     }
     return found;
   }
-  // Codes of a byte in lanes.
+  // Widen one byte per lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* codes) {
     typename Base::Letters letters;
     std::memcpy(&letters, codes, sizeof letters);

@@ -8,9 +8,9 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kMostScore = std::int64_t{1} << 30;
-constexpr int kMostRows = 512;  // of a strip, in any instruction set
+constexpr int kMostRows = 512;  // maximum rows of a strip in any instruction set
 
-// Codes from the last to the first, as values of a table; what surrounds them is `none`.
+// Write a sequence to `to`: reversed, mapped by `table`, and padded with `none` by `before` and `behind` bytes.
 void reversed(const std::uint8_t* codes, std::int64_t count, const std::uint8_t* table, std::uint8_t none,
               std::int64_t before, std::int64_t behind, Buffer<std::uint8_t>& to) {
   to.resize(static_cast<std::size_t>(before + count + behind));
@@ -57,7 +57,8 @@ LocalPair::LocalPair(const std::uint8_t* query, std::int64_t query_len, const st
   choose_kernel(kernels);
 }
 
-// Whether letters fall into classes, such that those of one class score the match and all others a mismatch below 0.
+// Assign classes to symbols such that two symbols of one class score match_, and any others mismatch_ < 0. Return
+// false if the scheme has no such classes for the symbols of the pair.
 bool LocalPair::make_classes(const LocalScheme& scheme, const bool (&in_query)[kMostLocalLetters],
                              const bool (&in_target)[kMostLocalLetters]) {
   bool mixed = false;
@@ -107,8 +108,8 @@ void LocalPair::make_profile() {
   }
 }
 
-// H grows by no more than match + extend for each row or column between two cells, and open; it falls by less. What
-// matters of E and F is no more than two gaps' beginnings below.
+// Choose 16-bit scores if they hold the range of a tile. Between two cells H grows by at most match + extend for each
+// row or column, plus open; it falls by less. Relevant values of E and F are at most two gap openings below H.
 void LocalPair::choose_kernel(const LocalKernels& kernels) {
   const LocalKernel& narrow = kernels.narrow;
   const std::int64_t way = narrow.rows + kTileSteps + 2 * narrow.lanes + 2;

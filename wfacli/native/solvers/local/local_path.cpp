@@ -7,12 +7,12 @@ namespace wfacli {
 
 namespace {
 
-constexpr std::int64_t kRowBytes = 2 * sizeof(std::int32_t);  // of a kept row, by column
-constexpr std::int64_t kMostKept = 96;
-constexpr double kForever = 1e9;
-constexpr std::uint32_t kMostOfRun = (1u << 28) - 1;  // letters of an operation that BAM can hold
+constexpr std::int64_t kRowBytes = 2 * sizeof(std::int32_t);  // bytes of a kept row per column
+constexpr std::int64_t kMostKept = 96;                        // maximum number of kept rows
+constexpr double kForever = 1e9;                              // seconds
+constexpr std::uint32_t kMostOfRun = (1u << 28) - 1;          // maximum length of an operation in BAM
 
-// A row's scores from one column to another; without a row they are 0.
+// Copy `count` scores of a row from index `first` on; an empty row is all 0.
 void copy_part(const Buffer<std::int32_t>& from, std::int64_t first, std::int64_t count, Buffer<std::int32_t>& to) {
   to.resize(static_cast<std::size_t>(count));
   if (from.empty())
@@ -48,7 +48,8 @@ void LocalPath::write(LocalOp op) {
     cigar_.push(1u << 4 | op);
 }
 
-// The first column of the row above row `row` from which a path can lead to the next cell; `top` begins in `column`.
+// Return the first column of the row above row `row` from which a path can lead to the next cell. `top` begins in
+// `column`.
 std::int64_t LocalPath::first_column(std::int64_t row, const LocalRow& top, std::int64_t column) const {
   const std::int64_t rows = row_ + 1 - row;
   for (std::int64_t c = column; c <= column_; ++c) {
@@ -57,7 +58,7 @@ std::int64_t LocalPath::first_column(std::int64_t row, const LocalRow& top, std:
     if (along > 0) most -= pair_.open() + along * pair_.extend();
     const auto at = static_cast<std::size_t>(c - column);
     if (!top.h.empty()) most += std::max(top.h[at], top.f[at]);
-    // The letters' diagonal comes from the column before.
+    // The diagonal step of two symbols comes from the column before.
     if (most + pair_.match() + pair_.open() + 2 * pair_.extend() >= needed_) return std::max(c - 1, column);
   }
   return column_;
@@ -73,7 +74,7 @@ void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t colu
   options.needed = needed_;
   options.room = options_.room;
   options.trace = region.rows <= kernel.rows || region.rows * region.columns <= options_.trace;
-  // At least one row is kept, or there would be no end.
+  // Keep at least one row, or the recursion would not end.
   const std::int64_t strips = (region.rows + kernel.rows - 1) / kernel.rows;
   if (!options.trace)
     options.keep =

@@ -1,29 +1,30 @@
-// The way of the best local alignment, in little memory.
+// Traceback of the best local alignment in bounded memory.
 //
-// The sweep that finds the best cell keeps some rows. Between the last of them before that cell and the cell itself
-// another sweep takes only the columns from which a path of its score can come; it keeps rows too, closer to one
-// another, and so on until directions of all cells between two rows fit the memory; they are walked, and the rest is
-// done likewise from where the path crosses the row. Cells have the scores that they have in the whole matrix, so ties
-// fall as there. (A checkpoint scheme as that of the difference kernel; the cone of columns comes from the scores.)
+// The sweep that finds the best cell keeps some rows as checkpoints. Between the last checkpoint before that cell and
+// the cell, another sweep computes only the columns from which a path of its score can come, and keeps rows at smaller
+// distances. This repeats until the traceback bits of all cells between two rows fit the memory. Then that piece is
+// traced back, and the next one begins where the path crosses the row. Cells have the scores that they have in the
+// whole matrix, so ties are resolved as there. (The difference kernel uses checkpoints in the same way; here the
+// columns follow from the scores.)
 #pragma once
 
 #include "solvers/local/local_sweep.hpp"
 
 namespace wfacli {
 
-// Strips from one row that is kept to the next, so that they take `memory` bytes at most, and no more than are of use:
-// with 96 of them the second sweep computes about one cell in fifty again, and memory that is touched for the first
-// time costs more than the few that would be saved.
+// Return the number of strips between two kept rows, such that the kept rows take at most `memory` bytes. At most 96
+// rows are kept: with these the second sweep recomputes about one cell in fifty, and touching more memory for the
+// first time would cost more than the cells saved.
 std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std::int64_t memory);
 
-// BAM's numbers of what the walk writes.
+// Operations of a path, as numbered by BAM.
 enum LocalOp : std::uint32_t { kLocalInsertion = 1, kLocalDeletion = 2, kLocalSame = 7, kLocalOther = 8 };
 
-// A cell that a path comes to, and how.
+// A cell of a path, and the state in which the path reaches it.
 struct LocalEntry {
   std::int64_t row, column;
-  std::int32_t needed;  // what the rest of the path scores
-  bool down, along;     // a gap that has begun before goes on through it
+  std::int32_t needed;  // score of the rest of the path
+  bool down, along;     // an open gap along the column or the row continues through the cell
 
   bool operator==(const LocalEntry&) const = default;
 };
@@ -33,22 +34,22 @@ class LocalPath {
   struct Options {
     int threads = 1;
     std::int64_t memory = std::int64_t{1} << 30;  // bytes of rows that a sweep keeps
-    std::int64_t trace = std::int64_t{1} << 22;   // bytes of directions
-    std::int64_t steps = kTileSteps;
-    Buffer<std::uint8_t>* room = nullptr;  // as a sweep's
+    std::int64_t trace = std::int64_t{1} << 22;   // bytes of traceback bits
+    std::int64_t steps = kTileSteps;              // steps of a tile
+    Buffer<std::uint8_t>* room = nullptr;         // see LocalSweepOptions::room
   };
-  // `same`: of each code whether it is written as equal to itself.
+  // `same`: [codes], whether a code aligned with itself is written as =.
   LocalPath(const LocalPair& pair, const LocalEntry& start, const std::uint8_t* same, const Options& options);
 
-  // Walks through the rows from `row` on until the path leaves them or ends; `top` is the row above, from a column on
-  // which is no more than first_column() says; without cells: they are 0.
+  // Trace back through the rows from `row` on until the path leaves them or ends. `top` is the row above, from
+  // `column` on, which must not exceed first_column(); an empty `top` is all 0.
   void walk(std::int64_t row, const LocalRow& top, std::int64_t column = 0);
   bool ended() const { return ended_; }
-  std::int64_t row() const { return row_; }  // where it is
+  std::int64_t row() const { return row_; }  // the next cell
   std::int64_t column() const { return column_; }
   LocalEntry place() const { return {row_, column_, needed_, down_, along_}; }
-  std::int64_t cells() const { return cells_; }  // that were computed
-  // length << 4 | LocalOp, from the alignment's beginning on.
+  std::int64_t cells() const { return cells_; }  // cells computed so far
+  // Elements length << 4 | LocalOp, from the beginning of the alignment on.
   Buffer<std::uint32_t>& cigar() { return cigar_; }
 
  private:
@@ -60,10 +61,10 @@ class LocalPath {
   const LocalPair& pair_;
   const std::uint8_t* const same_;
   const Options options_;
-  std::int64_t row_, column_;  // the cell that comes next
+  std::int64_t row_, column_;  // the next cell
   std::int32_t needed_;        // its score, in the state in which it is reached
-  bool down_;                  // it is a row of a gap that has begun before
-  bool along_;                 // it is a column of one
+  bool down_;                  // an open gap along the column continues through it
+  bool along_;                 // an open gap along the row continues through it
   bool ended_ = false;
   std::int64_t cells_ = 0;
   Buffer<std::uint32_t> cigar_;

@@ -17,7 +17,7 @@ void walk_piece(const LocalPair& pair, const std::uint8_t* same, const LocalPath
     top.f.append(piece.f, count);
     path.walk(piece.row, top, piece.first);
     piece.how = path.ended() ? LocalPiece::kEnded : LocalPiece::kLeft;
-  } catch (const std::exception&) {  // there is no way, or no memory: other threads are at work
+  } catch (const std::exception&) {  // no path, or no memory; must not propagate, as other threads are running
     piece.how = LocalPiece::kFailed;
   }
   piece.exit = path.place();

@@ -1,8 +1,8 @@
-// Pieces of a local alignment's way back, each between two rows that were kept, by several threads.
+// Speculative traceback of a local alignment by several threads, in pieces between two kept rows.
 //
-// Where a path goes from a cell depends on nothing but the cell, so a piece can be walked before those that lead to it,
-// from where the path is believed to come; who asked says which of them were right. A belief may be wrong in any way:
-// such a walk may find no way, and then has failed.
+// The path from a cell depends on that cell alone, so a piece can be traced back from a predicted entry before the
+// pieces that lead to it. The caller checks which predictions were right. A prediction may be wrong in any way: its
+// traceback may find no path, and then fails.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,17 @@
 namespace wfacli {
 
 struct LocalPiece {
-  std::int64_t row;           // rows from here on, to the entry's
-  std::int64_t first, count;  // cells of the row above that are given, up to the entry's column; none: they are 0
-  const std::int32_t *h, *f;
-  LocalEntry entry;
-  // Where it is left, ...
-  LocalEntry exit;
+  std::int64_t row;           // first row; the last row is the entry's
+  std::int64_t first, count;  // first column and number of given cells of the row above; count 0: all are 0
+  const std::int32_t *h, *f;  // H of those cells, and F of the row below them
+  LocalEntry entry;           // in: where the path enters the piece
+  LocalEntry exit;            // out: where it leaves the piece, or ends
   enum How : std::uint8_t { kLeft, kEnded, kFailed } how;
-  std::int64_t cells;  // computed
+  std::int64_t cells;  // number of computed cells
   Buffer<std::uint32_t> cigar;
 };
 
-// Threads, and room for directions, that stay for the next pieces: there may be few, many times.
+// Threads and traceback buffers, kept for later calls: walk() may be called many times with few pieces.
 class LocalCrew {
  public:
   void walk(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
@@ -36,7 +35,7 @@ class LocalCrew {
     EditHelper helper;
     Buffer<std::uint8_t> room;
   };
-  std::vector<std::unique_ptr<Member>> members_;  // the caller's thread is the first one
+  std::vector<std::unique_ptr<Member>> members_;  // the first one is for the caller's thread
 };
 
 }  // namespace wfacli

@@ -1,4 +1,4 @@
-// What two letters score, in lanes: by comparing them, or out of rows of scores. Included by local_tile.hpp only.
+// Scores of two symbols for vectors of cells: by comparing classes, or from profiles. Included by local_tile.hpp only.
 #pragma once
 
 #include "solvers/local/local_lanes.hpp"
@@ -6,13 +6,13 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// A lane has kDeep rows one below the other; the topmost rows are in the last lane.
+// Row of the strip for row `deep` of a lane. A lane has kDeep consecutive rows; the topmost rows are in the last lane.
 template <class L, int kDeep>
 constexpr int lane_row(int lane, int deep) {
   return (L::kCount - 1 - lane) * kDeep + deep;
 }
 
-// Letters of the same class score one thing, all others another.
+// Symbols of the same class score `match`, all others `mismatch`.
 template <class L, int kDeep>
 class EqualScores {
  public:
@@ -32,7 +32,7 @@ class EqualScores {
   Vector match_, other_, now_, rows_[kDeep];
 };
 
-// Any scores: of some steps at a time they are brought from the rows' profiles into the order of lanes.
+// Any scores: the profiles of the rows are transposed into the order of lanes, kLocalBlock steps at a time.
 template <class L, int kDeep>
 class ProfileScores {
  public:
@@ -59,7 +59,7 @@ class ProfileScores {
  private:
   typedef std::uint8_t Bytes __attribute__((vector_size(L::kBytes)));
 
-  // Scores of a lane's row in steps from s on.
+  // Scores of row d of lane l in steps from s on.
   WFACLI_INLINE const std::int8_t* row(int l, int d, std::int64_t s) const {
     return rows_[lane_row<L, kDeep>(l, d)] + s - (L::kCount - 1 - l);
   }
@@ -70,8 +70,8 @@ class ProfileScores {
     }
   }
 #if defined(__AVX2__)
-  // Sixteen steps of all lanes' rows d and d + 1: rows lie side by side in sixteen vectors, which are transposed by
-  // halves, so that each ends up with one step of all lanes.
+  // Fill sixteen steps of rows d and d + 1 of all lanes. The rows are loaded side by side into sixteen vectors, which
+  // four rounds of interleaving transpose, so that each holds one step of all lanes.
   WFACLI_INLINE void fill_two(std::int64_t s, int d) {
     Bytes square[2][16];
 #pragma GCC unroll 16
@@ -99,13 +99,13 @@ class ProfileScores {
     all = _mm512_inserti32x4(all, sixteen(l, d + 1, s), 2);
     return (Bytes)_mm512_inserti32x4(all, sixteen(l + 16, d + 1, s), 3);
   }
-  // Rows d and d + 1 of a step.
+  // Store rows d and d + 1 of a step.
   static WFACLI_INLINE void store_step(Lane* to, Bytes step) {
-    // Masked, since GCC 12 warns of its own headers otherwise.
+    // The masked forms avoid warnings of GCC 12 about its own headers.
     L::store(to, (Vector)_mm512_cvtepi8_epi16(_mm512_maskz_extracti64x4_epi64(0xff, (__m512i)step, 0)));
     L::store(to + L::kCount, (Vector)_mm512_cvtepi8_epi16(_mm512_maskz_extracti64x4_epi64(0xff, (__m512i)step, 1)));
   }
-  // Bytes of the lower, and upper, halves of each 16, one of a and one of b by turns.
+  // Interleave the bytes of a and b from the lower, or the upper, half of each 16 bytes.
   static WFACLI_INLINE Bytes lower_by_turns(Bytes a, Bytes b) {
     return (Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
   }
@@ -128,7 +128,7 @@ class ProfileScores {
   }
 #endif
 #endif
-  // Cells that are barred score so little that no way leads through them.
+  // Set the scores of barred cells so low that no path aligns their symbols.
   WFACLI_INLINE void bar(std::int64_t s) {
     for (std::int64_t x = 0; x < strip_.barred_count; ++x) {
       const LocalBarred& cell = strip_.barred[x];

@@ -8,7 +8,7 @@ namespace wfacli {
 
 namespace {
 
-// Two scores of 32 bits in a number of 64, as states have them.
+// Pack two 32-bit scores into one 64-bit number, as in saved states.
 std::int64_t packed(std::int32_t h, std::int32_t f) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(h)) << 32 |
                                    static_cast<std::uint32_t>(f));
@@ -71,7 +71,7 @@ bool LocalSolver::advance(double seconds) {
   while (!ended_) {
     if (!scored()) {
       sweep_->advance(std::max(rest(), 0.0));
-      if (scored()) break;  // which the caller may want to see
+      if (scored()) break;  // so that the caller can report the score
     } else if (!options_.path || sweep_->best().score <= 0) {
       ended_ = true;
     } else {
@@ -88,7 +88,7 @@ bool LocalSolver::advance(double seconds) {
   return ended_;
 }
 
-// The rows between two that were kept.
+// Trace back through the rows between two kept rows.
 void LocalSolver::step_of_path() {
   const std::int64_t every = sweep_->kept_every(), kept = path_->row() / every;
   const LocalRow none;

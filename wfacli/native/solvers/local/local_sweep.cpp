@@ -11,20 +11,21 @@ namespace wfacli {
 
 namespace {
 
-constexpr double kRoundSeconds = 0.05;  // of a round's strips, so that starting threads for it costs nothing
-constexpr std::int64_t kMostOfRound = 1 << 16;
-constexpr std::int64_t kWorthThreads = 4'000'000;  // cells
+constexpr double kRoundSeconds = 0.05;  // minimum time of a round, so that the start of its threads is negligible
+constexpr std::int64_t kMostOfRound = 1 << 16;     // maximum strips of a round
+constexpr std::int64_t kWorthThreads = 4'000'000;  // cells of a region from which several threads are used
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// What a gap of so many letters costs.
+// Cost of a gap of `letters` symbols.
 std::int64_t gap(const LocalPair& pair, std::int64_t letters) {
   return letters > 0 ? pair.open() + letters * pair.extend() : 0;
 }
 
 }  // namespace
 
-// What one thread has: its strip's state, what the tile begins with, and the same of the best tile of its strip.
+// Memory of one thread: the state of its strip, the inputs of the current tile (`now`), and those of the best tile of
+// the strip so far (`candidate`), so that the place of its best cell can be found later.
 struct LocalSweep::Thread {
   struct Begun {
     LocalState state;
@@ -41,7 +42,7 @@ struct LocalSweep::Thread {
   };
   LocalState state;
   Begun now, candidate;
-  LocalBest best;  // of the strip; without a place as long as the candidate's is not looked for
+  LocalBest best;  // best of the strip; row -1 until the cell of the candidate has been found
 };
 
 LocalSweep::LocalSweep(const LocalPair& pair, const LocalRegion& region, LocalRow top,
@@ -89,7 +90,7 @@ bool LocalSweep::advance(double seconds) {
         others.emplace_back(
             [this, &memory, t, end = next_ + count] { work(*memory[static_cast<std::size_t>(t)], end); });
     } catch (const std::system_error&) {
-      // With fewer, then.
+      // Continue with the threads that were started.
     }
     work(*memory[0], next_ + count);
     for (std::thread& other : others) other.join();
@@ -166,20 +167,20 @@ void LocalSweep::tile(Thread& thread, std::int64_t x, LocalTile& tile) {
   if (may_be_best) consider(thread, x, found.best);
 }
 
-// Whether a path that is looked for may lead through a tile whose cells begin with no more than `highest`.
+// Return true if a wanted path may pass through a tile whose inputs score at most `highest`.
 bool LocalSweep::matters(std::int64_t x, const LocalTile& tile, std::int32_t highest) const {
   const LocalKernel& kernel = pair_.kernel();
   const std::int64_t rows = region_.rows - x * kernel.rows;
   const std::int64_t columns = region_.columns - std::max<std::int64_t>(tile.first - kernel.lanes, 0);
   const std::int64_t most = highest + std::min(rows, columns) * pair_.match();
   if (!options_.needed) return most > 0 && most >= known_.load(std::memory_order_relaxed);
-  // The way to the last cell has gaps where fewer letters are left of one sequence than of the other.
+  // The path to the last cell has gaps if fewer symbols are left of one sequence than of the other.
   const std::int64_t along = region_.columns - (tile.first + tile.steps) - rows;
   const std::int64_t down = rows - kernel.rows - columns;
   return most - gap(pair_, std::max(along, down)) >= options_.needed;
 }
 
-// A tile's cells count 0.
+// Leave out a tile: set its outputs to 0.
 void LocalSweep::leave_out(Thread& thread, const LocalTile& tile) const {
   const LocalKernel& kernel = pair_.kernel();
   kernel.begin(thread.state);
@@ -188,7 +189,7 @@ void LocalSweep::leave_out(Thread& thread, const LocalTile& tile) const {
   for (std::int64_t c = from; c < to; ++c) tile.bottom_h[c - tile.first] = tile.bottom_f[c - tile.first] = 0;
 }
 
-// A tile whose best cell may be the best of all.
+// Record a tile whose best cell scores `score`, if that may be the best of all cells.
 void LocalSweep::consider(Thread& thread, std::int64_t x, std::int32_t score) {
   std::int32_t known = known_.load(std::memory_order_relaxed);
   while (score > known && !known_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {
@@ -201,7 +202,7 @@ void LocalSweep::consider(Thread& thread, std::int64_t x, std::int32_t score) {
   if (tie) thread.best = std::max(before, resolved(thread, x));
 }
 
-// With the place of the candidate's first best cell.
+// Return the best of the strip with its cell: compute the candidate tile again to find the first one, if need be.
 LocalBest LocalSweep::resolved(Thread& thread, std::int64_t x) const {
   if (thread.best.row >= 0) return thread.best;
   Thread::Begun& begun = thread.candidate;

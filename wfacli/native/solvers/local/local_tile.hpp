@@ -1,9 +1,9 @@
-// Some columns of a strip of local alignment's matrix. Included by local_isa.cpp only; everything here exists once per
-// instruction set.
+// A tile: some columns of a strip of a local alignment matrix. Included by local_isa.cpp only; everything here exists
+// once per instruction set.
 //
-// Lanes take cells of an anti-diagonal: each has some rows one below the other, and is a column behind the lane above,
-// whose lowest H and F it finds where they were left in the step before. Scores in 16 bits are relative to the tile's
-// base; their sums saturate, which makes the zero that local alignments stop at cost nothing.
+// Lanes compute an anti-diagonal: each has kDeep consecutive rows, and is a column behind the lane above, whose lowest
+// H and F it reads from the step before. 16-bit scores are relative to the tile's base; their sums saturate, so that
+// the lower bound of 0 on local scores needs no instruction.
 #pragma once
 
 #include "solvers/local/local_scores.hpp"
@@ -11,7 +11,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// What is made of the cells besides their scores.
+// Policies: what a tile computes besides the scores.
 struct ScoreOnly {
   static constexpr bool kSeek = false, kTrace = false;
 };
@@ -58,7 +58,8 @@ class StripTile {
           above = now;
           best = L::most(best, now);
           e[d] = L::most(L::less(e[d], extend), L::less(now, first_gap));
-          // Opening a gap right behind one like it is never better than going on with that: f does not wait for `now`.
+          // Opening a gap right after an F gap is never better than extending that gap, so f needs `without` only and
+          // does not wait for `now`.
           f = L::most(L::less(f, extend), L::less(without, first_gap));
         }
         below_h = h[kDeep - 1];
@@ -76,7 +77,7 @@ class StripTile {
   }
 
  private:
-  // A score as lanes hold it, and back.
+  // Convert a score to the representation in lanes, and back.
   WFACLI_INLINE std::int32_t inner(std::int32_t score) const {
     const std::int32_t over = score - t_.base;
     return L::kNarrow ? (over < 0 ? 0 : over > 65535 ? 65535 : over) + L::kFloor : score;
@@ -94,7 +95,7 @@ class StripTile {
       for (std::int64_t s = there; s < t_.steps; ++s) top_[x][s] = static_cast<Lane>(L::kFloor);
     }
   }
-  // Rows become complete when the last lane, kLanes - 1 behind, has taken a column.
+  // A column of the last row is complete when the lowest lane, kLanes - 1 steps behind, has computed it.
   WFACLI_INLINE void give_bottom() const {
     if (!t_.bottom_h) return;
     const std::int64_t first = t_.first - (kLanes - 1), left = t_.columns - first;
@@ -105,7 +106,7 @@ class StripTile {
     }
   }
 
-  // From another base to this one.
+  // Load scores relative to another base, which is `by` above this one.
   WFACLI_INLINE Vector moved(const unsigned char* from, std::int32_t by) const {
     Vector v;
     std::memcpy(&v, from, sizeof v);
@@ -155,7 +156,8 @@ class StripTile {
   const Vector wanted_;
   LocalFound found_{0, -1, -1};
   Vector h_[kDeep], e_[kDeep], below_h_, below_f_, before_h_;
-  alignas(64) Lane top_[2][kTileSteps + kLanes], bottom_[2][kTileSteps + kLanes];  // the last lane's values first
+  // H and F of the row above and of the last row, by step. Steps read and write vectors, of which element 0 counts.
+  alignas(64) Lane top_[2][kTileSteps + kLanes], bottom_[2][kTileSteps + kLanes];
 };
 
 }  // namespace WFACLI_ISA
