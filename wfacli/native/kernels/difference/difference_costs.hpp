@@ -55,8 +55,8 @@ WFACLI_INLINE std::int64_t lane_need(const Costs& c) {
   return first + 2 * gap_cost(c, 1) + 2 * extend + 1;
 }
 
-// Constants of the recurrence. Pieces_ is the number of pieces with an opening cost, 0 for linear gaps. 16-bit lanes
-// and wildcards are rare, so they get less specialised code.
+// Constants of the recurrence. Pieces_ is the number of gap pieces, or 0 for linear gaps. 16-bit lanes and wildcards
+// are rare, so they get less specialised code.
 template <int Pieces_, class Lane_, bool Wildcard_>
 struct Scheme {
   static constexpr int kPieces = Pieces_;

@@ -15,8 +15,7 @@ class Difference {
   using Checkpoint = DifferenceMemory::Checkpoint;
   using Piece = DifferenceMemory::Piece;
   static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // per cell of the table
-  static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // maximum bytes for storing the planes of a
-                                                                       // whole band
+  static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // limit for storing a whole band's planes
   static constexpr std::int32_t kSpan = 256;                           // rows between attempts to narrow the band
 
  public:
@@ -58,8 +57,7 @@ class Difference {
   }
 
  private:
-  static constexpr std::int32_t kShort = 200;  // symbols per sequence; few pairs this short need more than the
-                                               // narrowest window
+  static constexpr std::int32_t kShort = 200;  // symbols; few pairs this short need more than the narrowest window
   static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
   static constexpr std::int64_t kNone = INT64_MAX;
 

@@ -12,8 +12,7 @@ class SwExtension {
   using Sweep = SwDiagonals<Lane, kCells, kPlain>;
   using V = SwVector<Lane>;
   using Vector = typename V::Vector;
-  static constexpr std::int32_t kWidest = 20'000;  // maximum sum of X-drop and gap cost below the best score for 16
-                                                   // bits
+  static constexpr std::int32_t kWidest = 20'000;  // 16-bit limit on X-drop plus gap below the best score
 
  public:
   SwExtension(const SwTask& task, const SwPair& pair, const SwCuts& cuts, SwMemory& memory)
