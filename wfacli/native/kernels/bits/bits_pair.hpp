@@ -151,7 +151,7 @@ class PairBand {
     lowest = lowest > 32 ? lowest - 32 : 0;  // columns between two samples may cost less
     found_ = lowest + lowest * rest / row;
     if (found_ < best) found_ = best;
-    if (best - 128 > band.threshold) return true;  // samples are at most 64 columns away, each worth 2
+    if (best - 128 > band.threshold) return true;  // a sample is at most 64 columns away, at 2 edits each
     if (band.threshold >= task_.max_score || band.threshold >= band.n + std::int64_t{band.m}) return false;
     // Likely but not certain: the first guess is judged early, later ones after a third of the rows.
     const std::int64_t bound = attempt ? band.threshold + band.threshold / 16 : band.threshold;

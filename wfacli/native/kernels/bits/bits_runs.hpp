@@ -38,7 +38,7 @@ class RunWriter {
 
  private:
   static constexpr std::int32_t kLongest = (1 << 28) - 1;
-  // Extra runs from splitting. Each sequence has fewer than 2^31 bases, so one long run becomes at most 8 pieces, and
+  // Extra runs from splitting. Each sequence has fewer than 2^31 bases, so splitting one run adds at most 8 pieces, and
   // each sum of adjacent runs that does not fit adds one.
   static constexpr std::size_t kMostPieces = 40;
 

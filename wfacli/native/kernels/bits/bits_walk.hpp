@@ -1,5 +1,5 @@
-// Traceback of a LaneGroup; included into that class (bits_lanes.hpp). Walks from (n, m) of the reversed matrix to (0,
-// 0) and prefers insertion to deletion to the diagonal, so operations come in forward order.
+// Traceback of a LaneGroup; included into that class (bits_lanes.hpp). It runs from (n, m) of the reversed matrix to
+// (0, 0), so operations come in forward order. It prefers insertions to deletions, and both to the diagonal.
 
   // Traces all lanes together, column by column. Each lane records insertions, deletions and mismatches in three bit
   // strings: word k is at [k][string][lane], column 64 k + 1 + p in bit p.

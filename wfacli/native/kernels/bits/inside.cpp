@@ -120,7 +120,7 @@ void InsideSearch::begin() {
   m_.cost.resize(static_cast<std::size_t>(count_ + 1));
   const std::int64_t free = std::min(t_.free.target_end, t_.target_len);
   for (std::int64_t w = 0; w <= count_; ++w) {
-    const std::int64_t flat = free - 64 * w;  // columns of the word that are free
+    const std::int64_t flat = free - 64 * w;  // free columns from this word on
     std::uint64_t* deltas = m_.row.data() + 2 * w;
     deltas[0] = flat <= 0 ? ~std::uint64_t{0} : flat >= 64 ? 0 : ~std::uint64_t{0} >> flat;
     deltas[1] = 0;

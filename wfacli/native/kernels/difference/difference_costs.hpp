@@ -26,7 +26,6 @@
 // on the other edge and the query. That is within the range above, since a gap symbol costs more than a skipped one.
 // The argument about diagonals still holds: an alignment that moves back begins one symbol earlier, or has a shorter
 // gap at its beginning.
-// at its beginning.
 #pragma once
 
 #include "kernels/difference/difference_lanes.hpp"

@@ -21,7 +21,7 @@ class FreeGroup {
 
  public:
   static constexpr int kLanes = L::kCount;
-  static constexpr std::int32_t kMostSpread = 255;  // of the queries' lengths; last_row_ has a byte per lane
+  static constexpr std::int32_t kMostSpread = 255;  // maximum length difference; last_row_ has a byte per lane
 
   FreeGroup(const ReadsTask& task, DifferenceMemory& memory)
       : task_(task), memory_(memory), s_(task.costs, false, task.free.target_end, task.free.query_end), step_(s_) {}

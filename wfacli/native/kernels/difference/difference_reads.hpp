@@ -13,7 +13,7 @@ class Reads {
   static constexpr std::int32_t kMostRoom = 96, kMostSkew = 48;  // slots and their origins are stored in bytes
   static constexpr std::int32_t kFirstRoom = 4;
   static constexpr std::int32_t kAhead = 8;  // prefetch distance in pairs
-  static constexpr std::int32_t kSetUp = 6;  // fixed work, in slots: as long as what does not depend on their number
+  static constexpr std::int32_t kSetUp = 6;  // work that does not depend on the number of slots, in slots
 
  public:
   Reads(const ReadsTask& task, DifferenceMemory& memory, ReadsAnswer* answers)

@@ -33,8 +33,7 @@ class GotohRows {
     slots_ = static_cast<std::size_t>(n_) + 1 + 2 * kLanes;
     memory.rows.resize(slots_ * kArrays * sizeof(Cell));
     Cell* rows = reinterpret_cast<Cell*>(memory.rows.data());
-    for (std::size_t x = 0; x < slots_ * kArrays; ++x) rows[x] = kCeiling;  // so that slots beside cells are never
-                                                                            // negative
+    for (std::size_t x = 0; x < slots_ * kArrays; ++x) rows[x] = kCeiling;  // slots beside cells are never negative
     for (int x = 0; x < kArrays; ++x) array_[x] = rows + x * slots_ + kLanes;
     free_query_ = t_.free.query_end < n_ ? t_.free.query_end : n_;
     free_target_ = t_.free.target_end < m_ ? t_.free.target_end : m_;

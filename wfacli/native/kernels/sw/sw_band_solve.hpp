@@ -53,8 +53,8 @@ class SwExtension {
     kept_ = V::all(sweep_.held(std::int64_t{best_.score} - cuts_.zdrop));
   }
 
-  // Returns true if no cell of the last anti-diagonal beats the best one, and not all score so much less that Z-drop
-  // may stop.
+  // Returns true if no cell of the last anti-diagonal beats the best one, and at least one is too close to it for
+  // Z-drop to stop.
   bool nothing_new() const {
     if (sweep_.tainted() || V::bits((Vector)((typename V::Signed)sweep_.most() > (typename V::Signed)above_)))
       return false;

@@ -148,7 +148,7 @@ class SwLanes {
       }
       const std::int32_t last = columns - j0 < kSwBlock ? columns - j0 : kSwBlock;
       for (std::int32_t k = 0; k < last; ++k) {
-        const std::size_t cell = static_cast<std::size_t>(j0 + k) * kLanes;  // of column j0 + k + 1
+        const std::size_t cell = static_cast<std::size_t>(j0 + k) * kLanes;  // index of column j0 + k + 1
         Lane* const h_at = row_h + cell + kLanes;
         Lane* const inserted_at = row_inserted + cell + kLanes;
         Vector score;

@@ -55,7 +55,7 @@ class SwStrips {
 
  private:
   static constexpr bool kBased = sizeof(Lane) == 2;
-  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // of which kLanes are before the first column
+  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // kLanes of it before the first column
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
   using State = typename Sweep<SwFind::Ends>::State;
@@ -119,8 +119,7 @@ class SwStrips {
     const std::int32_t up = most - (INT16_MAX - kSwMoves16);
     if (up > 0 || up < -kSwMoves16) {
       for (Lane* values : {h_, inserted_})
-        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // including what lanes left beyond the last
-                                                                     // column
+        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left past the last column
           V::store(values + j, V::minus(V::load(values + j), V::all(up)));
       base_ += up;
     }
@@ -224,7 +223,7 @@ class SwStrips {
   Lane *h_ = nullptr, *inserted_ = nullptr;
   std::int32_t base_ = 0;  // true scores minus those in h_ and inserted_
   std::int64_t overrated_ = INT64_MIN;
-  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // of rows_ and far_rows_
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // base_ of each row in rows_ and far_rows_
   Raw* states_ = nullptr;                                 // [slot][step / kKept]
   std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;    // [slot], [strip / every_]
   SwAnswer answer_;

@@ -4,7 +4,7 @@
 //
 // The path is traced by sweeping strips again with flags for each cell, from states of the lanes that were stored
 // every kKept steps. If the rows between all strips are too large to store, only those of every n-th strip are stored,
-// and the strips between two of them are swept twice again.
+// and the strips between two of them are swept two more times.
 #pragma once
 
 #include "kernels/sw/sw_lanes.hpp"

@@ -13,7 +13,7 @@ namespace WFACLI_ISA {
 
 // Bases match if their codes are equal.
 struct EqualCodes {
-  // Returns non-zero bytes where a and b do not match; at least the lowest of them is exact.
+  // Returns non-zero bytes where a and b do not match; the lowest non-zero byte is the first mismatch.
   static WFACLI_INLINE std::uint64_t differ(std::uint64_t a, std::uint64_t b) { return a ^ b; }
 #if defined(__AVX512BW__)
   static WFACLI_INLINE std::uint64_t differ_mask(__m512i a, __m512i b) { return _mm512_cmpneq_epi8_mask(a, b); }
