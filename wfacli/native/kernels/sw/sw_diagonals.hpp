@@ -286,7 +286,7 @@ class SwDiagonals {
       }
     const std::int32_t top = V::greatest(most);
     if (top == kNever) return;
-    const std::int32_t moved = top > kTop || top < kTop - kSlack ? larger(top - kTop, -30'000) : 0;  // 16 bits
+    const std::int32_t moved = top > kTop || top < kTop - kSlack ? larger(top - kTop, -30'000) : 0;  // fits 16 bits
     if (kCells != SwCells::Live && -V::greatest(-least) - moved - kFold * (s_.open + s_.extend) - kSlack <= kNever) {
       const std::int64_t floor = std::int64_t{base_} + moved + kNever + kSlack;
       const std::int64_t taint = 2 * floor + std::int64_t{2 - d_} * larger(s_.most, 0);

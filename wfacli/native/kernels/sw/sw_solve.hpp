@@ -23,8 +23,8 @@ class SwStrips {
 
   SwAnswer run() {
     if (task_.path) {
-      // Store the rows above all strips at once, or those above every every_-th strip and above every_ strips in
-      // between.
+      // Store the rows above all strips. If that is too much memory, store those of one strip in `every_`, and those of
+      // `every_` adjacent strips at a time.
       every_ = 1;
       if (bytes_of(strips_) > task_.memory_bytes) {
         while (std::int64_t{every_} * every_ < strips_) ++every_;
