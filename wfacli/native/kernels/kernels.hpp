@@ -42,7 +42,8 @@ struct KernelEntry {
 // Returns the builds that this machine can run, slowest first, and stores their number in `count`.
 const KernelEntry* kernel_table(int& count);
 // Returns the build named `isa`. If `isa` is empty, the environment variable WFACLI_ISA chooses the build; if that is
-// unset or empty, the fastest build is returned. Throws std::invalid_argument if this machine has no build of that name.
+// unset or empty, the fastest build is returned. Throws std::invalid_argument if this machine has no build of that
+// name.
 const KernelEntry& kernels_named(const std::string& isa);
 
 }  // namespace wfacli
