@@ -1,7 +1,7 @@
-// What the alignment kernels share: plain values in; a status, a cost, a span and a CIGAR out.
+// Interface shared by all alignment kernels: plain values in; status, cost, span and CIGAR out.
 //
-// Each family of kernels (wavefront, bits, difference) is one body that is compiled once per instruction set;
-// `kernel_table` holds the builds that this machine can run.
+// Each family of kernels (wavefront, bits, difference, gotoh) is one body, compiled once per instruction set.
+// `kernel_table` lists the builds that this machine can run.
 #pragma once
 
 #include <cstddef>
@@ -11,46 +11,45 @@
 
 namespace wfacli {
 
-// How many sentinels stand before and after a sequence's codes.
+// Number of sentinel codes before and after each sequence.
 constexpr std::size_t kSentinels = 64;
 
-// How much is kept on the way forward, and so how the path is found again.
+// What the forward pass stores for the traceback.
 enum class Memory : std::uint8_t {
-  Table,   // everything; MemoryLimit once it passes table_bytes
-  Linear,  // checkpoints; pieces between them are computed again (table_bytes each)
+  Table,   // everything; MemoryLimit if that exceeds table_bytes
+  Linear,  // checkpoints; the traceback recomputes each piece between two of them (table_bytes per piece)
 };
 
-// One pair. Sequences come reversed: cell (0, 0) is the end of both, and the way back from (query_len,
-// target_len) meets the operations in forward order. `query_begin` and the like are the ends of the sequences
-// as the user has them.
+// One pair. Sequences are stored reversed: cell (0, 0) is the end of both, so a traceback from (query_len, target_len)
+// meets the operations in forward order. Names such as `query_begin` refer to the sequences as the user gave them.
 struct KernelTask {
-  // Codes of the reversed sequences, with kSentinels codes that match nothing (not each other either) on both sides.
+  // Codes of the reversed sequences. On both sides stand kSentinels codes that match nothing, not even each other.
   const std::uint8_t* query;
   const std::uint8_t* target;
   std::int32_t query_len, target_len;
-  bool wildcard;  // codes match when they share a bit, else when they are equal
+  bool wildcard;  // codes match if they share a bit; otherwise if they are equal
 
   Costs costs;          // divided by their greatest common divisor; a match costs 0
-  FreeEnds free;        // letters that may stay unaligned, none for a global alignment
-  bool path;            // whether the CIGAR is wanted
+  FreeEnds free;        // numbers of bases that may stay unaligned; none for a global alignment
+  bool path;            // whether to return a CIGAR
   Memory memory;
-  std::int32_t max_score;                     // in units of costs; ScoreLimit above it
-  std::int32_t estimate;                      // of the cost, in units of costs; -1 unknown; never changes an answer
-  std::size_t table_bytes, checkpoint_bytes;  // bounds on what is kept
+  std::int32_t max_score;                     // in units of costs; a higher cost returns ScoreLimit
+  std::int32_t estimate;                      // of the cost, in units of costs; -1 if unknown; never changes an answer
+  std::size_t table_bytes, checkpoint_bytes;  // memory limits for the traceback
   Heuristics heuristics;
   const CancelFlag* cancelled;
-  bool may_hand_on = false;  // whether WorkLimit is an answer where all cells would take less time
+  bool may_hand_on = false;  // whether the kernel may return WorkLimit when computing all cells would be faster
 };
 
 struct KernelAnswer {
   Status status = Status::Ok;
-  std::int64_t score = 0;       // the cost in units of task.costs, unaligned letters included
-  std::int32_t query_skip = 0, target_skip = 0;          // unaligned letters at the beginning
-  std::int32_t query_skip_end = 0, target_skip_end = 0;  // and at the end
-  bool cut = false;             // a heuristic left something out, so a better alignment may exist
+  std::int64_t score = 0;       // cost in units of task.costs, including unaligned bases
+  std::int32_t query_skip = 0, target_skip = 0;          // unaligned bases at the beginning
+  std::int32_t query_skip_end = 0, target_skip_end = 0;  // unaligned bases at the end
+  bool cut = false;             // a heuristic skipped cells, so a better alignment may exist
 };
 
-// Aligns one pair; adds its canonical CIGAR (if the path is wanted) to `cigar`, forward.
+// Aligns one pair. If the task asks for a path, appends its canonical CIGAR to `cigar` in forward order.
 template <class M>
 using Kernel = KernelAnswer (*)(const KernelTask&, M&, Cigar&);
 

@@ -1,4 +1,4 @@
-// All kernels of one instruction set, and which of them this machine can run.
+// Kernels of each instruction set, and the instruction sets that this machine supports.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace wfacli {
 
-// Memory of one thread.
+// Buffers of one thread, one member per kernel family.
 struct KernelMemory {
   WavefrontMemory wavefront;
   BitsMemory bits;
@@ -39,10 +39,11 @@ struct KernelEntry {
   LocalKernels (*local)() = nullptr;
 };
 
-// The builds that this machine can run, slowest first; `count` receives how many.
+// Returns the builds that this machine can run, slowest first, and stores their number in `count`.
 const KernelEntry* kernel_table(int& count);
-// One of them by its name; where that is empty, what the environment's WFACLI_ISA names, else the fastest. Throws
-// std::invalid_argument where there is none of that name.
+// Returns the build named `isa`. If `isa` is empty, the environment variable WFACLI_ISA chooses the build; if that is
+// unset or empty, the fastest build is returned. Throws std::invalid_argument if this machine has no build of that
+// name.
 const KernelEntry& kernels_named(const std::string& isa);
 
 }  // namespace wfacli

@@ -1,4 +1,4 @@
-// Where and when the cells of a band are computed by `stripes`; arithmetic only.
+// Schedule of `stripes`: where and when each cell of the band is computed. Arithmetic only.
 // Included by bits_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -7,28 +7,28 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// A pair's lanes: of two vectors where they are short, so that there are two chains of dependent instructions to work on.
+// One pair spans two vectors where vectors are short, which gives two independent dependency chains.
 constexpr int kPairVectors = kVectorBytes < 64 ? 2 : 1, kStripeLanes = kPairVectors * kLanes;
 
-// Rows come in blocks of 64, and lane b % kStripeLanes works on block b, one column a step. A block needs the deltas of the
-// last row of the block above it, so it takes each column one step after that block; the next lane's register has
-// them by then. When a lane is done with the columns of its block, it goes on with the block kStripeLanes further down,
-// whose deltas from above come from the last lane by way of a delay line (`lag` steps). So all lanes are busy, and
-// a step is a moment: on the way back along a path, steps only fall.
+// Rows are grouped into blocks of 64, and lane b % kStripeLanes works on block b, one column per step. A block needs
+// the deltas of the last row of the block above it, so it computes each column one step after that block; by then the
+// deltas are in the next lane's register. When a lane has computed all columns of its block, it continues with the
+// block kStripeLanes further down, whose deltas from above come from the last lane through a delay line of `lag`
+// steps. So all lanes are busy, and steps decrease monotonically along the traceback.
 struct Band {
   std::int32_t n, m;
-  std::int64_t threshold;  // the band holds every path of at most this cost
-  std::int64_t first;      // the first column of block 0; block b begins with column first + 64 b
-  std::int64_t columns;    // of each block
+  std::int64_t threshold;  // the band contains every path of at most this cost
+  std::int64_t first;      // first column of block 0; that of block b is first + 64 b
+  std::int64_t columns;    // per block
   std::int64_t last_block, last_group;
-  std::int64_t steps;  // in all
+  std::int64_t steps;  // total number of steps
   std::int64_t lag;
 
-  static constexpr std::int64_t kFall = 65 * (kStripeLanes - 1);       // steps between the starts of first and last lane
-  static constexpr std::int64_t kFewest = kFall + 64 + 64;  // columns, so that lag is a word or more
+  static constexpr std::int64_t kFall = 65 * (kStripeLanes - 1);       // steps from first to last lane's start
+  static constexpr std::int64_t kFewest = kFall + 64 + 64;  // minimum columns, so that lag is at least a word
 
-  // A path that leaves diagonals lo..hi (column - row) takes `room` + 1 letters more in either direction than the
-  // lengths ask for (Ukkonen 1985).
+  // A path that leaves diagonals lo..hi (column - row) has at least `room` + 1 more gap symbols in each direction than
+  // the difference of the lengths requires (Ukkonen 1985).
   Band(std::int32_t query_len, std::int32_t target_len, std::int64_t cost) : n(query_len), m(target_len) {
     const std::int64_t apart = m - n, least = apart < 0 ? -apart : apart;
     std::int64_t room = cost > least ? (cost - least) / 2 : 0;
@@ -48,7 +48,7 @@ struct Band {
   WFACLI_INLINE std::int64_t time(std::int64_t block, std::int64_t column) const {
     return start(block) + column - first - 64 * block;
   }
-  // The block that a lane works on; lanes that have not begun count towards their first block.
+  // Returns the block that a lane works on. Lanes that have not begun count as working on their first block.
   WFACLI_INLINE std::int64_t block_of(int lane, std::int64_t step) const {
     const std::int64_t since = step - 65 * lane;
     std::int64_t group = since < 0 ? 0 : since / columns;

@@ -1,9 +1,8 @@
-// Blocks of 64 rows, one a lane, and how they go from one column to the next.
+// Blocks of 64 rows, one per lane, and the update from one column to the next.
 // Included by the units of bit-vector kernels only; everything here exists once per instruction set.
 //
-// G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM
-// 1999, as H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003, writes
-// it.
+// Source: G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM
+// 1999, in the form of H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003.
 #pragma once
 
 #include "kernels/bits/bits_vector.hpp"
@@ -11,13 +10,13 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Deltas of +1 and of -1.
+// Bit vectors of deltas of +1 and of -1.
 struct Deltas {
   V plus, minus;
 };
 
-// Takes a block's vertical deltas to the next column, whose letter those of some rows `differ` from; `above` has the
-// horizontal deltas of the row above the block in bit 0. Returns the horizontal deltas of the block's rows.
+// Advances a block's vertical deltas by one column. `differ` marks rows whose symbol differs from the column's; bit 0
+// of `above` is the horizontal delta of the row above the block. Returns the horizontal deltas of the block's rows.
 WFACLI_INLINE Deltas next_column(Deltas& vertical, V differ, Deltas above) {
   const V pv = vertical.plus, mv = vertical.minus;
   const V stays = mv | ~differ, from = above.minus | ~differ;
@@ -29,8 +28,8 @@ WFACLI_INLINE Deltas next_column(Deltas& vertical, V differ, Deltas above) {
   return horizontal;
 }
 
-// The letters of one column a lane, as planes whose topmost bit is taken, against the blocks' rows: where they
-// differ. The planes move on to the next column.
+// Compares the rows of each lane's block with the symbol of its current column, and returns the rows that differ.
+// `columns` holds planes whose topmost bit is the current symbol; they advance to the next column.
 template <int P>
 WFACLI_INLINE V unequal_rows(const V (&rows)[P], V (&columns)[P]) {
   V differ = rows[0] ^ top_bit_everywhere(columns[0]);
@@ -42,7 +41,7 @@ WFACLI_INLINE V unequal_rows(const V (&rows)[P], V (&columns)[P]) {
   return differ;
 }
 
-// Lane l gets what lane l - 1 has; lane 0 what the last lane of `before` has.
+// Shifts lanes up by one: lane l gets the value of lane l - 1, and lane 0 that of the last lane of `before`.
 WFACLI_INLINE V next_lane(V v, V before) {
 #if defined(__AVX512BW__)
   return (V)_mm512_alignr_epi64((__m512i)v, (__m512i)before, 7);
@@ -53,7 +52,7 @@ WFACLI_INLINE V next_lane(V v, V before) {
 #endif
 }
 
-// The top bits of 64 words, that of word k in bit k.
+// Collects the top bits of 64 words; that of word k goes to bit k.
 WFACLI_INLINE Word top_bits(const Word* words) {
   Word all = 0;
 #if defined(__AVX512BW__)

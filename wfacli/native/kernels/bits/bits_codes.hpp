@@ -1,4 +1,4 @@
-// Any letters as bit planes: the letters of a pair get dense codes, as few bits as tell them apart.
+// Bit planes for any alphabet. The symbols of a pair get dense codes, of as few bits as distinguish them.
 // Included by bits_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -8,7 +8,8 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Dense codes. Letters that one side alone has match nothing, so all of them share one code.
+// Dense codes of a pair's symbols. Symbols that occur in one sequence only match nothing, so all those of the query
+// share one code, and all those of the target another.
 struct DenseCodes {
   std::uint8_t query[256], target[256];
   int planes;
@@ -41,8 +42,8 @@ struct DenseCodes {
   }
 };
 
-// Writes planes of `length` codes: plane p of codes 64 w .. is out[w * planes + p], the first code in the lowest bit
-// or, for `topmost`, in the highest.
+// Writes bit planes of `length` codes. Plane p of codes 64 w to 64 w + 63 goes to out[w * planes + p]; the first code
+// is in the lowest bit, or with `Topmost` in the highest.
 template <bool Topmost>
 inline void write_planes(const std::uint8_t* codes, std::int64_t length, const std::uint8_t* dense, int planes,
                          Word* out) {
@@ -51,7 +52,7 @@ inline void write_planes(const std::uint8_t* codes, std::int64_t length, const s
     const std::int32_t count = length - first < 64 ? static_cast<std::int32_t>(length - first) : 64;
     for (std::int32_t k = 0; k < count; ++k) chunk[k] = dense[codes[first + k]];
     for (int p = 0; p < planes; p += 2) {
-      alignas(16) std::uint8_t moved[64];  // planes_of_64 looks at bits 1 and 2
+      alignas(16) std::uint8_t moved[64];  // planes_of_64 reads bits 1 and 2
       for (int k = 0; k < 64; ++k) moved[k] = static_cast<std::uint8_t>(p ? chunk[k] >> (p - 1) : chunk[k] << 1);
       const Planes two = planes_of_64(moved);
       out[p] = Topmost ? mirrored(two.low) : two.low;

@@ -1,13 +1,15 @@
-// Several short queries in one vector: each lane has a pair of its own, a whole column of it in W words, and all lanes
-// take one column in a step. Included by bits_isa.cpp only; everything here exists once per instruction set.
+// Several short queries per vector: each lane holds a column of its own pair in W words, and all lanes compute one
+// column per step. Included by bits_isa.cpp only; everything here exists once per instruction set.
 //
-// G. Myers, J. ACM 1999 (bits_block.hpp). Rows are letters of the reversed query, columns those of the reversed
-// target: H(i, j) is what the last i letters of the query cost with the target's last j letters, of which some at the
-// end may stay unaligned; these are the first columns, and row 0 is free there. So the last row has the costs of all paths by
-// where they begin. Of equals the last column is taken: there fewest letters stay unaligned before the path.
+// Source: G. Myers, J. ACM 1999 (bits_block.hpp). Rows are bases of the reversed query, columns those of the reversed
+// target. H(i, j) is the cost of aligning the last i bases of the query with the last j bases of the target. Target
+// bases that may stay unaligned at the end are the first columns, where row 0 is free. So the last row has the costs
+// of all paths by where they begin. Of equal columns the last one is taken, which leaves the fewest bases unaligned
+// before the path.
 //
-// A path that begins in a known column, and costs so much, needs no more columns than the query has letters and the
-// path edits: for these all deltas are kept, two bits a cell, and the way back from the last row is the path forward.
+// A path that begins in a known column with a known cost spans at most as many columns as the query has bases and the
+// path has edits. For these columns all deltas are stored, two bits per cell, and the traceback from the last row
+// yields the path in forward order.
 #pragma once
 
 #include "kernels/bits/bits.hpp"
@@ -23,7 +25,8 @@ class InsideGroup {
  public:
   InsideGroup(const InsideTask& task, BitsMemory& memory) : task_(task), memory_(memory) {}
 
-  // Aligns pairs first..first + count - 1 (count <= kLanes) of the task. Returns false if that takes too much memory.
+  // Aligns pairs first to first + count - 1 of the task; count <= kLanes. Returns false if the trace exceeds
+  // table_bytes.
   bool run(std::int32_t first, std::int32_t count, InsideAnswer* answers, Cigar& cigar) {
     admit(first, count);
     const std::size_t trace = task_.path ? kStride * static_cast<std::size_t>(columns_) : 0;
@@ -37,7 +40,7 @@ class InsideGroup {
       sweep<false>();
     for (int l = 0; l < count; ++l) {
       answers[l] = InsideAnswer();
-      // An answer is cost << 32 less the column.
+      // found_ is cost << 32 minus the column.
       const std::int64_t column = -static_cast<std::int32_t>(found_[l]);
       answers[l].edits = static_cast<std::int32_t>((found_[l] + column) >> 32);
       answers[l].skip_begin = m_[l] - static_cast<std::int32_t>(column);
@@ -53,13 +56,13 @@ class InsideGroup {
   }
 
  private:
-  static constexpr std::size_t kStride = std::size_t{2} * W * kLanes;  // of a column in the trace
+  static constexpr std::size_t kStride = std::size_t{2} * W * kLanes;  // words per column of the trace
   static constexpr Word kEdit = Word{1} << 32;
-  static constexpr std::int32_t kMark = 16;  // columns after which the last row's cost is kept for a range
+  static constexpr std::int32_t kMark = 16;  // column interval at which the last row's cost is stored for a range
 
   struct State {
     Deltas vertical[W];
-    V now, best;  // the last row's cost << 32 less the column; the least of them so far
+    V now, best;  // last row's cost << 32 minus the column; minimum so far
   };
 
   void admit(std::int32_t first, std::int32_t count) {
@@ -76,8 +79,8 @@ class InsideGroup {
     }
   }
 
-  // Puts the letters' planes where the columns read them: word w of both is at [w][plane][lane]. The first row is in
-  // the lowest bit, the first column in the highest.
+  // Writes the bit planes in the order in which the columns read them: word w of both is at [w][plane][lane]. The
+  // first row is in the lowest bit, the first column in the highest.
   void lay_out(std::int32_t first) {
     const std::int32_t target_words = columns_ / 64 + 1;
     q_ = aligned_words(memory_.letters, 2 * kLanes * static_cast<std::size_t>(W + target_words));
@@ -100,7 +103,7 @@ class InsideGroup {
     }
   }
 
-  // All columns; a lane's answer is taken when its last column is done.
+  // Computes all columns. A lane's result is read when its last column is done.
   template <bool Path>
   void sweep() {
     State state;
@@ -113,7 +116,7 @@ class InsideGroup {
     for (std::int32_t j = 0; j < columns_;) {
       std::int32_t stop = (j | (marks ? kMark - 1 : 63)) + 1;
       if (marks && j % kMark == 0) store(marks_ + static_cast<std::size_t>(j / kMark) * kLanes, state.now);
-      V rising = zeros();  // 1 in lanes whose row 0 costs one more from now on
+      V rising = zeros();  // 1 in lanes whose row 0 costs one more per column from here on
       for (int l = 0; l < kLanes; ++l) {
         for (const std::int32_t event : {first_[l], free_[l], m_[l]})
           if (event > j && event < stop) stop = event;
@@ -126,14 +129,14 @@ class InsideGroup {
         if (m_[l] == j) found_[l] = static_cast<std::int64_t>(state.best[l]);
       }
     }
-    if (marks) {  // each lane's last column, too, is between two of them
+    if (marks) {  // one more mark, so that each lane's last column lies between two marks
       const std::int32_t rest = kMark - 1 - (columns_ - 1) % kMark;
       columns<Path>(state, columns_, columns_ + rest, zeros() + 1);
       store(marks_ + static_cast<std::size_t>((columns_ + rest) / kMark) * kLanes, state.now);
     }
   }
 
-  // Columns from + 1 .. to, which lie in one word of the target.
+  // Computes columns from + 1 to `to`, which lie in one word of the target.
   template <bool Path>
   void columns(State& state, std::int32_t from, std::int32_t to, V rising) {
     const Word* t = t_ + static_cast<std::size_t>(from / 64) * 2 * kLanes;
@@ -170,16 +173,16 @@ class InsideGroup {
 
   bool ranged() const { return !task_.path && task_.range.most > task_.range.least; }
 
-  // Where paths may begin that cost no more than the range allows, going by the cost of every kMark-th column.
+  // Finds where paths within the range may begin, from the costs stored at every kMark-th column.
   void look_for_others(int l, InsideAnswer& answer) const {
     answer.least_skip = answer.most_skip = answer.skip_begin;
     const std::int64_t bound = task_.range.edits(answer.edits);
-    if (!ranged() || bound == 0) return;  // as many edits may cost less elsewhere; none are none
+    if (!ranged() || bound == 0) return;  // the same number of edits may cost less elsewhere, but 0 edits cannot
     const auto cost = [&](std::int32_t mark) {
       const Word kept = marks_[static_cast<std::size_t>(mark) * kLanes + l];
       return static_cast<std::int64_t>(kept + static_cast<Word>(mark) * kMark) >> 32;
     };
-    // Neighbours differ by one at most.
+    // Adjacent costs differ by at most one.
     const auto meets = [&](std::int32_t mark) { return cost(mark) + cost(mark + 1) - kMark <= 2 * bound; };
     std::int32_t first = first_[l] / kMark, last = (m_[l] - 1) / kMark;
     const std::int32_t found = (m_[l] - answer.skip_begin) / kMark;
@@ -191,7 +194,7 @@ class InsideGroup {
     if (most > answer.most_skip) answer.most_skip = most;
   }
 
-  // Writes a lane's path; returns how many letters of the target stay unaligned behind it.
+  // Writes a lane's path. Returns the number of target bases that stay unaligned after it.
   std::int32_t walk(int l, const PairView& pair, RunWriter& runs) const {
     const std::uint8_t *q = pair.query + n_[l], *t = pair.target + m_[l];
     std::int64_t j = m_[l];
@@ -209,10 +212,10 @@ class InsideGroup {
   const InsideTask& task_;
   BitsMemory& memory_;
   std::int32_t n_[kLanes], m_[kLanes];
-  std::int32_t first_[kLanes], free_[kLanes];  // the first column where a path may begin; columns where row 0 is free
+  std::int32_t first_[kLanes], free_[kLanes];  // first column where a path may begin; columns where row 0 is free
   std::int32_t columns_;
   std::int64_t found_[kLanes];
-  alignas(64) Word last_[kLanes];  // the bit of the last row in the last word
+  alignas(64) Word last_[kLanes];  // bit of the last row in the last word
   Word *q_ = nullptr, *t_ = nullptr, *trace_ = nullptr, *marks_ = nullptr;
 };
 

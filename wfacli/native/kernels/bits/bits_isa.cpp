@@ -1,4 +1,4 @@
-// The bit-parallel kernels for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// Bit-parallel kernels of one instruction set; compiled once per set, which WFACLI_ISA names.
 #include "kernels/bits/bits_inside.hpp"
 #include "kernels/bits/bits_lanes.hpp"
 #include "kernels/bits/bits_pair.hpp"
@@ -53,7 +53,7 @@ void inside(const InsideTask& task, BitsMemory& memory, Cigar& cigar, InsideAnsw
   inside_by_words(std::make_integer_sequence<int, kInsideWords>(), task, memory, cigar, answers);
 }
 
-// All gaps, if one sequence is empty.
+// Aligns a pair of which one sequence is empty: all gaps.
 static KernelAnswer gap_only(const KernelTask& task, Cigar& cigar) {
   KernelAnswer answer;
   answer.score = task.query_len + task.target_len;

@@ -1,18 +1,19 @@
-// Several pairs in one vector: each lane has a band of 64 * W diagonals of its own pair, and all lanes take one
-// column in a step. Included by bits_isa.cpp only; everything here exists once per instruction set.
+// Several pairs per vector: each lane holds a band of 64 * W diagonals of its own pair, and all lanes compute one
+// column per step. Included by bits_isa.cpp only; everything here exists once per instruction set.
 //
 // Bit-parallel columns: G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic
-// programming", J. ACM 1999; as a band that moves one row down with each column: H. Hyyrö, "A bit-vector algorithm
-// for computing Levenshtein and Damerau edit distances", Nordic J. Computing 2003.
+// programming", J. ACM 1999. Band that moves one row down per column: H. Hyyrö, "A bit-vector algorithm for computing
+// Levenshtein and Damerau edit distances", Nordic J. Computing 2003.
 //
-// Coordinates: i counts letters of the reversed query (rows), j letters of the reversed target (columns). Bit b of
-// column j is row j + b - origin, so a diagonal keeps its bit. Rows at and above 0 hold H(i, j) = j - i, which the
-// recurrence keeps up whatever letters it sees there, and which makes row 0 what it should be.
+// Coordinates: row i counts bases of the reversed query, column j bases of the reversed target. Bit b of column j is
+// row j + b - origin, so a diagonal keeps its bit. Rows at and above 0 hold H(i, j) = j - i. The recurrence preserves
+// that whatever bases it reads there, and row 0 gets its correct values.
 //
-// What the band leaves out counts as unreachable from above, and as one edit from the diagonal before it below: all
-// values are costs of real paths, thus never too low. A path that leaves the band takes at least (room + 1) gap
-// letters more in either direction than the pair's lengths ask for, so a distance below |n - m| + 2 (room + 1) is
-// true, and each cell of each cheapest path has its true value, which makes the path canonical as well.
+// Cells above the band are treated as unreachable; on the diagonal below the band, each cell costs one more than the
+// one before. All values are costs of real paths and therefore never too low. A path that leaves the band has at least
+// (room + 1) more gap bases in each direction than the difference of the lengths requires. So a distance below |n - m|
+// + 2 (room + 1) is exact, and every cell of every optimal path has its true value, which makes the path canonical as
+// well.
 #pragma once
 
 #include "kernels/bits/bits.hpp"
@@ -27,7 +28,7 @@ class LaneGroup {
  public:
   LaneGroup(const LanesTask& task, BitsMemory& memory) : task_(task), memory_(memory) {}
 
-  // Aligns pairs first..first + count - 1 (count <= kLanes) of the task.
+  // Aligns pairs first to first + count - 1 of the task; count <= kLanes.
   void run(std::int32_t first, std::int32_t count, LanesAnswer* answers) {
     admit(first, count, answers);
     lay_out(first, count);
@@ -43,7 +44,7 @@ class LaneGroup {
       if (answers[l].status == Status::Ok && answers[l].score >= provable_[l]) answers[l].status = Status::ScoreLimit;
   }
 
-  // Adds the CIGARs of the group that `run` has aligned.
+  // Appends the CIGARs of the group that `run` aligned.
   void trace(std::int32_t count, LanesAnswer* answers, Cigar& cigar) {
     if constexpr (W == 1) walk_together(count, answers);
     for (int l = 0; l < count; ++l) {
@@ -62,15 +63,15 @@ class LaneGroup {
 
  private:
   static constexpr std::int32_t kBand = 64 * W;
-  static constexpr int kPlanes = 2;  // of the trace
+  static constexpr int kPlanes = 2;  // bit planes of the trace
 
   struct State {
-    V pv[W], mv[W];  // vertical deltas +1 and -1 of the column just done, already moved to the next column's rows
-    V last[W];       // the bit of the diagonal that ends in (n, m)
+    V pv[W], mv[W];  // vertical deltas of +1 and -1 of the last column, already shifted to the next column's rows
+    V last[W];       // bit of the diagonal that ends in (n, m)
     V missed;        // columns in which the cell on that diagonal costs one more than the cell before
   };
 
-  // Which pairs take part. The others' lanes are empty.
+  // Decides which pairs take part; the lanes of the others stay empty.
   void admit(std::int32_t first, std::int32_t count, LanesAnswer* answers) {
     std::size_t columns = 0;
     for (int l = 0; l < kLanes; ++l) {
@@ -102,14 +103,15 @@ class LaneGroup {
 
   static constexpr std::size_t trace_stride() { return static_cast<std::size_t>(W) * kPlanes * kLanes; }
 
-  // The next group's letters come while this one is aligned; of long ones the hardware takes care.
+  // Prefetches sequences of the next group. Only the last 2 kb of a sequence are prefetched here; the hardware
+  // prefetcher handles the rest.
   static WFACLI_INLINE void fetch_ahead(const std::uint8_t* letters, std::int32_t length) {
     const std::int32_t first = length > 2048 ? length - 2048 : 0;
     for (std::int32_t at = length - 1; at >= first; at -= 64) __builtin_prefetch(letters + at);
     if (length > 0) __builtin_prefetch(letters + first);
   }
 
-  // Puts the letters' planes where the columns read them.
+  // Writes the bit planes in the order in which the columns read them.
   void lay_out(std::int32_t first, std::int32_t count) {
     query_words_ = (columns_ + kBand) / 64 + 2;
     target_words_ = columns_ / 64 + 1;
@@ -125,7 +127,7 @@ class LaneGroup {
     if (task_.path) trace_ = aligned_words(memory_.trace, trace_stride() * static_cast<std::size_t>(columns_));
   }
 
-  // Word w of both planes is at [w][plane][lane]; bit x of the string is reversed letter x - origin.
+  // Word w of both planes is at [w][plane][lane]; bit x of the string is reversed base x - origin.
   void lay_out_query(int l, const std::uint8_t* letters) {
     Word* out = q_ + l;
     const std::int32_t n = n_[l], shift = origin_[l] & 63;
@@ -150,7 +152,7 @@ class LaneGroup {
     while (w < query_words_) put(0, 0);
   }
 
-  // Word w of both planes is at [w][plane][lane]; reversed letter x is in bit 63 - x.
+  // Word w of both planes is at [w][plane][lane]; reversed base x is in bit 63 - x.
   void lay_out_target(int l, const std::uint8_t* letters) {
     Word* out = t_ + l;
     for (std::int32_t k = 0; k < target_words_; ++k, out += 2 * kLanes) {
@@ -176,7 +178,7 @@ class LaneGroup {
     state.missed = zeros();
   }
 
-  // All columns; a lane's answer is taken when its last column is done.
+  // Computes all columns. A lane's result is read when its last column is done.
   template <bool Path>
   void sweep(LanesAnswer* answers) {
     State state;
@@ -195,8 +197,9 @@ class LaneGroup {
       if (n_[l] || m_[l]) answers[l].score = (n_[l] > m_[l] ? n_[l] - m_[l] : m_[l] - n_[l]) + missed[l];
   }
 
-  // The column whose letters' planes are low and high, s columns into the word at q. Words are finished one behind,
-  // since moving to the next column's rows takes a bit of the word above. Returns where the diagonal delta is 0.
+  // Computes one column. low and high are the planes of its base, broadcast over each lane; s is its offset in the
+  // words at q. A word is finished one iteration late, because the shift to the next column's rows needs a bit of the
+  // word above. Returns the rows whose diagonal delta is 0.
   template <bool Path>
   static WFACLI_INLINE V one_column(V* pv, V* mv, const V* last, const Word* q, int s, V low, V high, Word* trace) {
     V carry = zeros(), above_pv = zeros(), hit = zeros();
@@ -224,7 +227,7 @@ class LaneGroup {
         mv[k] = moved & ph_before;
         pv[k] = next;
         if constexpr (Path) {
-          // Insertion: both bits; deletion: the first; mismatch: the second; match: none.
+          // Trace bits: insertion, both; deletion, the first; mismatch, the second; match, none.
           const V own = k > 0 ? next << 1 | above_pv >> 63 : next << 1;
           store(trace + k * 2 * kLanes, own | ph_before);
           store(trace + k * 2 * kLanes + kLanes, or_neither(own, ph_before, d0_before));
@@ -238,7 +241,7 @@ class LaneGroup {
     return hit;
   }
 
-  // Columns from + 1 .. to, which lie in one word of the target.
+  // Computes columns from + 1 to `to`, which lie in one word of the target.
   template <bool Path>
   void columns(State& state, std::int32_t from, std::int32_t to) {
     const Word* t = t_ + static_cast<std::size_t>(from / 64) * 2 * kLanes;
@@ -272,11 +275,11 @@ class LaneGroup {
   const LanesTask& task_;
   BitsMemory& memory_;
   std::int32_t n_[kLanes], m_[kLanes];
-  std::int32_t origin_[kLanes];    // the bit of the diagonal that begins in (0, 0)
-  std::int32_t provable_[kLanes];  // distances below it are proved by the band
+  std::int32_t origin_[kLanes];    // bit of the diagonal that begins in (0, 0)
+  std::int32_t provable_[kLanes];  // the band proves distances below this
   std::int32_t columns_, query_words_, target_words_;
-  std::int32_t joins_[kLanes];      // the column in which a lane's way back begins
-  std::int32_t first_row_[kLanes];  // the row in which it meets column 0
+  std::int32_t joins_[kLanes];      // column in which a lane's traceback begins
+  std::int32_t first_row_[kLanes];  // row in which it reaches column 0
   Word *q_ = nullptr, *t_ = nullptr, *trace_ = nullptr, *events_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Plain letters as two bit planes. Bits 1 and 2 of the ASCII code tell A C G T apart, in either case.
+// Nucleotides as two bit planes. Bits 1 and 2 of the ASCII code distinguish A, C, G and T in either case.
 // Included by bits_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -11,7 +11,7 @@ struct Planes {
   Word low, high;
 };
 
-// The planes of 16 letters, the first letter in bit 0.
+// Returns the planes of 16 bases, with the first base in bit 0.
 #if defined(__SSE2__)
 WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
   const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(letters));
@@ -19,7 +19,8 @@ WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
           static_cast<Word>(_mm_movemask_epi8(_mm_slli_epi16(x, 5)))};
 }
 #else
-// The multiplication moves the lowest bit of byte k to bit 56 + k; no two partial products meet.
+// Gathers the lowest bit of each byte. The multiplication moves that of byte k to bit 56 + k, and no two partial
+// products overlap.
 WFACLI_INLINE Word lowest_bits(Word x) { return (x & 0x0101010101010101ull) * 0x0102040810204080ull >> 56; }
 
 WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
@@ -29,7 +30,7 @@ WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
 }
 #endif
 
-// The planes of 64 letters.
+// Returns the planes of 64 bases, with the first base in bit 0.
 WFACLI_INLINE Planes planes_of_64(const std::uint8_t* letters) {
 #if defined(__AVX512BW__)
   const __m512i x = _mm512_loadu_si512(letters);
@@ -45,7 +46,7 @@ WFACLI_INLINE Planes planes_of_64(const std::uint8_t* letters) {
 #endif
 }
 
-// The planes of the first `count` letters, fewer than 64, in the topmost bits. Reads nothing else.
+// Returns the planes of `count` < 64 bases in the topmost bits. Reads no byte beyond them.
 WFACLI_INLINE Planes planes_of_few(const std::uint8_t* letters, std::int32_t count) {
   if (count == 0) return {0, 0};
 #if defined(__AVX512BW__)
@@ -70,14 +71,14 @@ WFACLI_INLINE Planes planes_of_few(const std::uint8_t* letters, std::int32_t cou
   return {all.low << (64 - count), all.high << (64 - count)};
 }
 
-// Word k of the reversed sequence: its letters 64 k, 64 k + 1, ... in bits 63, 62, ...
+// Returns word k of the reversed sequence: bases 64 k, 64 k + 1, ... are in bits 63, 62, ...
 WFACLI_INLINE Planes reversed_word(const std::uint8_t* letters, std::int32_t length, std::int32_t k) {
   const std::int32_t first = length - 64 * (k + 1);
   if (first >= 0) return planes_of_64(letters + first);
   return planes_of_few(letters, length - 64 * k);
 }
 
-// Bit 63 becomes bit 0 and so on.
+// Reverses the order of the 64 bits.
 WFACLI_INLINE Word mirrored(Word x) {
   x = (x >> 1 & 0x5555555555555555ull) | (x & 0x5555555555555555ull) << 1;
   x = (x >> 2 & 0x3333333333333333ull) | (x & 0x3333333333333333ull) << 2;

@@ -1,8 +1,9 @@
-// One pair by `stripes`: bands are tried until one proves its answer, and the path is walked back.
-// Included by bits_isa.cpp only; everything here exists once per instruction set.
+// Aligns one pair with `stripes`: widens the band until it proves the distance, then traces the path. Included by
+// bits_isa.cpp only; everything here exists once per instruction set.
 //
-// Memory: the trace (two bits a cell) if it fits table_bytes. Else the lanes' registers are kept every so many steps,
-// besides the deltas between groups of blocks, and the way back has the steps between two such moments computed again.
+// Memory: if the trace (two bits per cell) fits table_bytes, all of it is stored. Otherwise the lanes' registers are
+// checkpointed at regular steps, beside the deltas between groups of blocks, and the traceback recomputes the steps
+// between two checkpoints.
 #pragma once
 
 #include "kernels/bits/bits_runs.hpp"
@@ -28,7 +29,7 @@ class PairBand {
     std::int64_t cost = task_.estimate >= 0 ? task_.estimate + task_.estimate / 8 : least + most / 32;
     for (int attempt = 0;; ++attempt) {
       if (cost > task_.max_score) cost = task_.max_score;
-      if (cost > most) cost = most;  // no two sequences are further apart
+      if (cost > most) cost = most;  // the distance never exceeds the longer length
       const Band band(task_.query_len, task_.target_len, cost);
       const End end = sweep(band, attempt);
       if (end == End::Dropped || end == End::Memory) {
@@ -52,11 +53,11 @@ class PairBand {
 
  private:
   static constexpr std::int64_t kStepWords = 2 * kStripeLanes, kStateWords = sizeof(State) / sizeof(Word);
-  // Columns of a band above which its path is found by computing again. That costs no time from about 4000 on, and
-  // saves memory.
+  // Columns of a band above which the traceback recomputes the trace. From about 4000 columns on, recomputing costs no
+  // time and saves memory.
   static constexpr std::int64_t kWide = 8192;
 
-  // The cost to try next. One that was found is a bound; one that was guessed needs some room, and may be wild.
+  // Returns the next cost to try. A cost that was found is an upper bound; a guess needs a margin, and may be far off.
   std::int64_t next_cost(const Band& band, End end, int attempt) const {
     const std::int64_t least = band.threshold + band.threshold / 8 + 64;
     const std::int64_t most = (attempt ? 2 : 4) * (band.threshold + 64);
@@ -65,7 +66,7 @@ class PairBand {
     return guess < least ? least : guess > most ? most : guess;
   }
 
-  // The letters' planes. Target columns before the first that any band reads are put in by `place`.
+  // Writes the bit planes. Zeroed margins beside the target make columns outside it readable; `place` adds the offset.
   void pack(const DenseCodes& codes) {
     const std::size_t blocks = static_cast<std::size_t>(task_.query_len) / 64 + 1 + kStripeLanes;
     const std::size_t words = static_cast<std::size_t>(task_.target_len) / 64 + 1;
@@ -77,13 +78,14 @@ class PairBand {
     planes_ = {q, q + blocks * P, static_cast<std::int64_t>(64 * margin)};
   }
 
-  // Computes the band. found_ is the cost in it, or what the cost will be about if that is given up.
+  // Computes the band. Sets found_ to the cost within the band, or, if the band is given up, to an estimate of the
+  // cost.
   End sweep(const Band& band, int attempt) {
     const std::int64_t positions = band.steps + band.lag + 256;
     const std::size_t string_words = static_cast<std::size_t>(positions / 64 + 4) * 2;
     const std::int64_t room = static_cast<std::int64_t>(task_.table_bytes / (kStepWords * 8)) - 64;
     whole_ = task_.path && band.steps <= room && band.columns < kWide;
-    // A path stays for a few hundred steps of a group, so with short pieces most of a wide band is not computed again.
+    // A path stays within a group for a few hundred steps, so short pieces leave most of a wide band uncomputed.
     const std::int64_t widest = room > 128 ? room : 128;
     spacing_ = band.columns / 16 < 1024 ? 1024 : band.columns / 16;
     if (spacing_ > widest) spacing_ = widest;
@@ -106,7 +108,7 @@ class PairBand {
   End forward(const Band& band, Stripes<P>& stripes, int attempt) {
     State state;
     stripes.begin(state);
-    std::int64_t step = 0, group = 0, column = 0, cost = 0;  // cost of (rows above the group, column)
+    std::int64_t step = 0, group = 0, column = 0, cost = 0;  // cost of cell (last row above the group, column)
     moments_.clear();
     while (step < band.steps) {
       if (task_.cancelled && task_.cancelled->is_set()) return End::Dropped;
@@ -124,18 +126,18 @@ class PairBand {
     return found_ <= band.threshold ? End::Proved : End::Unproved;
   }
 
-  // Position p of the row above a group is the column that lane 0 takes in step p.
+  // Returns the column that lane 0 computes in step `position`; the row above a group is indexed by steps.
   static std::int64_t column_of(const Band& band, std::int64_t group, std::int64_t position) {
     return band.column_at(group * kStripeLanes, position);
   }
-  // What the row above a group adds from one column to another.
+  // Returns the sum of deltas of the row above a group between two columns.
   std::int64_t along(const Band& band, std::int64_t group, std::int64_t from, std::int64_t to) const {
     const std::int64_t block = group * kStripeLanes;
     return row_.sum(band.time(block, from) + 1, band.time(block, to) + 1);
   }
 
-  // Whether the band cannot prove what it will find, or (a guess, in the first attempt) hardly will. Looks at every
-  // 64th column of the row above `group`, of which one cell's cost is known.
+  // Returns true if the band cannot prove its result, or is unlikely to (an estimate). Samples every 64th column of
+  // the row above `group`; `cost` is the known cost of that row in `column`.
   bool hopeless(const Band& band, std::int64_t group, std::int64_t column, std::int64_t cost, int attempt) {
     const std::int64_t row = group * kStripeLanes * 64;
     std::int64_t best = INT64_MAX, lowest = INT64_MAX, c = column_of(band, group, group * band.columns);
@@ -146,12 +148,12 @@ class PairBand {
       if (here < lowest) lowest = here;
       if (c + 64 < end) here += along(band, group, c, c + 64);
     }
-    lowest = lowest > 32 ? lowest - 32 : 0;  // between two of the columns looked at
+    lowest = lowest > 32 ? lowest - 32 : 0;  // columns between two samples may cost less
     found_ = lowest + lowest * rest / row;
     if (found_ < best) found_ = best;
-    if (best - 128 > band.threshold) return true;  // a column in between is at most 64 away, and each adds 2 at most
+    if (best - 128 > band.threshold) return true;  // a sample is at most 64 columns away, at 2 edits each
     if (band.threshold >= task_.max_score || band.threshold >= band.n + std::int64_t{band.m}) return false;
-    // Not certain, but likely: the first guess is judged early, later ones by a third of the pair.
+    // Likely but not certain: the first guess is judged early, later ones after a third of the rows.
     const std::int64_t bound = attempt ? band.threshold + band.threshold / 16 : band.threshold;
     return found_ > bound && (attempt ? 3 : 8) * row >= band.n && rest > row;
   }
@@ -162,11 +164,11 @@ class PairBand {
     moments_.push(step);
   }
 
-  // Makes the trace hold `step`, from a moment at or before it on.
+  // Recomputes the trace of `step`, starting from the last checkpoint at or before it.
   void compute_again(const Band& band, std::int64_t step) {
     std::size_t k = moments_.size() - 1;
     while (moments_[k] > step) --k;
-    moments_.resize(k + 1);  // steps only fall
+    moments_.resize(k + 1);  // the traceback never needs later steps again
     const Word* at = states_ + k * kStateWords;
     State state;
     std::memcpy(&state, at, sizeof state);
@@ -198,7 +200,7 @@ class PairBand {
   PairPlanes planes_{};
   DeltaString row_{};
   Word *trace_ = nullptr, *states_ = nullptr;
-  Buffer<std::int64_t>& moments_;  // the steps before which states are kept
+  Buffer<std::int64_t>& moments_;  // steps before which checkpoints were taken
   std::int64_t trace_begin_ = 0, spacing_ = 0, found_ = 0;
   bool whole_ = false;
 };

@@ -1,5 +1,5 @@
-// A CIGAR written run by run without branches: which operation comes next is not predictable, so a branch
-// for each would cost more than all the rest. Everything here exists once per instruction set.
+// Branch-free CIGAR writer. The next operation is unpredictable, so a branch per operation would cost more than all
+// other work. Everything here exists once per instruction set.
 #pragma once
 
 #include "base/types.hpp"
@@ -9,11 +9,11 @@ namespace WFACLI_ISA {
 
 class RunWriter {
  public:
-  // Room for `most` runs at the end of `runs`; those that BAM's 28 bits do not hold are split.
+  // Reserves room for `most` runs at the end of `runs`. Runs longer than BAM's 28-bit limit are split.
   RunWriter(Buffer<std::uint32_t>& runs, std::size_t most) : runs_(runs) {
     at_ = runs_.extend(most + 1 + kMostPieces);
   }
-  // Adds `length` matches; none changes nothing. What is added next is no match.
+  // Appends `length` matches; zero appends nothing. The next call must append another operation.
   WFACLI_INLINE void matches(std::int32_t length) {
     if (__builtin_expect(length > kLongest, 0)) return add_pieces(kEqual, length);
     *at_ = last_;
@@ -21,11 +21,11 @@ class RunWriter {
     const std::uint32_t run = static_cast<std::uint32_t>(length) << 4 | kEqual;
     last_ = length ? run : last_;
   }
-  // Adds `length` > 0 of an operation.
+  // Appends a run of `op`; `length` > 0.
   WFACLI_INLINE void add(std::uint32_t op, std::int32_t length) {
     if (__builtin_expect(length > kLongest, 0)) return add_pieces(op, length);
     const std::uint32_t run = static_cast<std::uint32_t>(length) << 4;
-    const bool same = ((last_ & 15) == op) & (last_ + run >= run);  // and both together fit
+    const bool same = ((last_ & 15) == op) & (last_ + run >= run);  // and the merged run fits 28 bits
     *at_ = last_;
     at_ += !same & (last_ != 0);
     last_ = run + (same ? last_ : op);
@@ -38,8 +38,8 @@ class RunWriter {
 
  private:
   static constexpr std::int32_t kLongest = (1 << 28) - 1;
-  // Of both sequences, each of less than 2^31 letters: eight at most of one run, and one for each time that a sum of
-  // neighbours does not fit.
+  // Extra runs from splitting. Each sequence has fewer than 2^31 bases, so splitting one run adds at most 8 pieces, and
+  // each sum of adjacent runs that does not fit adds one.
   static constexpr std::size_t kMostPieces = 40;
 
   __attribute__((noinline)) void add_pieces(std::uint32_t op, std::int32_t length) {
@@ -55,13 +55,13 @@ class RunWriter {
   std::uint32_t last_ = 0;
 };
 
-// How a cheapest path may come to a cell, by two bits that are kept of it, and whether the cell's letters are the same.
+// How an optimal path may reach a cell: two bits stored per cell, and whether the symbols are equal.
 struct BitsWays {
   bool insertion, deletion, same;
 };
 
-// Writes a path from its last cell (i, j) on until a row or a column is 0, and the insertions of a column 0: what is
-// left of j is the caller's. `ways(i, j)` are a cell's.
+// Writes the path from its last cell (i, j) until row or column 0, including the insertions of column 0. The caller
+// writes the j deletions that remain. `ways(i, j)` returns the BitsWays of a cell.
 template <class Ways>
 WFACLI_INLINE void walk_bits(std::int64_t i, std::int64_t& j, RunWriter& runs, const Ways& ways) {
   std::int32_t matched = 0;

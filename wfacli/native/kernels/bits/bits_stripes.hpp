@@ -1,13 +1,14 @@
-// One pair over all lanes: the band in blocks of 64 rows, one lane a block (bits_band.hpp has the schedule).
+// One pair over all lanes: the band is cut into blocks of 64 rows, one lane per block (schedule: bits_band.hpp).
 // Included by bits_isa.cpp only; everything here exists once per instruction set.
 //
-// Blocks: G. Myers, J. ACM 1999, as H. Hyyrö 2003 writes them. Band: E. Ukkonen, "Algorithms for approximate string
-// matching", Information and Control 1985. Trying a band and taking the cost found in it as the bound of the next one:
-// R. Marco-Sola et al., "QuickEd: high-performance exact sequence alignment based on bound-and-align", 2024.
+// Blocks: G. Myers, J. ACM 1999, in the form of H. Hyyrö 2003. Band: E. Ukkonen, "Algorithms for approximate string
+// matching", Information and Control 1985. Using the cost found in one band as the bound of the next: R. Marco-Sola et
+// al., "QuickEd: high-performance exact sequence alignment based on bound-and-align", 2024.
 //
-// What the band leaves out is taken for one edit from its neighbour inside: right of a block's last column deltas
-// along a row are +1, left of its first one those down a column. All values so are costs of real paths. Columns at
-// and before 0 hold H(i, j) = i - j, which the recurrence keeps up whatever letters it sees, so none needs a test.
+// Cells outside the band count as one edit more than their neighbour inside: right of a block's last column, deltas
+// along a row are +1; left of its first column, deltas down a column are +1. So all values are costs of real paths.
+// Columns at and before 0 hold H(i, j) = i - j. The recurrence preserves that whatever symbols it reads, so no column
+// needs a test.
 #pragma once
 
 #include "kernels/bits/bits.hpp"
@@ -18,7 +19,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Strings of bits that begin in the highest bit of word 0; of +1 deltas in even words, of -1 deltas in odd ones.
+// Bit strings that begin in the highest bit of word 0: +1 deltas in even words, -1 deltas in odd words.
 struct DeltaString {
   Word* words;
   struct Words {
@@ -29,7 +30,7 @@ struct DeltaString {
     const int skip = static_cast<int>(position & 63);
     return {w[0] << skip | w[2] >> 1 >> (63 - skip), w[1] << skip | w[3] >> 1 >> (63 - skip)};
   }
-  // Writes the `count` topmost bits, in order of position; those after them become zero.
+  // Writes the `count` topmost bits from `position` on, and clears the bits after them.
   WFACLI_INLINE void put(std::int64_t position, int count, Words d) {
     Word* w = words + position / 64 * 2;
     const int skip = static_cast<int>(position & 63);
@@ -41,7 +42,7 @@ struct DeltaString {
     w[2] = d.plus << 1 << (63 - skip);
     w[3] = d.minus << 1 << (63 - skip);
   }
-  // Sum over positions from .. to - 1; minus that of to .. from - 1 if they are the other way round.
+  // Returns the sum of the deltas at positions from to `to` - 1; if to < from, minus the sum from `to` to from - 1.
   std::int64_t sum(std::int64_t from, std::int64_t to) const {
     if (to < from) return -sum(to, from);
     std::int64_t total = 0;
@@ -54,7 +55,7 @@ struct DeltaString {
   }
 };
 
-// The pair's letters as planes.
+// Bit planes of the pair.
 struct PairPlanes {
   const Word* query;   // word [block][plane], row 64 block + 1 in bit 0
   const Word* target;  // word [64 columns][plane], column 1 - before in bit 63
@@ -65,27 +66,27 @@ template <int P>
 class Stripes {
  public:
   struct State {
-    Deltas vertical[kPairVectors];  // of the column just done
-    Deltas handed[kPairVectors];    // horizontal ones, moved to the lane that needs their top bit next
+    Deltas vertical[kPairVectors];  // vertical deltas of the last column
+    Deltas handed[kPairVectors];    // horizontal deltas, shifted to the lane that needs their top bit next
   };
 
   Stripes(const Band& band, const PairPlanes& planes, DeltaString row) : b_(band), planes_(planes), row_(row) {}
 
-  // What stands above block 0: row 0.
+  // Initializes the lanes, and writes row 0 above block 0.
   void begin(State& state) {
     for (int v = 0; v < kPairVectors; ++v) {
       state.vertical[v] = {ones(), zeros()};
       state.handed[v] = {zeros(), zeros()};
     }
     for (std::int64_t p = 0; p < b_.columns; p += 64) {
-      const std::int64_t before = 1 - b_.first - p;  // columns up to 0 fall, those after it rise
+      const std::int64_t before = 1 - b_.first - p;  // row 0 falls up to column 0, and rises after it
       const Word minus = before <= 0 ? 0 : before >= 64 ? ~Word{0} : ~Word{0} << (64 - before);
       const int count = b_.columns - p < 64 ? static_cast<int>(b_.columns - p) : 64;
       row_.put(p, count, {~minus, minus});
     }
   }
 
-  // Steps from step on: up to 64, and to the next change at most. Returns where it stopped.
+  // Advances up to 64 steps, but not past the next change of the schedule. Returns the step where it stopped.
   template <bool Path>
   std::int64_t advance(State& state, std::int64_t step, Word* trace) {
     if (step != step_) jump(step);
@@ -94,7 +95,8 @@ class Stripes {
       ++group_;
       since = 0;
     }
-    // Lane l begins 65 l steps after lane 0. In the 65 steps before that nothing comes from above: that lane is ahead.
+    // Lane l begins 65 l steps after lane 0. In the 65 steps before that, it gets no deltas from above: the lane above
+    // has moved on.
     const bool falling = since < Band::kFall;
     std::int64_t stop = step - since + (falling ? (since / 65 + 1) * 65 : b_.columns);
     if (stop > step + 64) stop = step + 64;
@@ -103,7 +105,7 @@ class Stripes {
     if (since <= Band::kFall && since % 65 == 0) begin_block(state, static_cast<int>(since / 65));
     load_letters();
     const int cut_off = falling && group_ > 0 && group_ <= b_.last_group ? static_cast<int>(since / 65) + 1 : 0;
-    alignas(64) Word above[3][kStripeLanes] = {};  // a mask, and for lanes in it the deltas from above
+    alignas(64) Word above[3][kStripeLanes] = {};  // a mask of lanes, and their deltas from above
     const DeltaString::Words d = row_.at(step);
     above[0][cut_off] = above[1][cut_off] = ~Word{0};
     above[0][0] = ~Word{0};
@@ -115,8 +117,8 @@ class Stripes {
     return stop;
   }
 
-  // H below the kStripeLanes blocks of `group` after the step before `step`, given H above them in lane 0's column; the
-  // last block's column is kStripeLanes - 1 to the left of that.
+  // Returns H below the kStripeLanes blocks of `group` after the step before `step`. `above` is H above them in lane
+  // 0's column; the last block's column is kStripeLanes - 1 further left.
   std::int64_t below(const State& state, std::int64_t above) const {
     for (int l = 0; l < kStripeLanes; ++l) {
       above += down_block(state, l);
@@ -124,7 +126,7 @@ class Stripes {
     }
     return above;
   }
-  // The same for row `n` and the lane that it is in.
+  // The same for row `n` and the lane that contains it.
   std::int64_t corner(const State& state, std::int64_t above) const {
     const int lane = static_cast<int>(b_.last_block % kStripeLanes);
     for (int l = 0; l < lane; ++l) above += down_block(state, l) - step_left(state, l);
@@ -132,19 +134,19 @@ class Stripes {
   }
 
  private:
-  // The horizontal delta at the end of lane l's block.
+  // Returns the horizontal delta of the last row of lane l's block.
   static WFACLI_INLINE std::int64_t step_left(const State& state, int l) {
     const Deltas& d = state.handed[(l + 1) / kLanes];
     const int at = (l + 1) % kLanes;
     return static_cast<std::int64_t>(d.plus[at] >> 63) - static_cast<std::int64_t>(d.minus[at] >> 63);
   }
-  // The vertical deltas of some rows of lane l's block together.
+  // Returns the sum of the vertical deltas of `rows` in lane l's block.
   static WFACLI_INLINE std::int64_t down_block(const State& state, int l, Word rows = ~Word{0}) {
     const Deltas& d = state.vertical[l / kLanes];
     return __builtin_popcountll(d.plus[l % kLanes] & rows) - __builtin_popcountll(d.minus[l % kLanes] & rows);
   }
 
-  // Where the lanes are before `step`.
+  // Sets each lane's position to where it is before `step`.
   void jump(std::int64_t step) {
     group_ = step / b_.columns;
     for (int l = 0; l < kStripeLanes; ++l) place(l, b_.block_of(l, step), step);
@@ -154,7 +156,7 @@ class Stripes {
     for (int p = 0; p < P; ++p) query_[p][l] = planes_.query[block * P + p];
   }
 
-  // Lane l begins afresh, if there is a block for it.
+  // Starts lane l on its next block, if there is one.
   void begin_block(State& state, int l) {
     const std::int64_t block = group_ * kStripeLanes + l;
     if (block > b_.last_block) return;
@@ -163,7 +165,7 @@ class Stripes {
     place(l, block, b_.start(block));
   }
 
-  // The next 64 letters of each lane's columns.
+  // Loads the next 64 symbols of each lane's columns.
   WFACLI_INLINE void load_letters() {
     for (int l = 0; l < kStripeLanes; ++l) {
       const Word* t = planes_.target + position_[l] / 64 * P;
@@ -172,7 +174,7 @@ class Stripes {
     }
   }
 
-  // `count` steps; lanes in `given` have the topmost bits of given_plus, given_minus above them.
+  // Computes `count` steps. Lanes in `given` take the topmost bits of given_plus and given_minus as deltas from above.
   template <bool Path>
   WFACLI_INLINE void run(State& state, const Word* given, const Word* given_plus, const Word* given_minus, int count,
                          Word* trace) {
@@ -215,10 +217,10 @@ class Stripes {
     }
   }
 
-  // Keeps the deltas below the last lane for lane 0, which needs them `lag` steps later.
+  // Stores the deltas below the last lane for lane 0, which needs them `lag` steps later.
   void note_last_row(std::int64_t step, std::int64_t since, int count) {
     for (int l = 0; l < kStripeLanes; ++l) position_[l] += count;
-    if (step + b_.lag + count <= b_.columns) return;  // row 0 is there
+    if (step + b_.lag + count <= b_.columns) return;  // row 0 is still there
     DeltaString::Words d = {top_bits(last_row_[0]), top_bits(last_row_[1])};
     const std::int64_t last_start = b_.last_group * b_.columns + Band::kFall;
     const std::int64_t phase = since < Band::kFall ? since - Band::kFall + b_.columns : since - Band::kFall;
@@ -240,8 +242,8 @@ class Stripes {
   const Band& b_;
   const PairPlanes& planes_;
   DeltaString row_;
-  std::int64_t step_ = -1, group_ = 0;   // where the lanes are; groups are counted on beyond the last
-  std::int64_t position_[kStripeLanes];  // of each lane's next letter
+  std::int64_t step_ = -1, group_ = 0;   // position of the lanes; groups keep counting beyond the last
+  std::int64_t position_[kStripeLanes];  // position of each lane's next symbol
   alignas(64) Word query_[P][kStripeLanes], target_[P][kStripeLanes];
   alignas(64) Word last_row_[2][64] = {};
 };

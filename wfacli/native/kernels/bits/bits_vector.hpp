@@ -1,5 +1,5 @@
-// Vectors of 64-bit lanes, as wide as the instruction set has them, and the few operations that GCC's vector
-// extensions lack. Included by bits_isa.cpp only; everything here exists once per instruction set.
+// Vectors of 64-bit lanes at the instruction set's full width, and operations that GCC's vector extensions lack.
+// Included by bits_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ typedef std::int64_t SignedV __attribute__((vector_size(kVectorBytes), may_alias
 WFACLI_INLINE V zeros() { return V{}; }
 WFACLI_INLINE V ones() { return ~V{}; }
 
-// Memory is aligned to the vector (aligned_words).
+// Aligned accesses; memory comes from aligned_words.
 WFACLI_INLINE V load(const Word* from) { return *reinterpret_cast<const V*>(from); }
 WFACLI_INLINE void store(Word* to, V v) { *reinterpret_cast<V*>(to) = v; }
 
-// All ones in lanes whose top bit is set.
+// Returns all ones in lanes whose top bit is set, else zero.
 WFACLI_INLINE V top_bit_everywhere(V v) {
 #if defined(__AVX512BW__)
   return (V)((SignedV)v >> 63);
@@ -38,8 +38,8 @@ WFACLI_INLINE V top_bit_everywhere(V v) {
 #endif
 }
 
-// Logic of three operands is one instruction in AVX-512, which GCC 12 finds in simple cases only. `table` has the
-// result for the operands' bits a, b, c in bit 4 a + 2 b + c; `plain` is what other instruction sets compute.
+// AVX-512 has one instruction for any logic function of three operands, which GCC 12 finds only in simple cases. Bit 4
+// a + 2 b + c of `table` is the result for operand bits a, b, c; `plain` is the expression for other instruction sets.
 #if defined(__AVX512BW__)
 #define WFACLI_LOGIC(table, a, b, c, plain) \
   (V) _mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), table)
@@ -50,14 +50,14 @@ WFACLI_INLINE V or_xor(V a, V b, V c) { return WFACLI_LOGIC(0x1e, a, b, c, a ^ (
 WFACLI_INLINE V xor_or(V a, V b, V c) { return WFACLI_LOGIC(0xbe, a, b, c, (a ^ b) | c); }
 WFACLI_INLINE V or_neither(V a, V b, V c) { return WFACLI_LOGIC(0xf1, a, b, c, a | ~(b | c)); }
 WFACLI_INLINE V or_only(V a, V b, V c) { return WFACLI_LOGIC(0xf4, a, b, c, a | (b & ~c)); }
-// a, or b and c differ.
+// a | (b ^ c): a is set, or b and c differ.
 WFACLI_INLINE V or_differ(V a, V b, V c) { return WFACLI_LOGIC(0xf6, a, b, c, a | (b ^ c)); }
 WFACLI_INLINE V or_both(V a, V b, V c) { return WFACLI_LOGIC(0xf8, a, b, c, a | (b & c)); }
 WFACLI_INLINE V and_both(V a, V b, V c) { return WFACLI_LOGIC(0x80, a, b, c, a & b & c); }
 WFACLI_INLINE V and_only(V a, V b, V c) { return WFACLI_LOGIC(0x40, a, b, c, a & b & ~c); }
 WFACLI_INLINE V neither(V a, V b) { return WFACLI_LOGIC(0x01, a, a, b, ~(a | b)); }
 
-// One more in lanes where a and b share no bit.
+// Adds 1 to `counter` in lanes where a and b share no bit.
 WFACLI_INLINE V count_disjoint(V counter, V a, V b) {
 #if defined(__AVX512BW__)
   const __mmask8 disjoint = _mm512_testn_epi64_mask((__m512i)a, (__m512i)b);
@@ -67,7 +67,7 @@ WFACLI_INLINE V count_disjoint(V counter, V a, V b) {
 #endif
 }
 
-// `amount` more in lanes where a and b share a bit.
+// Adds `amount` to `sum` in lanes where a and b share a bit.
 WFACLI_INLINE V add_where_joint(V sum, V a, V b, V amount) {
 #if defined(__AVX512BW__)
   const __mmask8 joint = _mm512_test_epi64_mask((__m512i)a, (__m512i)b);
@@ -77,7 +77,7 @@ WFACLI_INLINE V add_where_joint(V sum, V a, V b, V amount) {
 #endif
 }
 
-// The lesser of two signed numbers.
+// Returns the minimum of signed lanes.
 WFACLI_INLINE V lesser(V a, V b) {
 #if defined(__AVX512BW__)
   return (V)_mm512_min_epi64((__m512i)a, (__m512i)b);
@@ -87,7 +87,7 @@ WFACLI_INLINE V lesser(V a, V b) {
 #endif
 }
 
-// The string one bit longer: a 1 in lanes where v is not zero.
+// Shifts `string` left by one bit, and sets the new bit in lanes where v is not zero.
 WFACLI_INLINE V append_bit(V string, V v) {
 #if defined(__AVX512BW__)
   string += string;
@@ -112,10 +112,10 @@ WFACLI_INLINE bool any(V v) {
 #endif
 }
 
-// b in lanes where `mask` is all ones, else a.
+// Returns b in lanes where `mask` is all ones, and a in lanes where it is zero.
 WFACLI_INLINE V choose(V a, V b, V mask) { return WFACLI_LOGIC(0xd8, a, b, mask, (a & ~mask) | (b & mask)); }
 
-// A vector of which the compiler knows nothing (else GCC makes element 0 of a permuted vector a second permutation).
+// Hides the value from the optimizer; otherwise GCC permutes a second time to read element 0 of a permuted vector.
 WFACLI_INLINE V opaque(V v) {
 #if defined(__x86_64__)
   __asm__("" : "+v"(v));
@@ -123,7 +123,7 @@ WFACLI_INLINE V opaque(V v) {
   return v;
 }
 
-// Room for `words` words, aligned to a cache line; what was there is lost.
+// Returns room for `words` words, aligned to a cache line. The previous content is lost.
 WFACLI_INLINE Word* aligned_words(Buffer<Word>& buffer, std::size_t words) {
   if (buffer.capacity() < words + 8) {
     buffer = Buffer<Word>();

@@ -1,8 +1,8 @@
-// The way back through the trace of a LaneGroup; a part of that class (bits_lanes.hpp). From (n, m) of the reversed
-// matrix to (0, 0), insertion before deletion before the diagonal, so the operations come in forward order.
+// Traceback of a LaneGroup; included into that class (bits_lanes.hpp). It runs from (n, m) of the reversed matrix to
+// (0, 0), so operations come in forward order. It prefers insertions to deletions, and both to the diagonal.
 
-  // All lanes walk column by column, and note in three bit strings a lane where they meet insertions, deletions,
-  // and mismatches: word k of them is at [k][string][lane], column 64 k + 1 + p in bit p.
+  // Traces all lanes together, column by column. Each lane records insertions, deletions and mismatches in three bit
+  // strings: word k is at [k][string][lane], column 64 k + 1 + p in bit p.
   void walk_together(int count, const LanesAnswer* answers) {
     const std::int32_t blocks = (columns_ + 63) / 64;
     events_ = aligned_words(memory_.events, static_cast<std::size_t>(blocks) * 3 * kLanes);
@@ -27,7 +27,7 @@
     for (int l = 0; l < kLanes; ++l) first_row_[l] = (at[l] ? __builtin_ctzll(at[l]) : origin_[l] + n_[l]) - origin_[l];
   }
 
-  // Columns from down to to + 1.
+  // Processes columns `from` down to `to` + 1.
   WFACLI_INLINE void walk_columns(V& at, V* seen, std::int32_t from, std::int32_t to) {
     V bit = at, insertions = seen[0], deletions = seen[1], mismatches = seen[2];
     const Word* trace = trace_ + static_cast<std::size_t>(from) * trace_stride();
@@ -58,7 +58,7 @@
   void write_events(int l, RunWriter& runs) const {
     const std::int32_t* repeat = memory_.repeats[l].data();
     const std::int32_t* const no_more = repeat + memory_.repeats[l].size();
-    std::int32_t reached = m_[l];  // columns above it are written
+    std::int32_t reached = m_[l];  // columns beyond it are written
     for (std::int32_t k = (m_[l] + 63) / 64 - 1; k >= 0; --k) {
       const Word* words = events_ + static_cast<std::size_t>(k) * 3 * kLanes + l;
       const Word insertions = words[0], deletions = words[kLanes];
@@ -81,7 +81,7 @@
     if (first_row_[l] > 0) runs.add(kInsertion, first_row_[l]);
   }
 
-  // One lane alone.
+  // Traces one lane.
   void walk(int l, RunWriter& runs) const {
     std::int32_t j = m_[l], b = origin_[l] + n_[l] - m_[l], matched = 0;
     while (j > 0) {

@@ -9,7 +9,7 @@ std::int32_t net(const std::uint64_t* deltas) {
   return __builtin_popcountll(deltas[0]) - __builtin_popcountll(deltas[1]);
 }
 
-// What the cells of a word cost at least, by those before and behind them.
+// Returns a lower bound of the costs of a word's cells, given the costs of the cells before and after it.
 std::int64_t least_between(std::int64_t before, std::int64_t behind) {
   return std::max<std::int64_t>((before + behind - 64) / 2, 0);
 }
@@ -25,7 +25,7 @@ void copy(const Buffer<T>& from, Buffer<T>& to) {
 InsidePart::InsidePart(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end_,
                        std::int64_t most) {
   const std::int64_t n = query_len, m = target_len, b = std::min(begin, target_len), e = std::min(end_, target_len);
-  // A path begins behind b letters at the latest, ends before e letters at the earliest, and spans n + most at most.
+  // A path begins after at most b symbols, ends before at least e symbols, and spans at most n + most.
   first = static_cast<std::int32_t>(std::clamp<std::int64_t>(m - e - n - most, 0, b));
   end = static_cast<std::int32_t>(std::clamp<std::int64_t>(b + n + most, m - e, m));
   free_begin = static_cast<std::int32_t>(b) - first;
@@ -51,7 +51,7 @@ KernelAnswer InsideSearch::run() {
     copy(m_.row, m_.first_row);
     copy(m_.cost, m_.first_cost);
     bound = std::min(bound, guess());
-    // Where that leaves too much, the cost of a path is a better bound, and worth its time.
+    // If that prunes too little, the cost of a path is a better bound and worth computing.
     if (crowded(bound)) bound = std::min(bound, near_best());
   }
   for (;; restart()) {
@@ -60,7 +60,7 @@ KernelAnswer InsideSearch::run() {
     const KernelAnswer found = least();
     if (found.status == Status::Ok && found.score <= bound) return found;
     if (bound >= t_.max_score) return {Status::ScoreLimit};
-    // A path that was found bounds the cost, unless it was lost early and is a bad one.
+    // The cost of a path bounds the optimum, unless the optimal path was pruned early and this one is bad.
     const bool good = found.status == Status::Ok && found.score <= 2 * bound;
     bound = std::min<std::int64_t>(good ? found.score : 2 * bound + 64, t_.max_score);
   }
@@ -84,7 +84,7 @@ InsideSearch::Skips InsideSearch::within(std::int64_t edits) {
   return {static_cast<std::int32_t>(t_.target_len - last), static_cast<std::int32_t>(t_.target_len - first)};
 }
 
-// All rows that are left; `bound` says what paths may cost that are looked for.
+// Computes all remaining rows. `bound` returns the maximum cost of the paths to look for.
 template <class Bound>
 void InsideSearch::descend(const Bound& bound) {
   while (row_ < n_ && !m_.words.empty() && !stopped()) {
@@ -94,7 +94,7 @@ void InsideSearch::descend(const Bound& bound) {
   }
 }
 
-// Back to the first slab, which all bounds have in common.
+// Returns to the first slab, which is the same for all bounds.
 void InsideSearch::restart() {
   row_ = kernel_.rows;
   copy(m_.first_row, m_.row);
@@ -103,7 +103,8 @@ void InsideSearch::restart() {
   m_.words.push({0, count_});
 }
 
-// What a path costs that is never far from the best of its row. Only a guess, since parts of rows may meet here.
+// Returns the cost of a path that stays within kNear of the minimum of each row. It is only a guess, since parts of
+// the row may meet here.
 std::int64_t InsideSearch::near_best() {
   constexpr std::int64_t kNear = 48;
   descend([&] { return lowest() + kNear; });
@@ -112,14 +113,14 @@ std::int64_t InsideSearch::near_best() {
   return found.status == Status::Ok ? std::max<std::int64_t>(found.score, 0) : t_.max_score;
 }
 
-// Row 0, over all columns.
+// Sets row 0 over all columns.
 void InsideSearch::begin() {
   row_ = 0;
   m_.row.resize(static_cast<std::size_t>(count_ + 1) * 2);
   m_.cost.resize(static_cast<std::size_t>(count_ + 1));
   const std::int64_t free = std::min(t_.free.target_end, t_.target_len);
   for (std::int64_t w = 0; w <= count_; ++w) {
-    const std::int64_t flat = free - 64 * w;  // columns of the word that cost nothing
+    const std::int64_t flat = free - 64 * w;  // free columns from this word on
     std::uint64_t* deltas = m_.row.data() + 2 * w;
     deltas[0] = flat <= 0 ? ~std::uint64_t{0} : flat >= 64 ? 0 : ~std::uint64_t{0} >> flat;
     deltas[1] = 0;
@@ -129,7 +130,7 @@ void InsideSearch::begin() {
   m_.words.push({0, count_});
 }
 
-// So many rows more.
+// Computes the next `rows` rows.
 void InsideSearch::down(std::int64_t rows) {
   for (std::size_t x = 0; x < m_.words.size(); ++x) {
     const Words words = m_.words[x];
@@ -141,17 +142,17 @@ void InsideSearch::down(std::int64_t rows) {
     kernel_.begin(task, state);
     kernel_.advance(task, state, words.first, words.end, true);
     std::int32_t* cost = m_.cost.data() + words.first;
-    *cost += static_cast<std::int32_t>(rows);  // beside the slab, on its left, rows are one edit from one another
+    *cost += static_cast<std::int32_t>(rows);  // left of the slab, each row costs one edit more than the row above
     for (std::int64_t w = words.first; w < words.end; ++w, ++cost) cost[1] = cost[0] + net(m_.row.data() + 2 * w);
   }
   row_ += rows;
 }
 
-// Leaves out words that paths of `bound` edits cannot cross in the next `rows` rows. Such a path has a cell of the row
-// that is done, costs no more there, and can still come to a column where paths may begin.
+// Drops words that paths of at most `bound` edits cannot cross in the next `rows` rows. Such a path has a cell in the
+// last computed row, costs no more than the bound there, and can still reach a column where paths may begin.
 //
-// What paths from one part of the row reach in all rows that are left must not meet the next part, of which the costs
-// beside it are too high: so there are as many words between them.
+// Costs beside a part of the row are too high. So two parts stay separate only if enough words lie between them that
+// no path from one part meets the other in any of the remaining rows.
 void InsideSearch::narrow(std::int64_t rows, std::int64_t bound) {
   const std::int64_t left = n_ - row_, apart = (left + bound) / 64 + 8;
   m_.next.clear();
@@ -176,7 +177,7 @@ void InsideSearch::narrow(std::int64_t rows, std::int64_t bound) {
   std::swap(m_.words, m_.next);
 }
 
-// Goes on with the row beyond what is computed: each cell one edit from the one before it.
+// Extends the row beyond the computed cells: each cell costs one edit more than the one before.
 void InsideSearch::fill(std::int64_t from, std::int64_t to) {
   for (std::int64_t w = from; w < to; ++w) {
     m_.row[static_cast<std::size_t>(2 * w)] = ~std::uint64_t{0};
@@ -185,7 +186,7 @@ void InsideSearch::fill(std::int64_t from, std::int64_t to) {
   }
 }
 
-// The least cost of the row that is done, of those before words.
+// Returns the minimum cost of the last computed row, over cells at word boundaries.
 std::int64_t InsideSearch::lowest() const {
   std::int64_t best = INT64_MAX;
   for (std::size_t x = 0; x < m_.words.size(); ++x)
@@ -194,13 +195,13 @@ std::int64_t InsideSearch::lowest() const {
   return best;
 }
 
-// What the cost may be: by the estimate, or if the rest is as the first rows are.
+// Returns a guess of the cost: the larger of the estimate and an extrapolation of the first rows, plus a margin.
 std::int64_t InsideSearch::guess() const {
   const std::int64_t likely = std::max<std::int64_t>(lowest() * n_ / row_, t_.estimate);
   return likely + likely / 4 + 32;
 }
 
-// Whether paths within a bound can cross much of the row.
+// Returns true if paths within a bound can cross more than a quarter of the row.
 bool InsideSearch::crowded(std::int64_t bound) const {
   std::int64_t words = 0;
   for (std::size_t w = 0; w < static_cast<std::size_t>(count_); ++w)
@@ -208,7 +209,7 @@ bool InsideSearch::crowded(std::int64_t bound) const {
   return 4 * words > count_;
 }
 
-// Of the last row.
+// Returns the minimum of the last row, in a column where a path may begin; of equal columns the last.
 KernelAnswer InsideSearch::least() const {
   std::int64_t best = INT64_MAX, at = 0;
   const auto look = [&](std::int64_t column, std::int64_t cost) {

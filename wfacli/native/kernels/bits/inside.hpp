@@ -1,4 +1,4 @@
-// Where in a target with free ends a query costs least, in edits: for queries of any length, and any letters.
+// Finds where in a target with free ends a query costs least, in edits; for queries of any length and any alphabet.
 #pragma once
 
 #include "solvers/edit/edit.hpp"
@@ -6,40 +6,43 @@
 
 namespace wfacli {
 
-// Letters of a target that paths of at most so many edits can meet, and how many of those are free at each end.
+// The part of a target that paths of at most a given number of edits can reach, and the numbers of its bases that are
+// free at each end.
 struct InsidePart {
   std::int32_t first, end, free_begin, free_end;
 
-  // Some path costs `most`. So many letters may stay unaligned at the target's ends.
+  // `begin` and `end` are the numbers of bases that may stay unaligned at the target's ends; some path costs `most`.
   InsidePart(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end, std::int64_t most);
 };
-// What some path costs: all of the query is one gap, and what of the target may not stay unaligned another one.
+// Returns an upper bound of the cost: one gap for the whole query, and one for the target bases that must be aligned.
 std::int64_t inside_most(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end);
 
-// What a thread keeps from pair to pair.
+// Buffers of one thread, reused between pairs.
 struct InsideMemory {
   struct Words {
     std::int64_t first, end;
   };
   EditPlanes planes;
-  Buffer<std::uint64_t> row, first_row;   // deltas of a row, as SlabTask has them
-  Buffer<std::int32_t> cost, first_cost;  // of its cells before each word
-  Buffer<Words> words, next;              // that are computed
+  Buffer<std::uint64_t> row, first_row;   // deltas of a row, laid out as in SlabTask
+  Buffer<std::int32_t> cost, first_cost;  // cost of the row's cell before each word
+  Buffer<Words> words, next;              // ranges of words that are computed
 };
 
-// Slab of rows by slab, each over the words of columns that paths within a bound can cross: E. Ukkonen, "Finding
-// approximate patterns in strings", J. Algorithms 1985, leaves cells out by column, which is the same by row. The bound
-// is a guess from the first slab, or the cost of a path; a path that costs no more proves itself.
+// Computes slab after slab of rows, each over the words of columns that paths within a bound can cross. E. Ukkonen,
+// "Finding approximate patterns in strings", J. Algorithms 1985, prunes cells by column; this prunes them by row in
+// the same way. The bound is a guess from the first slab or the cost of a known path; a path found within the bound is
+// proved optimal.
 //
-// Rows are letters of the reversed query, columns those of the reversed target (bits_inside.hpp).
+// Row i counts symbols of the reversed query, column j those of the reversed target (bits_inside.hpp).
 class InsideSearch {
  public:
-  // Free ends of the target only, edit distance, no sequence empty.
+  // Requires free ends of the target only, edit distance, and non-empty sequences.
   InsideSearch(const KernelTask& task, const SlabKernel& kernel, InsideMemory& memory);
 
-  // The least cost, and how many letters of the target stay unaligned before the path: status, score and target_skip.
+  // Finds the minimum cost, and how many symbols of the target stay unaligned before the path. Sets status, score and
+  // target_skip.
   KernelAnswer run();
-  // After run(): between which numbers of letters before them all paths of so many edits or fewer begin.
+  // After run(): bounds of the number of unaligned symbols before any path of at most `edits` edits.
   struct Skips {
     std::int32_t least, most;
   };
@@ -65,8 +68,8 @@ class InsideSearch {
   const KernelTask& t_;
   const SlabKernel& kernel_;
   InsideMemory& m_;
-  const std::int64_t n_, count_, first_;  // rows, words of columns, the first column where a path may begin
-  std::int64_t row_ = 0;                  // that is done
+  const std::int64_t n_, count_, first_;  // rows, words of columns, first column where a path may begin
+  std::int64_t row_ = 0;                  // rows done
 };
 
 }  // namespace wfacli

@@ -1,53 +1,55 @@
-// The difference kernels: exact global alignment of noisy pairs by vectorised dynamic programming in a band.
+// Interface of the difference kernels: exact alignment of noisy pairs, global or with free ends, by vectorised
+// dynamic programming in a band.
 //
 //   difference        one pair over all lanes (difference_solve.hpp)
-//   difference_reads  a pair in each lane, for short ones (difference_reads.hpp, with free ends difference_free_group.hpp)
+//   difference_reads  one short pair per lane (difference_reads.hpp; with free ends difference_free_group.hpp)
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace wfacli {
 
-// Short pairs, forward.
+// A batch of short pairs, forward.
 struct ReadsTask {
-  // Letters as codes that match where they are equal, once `masks` are applied: `mask[p]` for pair p's. 64 bytes that
-  // may be read follow each sequence.
+  // Sequences as codes, which match if they are equal after `masks[p]` is applied to pair p. 64 readable bytes must
+  // follow each sequence.
   const PairView* pairs;
   const std::uint8_t* masks;
   std::int32_t count;
   Costs costs;              // divided by their greatest common divisor
   FreeEnds free;
-  bool path;                // whether CIGARs are wanted
-  std::int32_t max_score;   // in units of costs; ScoreLimit above it
-  std::size_t table_bytes;  // bound on what is kept to find the paths of one vector's pairs
+  bool path;                // whether to return CIGARs
+  std::int32_t max_score;   // in units of costs; a higher cost returns ScoreLimit
+  std::size_t table_bytes;  // limit on the trace of one vector's pairs
   const CancelFlag* cancelled;
 };
 
-// What became of one pair. ScoreLimit where the widest band proves nothing, LengthLimit above kReadsLongest,
-// MemoryLimit and Dropped as in Status, Unsupported for costs that 8 bits do not hold and free ends without a sequence.
+// Result of one pair. ScoreLimit: the widest band proves nothing. LengthLimit: a sequence is longer than
+// kReadsLongest. Unsupported: costs do not fit 8 bits, or ends are free and a sequence is empty. MemoryLimit and
+// Dropped are as in Status.
 struct ReadsAnswer {
   Status status = Status::Ok;
   std::int32_t score = 0;              // in units of task.costs
-  std::int64_t cigar = 0, runs = 0;    // where its CIGAR begins in DifferenceMemory::cigars, and how long it is
+  std::int64_t cigar = 0, runs = 0;    // start of its CIGAR in DifferenceMemory::cigars, and number of runs
   std::int32_t query_skip = 0, target_skip = 0, query_skip_end = 0, target_skip_end = 0;  // as in KernelAnswer
 };
 
-// Letters of the longest sequence that `difference_reads` takes, and where ends are free: then it computes all cells.
+// Maximum sequence lengths for `difference_reads`: without and with free ends, which require all cells.
 constexpr std::int32_t kReadsLongest = 2000, kFreeReadsLongest = 512;
 
-// What a thread's difference kernels keep from pair to pair.
+// Buffers of one thread, reused between pairs.
 struct DifferenceMemory {
   struct Checkpoint {
     std::int32_t row, lo, hi, k_lo, k_hi;  // an anti-diagonal, its cells, the band from there on
-    std::size_t at;                        // of its values in `saved`
+    std::size_t at;                        // offset of its values in `saved`
   };
   struct Piece {
-    std::int32_t row, cells, slot;  // the anti-diagonal before it, cells a row, the first cell's letter of the query
-    std::size_t at;                 // of its rows in `table`
+    std::int32_t row, cells, slot;  // anti-diagonal before the piece, cells per row, query index of the first cell
+    std::size_t at;                 // offset of its rows in `table`
   };
   struct Read {
-    std::int32_t pair, query_len, target_len, room;  // diagonals around those of its ends that it is to have
-    // Reads that share a vector have much the same length, band and difference of lengths.
+    std::int32_t pair, query_len, target_len, room;  // room: diagonals of the band beyond those of both ends
+    // Sort key. Reads that share a vector have similar lengths, bands and length differences.
     WFACLI_INLINE std::uint32_t key() const {
       const auto skew = static_cast<std::uint32_t>(query_len - target_len + 64) & 127;
       return static_cast<std::uint32_t>(target_len) >> 5 << 12 | static_cast<std::uint32_t>(room) >> 2 << 7 | skew;
@@ -55,16 +57,16 @@ struct DifferenceMemory {
   };
   Buffer<std::uint8_t> text, rows, table, saved;
   Buffer<Read> reads, again, sorted;
-  Buffer<std::uint32_t> cigars;  // of the pairs that difference_reads was last called for
+  Buffer<std::uint32_t> cigars;  // of the last call of difference_reads
   Buffer<Checkpoint> checkpoints;
   Buffer<Piece> pieces;
 };
 
 using ReadsKernel = void (*)(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);
 
-// `difference`: global or with free ends, gap-affine (two pieces at most) or linear gaps; Unsupported for free ends of a
-// pair that lacks a side, heuristics and huge costs.
-// task.estimate sizes the first band. Defined for each instruction set.
+// `difference` aligns globally or with free ends, under linear or gap-affine costs of at most two pieces. It returns
+// Unsupported for heuristics, for very large costs, and for free ends if a sequence is empty. task.estimate sets the
+// width of the first band. Defined for each instruction set.
 #define WFACLI_DECLARE(isa)                                                  \
   namespace isa {                                                            \
   KernelAnswer difference(const KernelTask&, DifferenceMemory&, Cigar&);     \

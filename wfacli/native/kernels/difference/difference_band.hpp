@@ -1,4 +1,4 @@
-// Which diagonals a path of bounded cost can visit, and anti-diagonals of a wide band, in memory.
+// Bands: the diagonals that a path of bounded cost can visit. Also computes anti-diagonals of a wide band in memory.
 #pragma once
 
 #include "kernels/difference/difference_rows.hpp"
@@ -6,17 +6,17 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Diagonals (target less query) of a band, both included.
+// Inclusive range of diagonals (target minus query) of a band.
 struct Band {
   std::int32_t lo, hi;
-  // Slots of row r.
+  // First and last slot of row r.
   WFACLI_INLINE std::int32_t first(std::int32_t r) const { return (r - hi + 1) >> 1; }
   WFACLI_INLINE std::int32_t last(std::int32_t r) const { return (r - lo) >> 1; }
   WFACLI_INLINE std::int32_t cells(std::int32_t r) const { return last(r) - first(r) + 1; }
   WFACLI_INLINE std::int32_t width() const { return (hi - lo) / 2 + 2; }
 };
 
-// The part of the matrix that is computed: cells (i, j) with i <= query_len, j <= target_len.
+// Computed part of the matrix: cells (i, j) with i <= query_len and j <= target_len.
 struct Corner {
   std::int32_t query_len, target_len;
 };
@@ -33,24 +33,25 @@ class Bounds {
     if (c_.pieces == 2) extend_ = smaller(extend_, c_.gap[1].extend);
   }
 
-  // All diagonals of paths that cost no more than `bound`, and the first cell's. Paths begin on diagonals start_low..start
-  // and end on end_low..end_high.
+  // Returns the diagonals of all paths that cost at most `bound`, including that of the first cell. Paths begin on
+  // diagonals start_low_ to start_ and end on end_low_ to end_high_.
   Band band(std::int64_t bound) const {
     const std::int64_t above = larger<std::int64_t>(beyond(start_, end_high_, bound), larger(0, end_low_));
     const std::int64_t below = larger<std::int64_t>(beyond(-start_low_, -end_low_, bound), larger(0, -end_high_));
     return ordered(smaller<std::int64_t>(m_, above), larger<std::int64_t>(-n_, -below));
   }
-  // Whether a band leaves no cell out.
+  // Returns true if the band contains the whole matrix.
   bool whole(const Band& band) const { return band.lo <= -n_ && band.hi >= m_; }
-  // Whether row r has cells of the matrix in a band.
+  // Returns true if row r of the band has cells of the matrix.
   bool meets(const Band& band, std::int32_t r) const {
     return larger(band.first(r), r - m_) <= smaller(band.last(r), n_);
   }
-  // What every path costs at least: since each letter of the query that is not in a gap takes one of the target, so many
-  // of those stay unaligned, or in gaps that cost more.
+  // Returns a lower bound of the cost of every path. Each query symbol outside a gap uses one target symbol, so the
+  // surplus of target symbols stays unaligned or lies in gaps, which cost more.
   std::int64_t least() const { return least_; }
 
-  // The largest bound whose band a window of so many cells surely covers; less than 0 if there is none.
+  // Returns the largest bound whose band a window of `cells` cells always covers, or a negative value if there is
+  // none.
   std::int64_t provable(std::int32_t cells) const {
     const std::int64_t diagonals = 2 * static_cast<std::int64_t>(cells) - 4;
     if (n_ + m_ <= diagonals) return gap_cost(c_, n_) + gap_cost(c_, m_);
@@ -59,8 +60,8 @@ class Bounds {
     return gap_cost(c_, l) + gap_cost(c_, l + skew()) - 1;
   }
 
-  // Leaves out of `band` what no path of cost `bound` that passes row r can visit later. False if there is no path. Not
-  // where ends of the query are free.
+  // Narrows `band` to the diagonals that a path of cost `bound` through row r can still visit. Returns false if there
+  // is no such path. Requires that no end of the query is free.
   template <class S>
   bool narrow(Band& band, const Rows<S>& rows, Tracked& tracked, std::int64_t bound) const {
     const std::int32_t r = rows.row;
@@ -70,8 +71,8 @@ class Bounds {
     rows.move(tracked, lo);
     const std::int64_t e = extend_;
     std::int64_t right = kFar, left = kFar, cost = tracked.cost;
-    // The path may be inside the gap that ends it, already opened; or step over the row along a diagonal, and then the
-    // cell beside it costs one gap more at most.
+    // Slack: the path may already be inside its last gap, whose opening cost is then paid. Or it may cross the row
+    // along a diagonal; then the cell beside it costs at most one gap more.
     std::int64_t over = gap_cost(c_, 1) + e;
     for (int g = 0; g < c_.pieces; ++g) over = larger<std::int64_t>(over, c_.gap[g].open);
     for (std::int32_t i = lo;; cost -= rows.rise(i)) {
@@ -82,14 +83,15 @@ class Bounds {
       }
       if (++i > hi) break;
     }
-    // Paths may still begin at the target's next letters, on diagonals up to the band's last one.
+    // Paths may still begin at the next target symbols, on diagonals up to the band's last one.
     const bool begins = r < smaller(start_, band.hi);
     if (begins) {
       right = -kFar;
       left = smaller<std::int64_t>(left, (c_.skip + e) * (r + 1));
     }
     if (right + e * end_low_ > bound || left - e * end_ > bound) return false;
-    // To the nearest diagonal where paths end; and where more is left, for a gap of l letters beyond the last one, and back.
+    // The rest of the bound pays for reaching the nearest diagonal where paths end, or for l symbols beyond the last
+    // such diagonal and back.
     const std::int64_t above = bound - right - e * end_, below = bound - left + e * end_low_;
     const std::int64_t most = above < 0 ? rounded_down(bound - right, e) : end_ + letters(above);
     const std::int64_t least = below < 0 ? -rounded_down(bound - left, e) : end_low_ - letters(below);
@@ -103,8 +105,8 @@ class Bounds {
 
   std::int64_t skew() const { return end_ < 0 ? -end_ : end_; }
   static std::int64_t rounded_down(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
-  // The diagonal up to which paths of cost `bound` come that begin on `first` or below, and end on `last` or below: from
-  // the lesser one of those on they have a gap, beyond the greater one another one.
+  // Returns the highest diagonal reached by paths of cost `bound` that begin on `first` or below and end on `last` or
+  // below. Such a path needs one gap beyond the lower of the two, and a second one beyond the higher.
   std::int64_t beyond(std::int32_t first, std::int32_t last, std::int64_t bound) const {
     const std::int64_t low = smaller(first, last), apart = larger(first, last) - low, left = bound - least_;
     std::int64_t one = 0, two = 0;
@@ -116,13 +118,14 @@ class Bounds {
     }
     return one < apart ? low + one : low + apart + two;
   }
-  // Bands have the borders of windows, which stay on the first row and move on the second: the upper border's diagonal
-  // is met on odd rows (from the first row on), the lower one's on even rows. So no band is opened by going on in
-  // a window, or the other way round.
+  // Rounds to borders of windows, which stay on the first row and move on the second: the upper border's diagonal
+  // occurs on odd rows (from the first row on), the lower border's on even rows. So switching between a window and a
+  // band never widens the band.
   Band ordered(std::int64_t hi, std::int64_t lo) const {
     return {static_cast<std::int32_t>(lo - ((lo ^ end_) & 1)), static_cast<std::int32_t>(hi + (~(hi ^ end_) & 1))};
   }
-  // Letters of two gaps, one of them open already at the least price, that cost no more than `bound`.
+  // Returns the maximum length l of two gaps that together cost at most `bound`, one of them already open at the
+  // cheapest extension.
   std::int64_t letters(std::int64_t bound) const {
     std::int64_t l = 0;
     for (int g = 0; g < c_.pieces; ++g)
@@ -135,8 +138,8 @@ class Bounds {
   std::int64_t least_;
 };
 
-// Rows of a band in memory, in place: a cell's sources are slots i - 1 and i of the row before, so that going down
-// in i nothing is overwritten that is still to be read.
+// Rows of a band in memory, updated in place. A cell depends on slots i - 1 and i of the previous row, so descending i
+// overwrites no value that is still needed.
 template <class S>
 class Wide {
   using L = Lanes<typename S::Lane>;
@@ -148,7 +151,7 @@ class Wide {
  public:
   Wide(const S& scheme, const Text& text) : step_(scheme), text_(text) {}
 
-  // Goes on from rows.row for `count` rows.
+  // Computes `count` rows after rows.row.
   void run(R& rows, std::int32_t count, const Band& band, const Corner& corner, Tracked* tracked) const {
     const std::int32_t middle = band.lo + (band.hi - band.lo) / 2, end = rows.row + count;
     const auto on_row = [&](std::int32_t r) {
@@ -193,7 +196,7 @@ class Wide {
     const Step<S> step = step_;
     const std::uint8_t* q = text_.query - 1;
     const std::uint8_t* t = text_.target + (text_.target_len - rows.row);
-    // Local, since a store of bytes might change them for all that the compiler knows.
+    // Local copies: as far as the compiler knows, a byte store might change the members.
     Lane* const us = rows.array[R::kU];
     Lane* const vs = rows.array[R::kV];
     Lane *as[P + 1], *bs[P + 1];

@@ -1,28 +1,31 @@
-// The recurrences in differences, and what gaps cost at least.
+// Recurrences in differences, and their range.
 //
-// H(i, j) is the least cost of aligning the first i letters of the (reversed) query with the first j of the target;
-// E and F are the same with an insertion or a deletion arriving at (i, j). Cells keep differences, small whatever the
-// length (H. Suzuki, M. Kasahara, BMC Bioinformatics 2018; H. Li, Bioinformatics 2018), less the extension cost e:
+// H(i, j) is the minimum cost of aligning the first i symbols of the (reversed) query with the first j of the target.
+// E and F are the same for alignments that end in an insertion or a deletion. Cells store differences, which are small
+// at any length (H. Suzuki, M. Kasahara, BMC Bioinformatics 2018; H. Li, Bioinformatics 2018), minus the extension
+// cost e:
 //   u = H(i, j) - H(i-1, j) - e     v = H(i, j) - H(i, j-1) - e     a = min(E - H, o)     b = min(F - H, o)
-// From v, a of (i-1, j) and u, b of (i, j-1), with s the letters' cost - 2e:
+// From v, a of (i-1, j) and u, b of (i, j-1), with s the cost of the two symbols minus 2e:
 //   z = min(s, a + v, b + u)   u' = z - v   v' = z - u   a' = min(o, a + v - z)   b' = min(o, b + u - z)
-// A second piece has its own a and b, kept with e2 - e added. Without opening costs there is no a or b.
-// The way back needs a and b alone: an insertion achieves H where a = 0, and must go on where a < o. Without opening
-// costs there is nothing that a could tell: every gap base is a gap of its own, so an insertion achieves H where u = 0, a
-// deletion where v = 0; of two pieces, of which one may have no opening cost, where they are that piece's e less e.
+// A second piece has its own a and b, stored with e2 - e added. Without opening costs there is no a or b.
 //
-// Range. Let c be the cost of a gap of one letter. u' = z - v <= a <= o, likewise v', so H rises by c at most from
-// cell to cell. Going along a diagonal it never falls, since the last letter of both sequences can be taken away: an
-// alignment that ends in a gap is moved back along the diagonal as a whole. That holds inside a band too if its
-// borders only close in, which bands and windows take care of. So z + 2e >= 0, H falls by c at most, and
+// Traceback. It needs only a and b: an insertion achieves H where a = 0, and must be extended where a < o. Without
+// opening costs a carries no information, since every gap base is a gap of its own. Then an insertion achieves H where
+// u = 0, and a deletion where v = 0. With two pieces, of which one may have no opening cost, they do where u or v is
+// that piece's e minus e.
+//
+// Range. Let c be the cost of a gap of length 1. u' = z - v <= a <= o, and the same holds for v', so H rises by at
+// most c from cell to cell. Along a diagonal H never falls, since the last symbol of both sequences can be removed: an
+// alignment that ends in a gap moves back along the diagonal as a whole. That also holds inside a band if its borders
+// only move inwards, which bands and windows ensure. So z + 2e >= 0, H falls by at most c, and
 //   -c - e <= u, v <= c - e     0 <= z + 2e <= mismatch     a + v - z <= o + e + c.
-// A mismatch dearer than 2c is never taken and becomes 2c + 1. Lanes outside the matrix, or outside what can reach the
-// cell that is asked for, may wrap around: nothing reads them.
+// A mismatch that costs more than 2c is never used and is stored as 2c + 1. Lanes outside the matrix, or outside what
+// can reach the requested cell, may wrap around: nothing reads them.
 //
-// Free ends. H(0, j) = j * skip as long as letters of the target may be left out, so v = skip - e there, and likewise u on
-// the other edge for those of the query; that is within the range above since a gap's letter costs more than a skipped
-// one. What was said of diagonals holds: an alignment that is moved back begins one letter earlier, or has a shorter gap
-// at its beginning.
+// Free ends. H(0, j) = j * skip while target symbols may stay unaligned, so v = skip - e there; the same holds for u
+// on the other edge and the query. That is within the range above, since a gap symbol costs more than a skipped one.
+// The argument about diagonals still holds: an alignment that moves back begins one symbol earlier, or has a shorter
+// gap at its beginning.
 #pragma once
 
 #include "kernels/difference/difference_lanes.hpp"
@@ -31,7 +34,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// What a gap of l letters costs.
+// Returns the cost of a gap of length l.
 WFACLI_INLINE std::int64_t gap_cost(const Costs& c, std::int64_t l) {
   if (l <= 0) return 0;
   const std::int64_t one = c.gap[0].open + l * c.gap[0].extend;
@@ -40,7 +43,7 @@ WFACLI_INLINE std::int64_t gap_cost(const Costs& c, std::int64_t l) {
   return two < one ? two : one;
 }
 
-// The largest magnitude that a lane must hold, and another c to spare.
+// Returns the largest magnitude that a lane must hold, plus a margin of c.
 WFACLI_INLINE std::int64_t lane_need(const Costs& c) {
   std::int64_t first = 0, extend = 0;
   for (int g = 0; g < c.pieces; ++g) {
@@ -51,19 +54,19 @@ WFACLI_INLINE std::int64_t lane_need(const Costs& c) {
   return first + 2 * gap_cost(c, 1) + 2 * extend + 1;
 }
 
-// Pieces: how many have an opening cost; 0 for linear gaps. Lanes of 16 bits and wildcards are rare and make do with
-// less code.
+// Constants of the recurrence. Pieces_ is the number of gap pieces, or 0 for linear gaps. 16-bit lanes and wildcards
+// are rare, so they get less specialised code.
 template <int Pieces_, class Lane_, bool Wildcard_>
 struct Scheme {
   static constexpr int kPieces = Pieces_;
   static constexpr int kArrays = 2 + 2 * kPieces;      // u, v, a of each piece, b of each piece
-  static constexpr int kPlanes = kPieces ? 2 * kPieces : 2;  // kept for the way back
-  static constexpr bool kWildcard = Wildcard_;  // for lanes of 8 bits
+  static constexpr int kPlanes = kPieces ? 2 * kPieces : 2;  // stored for the traceback
+  static constexpr bool kWildcard = Wildcard_;  // for 8-bit lanes
   static constexpr bool kNarrow = sizeof(Lane_) > 1;
-  static constexpr int kWindowCells = kNarrow ? 64 : kWildcard ? 128 : 256;  // the widest window
+  static constexpr int kWindowCells = kNarrow ? 64 : kWildcard ? 128 : 256;  // maximum width of a window
   using Lane = Lane_;
 
-  // `free_target`, `free_query`: letters that may stay unaligned before the first column, and before the first row.
+  // `free_target`, `free_query`: numbers of symbols that may stay unaligned before the first column and the first row.
   Scheme(const Costs& costs, bool by_bits, std::int32_t free_target = 0, std::int32_t free_query = 0)
       : c(costs), wildcard(by_bits), free_target(free_target), free_query(free_query) {
     const std::int64_t first = gap_cost(c, 1);
@@ -77,13 +80,13 @@ struct Scheme {
     }
   }
 
-  // Of the last of l letters in a gap, less e.
+  // Returns the cost of the last of l symbols in a gap, minus e.
   std::int32_t edge(std::int64_t l) const {
     return static_cast<std::int32_t>(gap_cost(c, l) - gap_cost(c, l - 1)) - extend;
   }
-  // Whether each base in a gap of piece g may be a gap of its own.
+  // Returns true if each base in a gap of piece g may be a gap of its own.
   WFACLI_INLINE bool opens_freely(int g) const { return kPieces == 2 && full[g] == none[g]; }
-  // v of (0, l) and u of (l, 0): letters left out, then one gap.
+  // v of (0, l) and u of (l, 0): skipped symbols, then one gap.
   std::int32_t top(std::int64_t l) const { return along(l, free_target); }
   std::int32_t left(std::int64_t l) const { return along(l, free_query); }
 
@@ -91,10 +94,10 @@ struct Scheme {
   const bool wildcard;
   const std::int32_t free_target, free_query;
   std::int32_t extend, same, different;
-  // Of a cell beside the band: what a gap of one letter from a cell inside costs, so that all values are costs of some
-  // path.
+  // u or v of a cell beside the band: a gap of length 1 from a cell inside, minus e. So all values are costs of real
+  // paths.
   std::int32_t rise;
-  std::int32_t none[2] = {0, 0}, full[2] = {0, 0};  // a or b of zero, and of o
+  std::int32_t none[2] = {0, 0}, full[2] = {0, 0};  // stored values of a or b that stand for 0 and o
 
  private:
   std::int32_t along(std::int64_t l, std::int32_t free) const {
@@ -102,7 +105,7 @@ struct Scheme {
   }
 };
 
-// The scheme's constants in all lanes, and the step.
+// The scheme's constants broadcast to all lanes, and the update of one cell per lane.
 template <class S, class L = Lanes<typename S::Lane>>
 struct Step {
   using Vector = typename L::Vector;
@@ -117,7 +120,7 @@ struct Step {
     }
   }
 
-  // In: v, a of (i-1, j) and u, b of (i, j-1); out: those of (i, j). Returns z.
+  // In: v, a of (i-1, j) and u, b of (i, j-1). Out: u, v, a, b of (i, j). Returns z.
   WFACLI_INLINE Vector operator()(const std::uint8_t* q, const std::uint8_t* t, Vector& u, Vector& v, Vector* a,
                                   Vector* b) const {
     Vector z = L::compared(q, t, same, different, S::kNarrow ? wildcard : S::kWildcard);

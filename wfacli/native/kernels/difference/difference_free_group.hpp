@@ -1,8 +1,8 @@
-// Short pairs with free ends, one in each lane of a vector: all lanes take the same cell of their whole matrix in a step.
+// Short pairs with free ends, one per lane: all lanes compute the same cell of their own full matrix in a step.
 //
-// A column (a letter of the reversed target) at a time, all its rows (letters of the reversed query); lanes whose
-// sequences are shorter go on beyond their matrix, which nothing reads. A path may end in a lane's last row or in its
-// last column: of both the costs are summed up on the way.
+// Columns (symbols of the reversed target) are computed one at a time, with all rows (symbols of the reversed query).
+// Lanes with shorter sequences continue beyond their matrix, and nothing reads those cells. A path may end in a lane's
+// last row or last column; the costs of both are accumulated along the way.
 #pragma once
 
 #include "kernels/difference/difference_trace.hpp"
@@ -21,18 +21,18 @@ class FreeGroup {
 
  public:
   static constexpr int kLanes = L::kCount;
-  static constexpr std::int32_t kMostSpread = 255;  // of the queries' lengths: lanes know their last row in a byte
+  static constexpr std::int32_t kMostSpread = 255;  // maximum length difference; last_row_ has a byte per lane
 
   FreeGroup(const ReadsTask& task, DifferenceMemory& memory)
       : task_(task), memory_(memory), s_(task.costs, false, task.free.target_end, task.free.query_end), step_(s_) {}
 
-  // Aligns `count` (kLanes at most) reads, none with an empty sequence, whose queries' lengths differ by kMostSpread at
-  // most. Returns false if that takes too much memory.
+  // Aligns `count` <= kLanes reads with non-empty sequences, whose query lengths differ by at most kMostSpread.
+  // Returns false if the trace exceeds table_bytes.
   bool run(const Read* reads, std::int32_t count) {
     rows_ = columns_ = 0;
     least_ = INT32_MAX;
     for (int l = 0; l < kLanes; ++l) {
-      const Read& r = reads[l < count ? l : 0];  // lanes without a read do as the first
+      const Read& r = reads[l < count ? l : 0];  // unused lanes repeat the first read
       n_[l] = r.query_len;
       m_[l] = r.target_len;
       rows_ = larger(rows_, n_[l]);
@@ -54,10 +54,10 @@ class FreeGroup {
 
   std::int32_t cost(int lane) const { return smaller(row_end_[lane].cost, column_end_[lane].cost); }
 
-  // Writes the lane's CIGAR, and what stays unaligned.
+  // Writes the lane's CIGAR and its numbers of unaligned symbols.
   void walk(int lane, RunWriter& runs, ReadsAnswer& answer) const {
     std::int32_t i = n_[lane], j = m_[lane];
-    if (column_end_[lane].cost < row_end_[lane].cost)  // of equals the one that leaves out no letter of the query
+    if (column_end_[lane].cost < row_end_[lane].cost)  // of equal ends, the one that skips no query symbol
       i = column_end_[lane].letters;
     else
       j = row_end_[lane].letters;
@@ -76,8 +76,8 @@ class FreeGroup {
  private:
   static constexpr std::int32_t kNone = INT32_MAX;
 
-  // The cheapest of the cells so far where a path may end, and letters of the sequence that may not be whole there. Of
-  // equals the last one: it leaves fewest letters out.
+  // Cheapest cell so far where a path may end, and the number of symbols aligned there of the sequence that may end
+  // early. Of equal cells the last one is kept, which skips the fewest symbols.
   struct Ending {
     std::int32_t cost, letters;
     WFACLI_INLINE void see(std::int32_t at_cost, std::int32_t at_letters) {
@@ -86,14 +86,14 @@ class FreeGroup {
     }
   };
 
-  // Of so many letters, of which `free` may be left out, before all others.
+  // Returns the cost of `letters` symbols at the beginning of a sequence, of which `free` may stay unaligned.
   std::int32_t along(std::int32_t letters, std::int32_t free) const {
     const std::int32_t out = smaller(letters, free);
     return static_cast<std::int32_t>(gap_cost(task_.costs, letters - out)) + out * task_.costs.skip;
   }
   bool may_end_in_row(int l, std::int32_t j) const { return m_[l] >= j && m_[l] - j <= task_.free.target_begin; }
 
-  // Column 0.
+  // Initializes column 0.
   void lay_out_state() {
     state_ = reinterpret_cast<Lane*>(aligned_bytes(memory_.rows, static_cast<std::size_t>(rows_) * kLanes * (2 + P)));
     for (std::int32_t i = 1; i <= rows_; ++i) {
@@ -110,14 +110,14 @@ class FreeGroup {
   }
 
   enum { kU, kRun, kB };
-  // Of rows 1 to rows_.
+  // Returns an array's lane values for row i, from 1 to rows_.
   WFACLI_INLINE Lane* slot(int array, std::int32_t i) const {
     return state_ + (static_cast<std::size_t>(array) * rows_ + (i - 1)) * kLanes;
   }
 
-  // Returns v in each lane's last row.
+  // Computes column j. Returns v in each lane's last row.
   Vector column(std::int32_t j) {
-    // Local, since a store of bytes might change them for all that the compiler knows.
+    // Local copies: as far as the compiler knows, a byte store might change the members.
     const Step<S> step = step_;
     const std::uint8_t* q = text_.query;
     const std::uint8_t* const t = text_.target + static_cast<std::size_t>(j - 1) * kLanes;
@@ -160,7 +160,7 @@ class FreeGroup {
     }
   }
 
-  // Of the lanes whose last column it is.
+  // Updates column_end_ of lanes whose last column is j.
   void end_in_last_column(std::int32_t j) {
     bool ends = false;
     for (int l = 0; l < kLanes; ++l) ends |= m_[l] == j;
@@ -182,16 +182,16 @@ class FreeGroup {
   DifferenceMemory& memory_;
   const S s_;
   const Step<S> step_;
-  Vector last_row_;  // of each lane, after the first of all
-  std::int32_t n_[kLanes], m_[kLanes], row_cost_[kLanes];  // row_cost_: of (n, j)
+  Vector last_row_;  // last row of each lane, minus least_
+  std::int32_t n_[kLanes], m_[kLanes], row_cost_[kLanes];  // row_cost_: cost of (n, j)
   Ending row_end_[kLanes], column_end_[kLanes];
-  std::int32_t rows_ = 0, least_ = 0, columns_ = 0;  // the longest and the shortest query, the longest target
+  std::int32_t rows_ = 0, least_ = 0, columns_ = 0;  // longest and shortest query, longest target
   LanesText text_;
   std::uint8_t* table_ = nullptr;
   Lane* state_ = nullptr;
 };
 
-// All pairs of a task, those of much the same lengths together.
+// Aligns all pairs of a task, with similar lengths together.
 template <int P>
 class FreeReads {
   using Read = DifferenceMemory::Read;
@@ -214,7 +214,7 @@ class FreeReads {
       else
         m_.reads.push({p, n, m, 0});
     }
-    // Queries of about one length, then targets in their order: lanes of a group have much the same to do.
+    // Sort by query length in steps of 16, then by target length, so that the lanes of a group do similar work.
     sort_reads(m_.reads, m_.sorted, [](const Read& r) __attribute__((always_inline)) {
       return static_cast<std::uint32_t>(r.query_len - 1) >> 4 << 9 | static_cast<std::uint32_t>(r.target_len - 1);
     });

@@ -1,11 +1,11 @@
-// Short pairs, one in each lane of a vector: all lanes take the same cell of their own band in a step.
+// Short pairs, one per lane: all lanes compute the same cell of their own band in a step.
 //
-// Columns j (letters of the reversed target) come one after another, in each of them slots k, which are diagonals: row
-// i = j + k - origin, where the origin is the lane's own, so that the diagonal that ends in the lane's last cell is
-// the same slot in all. What the band leaves out counts as one gap from the cell before it (difference_costs.hpp), so
-// that all values are costs of real paths, never too low. A path that leaves the band takes gaps of at least room + 1
-// letters, and of as many more as the lengths differ by: a cost below theirs is true, as are all cells of all paths
-// of that cost, which makes the path canonical as well.
+// Columns j (symbols of the reversed target) are computed one at a time, and in each column its slots k, which are
+// diagonals: row i = j + k - origin. The origin differs per lane, so that the diagonal of each lane's last cell has
+// the same slot. Cells outside the band count as one gap from their neighbour inside (difference_costs.hpp), so all
+// values are costs of real paths and never too low. A path that leaves the band has gaps of at least room + 1 symbols,
+// and of as many more as the lengths differ by. A cost below theirs is exact, as are all cells of all paths of that
+// cost, which makes the path canonical as well.
 #pragma once
 
 #include "kernels/difference/difference_trace.hpp"
@@ -30,7 +30,7 @@ class Group {
     spill_ = 255 / (most > 0 ? most : 1);
   }
 
-  // Aligns `count` (kLanes at most) reads, none with an empty sequence. Returns false if that takes too much memory.
+  // Aligns `count` <= kLanes reads with non-empty sequences. Returns false if the trace exceeds table_bytes.
   bool run(const Read* reads, std::int32_t count) {
     admit(reads, count);
     if (task_.path && cells() * kLanes > task_.table_bytes) return false;
@@ -44,7 +44,7 @@ class Group {
   }
 
   std::int32_t cost(int lane) const { return score_[lane]; }
-  // Diagonals around those of both ends that the band has.
+  // Returns the number of diagonals in the band beyond those of both ends.
   std::int32_t room(int lane) const {
     const std::int32_t begin = origin_[lane], low = smaller(begin, end_), high = larger(begin, end_);
     return smaller(low, width_ - 1 - high);
@@ -64,12 +64,12 @@ class Group {
     const std::size_t cell = static_cast<std::size_t>(j - 1) * width_ + (i - j + origin_[lane]);
     return table_[cell * kLanes + lane];
   }
-  // Lengths and the band: wide enough for what each read asks for.
+  // Sets the lengths, and a band that is wide enough for every read's room.
   void admit(const Read* reads, std::int32_t count) {
     std::int32_t below = 0, above = 0;
     columns_ = 0;
     for (int l = 0; l < kLanes; ++l) {
-      const Read& r = reads[l < count ? l : 0];  // lanes without a read do as the first
+      const Read& r = reads[l < count ? l : 0];  // unused lanes repeat the first read
       n_[l] = r.query_len;
       m_[l] = r.target_len;
       columns_ = larger(columns_, m_[l]);
@@ -85,7 +85,7 @@ class Group {
     }
   }
 
-  // Column 0, and what lies beside the band.
+  // Initializes column 0 and the values beside the band.
   void lay_out_state() {
     const std::size_t row = static_cast<std::size_t>(width_ + 1) * kLanes;
     state_ = reinterpret_cast<Lane*>(aligned_bytes(memory_.rows, row * (2 + P)));
@@ -110,7 +110,7 @@ class Group {
     return state_ + (static_cast<std::size_t>(array) * (width_ + 1) + k) * kLanes;
   }
 
-  // All columns; a lane's cost is taken when its last column is done.
+  // Computes all columns. A lane's cost is read when its last column is done.
   template <bool Path>
   void sweep() {
     for (std::int32_t j = 0; j < columns_;) {
@@ -124,7 +124,7 @@ class Group {
     }
   }
 
-  // Columns from + 1 .. to, of which the costs along the last diagonal fit a byte.
+  // Computes columns from + 1 to `to`, in which the cost increase along the last diagonal fits a byte.
   template <bool Path>
   void columns(std::int32_t from, std::int32_t to) {
     Vector rises{};
@@ -137,10 +137,10 @@ class Group {
     for (int l = 0; l < kLanes; ++l) sums_[l] += rises[l];
   }
 
-  // Returns by how much the cost rises along the last diagonal.
+  // Computes column j. Returns the cost increase along the last diagonal.
   template <bool Path, bool Corner>
   WFACLI_INLINE Vector column(std::int32_t j) {
-    // Local, since a store of bytes might change them for all that the compiler knows.
+    // Local copies: as far as the compiler knows, a byte store might change the members.
     const Step<S> step = step_;
     const std::uint8_t* q = text_.query + static_cast<std::size_t>(j - 1) * kLanes;
     const std::uint8_t* const t = text_.target + static_cast<std::size_t>(j - 1) * kLanes;
@@ -149,7 +149,7 @@ class Group {
     for (int g = 0; g < P; ++g) bs[g] = slot(kB + g, 0);
     Vector v = step.rise, a[P + 1];
     for (int g = 0; g < P; ++g) a[g] = step.full[g];
-    std::int32_t row = j;  // less the origin
+    std::int32_t row = j;  // minus the origin
     const auto cells = [&](std::int32_t count) __attribute__((always_inline)) {
       Vector z{};
       for (; count > 0; --count, ++row) {
@@ -179,7 +179,7 @@ class Group {
     return z - step.same;
   }
 
-  // Cells (0, j), in the lanes that have them in this slot.
+  // Sets cells (0, j) in the lanes that have them in this slot.
   template <bool Path>
   WFACLI_INLINE void first_row(const Step<S>& step, std::int32_t j, std::int32_t row, Vector& v, Vector* a,
                                Vector& run) const {
@@ -194,11 +194,11 @@ class Group {
   const S s_;
   const Step<S> step_;
   Vector origins_;
-  std::int32_t spill_;  // columns after which a byte may not hold what the costs have risen by
+  std::int32_t spill_;  // maximum number of columns whose cost increase fits a byte
   std::int32_t n_[kLanes], m_[kLanes];
-  std::int32_t origin_[kLanes];  // the slot of the diagonal that begins in (0, 0)
+  std::int32_t origin_[kLanes];  // slot of the diagonal that begins in (0, 0)
   std::int32_t score_[kLanes], sums_[kLanes];
-  std::int32_t columns_, width_, end_, last_origin_;  // end_: the slot of the diagonal that ends in a lane's last cell
+  std::int32_t columns_, width_, end_, last_origin_;  // end_: slot of the diagonal that ends in a lane's last cell
   LanesText text_;
   std::uint8_t* table_ = nullptr;
   Lane* state_ = nullptr;

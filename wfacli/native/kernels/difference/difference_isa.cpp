@@ -1,4 +1,4 @@
-// The difference kernel for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// The difference kernels of one instruction set; compiled once per set, which WFACLI_ISA names.
 #include "kernels/difference/difference_free_group.hpp"
 #include "kernels/difference/difference_reads.hpp"
 #include "kernels/difference/difference_solve.hpp"
@@ -22,7 +22,7 @@ static KernelAnswer by_costs(const KernelTask& task, DifferenceMemory& memory, C
   return in_memory<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar);
 }
 
-// One of the sequences is empty.
+// Aligns a pair of which one sequence is empty.
 static KernelAnswer one_gap(const KernelTask& task, Cigar& cigar) {
   const std::int64_t cost = gap_cost(task.costs, static_cast<std::int64_t>(task.query_len) + task.target_len);
   if (cost > task.max_score) return {Status::ScoreLimit};

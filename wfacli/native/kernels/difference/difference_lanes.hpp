@@ -1,4 +1,4 @@
-// Vectors of small integers in the machine's natural width, for difference_*.hpp.
+// Vectors of small integers at the instruction set's full width, for difference_*.hpp.
 #pragma once
 
 #if defined(__x86_64__)
@@ -15,7 +15,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Lane: std::int8_t or std::int16_t. Sums are unsigned, so that lanes which hold no cell may wrap around.
+// Lane is std::int8_t or std::int16_t. Arithmetic is unsigned, so that lanes without a cell may wrap around.
 template <class Lane_, int Bytes_ = kVectorBytes>
 struct Lanes {
   using Lane = Lane_;
@@ -32,19 +32,19 @@ struct Lanes {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x < y ? x : y);
   }
-  // b's bits where `mask` has ones, else a's.
+  // Returns b's bits where `mask` has ones, and a's elsewhere.
   static WFACLI_INLINE Vector choose(Vector a, Vector b, Vector mask) {
 #if defined(__AVX512BW__)
     if constexpr (kBytes == 64) return (Vector)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)mask, 0xd8);
 #endif
     return a ^ ((a ^ b) & mask);
   }
-  // Each lane's top bit `by` bits lower; the bits above it are any.
+  // Moves each lane's top bit down by `by` bits; the bits above it are undefined.
   static WFACLI_INLINE Vector shifted(Vector v, int by) {
     typedef std::uint64_t Words __attribute__((vector_size(kBytes)));
     return (Vector)((Words)v >> by);
   }
-  // One more, but never more than 255. Lanes of 8 bits.
+  // Returns v + 1, saturated at 255. Requires 8-bit lanes.
   static WFACLI_INLINE Vector one_more(Vector v) {
 #if defined(__AVX512BW__)
     if constexpr (kBytes == 64) return (Vector)_mm512_adds_epu8((__m512i)v, (__m512i)all(1));
@@ -63,14 +63,14 @@ struct Lanes {
     return v;
   }
   static WFACLI_INLINE void store(Lane* to, Vector v) { std::memcpy(to, &v, sizeof v); }
-  // The lane's own number.
+  // Returns the index of each lane.
   static WFACLI_INLINE Vector numbers() {
     Vector v{};
     for (int l = 0; l < kCount; ++l) v[l] = static_cast<std::make_unsigned_t<Lane>>(l);
     return v;
   }
 
-  // `same` where the letters match, else `different`.
+  // Returns `same` in lanes whose symbols match, else `different`.
   static WFACLI_INLINE Vector compared(const std::uint8_t* q, const std::uint8_t* t, Vector same, Vector different,
                                        bool wildcard) {
     Letters a, b;
@@ -86,7 +86,8 @@ struct Lanes {
     }
   }
 
-  // Every lane takes the value of the lane below it, the first one that of `before`'s last.
+  // Shifts lanes up by one: each gets the value of the lane below, and the first one that of the last lane of
+  // `before`.
   static WFACLI_INLINE Vector up(Vector v, Vector before) {
 #if defined(__AVX512BW__)
     if constexpr (kBytes == 64) {
@@ -102,7 +103,8 @@ struct Lanes {
 #endif
     return __builtin_shuffle(before, v, numbers() + all(kCount - 1));
   }
-  // Every lane takes the value of the lane above it, the last one that of `after`'s first.
+  // Shifts lanes down by one: each gets the value of the lane above, and the last one that of the first lane of
+  // `after`.
   static WFACLI_INLINE Vector down(Vector v, Vector after) {
 #if defined(__AVX512BW__)
     if constexpr (kBytes == 64) {

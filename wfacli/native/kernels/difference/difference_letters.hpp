@@ -1,4 +1,4 @@
-// Letters of many pairs, a pair a lane, and which letters of a pair differ.
+// Arranges the symbols of many pairs with one pair per lane, and finds the symbols of a pair that differ.
 #pragma once
 
 #include "kernels/difference/difference_lanes.hpp"
@@ -9,7 +9,7 @@ namespace WFACLI_ISA {
 typedef std::uint8_t Letters16 __attribute__((vector_size(16)));
 typedef std::uint8_t LettersV __attribute__((vector_size(kVectorBytes)));
 
-// Rows become columns, in each 16 bytes of the vectors by themselves.
+// Transposes rows and columns, separately in each 16 bytes of the vectors.
 WFACLI_INLINE void transpose(LettersV (&x)[16]) {
   for (int round = 0; round < 4; ++round) {
     LettersV y[16];
@@ -30,13 +30,13 @@ WFACLI_INLINE void transpose(LettersV (&x)[16]) {
   }
 }
 
-// A sequence, to be read from its end.
+// A sequence that is read from its end.
 struct Strand {
   const std::uint8_t* letters;
-  std::int32_t length, shift;  // reversed letter x comes into vector x + shift
+  std::int32_t length, shift;  // reversed symbol x goes into vector x + shift
 };
 
-// The 16 letters from `at` on, of which some may lie outside the sequence: those are any.
+// Returns 16 symbols from `at` on; those outside the sequence are undefined.
 WFACLI_INLINE Letters16 letters_at(const Strand& s, std::int32_t at) {
   constexpr Letters16 numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const std::int32_t readable = s.length + 48, from = at < 0 ? 0 : at < readable ? at : readable;
@@ -46,7 +46,7 @@ WFACLI_INLINE Letters16 letters_at(const Strand& s, std::int32_t at) {
   return found;
 }
 
-// Of strands r, r + 16, r + 32, ..., the 16 letters that come into vectors `first` to first + 15, last one first.
+// Returns, for strands 0, 16, 32, ... of `strands`, the 16 symbols of vectors first + 15 down to `first`.
 WFACLI_INLINE LettersV letters_of(const Strand* strands, std::int32_t first) {
   const auto of = [&](int l) { return letters_at(strands[l], strands[l].length + strands[l].shift - first - 16); };
 #if defined(__AVX512BW__)
@@ -61,8 +61,8 @@ WFACLI_INLINE LettersV letters_of(const Strand* strands, std::int32_t first) {
 #endif
 }
 
-// Puts a strand's reversed letters into each lane of vectors 0 .. count - 1 (count a multiple of 16), but for bits that
-// the lane's mask lacks.
+// Writes one reversed strand into each lane of vectors 0 to count - 1 (count is a multiple of 16), without the bits
+// that the lane's mask lacks.
 inline void lay_out(const Strand* strands, LettersV masks, std::int32_t count, std::uint8_t* vectors) {
   for (std::int32_t first = 0; first < count; first += 16) {
     LettersV x[16];
@@ -75,7 +75,7 @@ inline void lay_out(const Strand* strands, LettersV masks, std::int32_t count, s
   }
 }
 
-// Which of 16 letters differ.
+// Returns a bit mask of the symbols that differ, of 16.
 WFACLI_INLINE std::uint32_t differing_of_16(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t mask) {
   Letters16 x, y;
   std::memcpy(&x, a, 16);
@@ -90,7 +90,7 @@ WFACLI_INLINE std::uint32_t differing_of_16(const std::uint8_t* a, const std::ui
 #endif
 }
 
-// Which of 64 letters differ; the first in the lowest bit.
+// Returns a bit mask of the symbols that differ, of 64; the first is in the lowest bit.
 WFACLI_INLINE std::uint64_t differing(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t mask) {
   std::uint64_t bits = 0;
   for (int i = 0; i < 64; i += 16) bits |= static_cast<std::uint64_t>(differing_of_16(a + i, b + i, mask)) << i;

@@ -1,4 +1,4 @@
-// Short pairs in groups that share a vector: which, in how wide a band, and again in a wider one where it takes that.
+// Short pairs in groups that share a vector: grouping, choice of the band width, and retries in wider bands.
 #pragma once
 
 #include "kernels/difference/difference_group.hpp"
@@ -10,10 +10,10 @@ template <int P>
 class Reads {
   using Read = DifferenceMemory::Read;
   static constexpr int kLanes = Group<P>::kLanes;
-  static constexpr std::int32_t kMostRoom = 96, kMostSkew = 48;  // slots and their origins are kept in bytes
+  static constexpr std::int32_t kMostRoom = 96, kMostSkew = 48;  // slots and their origins are stored in bytes
   static constexpr std::int32_t kFirstRoom = 4;
-  static constexpr std::int32_t kAhead = 8;  // pairs
-  static constexpr std::int32_t kSetUp = 6;  // slots that take as long as all that does not depend on their number
+  static constexpr std::int32_t kAhead = 8;  // prefetch distance in pairs
+  static constexpr std::int32_t kSetUp = 6;  // work that does not depend on the number of slots, in slots
 
  public:
   Reads(const ReadsTask& task, DifferenceMemory& memory, ReadsAnswer* answers)
@@ -28,7 +28,7 @@ class Reads {
       admit(p);
     }
     sort(m_.reads);
-    // Some from all over, each as long as it takes, show how wide a band is best for the others.
+    // A sample from the whole batch, retried until proved, shows which band width is best for the rest.
     const std::int32_t count = static_cast<std::int32_t>(m_.reads.size());
     if (count > 4 * kLanes) {
       for (int l = 0; l < kLanes; ++l)
@@ -45,7 +45,7 @@ class Reads {
   }
 
  private:
-  // A pair's letters come while others are aligned.
+  // Prefetches a pair's sequences while others are aligned.
   WFACLI_INLINE void fetch(std::int32_t p) const {
     const PairView& pair = task_.pairs[p];
     const std::int32_t most = larger(pair.query_len, pair.target_len);
@@ -55,12 +55,12 @@ class Reads {
     }
   }
 
-  // No read needs more room than the shorter of its sequences has letters.
+  // Limits the room of a read: more than the length of its shorter sequence is never needed.
   static std::int32_t roomy(const Read& r, std::int32_t room) {
     return smaller(room, smaller(r.query_len, r.target_len));
   }
 
-  // Answers what needs no band, and puts the others where they wait for one.
+  // Answers pairs that need no band, and queues the others.
   void admit(std::int32_t p) {
     const PairView& pair = task_.pairs[p];
     const std::int32_t n = pair.query_len, m = pair.target_len;
@@ -81,7 +81,8 @@ class Reads {
     }
   }
 
-  // Sequences of one length whose mismatches cost less than any two gaps have one best alignment.
+  // Sequences of equal length whose mismatches cost less than any two gaps have exactly one optimal alignment. Answers
+  // such a pair and returns true.
   bool ungapped(std::int32_t p) {
     const PairView& pair = task_.pairs[p];
     const std::int32_t n = pair.query_len;
@@ -122,7 +123,7 @@ class Reads {
     sort_reads(reads, m_.sorted, [](const Read& r) __attribute__((always_inline)) { return r.key(); });
   }
 
-  // Aligns what a first band proved nothing for.
+  // Aligns reads again whose first band proved nothing.
   void repeat() {
     while (!m_.again.empty()) {
       Buffer<Read> reads = std::move(m_.again);
@@ -152,7 +153,7 @@ class Reads {
   void answer(Read read, int lane) {
     const std::int32_t cost = group_.cost(lane), room = group_.room(lane);
     if (!proved(read, cost, room)) {
-      // The cost may be far too high where a narrow band has lost the path.
+      // If a narrow band lost the path, the cost may be far too high, so the room at most about doubles.
       const std::int32_t had = read.room, most = smaller(2 * had + kFirstRoom, kMostRoom);
       while (read.room < most && !proved(read, cost, read.room)) ++read.room;
       if (read.room > had)
@@ -167,14 +168,14 @@ class Reads {
     done(read.pair, cost, runs);
   }
 
-  // Whether all paths that leave so many diagonals on either side cost more.
+  // Returns true if every path that leaves `room` diagonals on either side costs more than `cost`.
   bool proved(const Read& r, std::int64_t cost, std::int32_t room) const {
     const std::int32_t n = r.query_len, m = r.target_len;
     return room >= smaller(n, m) ||
            gap_cost(task_.costs, room + 1) + gap_cost(task_.costs, room + 1 + larger(n, m) - smaller(n, m)) > cost;
   }
 
-  // The room that takes least time, if reads are as those that are done.
+  // Returns the room with the shortest expected time, if all reads are like the sample.
   std::int32_t best_room() const {
     std::int32_t need[kMostRoom + 1] = {}, all = 0, slots = 0;
     for (int l = 0; l < kLanes; ++l) {

@@ -1,4 +1,4 @@
-// The anti-diagonal under way and the texts as it reads them.
+// The current anti-diagonal, and both sequences in the order in which it reads them.
 #pragma once
 
 #include "kernels/difference/difference.hpp"
@@ -7,7 +7,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Slots that may be read or written before and after a text or a row: a window's cells and one vector more.
+// Readable and writable slots before and after a text or a row: a window's cells plus one vector.
 constexpr std::int32_t kMargin = 384;
 static_assert(kMargin >= Scheme<1, std::int8_t, false>::kWindowCells + 128);
 
@@ -16,9 +16,9 @@ WFACLI_INLINE T smaller(T a, T b) { return b < a ? b : a; }
 template <class T>
 WFACLI_INLINE T larger(T a, T b) { return a < b ? b : a; }
 
-// The query, and the target backwards: along an anti-diagonal both are read in the same direction.
+// The query, and the target reversed, so that both are read in the same direction along an anti-diagonal.
 struct Text {
-  const std::uint8_t *query, *target;  // of cell (i, j): query[i - 1], target[target_len - j]
+  const std::uint8_t *query, *target;  // cell (i, j) reads query[i - 1] and target[target_len - j]
   std::int32_t target_len;
 
   Text(const KernelTask& task, Buffer<std::uint8_t>& memory) : target_len(task.target_len) {
@@ -26,7 +26,7 @@ struct Text {
     memory.resize(n + m + 4 * kMargin);
     std::uint8_t* q = memory.data() + kMargin;
     std::uint8_t* t = q + n + 2 * kMargin;
-    // Sentinels match nothing, nor each other.
+    // Sentinels match nothing, not even each other.
     std::memset(q - kMargin, task.query[-1], kMargin);
     std::memcpy(q, task.query, n);
     std::memset(q + n, task.query[-1], kMargin);
@@ -38,7 +38,7 @@ struct Text {
   }
 };
 
-// The cell whose cost is known.
+// A cell whose absolute cost is known.
 struct Tracked {
   std::int32_t slot = 0, cost = 0;
 };
@@ -50,7 +50,7 @@ struct Rows {
   static constexpr int P = S::kPieces;
   enum { kU, kV, kA, kB = kA + P };
 
-  // What a pair's rows take, margins left out: as long as its query, however narrow the band.
+  // Returns the bytes of a pair's rows without margins: proportional to the query, however narrow the band.
   static std::size_t bytes(const KernelTask& task) {
     return static_cast<std::size_t>(task.query_len) * S::kArrays * sizeof(Lane);
   }
@@ -63,7 +63,7 @@ struct Rows {
     for (int x = 0; x < S::kArrays; ++x) array[x] = first + x * slots;
   }
 
-  // Row 0, or row 1 if that makes the number of rows still to come even.
+  // Sets row 0, or row 1 if that makes the number of remaining rows even.
   Tracked begin(std::int32_t first) {
     row = first;
     lo = 0;
@@ -74,7 +74,7 @@ struct Rows {
     return {0, s.top(1) + s.extend};
   }
 
-  // Cell (0, row) and cell (row, 0).
+  // Set cell (0, row) and cell (row, 0).
   WFACLI_INLINE void top_edge() {
     array[kV][0] = static_cast<Lane>(s.top(row));
     for (int g = 0; g < P; ++g) array[kA + g][0] = static_cast<Lane>(s.full[g]);
@@ -84,7 +84,7 @@ struct Rows {
     for (int g = 0; g < P; ++g) array[kB + g][row] = static_cast<Lane>(s.full[g]);
   }
 
-  // What row + 1 reads beside the band, below and above.
+  // Set the values that row + 1 reads beside the band, below and above.
   WFACLI_INLINE void beside_low(std::int32_t i) {
     array[kV][i] = static_cast<Lane>(s.rise);
     for (int g = 0; g < P; ++g) array[kA + g][i] = static_cast<Lane>(s.full[g]);
@@ -94,14 +94,14 @@ struct Rows {
     for (int g = 0; g < P; ++g) array[kB + g][i] = static_cast<Lane>(s.full[g]);
   }
 
-  // Gives cells of the matrix from slot `from` to `to` (excluded) that hold no cost that of a gap from those that do:
-  // deletions below, insertions above. Nothing inside the matrix reads slots outside it.
+  // Gives cells from slot `from` to `to` (exclusive) that hold no cost the cost of a gap from those that do: deletions
+  // below, insertions above. Nothing inside the matrix reads slots outside it.
   void beside(std::int32_t from, std::int32_t to) {
     const std::int32_t least = larger(from, 0), most = smaller(to - 1, row);
     for (std::int32_t i = smaller(lo - 1, most); i >= least; --i) gap(i, 2 * (lo - i) - 1, kV, kU, kA, kB);
     for (std::int32_t i = larger(hi + 1, least); i <= most; ++i) gap(i, 2 * (i - hi) - 1, kU, kV, kB, kA);
   }
-  // A cell at the end of a gap of l letters.
+  // Sets a cell at the end of a gap of length l.
   void gap(std::int32_t i, std::int32_t l, int there, int back, int others, int own) {
     array[there][i] = static_cast<Lane>(s.edge(l));
     array[back][i] = static_cast<Lane>(-s.edge(l + 1) - 2 * s.extend);
@@ -112,7 +112,7 @@ struct Rows {
     }
   }
 
-  // Cost of cell i - 1 less that of cell i.
+  // Returns the cost of cell i - 1 minus that of cell i.
   WFACLI_INLINE std::int32_t rise(std::int32_t i) const { return array[kV][i - 1] - array[kU][i]; }
 
   void move(Tracked& t, std::int32_t to) const {
@@ -122,7 +122,7 @@ struct Rows {
 
   const S& s;
   Lane* array[S::kArrays];
-  std::int32_t row = 0, lo = 0, hi = 0;  // cells of the row that hold costs
+  std::int32_t row = 0, lo = 0, hi = 0;  // lo, hi: slots of the row that hold costs
 };
 
 }  // namespace WFACLI_ISA

@@ -1,4 +1,5 @@
-// One pair: bands of growing cost until one is proved wide enough, and the path in little memory.
+// Aligns one pair: tries bands of growing cost until one is proved wide enough, then traces the path in bounded
+// memory.
 #pragma once
 
 #include "kernels/difference/difference_band.hpp"
@@ -13,9 +14,9 @@ class Difference {
   using Lane = typename S::Lane;
   using Checkpoint = DifferenceMemory::Checkpoint;
   using Piece = DifferenceMemory::Piece;
-  static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // of a cell in the table
-  static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // up to which the whole band's planes are kept
-  static constexpr std::int32_t kSpan = 256;                           // rows after which the band may close in
+  static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // per cell of the table
+  static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // limit for storing a whole band's planes
+  static constexpr std::int32_t kSpan = 256;                           // rows between attempts to narrow the band
 
  public:
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
@@ -30,13 +31,13 @@ class Difference {
   }
 
   KernelAnswer run() {
-    std::int64_t known = t_.max_score;  // a path costs so much, or dearer ones do not matter
+    std::int64_t known = t_.max_score;  // cost of some path, or the highest cost of interest
     std::int64_t bound = free_ ? first_free_bound() : first_bound();
     if (free_) known = smaller(known, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
     if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = known;
     for (;;) {
       bound = smaller(bound, known);
-      // Where ends of the target are free, a band that does not close in is mostly diagonals on which nothing is alike.
+      // With free target ends, most diagonals of a band that never narrows match nothing, so let it narrow.
       const std::int64_t cost = forward(bound, !free_query_ && (free_ || bound >= known));
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= bound) {
@@ -47,7 +48,7 @@ class Difference {
       }
       if (bound >= t_.max_score) return {Status::ScoreLimit};
       if (cost < known) known = cost;
-      // A narrow band may have lost the path; then a wider one brings the cost down before a whole one is computed.
+      // If a narrow band lost the path, a wider one lowers the cost before a full-width band is computed.
       if (free_)
         bound = known <= 2 * bound ? known : bound + bound / 2 + 1;
       else
@@ -56,20 +57,20 @@ class Difference {
   }
 
  private:
-  static constexpr std::int32_t kShort = 200;  // letters; few such pairs need a wider window than the least
+  static constexpr std::int32_t kShort = 200;  // symbols; few pairs this short need more than the narrowest window
   static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
   static constexpr std::int64_t kNone = INT64_MAX;
 
-  // Of the cells of the whole query, or of the whole target, so far: the cheapest one to end at, with what is then left
-  // out, and the last one.
+  // Cells where one sequence ends: the cheapest one so far, including the symbols then skipped, and the last one
+  // visited.
   struct Ending {
     std::int64_t cost = kNone;
-    std::int32_t letters = 0;  // of the other sequence before it
-    std::int32_t row = -1;     // of the last one
+    std::int32_t letters = 0;  // symbols of the other sequence before the cheapest one
+    std::int32_t row = -1;     // anti-diagonal of the last one
     Tracked at{};
   };
 
-  // The least bound that is worth a try.
+  // Returns the smallest bound that is worth trying.
   std::int64_t first_bound() const {
     std::int32_t cells = t_.estimate < 0 && total_ > 2 * kShort ? 64 : 32;
     if (t_.estimate >= 0) {
@@ -82,16 +83,16 @@ class Difference {
     return gap_cost(t_.costs, larger(t_.query_len, t_.target_len) - smaller(t_.query_len, t_.target_len)) +
            t_.costs.mismatch * static_cast<std::int64_t>(smaller(t_.query_len, t_.target_len)) / 16;
   }
-  // The same where ends are free: what will do for most pairs, going by the estimate.
+  // Returns the first bound with free ends: enough for most pairs, judging by the estimate.
   std::int64_t first_free_bound() const {
     const std::int64_t cost = t_.estimate >= 0 ? t_.estimate : std::int64_t{t_.costs.mismatch} * t_.query_len / 16;
     return bounds_.least() + cost + cost / 4 + 4 * gap_cost(t_.costs, 1);
   }
   std::int64_t likely() const { return static_cast<std::int64_t>(t_.costs.mismatch) * total_ / 8; }
 
-  // Least cost inside the band that paths of cost `bound` need; kNone if there is no such path. Keeps what the way
-  // back needs.
-  // `sure`: a path costs `bound`, or dearer ones do not matter; then the band closes in on the way.
+  // Returns the minimum cost inside the band that paths of cost `bound` need, or kNone if there is no such path.
+  // Stores what the traceback needs. `sure`: some path costs `bound`, or costlier ones do not matter; then the band
+  // narrows along the way.
   std::int64_t forward(std::int64_t bound, bool sure) {
     Band band = bounds_.band(bound);
     m_.pieces.clear();
@@ -106,13 +107,13 @@ class Difference {
     std::size_t table = 0;
     std::int32_t narrowed = start;
     ending_ = beside_ = {};
-    if (free_ && start) end_here(tracked);  // all of a sequence may be left out
+    if (free_ && start) end_here(tracked);  // a whole sequence may stay unaligned
     while (rows_.row < total_ && may_end_after(band)) {
       if (t_.cancelled->is_set()) return stop(Status::Dropped);
       const std::int32_t r = rows_.row;
       if (sure && r - narrowed >= larger(kSpan, band.width())) {
         narrowed = r;
-        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;  // and there is no other
+        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;  // no path of this cost continues
       }
       if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
       const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
@@ -133,8 +134,8 @@ class Difference {
     return tracked.cost;
   }
 
-  // Goes on for `count` rows (even) or fewer, at the ends of which no path of the band may end; or for `count` of those
-  // where one may.
+  // Computes up to `count` (even) rows: either rows at whose end no path of the band can end, or, one by one, rows
+  // where one can.
   void advance_to_ends(const Band& band, const Corner& corner, std::int32_t count, Tracked& tracked) {
     const std::int32_t first =
         free_query_ ? smaller(t_.query_len, t_.target_len) : larger(t_.query_len, 2 * t_.query_len + band.lo);
@@ -146,13 +147,13 @@ class Difference {
     }
   }
 
-  // Whether rows after this one may have a cell where a path of the band ends.
+  // Returns true if a later row may have a cell where a path of the band ends.
   bool may_end_after(const Band& band) const {
     if (free_query_) return bounds_.meets(band, rows_.row + 1);
     return !free_ || band.first(rows_.row + 1) <= t_.query_len;
   }
 
-  // Looks at the row's cells of the whole query and of the whole target, if it has them: whether the path may end there.
+  // Checks the row's cells at the end of the query and at the end of the target: the path may end there.
   WFACLI_INLINE void end_here(const Tracked& tracked) {
     if (t_.free.query_begin) end_beside(tracked);
     const std::int32_t j = rows_.row - t_.query_len, left = t_.target_len - j;
@@ -164,14 +165,14 @@ class Difference {
       rows_.move(ending_.at, t_.query_len);
     }
     ending_.row = rows_.row;
-    // Of equals the last one: it leaves fewest letters of the target out.
+    // Of equal cells the last one is kept, which skips the fewest target symbols.
     const std::int64_t cost = ending_.at.cost + std::int64_t{s_.c.skip} * left;
     if (left <= t_.free.target_begin && cost <= ending_.cost) {
       ending_.cost = cost;
       ending_.letters = j;
     }
   }
-  // The same of the whole target, where letters of the query are left out.
+  // The same at the end of the target, where query symbols are skipped.
   void end_beside(const Tracked& tracked) {
     const std::int32_t i = rows_.row - t_.target_len, left = t_.query_len - i;
     if (i < 0 || left <= 0 || rows_.lo > i || rows_.hi < i) return;
@@ -194,7 +195,7 @@ class Difference {
     return kNone;
   }
 
-  // Goes on for `count` rows: in registers where the band fits them.
+  // Computes `count` rows, in registers if the band fits them.
   void advance(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked, Lane* table) {
     const std::int32_t cells = band.cells(rows_.row);
     if (cells > S::kWindowCells) {
@@ -211,8 +212,8 @@ class Difference {
     window(frame.cells, count, frame.slot, tracked, table);
   }
 
-  // Where a window lies that holds `cells` slots from `slot` on, as far as the row has them. It begins with costs in
-  // all its cells that are inside the corner, and so the only borders that those see are the window's own.
+  // Returns the position of a window of `cells` slots from `slot` on, moved to where the row has cells. At its start,
+  // all its cells inside the corner have costs, so the only borders that they see are the window's own.
   struct Frame {
     std::int32_t slot, cells;
   };
@@ -226,15 +227,16 @@ class Difference {
     return {slot, cells};
   }
 
-  // Whether a window begins beside cells of the corner that hold no cost, as those of a narrow band in memory do not. What
-  // would be made up for them falls along diagonals as soon as gaps come there from inside, by more than a lane holds.
+  // Returns true if a window would begin beside cells of the corner that hold no cost, as with a narrow band in
+  // memory. Values made up for them would fall along diagonals as soon as gaps reach them from inside, by more than a
+  // lane holds.
   bool opens(const Frame& frame, const Corner& corner) const {
     const std::int32_t least = larger(0, rows_.row - corner.target_len), most = smaller(rows_.row, corner.query_len);
     return (rows_.lo > least && frame.slot < rows_.lo) ||
            (rows_.hi < most && frame.slot + frame.cells - 1 > rows_.hi);
   }
 
-  // A band in memory for `count` rows, of which `table` takes the planes that a window would keep.
+  // Computes `count` rows of a band in memory, and stores the planes that a window would store in `table`.
   void keep_band(const Band& band, const Corner& corner, std::int32_t count, const Frame& frame, Lane* table) {
     const std::size_t bytes = static_cast<std::size_t>(frame.cells) * sizeof(Lane);
     for (std::int32_t k = 1; k <= count; ++k, table += S::kPlanes * frame.cells) {
@@ -264,7 +266,8 @@ class Difference {
     w.run(rows_, count, slot, tracked, table);
   }
 
-  // Pieces of the way back: so many rows that a window is wide enough for all cells which lead to its last cell.
+  // Sets the size of a piece of the traceback: as many rows as a window can cover with all cells that lead to its last
+  // cell.
   void set_piece() {
     piece_cells_ = S::kWindowCells < 128 || 126 * 128 * kRowBytes > t_.table_bytes ? 64 : 128;
     const std::size_t most = t_.table_bytes / (piece_cells_ * kRowBytes) / 2 * 2;
@@ -279,7 +282,7 @@ class Difference {
   __attribute__((noinline)) void path(KernelAnswer& answer) {
     Walk<S> walk(s_, text_, cigar_);
     Place place{t_.query_len, t_.target_len, -1};
-    if (beside_.cost < ending_.cost)  // of equals the one that leaves out no letter of the query
+    if (beside_.cost < ending_.cost)  // of equal ends, the one that skips no query symbol
       place.i = beside_.letters;
     else if (free_)
       place.j = ending_.letters;
@@ -299,7 +302,7 @@ class Difference {
     walk.finish(place, answer);
   }
 
-  // Computes the rows before `place` again, only cells that lead to it, and walks back through them.
+  // Recomputes the rows before `place`, only in cells that lead to it, and traces the path through them.
   Status piece_back(Walk<S>& walk, Place& place) {
     if (t_.cancelled->is_set()) return Status::Dropped;
     while (m_.checkpoints.back().row >= place.row()) drop_checkpoints(m_.checkpoints.size() - 1);
@@ -320,7 +323,7 @@ class Difference {
     return Status::Ok;
   }
 
-  // Adds checkpoints to a piece that is too long for a window.
+  // Adds checkpoints to a piece that is too long for one window.
   Status split(const Band& band, const Corner& corner, std::int32_t end) {
     const std::size_t first = m_.checkpoints.size();
     const std::int32_t base = rows_.row;
@@ -333,7 +336,8 @@ class Difference {
     return m_.checkpoints.size() > first ? Status::Ok : Status::MemoryLimit;
   }
 
-  // Saves the row; over the bound, keeps every other checkpoint from index `first` on.
+  // Saves the row. If checkpoints exceed the memory limit, keeps only every other one from index `first` on. Returns
+  // false if they still exceed it by far.
   bool checkpoint(const Band& band, std::size_t first, std::int32_t base) {
     const std::int32_t r = rows_.row;
     if ((r - base) % spacing_ != 0) return true;
@@ -384,17 +388,17 @@ class Difference {
   const KernelTask& t_;
   DifferenceMemory& m_;
   Cigar& cigar_;
-  const bool free_, free_query_;  // whether letters may stay unaligned, and whether those of the query may
+  const bool free_, free_query_;  // any end is free; an end of the query is free
   const S s_;
   const Bounds bounds_;
   const Text text_;
   Rows<S> rows_;
   const Wide<S> wide_;
   const std::int32_t total_;
-  const std::size_t room_;  // bytes that checkpoints may take besides the rows
+  const std::size_t room_;  // bytes for checkpoints beside the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
-  Ending ending_, beside_;  // the best cells of the whole query, and of the whole target
+  Ending ending_, beside_;  // best cells at the end of the query and of the target
   Status halt_ = Status::Ok;
 };
 

@@ -1,8 +1,8 @@
-// What kernels with a pair in each lane keep of a cell, and the way back through it.
+// Trace of kernels with one pair per lane, and the traceback through it.
 //
-// Each cell keeps one byte. Its lower bits are 0 where the path comes from a mismatch, x + 1 where it comes from gap x
-// (insertions first), and otherwise tell how many cells in a row, up to this one, come from matches alone; so the way
-// back takes a run of matches in one step. Its upper bits, one a gap: the gap must go on.
+// Each cell stores one byte. Its lower bits are 0 if the path comes from a mismatch, and x + 1 if it comes from gap x
+// (insertions first). Any higher value is kGaps plus the number of consecutive matches up to this cell, so the
+// traceback takes a run of matches in one step. The upper bits, one per gap, say that the gap must be extended.
 #pragma once
 
 #include "kernels/bits/bits_runs.hpp"
@@ -12,22 +12,23 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Bytes from a line's begin on; what was there is lost.
+// Returns `bytes` bytes from the start of a cache line. The previous content is lost.
 WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
   buffer.clear();
   buffer.reserve(bytes + 64);
   return buffer.data() + ((64 - (reinterpret_cast<std::uintptr_t>(buffer.data()) & 63)) & 63);
 }
 
-// Reads that share a vector, and vectors that take their letters; the query of lane l is `shift[l]` vectors further on.
+// Reads that share a vector, and the numbers of vectors for their symbols. The query of lane l starts shift[l] vectors
+// later.
 struct Lot {
   const DifferenceMemory::Read* reads;
-  std::int32_t count;  // lanes without a read do as the first
+  std::int32_t count;  // unused lanes repeat the first read
   std::int32_t query_vectors, target_vectors;
   const std::int32_t* shift;
 };
 
-// Their reversed letters, a pair in each lane.
+// Reversed sequences of a Lot, one pair per lane.
 struct LanesText {
   std::uint8_t *query = nullptr, *target = nullptr;
 
@@ -50,7 +51,7 @@ struct LanesText {
   }
 };
 
-// Sorts by keys of 18 bits, in two passes over buckets; equals stay in their order. `spare` is memory for it.
+// Sorts stably by 18-bit keys with two bucket passes. `spare` is scratch memory.
 template <class Key>
 WFACLI_INLINE void sort_reads(Buffer<DifferenceMemory::Read>& reads, Buffer<DifferenceMemory::Read>& spare,
                               const Key& key) {
@@ -73,18 +74,18 @@ struct Trace {
   using Lane = std::int8_t;
   using Vector = L::Vector;
 
-  static constexpr unsigned kGaps = S::kPlanes;  // ways that gaps can come from
-  static constexpr int kFlags = 2 * P;           // upper bits: which of them must go on
+  static constexpr unsigned kGaps = S::kPlanes;  // number of gap sources
+  static constexpr int kFlags = 2 * P;           // number of upper bits, one per gap that must be extended
   static constexpr unsigned kSources = 255u >> kFlags;
   static constexpr unsigned kUpper = 255u - kSources;
-  static constexpr std::int32_t kNoRun = kUpper + kGaps;  // one more is a run of one match
+  static constexpr std::int32_t kNoRun = kUpper + kGaps;  // the next value is a run of one match
 
-  // Where a path meets the first row or the first column.
+  // Where a path reaches the first row or column.
   struct Edge {
     std::int32_t i, j;
   };
 
-  // Writes the path from (i, j) to an edge; `at(i, j)` is what the cell keeps.
+  // Writes the path from (i, j) to an edge; `at(i, j)` returns the byte of a cell.
   template <class At>
   static WFACLI_INLINE Edge back(std::int32_t i, std::int32_t j, const At& at, RunWriter& runs) {
     std::int32_t matches = 0;
@@ -114,8 +115,8 @@ struct Trace {
     return {i, j};
   }
 
-  // Keeps where the cell's path comes from. Returns its run, with the upper bits set; `run` is that of the cell before
-  // it on the diagonal.
+  // Stores where the cell's path comes from. `run` is the run of the previous cell on the diagonal. Returns the cell's
+  // run with the upper bits set.
   static WFACLI_INLINE Vector source(const Step<S>& step, const std::uint8_t* q, const std::uint8_t* t, Vector run,
                                      Vector u, Vector v, const Vector* a, const Vector* b, std::uint8_t* to) {
     const Vector least = L::all(kNoRun);
@@ -129,7 +130,7 @@ struct Trace {
       run = (step.opens_freely[g] ? v : b[g]) == none(step, g) ? L::all(kUpper + P + 1 + g) : run;
     for (int g = P - 1; g >= 0; --g)
       run = (step.opens_freely[g] ? u : a[g]) == none(step, g) ? L::all(kUpper + 1 + g) : run;
-    // What is less than full has its top bit set once full is taken away.
+    // If a value is below full, the difference has its top bit set.
     Vector kept = run;
     for (int g = 0; g < P; ++g) {
       kept = L::choose(kept, L::shifted(a[g] - step.full[g], g), L::all(0x80 >> g));
@@ -140,7 +141,7 @@ struct Trace {
   }
 
  private:
-  // Letters of gap x that ends in cell (i, j); without opening costs each is a gap of its own.
+  // Returns the length of gap x that ends in cell (i, j). Without opening costs, each symbol is a gap of its own.
   template <class At>
   static WFACLI_INLINE std::int32_t gap(std::int32_t i, std::int32_t j, int x, const At& at) {
     std::int32_t letters = 1;

@@ -1,4 +1,4 @@
-// The way back through the planes that a window has kept.
+// Traceback through the planes that a window stored.
 #pragma once
 
 #include "kernels/difference/difference_rows.hpp"
@@ -6,8 +6,8 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Where the path is: cells (0, 0) to (i, j) are still to be written. `gap` is the plane of the gap that the path is
-// inside, insertions first, or -1.
+// Position of the traceback: cells (0, 0) to (i, j) remain. `gap` is the plane of the gap that the path is inside
+// (insertions first), or -1.
 struct Place {
   std::int32_t i, j;
   int gap;
@@ -22,7 +22,7 @@ class Walk {
  public:
   Walk(const S& scheme, const Text& text, Cigar& cigar) : s_(scheme), text_(text), cigar_(cigar) {}
 
-  // Walks from `place` to row piece.row or beyond, or to an edge of the matrix.
+  // Traces from `place` to row piece.row or beyond, or to an edge of the matrix.
   void back(const DifferenceMemory::Piece& piece, const Lane* table, Place& place) {
     const std::ptrdiff_t cells = piece.cells, stride = cells * S::kPlanes;
     while (place.row() > piece.row && place.i > 0 && place.j > 0) {
@@ -35,7 +35,7 @@ class Walk {
     }
   }
 
-  // The rest of a path that is on an edge of the matrix; says what it leaves out.
+  // Writes the rest of a path on an edge of the matrix, and sets the numbers of unaligned symbols.
   void finish(const Place& place, KernelAnswer& answer) {
     answer.query_skip_end = smaller(place.i, s_.free_query);
     answer.target_skip_end = smaller(place.j, s_.free_target);
@@ -46,14 +46,14 @@ class Walk {
  private:
   static constexpr WFACLI_INLINE int side(int plane) { return plane % kHalf; }
 
-  // The first gap that achieves the cell's cost, or -1.
+  // Returns the first gap that achieves the cell's cost, or -1.
   WFACLI_INLINE int arriving(const Lane* at, std::ptrdiff_t cells) const {
     for (int x = 0; x < S::kPlanes; ++x)
       if (at[x * cells] == (P ? s_.none[side(x)] : 0)) return x;
     return -1;
   }
 
-  // Matches and mismatches until a gap arrives. A cell and the one before it on the diagonal have the same lane.
+  // Writes matches and mismatches until a gap arrives. Cells on the same diagonal have the same lane.
   void diagonal(const Lane* at, std::ptrdiff_t cells, std::int32_t past, Place& place) {
     const std::ptrdiff_t two_rows = 2 * S::kPlanes * cells;
     const std::uint8_t* q = text_.query + place.i - 1;
@@ -79,7 +79,7 @@ class Walk {
     if (gap >= 0) enter(gap, place);
   }
 
-  // One base of the gap; without opening costs it ends at once.
+  // Writes one symbol of a gap. Without opening costs the gap ends here.
   WFACLI_INLINE void enter(int gap, Place& place) {
     const bool insertion = gap < kHalf;
     cigar_.add(insertion ? kInsertion : kDeletion, 1);
@@ -87,7 +87,7 @@ class Walk {
     place.gap = P && !s_.opens_freely(side(gap)) ? gap : -1;
   }
 
-  // Inside a gap: ends it if it may have been opened here, else makes it longer.
+  // Inside a gap: ends it if it may have been opened here, and extends it otherwise.
   WFACLI_INLINE void leave_gap(const Lane* at, std::ptrdiff_t cells, Place& place) {
     if (at[place.gap * cells] < s_.full[side(place.gap)])
       enter(place.gap, place);

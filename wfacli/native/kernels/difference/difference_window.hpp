@@ -1,7 +1,7 @@
 // Anti-diagonals in registers: a window of a fixed number of cells that follows the diagonal.
 //
-// What a step of the band in memory has just stored the next one would read one lane further, which waits for the
-// store; here whole vectors stay in registers and their lanes move.
+// A band in memory reads, one lane further, what the previous step has just stored, and waits for that store. Here
+// whole vectors stay in registers, and their lanes move.
 #pragma once
 
 #include "kernels/difference/difference_rows.hpp"
@@ -12,7 +12,7 @@ namespace WFACLI_ISA {
 template <class S, int Cells, bool Trace>
 class Window {
   using Lane = typename S::Lane;
-  // Narrow windows wait for their own last step; vectors of 32 bytes have the shorter delays.
+  // Narrow windows wait for the latency of their own last step, which is shorter for 32-byte vectors.
   static constexpr int kBytes = Cells > 64 || kVectorBytes < 32 ? kVectorBytes : 32;
   using L = Lanes<Lane, kBytes>;
   using Vector = typename L::Vector;
@@ -22,8 +22,8 @@ class Window {
  public:
   WFACLI_INLINE Window(const S& scheme, const Text& text) : s_(scheme), step_(scheme), text_(text) {}
 
-  // Goes on from rows.row for `count` (even) rows. Slots from `slot` on are the window's; it moves up by one every
-  // second row. `table` takes the planes of each row.
+  // Computes `count` (even) rows after rows.row. The window covers slots from `slot` on, and moves up by one every
+  // second row. `table` receives the planes of each row.
   WFACLI_INLINE void run(R& rows, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
     rows.beside(slot, slot + Cells);
     for (int w = 0; w < kVectors; ++w) {
@@ -62,7 +62,7 @@ class Window {
   }
 
  private:
-  // Returns what the tracked lane's cost changes by, less the extensions.
+  // Computes two rows. Returns the change of the tracked lane's cost, minus the extensions.
   template <bool Corner>
   WFACLI_INLINE std::int32_t two_rows() {
     // The window stays: (i-1, j) is one lane below.
@@ -76,7 +76,7 @@ class Window {
     }
     if constexpr (Corner) edges();
     if constexpr (Trace) keep();
-    // It moves: (i, j-1) is one lane above.
+    // The window moves: (i, j-1) is one lane above.
     ++row_;
     ++slot_;
     ++q;
@@ -94,7 +94,7 @@ class Window {
     return z[lane_ % L::kCount];
   }
 
-  // Cells (0, row) and (row, 0), where they are in the window.
+  // Sets cells (0, row) and (row, 0) if they are in the window.
   WFACLI_INLINE void edges() {
     const Vector down = L::all(s_.left(row_)), across = L::all(s_.top(row_));
     const std::int32_t top = -slot_, left = row_ - slot_;

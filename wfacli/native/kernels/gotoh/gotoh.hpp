@@ -1,26 +1,26 @@
-// Dynamic programming over all cells: any costs, any free ends, any bases, at a price that does not depend on the costs.
+// Dynamic programming over all cells, for any costs, free ends and bases; its time does not depend on the costs.
 //
-// It is the last resort: wavefronts take time that grows with the cost, and the difference kernels (difference.hpp)
-// need costs that fit 16 bits.
+// This is the last fallback: the time of wavefronts grows with the cost, and the difference kernels (difference.hpp)
+// require costs that fit 16 bits.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace wfacli {
 
-// What a thread keeps from pair to pair.
+// Buffers of one thread, reused between pairs.
 struct GotohMemory {
   struct Checkpoint {
-    std::int32_t step, lo, hi;  // an anti-diagonal and its cells that are kept
-    std::size_t at;             // of their values in `saved`
+    std::int32_t step, lo, hi;  // an anti-diagonal, and the range of cells stored
+    std::size_t at;             // offset of their values in `saved`
   };
   Buffer<std::uint8_t> text, rows, saved, table;
   Buffer<Checkpoint> checkpoints;
 };
 
-// `gotoh` aligns globally or with free ends; Unsupported for heuristics. `gotoh_extension` finds the end of the best
-// extension of sequences as they are (not reversed), as Solver::run_extension of wavefront_solve.hpp does. A max_score of
-// INT32_MAX / 2 is no bound: costs may be greater.
+// `gotoh` aligns globally or with free ends. `gotoh_extension` finds the end of the best extension of sequences that
+// are not reversed, like Solver::run_extension of wavefront_solve.hpp. Both return Unsupported for heuristics. A
+// max_score of INT32_MAX / 2 means no limit; costs may exceed it.
 #define WFACLI_DECLARE(isa)                                               \
   namespace isa {                                                         \
   KernelAnswer gotoh(const KernelTask&, GotohMemory&, Cigar&);            \

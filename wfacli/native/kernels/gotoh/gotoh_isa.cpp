@@ -1,4 +1,4 @@
-// The kernel for any costs, for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// The Gotoh kernel of one instruction set; compiled once per set, which WFACLI_ISA names.
 #include "kernels/gotoh/gotoh_solve.hpp"
 
 namespace wfacli {
@@ -6,7 +6,7 @@ namespace WFACLI_ISA {
 
 template <class Rows, bool Extension>
 static KernelAnswer solve(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-  constexpr std::size_t kFloor = std::size_t{1} << 20;  // bytes that the last kernel of all may use in any case
+  constexpr std::size_t kFloor = std::size_t{1} << 20;  // bytes that this last fallback may always use
   if (Rows::bytes(task) > task.checkpoint_bytes && Rows::bytes(task) > kFloor) return {.status = Status::MemoryLimit};
   Gotoh<Rows> gotoh(task, memory, cigar);
   return Extension ? gotoh.run_extension() : gotoh.run();

@@ -1,16 +1,17 @@
-// Anti-diagonals of the whole matrix, and what each cell's path comes from.
+// Anti-diagonals of the full matrix, and the trace of each cell.
 //
-// H(i, j) is the least cost of aligning the first i bases of the (reversed) query with the first j of the target;
-// E and F are the same with an insertion or a deletion arriving at (i, j) (O. Gotoh, J. Mol. Biol. 1982):
+// H(i, j) is the minimum cost of aligning the first i bases of the (reversed) query with the first j of the target. E
+// and F are the same for alignments that end in an insertion or a deletion (O. Gotoh, J. Mol. Biol. 1982):
 //   E(i, j) = extend + min(E(i-1, j), open + H(i-1, j))      F(i, j) = extend + min(F(i, j-1), open + H(i, j-1))
 //   H(i, j) = min(H(i-1, j-1) + (bases match ? 0 : mismatch), E(i, j), F(i, j))
 // with E and F for each gap piece. Cells of anti-diagonal d = i + j are in slot i. They depend on slots i - 1 and i of
-// the two anti-diagonals before, so that going down in i they can be computed in place.
+// the two previous anti-diagonals, so they can be computed in place with descending i.
 //
-// Cells have 32 bits, or 64 where costs may be greater. No cell is above kCeiling, which stands for no path.
+// Cells have 32 bits, or 64 if costs may be greater. No cell exceeds kCeiling, which means that there is no path.
 //
-// A traced cell keeps a byte: its lowest three bits are 0 where H comes from the diagonal, or 1 + the number of the gap
-// that it comes from (insertions first); bit 3 + x says that gap x, arriving here, had been open before its last base.
+// A traced cell stores one byte. Its lowest three bits are 0 if H comes from the diagonal, and otherwise 1 + the index
+// of the gap that it comes from (insertions first). Bit 3 + x is set if gap x, ending here, was already open before
+// its last base.
 #pragma once
 
 #include "kernels/gotoh/gotoh.hpp"
@@ -32,23 +33,23 @@ class GotohRows {
     slots_ = static_cast<std::size_t>(n_) + 1 + 2 * kLanes;
     memory.rows.resize(slots_ * kArrays * sizeof(Cell));
     Cell* rows = reinterpret_cast<Cell*>(memory.rows.data());
-    for (std::size_t x = 0; x < slots_ * kArrays; ++x) rows[x] = kCeiling;  // what lies beside cells is never below 0
+    for (std::size_t x = 0; x < slots_ * kArrays; ++x) rows[x] = kCeiling;  // slots beside cells are never negative
     for (int x = 0; x < kArrays; ++x) array_[x] = rows + x * slots_ + kLanes;
     free_query_ = t_.free.query_end < n_ ? t_.free.query_end : n_;
     free_target_ = t_.free.target_end < m_ ? t_.free.target_end : m_;
   }
 
-  // Bytes that a pair's anti-diagonals take.
+  // Returns the bytes of a pair's anti-diagonals.
   static std::size_t bytes(const KernelTask& task) {
     return (static_cast<std::size_t>(task.query_len) + 1) * kArrays * sizeof(Cell);
   }
 
-  // Whether all costs of a pair stay below the ceiling: no cell costs more than all bases in gaps.
+  // Returns true if all costs of a pair stay below the ceiling: no cell costs more than all bases in gaps.
   static bool holds(const KernelTask& task) {
     return gap(task.costs, task.query_len) + gap(task.costs, task.target_len) < kCeiling;
   }
 
-  // Values of the last anti-diagonal; slot i is cell (i, step - i).
+  // Values of the last anti-diagonal: slot i is cell (i, step - i).
   const Cell* costs() const { return array_[0]; }
   std::int32_t step() const { return step_; }
 
@@ -57,8 +58,8 @@ class GotohRows {
     edges(n_, m_);
   }
 
-  // The next anti-diagonal, of which cells (i, j) with first <= i <= query_len and j <= target_len are wanted. `trace`
-  // takes the byte of slot i at trace[i]; up to kLanes - 1 bytes before the first one are overwritten.
+  // Computes the cells (i, j) of the next anti-diagonal with first <= i <= query_len and j <= target_len. The byte of
+  // slot i goes to trace[i]; up to kLanes - 1 bytes before the first one are overwritten.
   template <bool Trace>
   void advance(std::int32_t first, std::int32_t query_len, std::int32_t target_len, std::uint8_t* trace) {
     ++step_;
@@ -70,13 +71,13 @@ class GotohRows {
     edges(query_len, target_len);
   }
 
-  // Whether the bases before (i, j) match.
+  // Returns true if the bases before (i, j) match.
   bool match(std::int32_t i, std::int32_t j) const {
     const Cell q = query_[i - 1], t = target_[m_ - j];
     return Wildcard ? (q & t) != 0 : q == t;
   }
 
-  // Bases that stay unaligned of i, or j, that lie before all cells of a path.
+  // Return how many of the first i query bases, or j target bases, stay unaligned if the path begins after them.
   std::int32_t query_left(std::int32_t i) const { return i < free_query_ ? i : free_query_; }
   std::int32_t target_left(std::int32_t j) const { return j < free_target_ ? j : free_target_; }
 
@@ -107,7 +108,7 @@ class GotohRows {
   static WFACLI_INLINE Vector least(Vector a, Vector b) { return a < b ? a : b; }
   static WFACLI_INLINE Vector all(Cell value) { return Vector{} + value; }
 
-  // What a gap of so many bases costs.
+  // Returns the cost of a gap of the given length.
   static std::int64_t gap(const Costs& c, std::int64_t bases) {
     if (!bases) return 0;
     const std::int64_t one = c.gap[0].open + bases * c.gap[0].extend;
@@ -116,8 +117,8 @@ class GotohRows {
     return two < one ? two : one;
   }
 
-  // Bases as codes as wide as a cell, with room for a vector on both sides; the target backwards, as along an
-  // anti-diagonal both are then read in the same direction.
+  // Stores bases as codes as wide as a cell, with room for a vector on both sides. The target is reversed, so that
+  // both sequences are read in the same direction along an anti-diagonal.
   void lay_out_text(Buffer<std::uint8_t>& memory) {
     const std::size_t n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
     const std::size_t bytes = (n + m + 4 * kLanes) * sizeof(Cell);
@@ -131,7 +132,7 @@ class GotohRows {
     target_ = t;
   }
 
-  // Cells (0, step) and (step, 0): bases left unaligned, then one gap.
+  // Sets cells (0, step) and (step, 0): unaligned bases, then one gap.
   void edges(std::int32_t query_len, std::int32_t target_len) {
     if (step_ <= target_len) {
       array_[0][0] = along(step_, free_target_);
@@ -172,7 +173,7 @@ class GotohRows {
         store(array_[2 + g] + i, e[g]);
         store(array_[2 + P + g] + i, f[g]);
       }
-      // The one that wins ties comes last.
+      // The source that wins ties is tested last.
       for (int g = P - 1; g >= 0; --g) {
         if constexpr (Trace) from = f[g] <= h ? all(1 + P + g) : from;
         h = least(h, f[g]);
@@ -194,7 +195,7 @@ class GotohRows {
   const std::int32_t n_, m_;
   std::int32_t free_query_, free_target_, step_ = 0;
   std::size_t slots_;
-  Cell* array_[kArrays];  // H of the last anti-diagonal and of the one before; E, then F, of each piece
+  Cell* array_[kArrays];  // H of the last anti-diagonal and the one before; then E and F of each piece
   const Cell *query_ = nullptr, *target_ = nullptr;
 };
 

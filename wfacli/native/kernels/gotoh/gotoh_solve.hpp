@@ -1,8 +1,8 @@
-// A pair through all its cells: where the path begins and ends, and the path itself in bounded memory.
+// Aligns a pair through all cells: finds the ends of the path, and traces the path in bounded memory.
 //
-// The way forward keeps an anti-diagonal now and then. On the way back the cells that lead to the path's place are
-// computed again from the last one kept, as many steps as a table of their bytes allows: a cell leads to its neighbours
-// alone, so of the d-th anti-diagonal before a place no more than d + 1 cells do.
+// The forward pass stores checkpoints of anti-diagonals. The traceback recomputes the cells that lead to its position
+// from the last checkpoint, for as many steps as the trace table holds. A cell leads only to its neighbours, so at
+// most d + 1 cells of the d-th anti-diagonal before a position lead to it.
 #pragma once
 
 #include "kernels/gotoh/gotoh_rows.hpp"
@@ -15,7 +15,7 @@ class Gotoh {
   using Cell = typename Rows::Cell;
   static constexpr int P = Rows::P;
   static constexpr std::int32_t kBefore = Rows::kLanes;  // bytes of a traced row before its first cell
-  static constexpr std::int32_t kFewest = 62, kMost = 4096;  // steps of a table
+  static constexpr std::int32_t kFewest = 62, kMost = 4096;  // limits on the steps of a table
 
  public:
   Gotoh(const KernelTask& task, GotohMemory& memory, Cigar& cigar)
@@ -49,8 +49,8 @@ class Gotoh {
     return answer;
   }
 
-  // The end of the best alignment that begins at (0, 0): of equals the one with fewest bases, then the one with fewest
-  // of the query. `skip` is what a match earns.
+  // Finds the end of the best alignment that begins at (0, 0). Of equal ends, takes the one with the fewest bases,
+  // then the one with the fewest query bases. `skip` is the score of a match per base.
   KernelAnswer run_extension() {
     std::int64_t best = 0;
     std::int32_t end_i = 0, end_j = 0;
@@ -75,13 +75,13 @@ class Gotoh {
   }
 
  private:
-  // Where the path is: cells (0, 0) to (i, j) are still to be written. `gap` is the gap that it is inside, or -1.
+  // Position of the traceback: cells (0, 0) to (i, j) remain. `gap` is the gap that it is inside, or -1.
   struct Place {
     std::int32_t i, j;
     int gap;
     std::int32_t step() const { return i + j; }
   };
-  // The cheapest cell so far at which the path may begin to be walked back.
+  // Cheapest cell so far from which the traceback may begin.
   struct End {
     std::int64_t cost = INT64_MAX;
     std::int32_t i = 0, j = 0;
@@ -89,7 +89,8 @@ class Gotoh {
   static std::int32_t smaller(std::int32_t a, std::int32_t b) { return b < a ? b : a; }
   static std::int32_t larger(std::int32_t a, std::int32_t b) { return a < b ? b : a; }
 
-  // Of equals the one that leaves out no base of the query, and then the fewest of the other sequence.
+  // Updates the ends. Of equal ends, takes the one that skips no query base, then the one that skips the fewest bases
+  // of the other sequence.
   void look_for_ends() {
     const std::int32_t d = rows_.step(), n = t_.query_len, m = t_.target_len, j = d - n, i = d - m;
     if (j >= 0 && j <= m && m - j <= t_.free.target_begin) {
@@ -129,14 +130,14 @@ class Gotoh {
     }
   }
 
-  // Steps between checkpoints, of which one takes so many bytes.
+  // Returns the number of steps between checkpoints of `bytes` bytes each, within `room` bytes.
   std::int32_t spacing_of(std::int64_t steps, std::size_t bytes, std::size_t room) const {
     const std::size_t kept = room / bytes > 0 ? room / bytes : 1;
     const std::int64_t spacing = (steps + static_cast<std::int64_t>(kept)) / static_cast<std::int64_t>(kept);
     return static_cast<std::int32_t>(spacing > steps_ ? spacing : steps_);
   }
 
-  // From `place` to an edge of the matrix.
+  // Traces from `place` to an edge of the matrix.
   Status path(Place& place) {
     while (place.i > 0 && place.j > 0) {
       if (t_.cancelled->is_set()) return Status::Dropped;
@@ -151,7 +152,7 @@ class Gotoh {
     return Status::Ok;
   }
 
-  // Computes the cells again that lead to `place`, of all anti-diagonals behind the last checkpoint, and walks back.
+  // Recomputes the cells that lead to `place`, from the last checkpoint on, and traces through them.
   void piece_back(Place& place) {
     const std::int32_t from = rows_.step(), to = place.step(), first = larger(0, place.i - (to - from));
     const std::int64_t stride = smaller(place.i, to - from) + 1 + kBefore;
@@ -164,7 +165,7 @@ class Gotoh {
     walk(place, from, stride, first);
   }
 
-  // Keeps further anti-diagonals before `place`, only cells that lead to it.
+  // Adds checkpoints before `place`, only of cells that lead to it.
   void add_checkpoints(const Place& place) {
     const std::int32_t from = rows_.step(), to = place.step();
     const std::size_t bytes = static_cast<std::size_t>(smaller(place.i, to - from) + 1) * Rows::kArrays * sizeof(Cell);
@@ -175,7 +176,7 @@ class Gotoh {
         if (t_.cancelled->is_set()) return;
         rows_.template advance<false>(larger(0, place.i - (to - rows_.step() - 1)), place.i, place.j, nullptr);
       }
-      // The anti-diagonal before the one that is kept is read one cell further down.
+      // The anti-diagonal before a checkpoint is read one slot lower.
       rows_.save(m_, larger(0, place.i - (to - next) - 1), place.i, place.j);
     }
   }
@@ -185,7 +186,7 @@ class Gotoh {
     m_.checkpoints.resize(m_.checkpoints.size() - 1);
   }
 
-  // Writes operations until the path leaves the table, whose first row is that of step `from` + 1 and slot `first`.
+  // Writes operations until the path leaves the table, whose first row is step `from` + 1 and first slot `first`.
   void walk(Place& place, std::int32_t from, std::int64_t stride, std::int32_t first) {
     while (place.i > 0 && place.j > 0 && place.step() > from) {
       const std::uint8_t cell =
@@ -208,7 +209,7 @@ class Gotoh {
   GotohMemory& m_;
   Cigar& cigar_;
   Rows rows_;
-  const std::int32_t last_;  // anti-diagonal
+  const std::int32_t last_;  // last anti-diagonal
   std::int32_t steps_;       // anti-diagonals that a table holds
   End whole_query_, whole_target_, end_;
 };

@@ -1,5 +1,5 @@
-// The kernels of alignment in bands, and until drops, for one instruction set: compiled once for each, with WFACLI_ISA
-// naming it.
+// The kernels of banded and X-drop or Z-drop alignment of one instruction set; compiled once per set, which WFACLI_ISA
+// names.
 #include "kernels/sw/sw_band_solve.hpp"
 
 namespace wfacli {

@@ -1,4 +1,4 @@
-// One pair with cells left out: how far it extends, and its global alignment in a band.
+// Aligns one pair with cells left out: extension, and global alignment in a band.
 #pragma once
 
 #include "kernels/sw/sw_diagonals.hpp"
@@ -6,13 +6,13 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// SwKernels::extent. ScoreLimit where 16 bits are too few.
+// SwKernels::extent. Returns ScoreLimit if 16 bits are too few.
 template <class Lane, SwCells kCells, bool kPlain>
 class SwExtension {
   using Sweep = SwDiagonals<Lane, kCells, kPlain>;
   using V = SwVector<Lane>;
   using Vector = typename V::Vector;
-  static constexpr std::int32_t kWidest = 20'000;  // X-drop and gap that 16 bits have room for below the best score
+  static constexpr std::int32_t kWidest = 20'000;  // 16-bit limit on X-drop plus gap below the best score
 
  public:
   SwExtension(const SwTask& task, const SwPair& pair, const SwCuts& cuts, SwMemory& memory)
@@ -26,7 +26,7 @@ class SwExtension {
     best_.cut = !band_.covers(n_, m_);
     sweep_.begin();
     aim();
-    std::int32_t dead = 0;  // anti-diagonals without a live cell
+    std::int32_t dead = 0;  // consecutive anti-diagonals without a live cell
     for (std::int32_t d = 1; d <= n_ + m_ && dead < 2; ++d) {
       if ((d & 255) == 0 && task_.cancelled->is_set()) return {.status = Status::Dropped};
       if (!sweep_.step(std::int64_t{best_.score} - cuts_.xdrop, nullptr)) break;
@@ -46,22 +46,22 @@ class SwExtension {
     const std::int64_t width = cuts.band ? cuts.band : std::int64_t{pair.query_len} + pair.target_len;
     return {-width, width};
   }
-  // What scores are compared with, after the best one or the base has changed.
+  // Updates the values that scores are compared with, after a change of the best score or the base.
   void aim() {
     base_ = sweep_.base();
     above_ = V::all(sweep_.held(best_.score));
     kept_ = V::all(sweep_.held(std::int64_t{best_.score} - cuts_.zdrop));
   }
 
-  // Whether no cell of the last anti-diagonal scores more than the best one, nor all of them so much less that they
-  // may end it.
+  // Returns true if no cell of the last anti-diagonal beats the best one, and at least one is too close to it for
+  // Z-drop to stop.
   bool nothing_new() const {
     if (sweep_.tainted() || V::bits((Vector)((typename V::Signed)sweep_.most() > (typename V::Signed)above_)))
       return false;
     return !cuts_.zdrop || V::bits((Vector)((typename V::Signed)sweep_.most() >= (typename V::Signed)kept_));
   }
 
-  // The last anti-diagonal's best cell; false where it ends the extension, or cannot be told.
+  // Evaluates the last anti-diagonal's best cell. Returns false if it ends the extension or exceeds the lanes.
   bool look(std::int32_t d) {
     if (sweep_.none()) return true;
     const std::int32_t most = sweep_.best();
@@ -93,16 +93,16 @@ class SwExtension {
   Vector above_{}, kept_{};
 };
 
-// SwKernels::banded. Its path comes from blocks of anti-diagonals: a first sweep keeps the state before each, then each
-// block that the way back enters is swept again with flags, and only those of its cells that lead to where the way
-// is. ScoreLimit where 16 bits are too few, MemoryLimit where the states are more than task.memory_bytes.
+// SwKernels::banded. The path is traced in blocks of anti-diagonals. A first sweep stores the state before each block;
+// then each block that the traceback enters is swept again with flags, only in cells that lead to the traceback's
+// position. Returns ScoreLimit if 16 bits are too few, and MemoryLimit if the states exceed task.memory_bytes.
 template <class Lane, bool kPlain>
 class SwBanded {
   template <SwCells kCells>
   using Sweep = SwDiagonals<Lane, kCells, kPlain>;
   static constexpr int kLanes = SwVector<Lane>::kCount;
-  static constexpr std::int32_t kLeast = 128;  // anti-diagonals of a block, at least
-  // Cells of an anti-diagonal, and bytes of flags, up to which one sweep with flags takes less than two.
+  static constexpr std::int32_t kLeast = 128;  // minimum anti-diagonals per block
+  // Up to this many cells per anti-diagonal and bytes of flags, one sweep with flags is faster than two sweeps.
   static constexpr std::int32_t kNarrow = 256;
   static constexpr std::size_t kOnce = std::size_t{4} << 20;
 
@@ -133,12 +133,12 @@ class SwBanded {
  private:
   std::int32_t blocks() const { return (n_ + m_ + block_ - 1) / block_; }
   static std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
-  // Bytes of an anti-diagonal's flags. In several blocks it has no more cells that lead to one cell of its block than
-  // the block has anti-diagonals.
+  // Returns the bytes of flags per anti-diagonal. With several blocks, the cells that lead to one cell of a block are
+  // at most as many per anti-diagonal as the block has anti-diagonals.
   std::size_t stride() const {
     return (static_cast<std::size_t>(cells_ <= kNarrow ? cells_ : smaller(cells_, block_)) / kLanes + 2) * kLanes;
   }
-  // Where flags of an anti-diagonal's lane 0 would be.
+  // Returns the position where the flags of lane 0 of an anti-diagonal would be.
   std::uint8_t* flags_of(std::int32_t d) const {
     const std::int32_t last = smaller(smaller(corner_, d), (d - low_) >> 1), first = (n_ - last) / kLanes * kLanes;
     return flags_ + static_cast<std::size_t>(d - begin_ - 1) * stride_ - first;
@@ -148,7 +148,7 @@ class SwBanded {
     return answer_.status != Status::Ok;
   }
 
-  // Blocks whose states and flags are few enough.
+  // Chooses the block size so that states and flags fit the memory limit. Returns false if none does.
   bool take_blocks(std::size_t state) {
     const auto bytes = [&] {
       return static_cast<std::size_t>(blocks()) * state + static_cast<std::size_t>(block_) * stride();
@@ -182,7 +182,7 @@ class SwBanded {
     if (sweep.overrated(answer_.score)) answer_.status = Status::ScoreLimit;
   }
 
-  // The next anti-diagonals, up to that of a cell in row i.
+  // Computes anti-diagonals with flags up to `end`, which contains the traceback's cell in row i.
   void with_flags(Sweep<SwCells::Flags>& sweep, std::int32_t end, std::int32_t i) {
     stride_ = stride();
     flags_ = aligned_bytes(memory_.table, static_cast<std::size_t>(block_) * stride_);
@@ -222,8 +222,8 @@ class SwBanded {
   const std::int32_t n_, m_;
   std::int32_t block_ = kLeast;
   std::size_t state_ = 0, stride_ = 0;
-  std::uint8_t* saved_ = nullptr;  // states before blocks
-  std::uint8_t* flags_ = nullptr;  // of the anti-diagonals after begin_, one after another
+  std::uint8_t* saved_ = nullptr;  // state before each block
+  std::uint8_t* flags_ = nullptr;  // flags of the anti-diagonals after begin_, in order
   std::int32_t begin_ = 0, corner_ = 0, low_ = 0, cells_ = 0;
   SwAnswer answer_;
 };

@@ -1,14 +1,14 @@
-// One pair, one anti-diagonal after another, within a band: what drops and bands need, which look at the cells of an
-// anti-diagonal together.
+// One pair by anti-diagonals within a band, for X-drop, Z-drop and bands, which examine the cells of an anti-diagonal
+// together.
 //
-// Each row of the matrix has its lane for good, the last row the first one: so what precedes a cell in its row is in
-// the same lane, what precedes it in its column or on its diagonal in the lane above, and letters of the target lie in
-// the order of lanes. A cell keeps H, of two anti-diagonals in turn, and what gaps that go on from it have in the next
-// cell. Whole vectors are computed; lanes beyond the band's cells then get the least value there is, from which nothing
-// comes.
+// Each matrix row has a fixed lane, and the last row has the first lane. So the previous cell of a row is in the same
+// lane, the previous cell of a column or diagonal is in the lane above, and target symbols lie in lane order. A cell
+// stores H, alternating between two anti-diagonals, and the scores that gaps continuing from it have in the next cell.
+// Whole vectors are computed; lanes beyond the band's cells are then set to the minimum value, from which no path
+// continues.
 //
-// Lanes of 16 bits hold scores less a base, which follows the best cell. What falls below their least value stays there
-// and so is overrated; `overrated` bounds what comes of that.
+// 16-bit lanes hold scores minus a base, which follows the best cell. Scores that fall below the lanes' minimum
+// saturate there and are then overrated; `overrated` bounds the effect.
 #pragma once
 
 #include "kernels/sw/sw_lanes.hpp"
@@ -16,11 +16,11 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// What is to be known of cells.
+// What a sweep computes for each cell.
 enum class SwCells : std::uint8_t {
   All,    // scores
-  Live,   // scores, where cells that score too little are given up
-  Flags,  // and what the way back needs
+  Live,   // scores, and X-drop removes cells that score too little
+  Flags,  // scores, and the flags that the traceback needs
 };
 
 template <class Lane, SwCells kCells, bool kPlain>
@@ -35,8 +35,8 @@ class SwDiagonals {
   static constexpr int kLanes = V::kCount;
   static constexpr bool kBased = sizeof(Lane) == 2;
   static constexpr std::int32_t kNever = kBased ? INT16_MIN : -1'500'000'000;
-  static constexpr std::int32_t kFold = 32;  // anti-diagonals between two looks at the base
-  // The best cell's lane after such a look, which leaves room for those that follow; and how far it may fall until then.
+  static constexpr std::int32_t kFold = 32;  // anti-diagonals between two updates of the base
+  // kTop: lane of the best cell after an update, with headroom until the next. kSlack: how far it may fall until then.
   static constexpr std::int32_t kTop = kBased ? INT16_MAX - (kFold / 2 + 2) * 127 : 0, kSlack = 8192;
 
   SwDiagonals(const SwScheme& scheme, const SwPair& pair, const SwBand& band, SwMemory& memory)
@@ -55,7 +55,7 @@ class SwDiagonals {
     std::memset(letters_ + n_, kQueryPad, lanes - kLanes - static_cast<std::size_t>(n_));
   }
 
-  // Anti-diagonal 0.
+  // Initializes anti-diagonal 0.
   void begin() {
     d_ = 0;
     base_ = -kTop;
@@ -70,14 +70,15 @@ class SwDiagonals {
     live_[1] = {n_ + 1, -1};
   }
 
-  // Only cells that lead to this one are wanted from here on.
+  // Restricts the following steps to cells that lead to (i, j).
   void lead_to(std::int32_t i, std::int32_t j) {
     last_i_ = i;
     last_j_ = j;
   }
 
-  // Computes the next anti-diagonal; false where it has no cells in the band, or no live cell leads to it. Cells of Live that score less than `least`
-  // are given up. `flags` is of the anti-diagonal's lane 0.
+  // Computes the next anti-diagonal. Returns false if it has no cells in the band, or no live cell leads to it. With
+  // SwCells::Live, cells that score less than `least` are dropped. `flags` is the address for lane 0 of the
+  // anti-diagonal.
   bool step(std::int64_t least, std::uint8_t* flags) {
     if (d_ % kFold == 0) follow();
     ++d_;
@@ -100,17 +101,17 @@ class SwDiagonals {
   }
 
   std::int32_t base() const { return base_; }
-  // What lanes have for a score, or the next best that they can have.
+  // Returns the lane value of a score, clamped to what lanes can hold and to `least`.
   Lane held(std::int64_t score, std::int32_t least = kNever) const {
     const std::int64_t lane = score - base_, most = kBased ? INT16_MAX : INT32_MAX;
     return static_cast<Lane>(lane < least ? least : lane > most ? most : lane);
   }
   std::int32_t diagonal() const { return d_; }
-  // Of the last anti-diagonal's cells, lane by lane: the greatest H; and whether one has been given up.
+  // Maximum H of the last anti-diagonal in each lane; whether a cell of it was dropped.
   Vector most() const { return most_; }
   bool dropped() const { return V::bits(dropped_) != 0; }
   bool none() const { return kCells == SwCells::Live && live_[d_ & 1].to < 0; }
-  // The best score of the last anti-diagonal, and the first row that has it.
+  // The best score of the last anti-diagonal, and the first row that has a given score.
   std::int32_t best() const { return base_ + V::greatest(most_); }
   std::int32_t row_of(std::int32_t score) const {
     const Vector wanted = V::all(score - base_);
@@ -119,14 +120,14 @@ class SwDiagonals {
         return n_ - w * kLanes - (63 - __builtin_clzll(bits)) / static_cast<int>(sizeof(Lane));
     return -1;
   }
-  // H of the last anti-diagonal's cell in a row.
+  // Returns H of the last anti-diagonal's cell in row i.
   std::int32_t at(std::int32_t i) const { return base_ + h_[d_ & 1][n_ - i]; }
 
-  // Whether a cell that scores so much, on the last anti-diagonal, may be overrated.
+  // Returns true if a cell of the last anti-diagonal with this score may be overrated.
   bool overrated(std::int64_t score) const { return tainted() && 2 * score <= taint_ + std::int64_t{d_} * larger(s_.most, 0); }
   bool tainted() const { return taint_ > INT64_MIN; }
 
-  // Rows of an anti-diagonal that are in the matrix and the band.
+  // Rows of an anti-diagonal inside the matrix and the band.
   struct Rows {
     std::int32_t from, to;
   };
@@ -134,7 +135,7 @@ class SwDiagonals {
     return {larger(larger(0, d - last_j_), (d - high_ + 1) >> 1), smaller(smaller(last_i_, d), (d - low_) >> 1)};
   }
 
-  // What goes on from an anti-diagonal, to come back to it.
+  // Save and restore the state after an anti-diagonal.
   std::size_t state_bytes() const { return sizeof(Kept) + 4 * (vectors() + 2) * sizeof(Vector); }
   void save(std::uint8_t* to) const {
     const Kept kept{d_, base_, first_, last_};
@@ -155,7 +156,7 @@ class SwDiagonals {
   }
 
  private:
-  static constexpr std::size_t kLookedUp = kPlain ? 0 : kSwBlock * C::kBytes;  // of a vector's scores
+  static constexpr std::size_t kLookedUp = kPlain ? 0 : kSwBlock * C::kBytes;  // bytes per vector of scores
   struct Kept {
     std::int32_t d, base, first, last;
   };
@@ -166,7 +167,7 @@ class SwDiagonals {
     return kBased ? V::minus(score, by) : V::most(score - by, never());
   }
 
-  // Vectors that the rows of kSwBlock anti-diagonals are in, at most.
+  // Returns the maximum number of vectors that hold the rows of kSwBlock anti-diagonals.
   std::size_t vectors() const {
     const std::int32_t shorter = smaller(n_, pair_.target_len), wide = (high_ - low_) / 2;
     return static_cast<std::size_t>(smaller(shorter, wide) + kSwBlock) / kLanes + 3;
@@ -177,15 +178,15 @@ class SwDiagonals {
     for (Lane* values : {inserted_, deleted_, h_[0], h_[1]}) copy(values + (kept.first - 1) * kLanes, bytes);
   }
 
-  // What is the same for all vectors of an anti-diagonal; none of it is looked at again in memory.
+  // Constants of an anti-diagonal, held in registers so that no vector reads them from memory again.
   struct Step {
     Lane *h, *inserted, *deleted;
     const std::uint8_t *letters, *target, *scores;
     std::uint8_t* flags;
     Vector opened, extend, same, other, least;
-    std::int32_t low, high;  // lanes that have cells
+    std::int32_t low, high;  // first and last lane with a cell
   };
-  // What goes on from vector to vector: values of I, and of H two anti-diagonals before, then results.
+  // Values carried from vector to vector: I, H of two anti-diagonals before, and results.
   struct Passing {
     Vector inserted, diagonal, most, dropped;
   };
@@ -207,7 +208,7 @@ class SwDiagonals {
     dropped_ = on.dropped;
   }
 
-  // The w-th vector. kEdge: some lanes may have no cells.
+  // Computes the w-th vector. kEdge: some lanes may have no cells.
   template <bool kEdge>
   static WFACLI_INLINE void one(const Step& step, std::int32_t w, Passing& on) {
     const std::int32_t lane = w * kLanes;
@@ -246,7 +247,7 @@ class SwDiagonals {
     V::store(step.deleted + lane, deletes);
   }
 
-  // Looks up scores as far as the next multiple of kSwBlock, of all vectors that may have rows until then.
+  // Looks up scores up to the next multiple of kSwBlock, for all vectors that may have rows until then.
   void look_up(const Rows& now) {
     const std::int32_t from = (d_ - 1) / kSwBlock * kSwBlock, to = from + kSwBlock;
     looked_first_ = larger(0, n_ - smaller(rows_of(to).to, now.to + kSwBlock)) / kLanes;
@@ -260,7 +261,7 @@ class SwDiagonals {
     }
   }
 
-  // Rows with live cells, or somewhat more of them.
+  // Returns a range of rows that contains all live cells, rounded outwards to whole vectors.
   Rows live_of(const Rows& rows) const {
     const auto dead = [&](std::int32_t w) {
       return !V::bits((Vector)((Signed)V::load(h_[d_ & 1] + w * kLanes) > (Signed)never()));
@@ -272,7 +273,8 @@ class SwDiagonals {
     return {larger(rows.from, n_ - last * kLanes - kLanes + 1), smaller(rows.to, n_ - first * kLanes)};
   }
 
-  // Moves the base after the best cell, and notes what may fall below the lanes' least value until the next time.
+  // Moves the base after the best cell, and records whether scores may fall below the lanes' minimum until the next
+  // update.
   void follow() {
     if constexpr (!kBased) return;
     Vector most = never(), least = V::all(INT16_MAX);
@@ -284,7 +286,7 @@ class SwDiagonals {
       }
     const std::int32_t top = V::greatest(most);
     if (top == kNever) return;
-    const std::int32_t moved = top > kTop || top < kTop - kSlack ? larger(top - kTop, -30'000) : 0;  // by 16 bits
+    const std::int32_t moved = top > kTop || top < kTop - kSlack ? larger(top - kTop, -30'000) : 0;  // fits 16 bits
     if (kCells != SwCells::Live && -V::greatest(-least) - moved - kFold * (s_.open + s_.extend) - kSlack <= kNever) {
       const std::int64_t floor = std::int64_t{base_} + moved + kNever + kSlack;
       const std::int64_t taint = 2 * floor + std::int64_t{2 - d_} * larger(s_.most, 0);
@@ -303,12 +305,12 @@ class SwDiagonals {
   const SwPair& pair_;
   const std::int32_t n_;
   std::int32_t low_, high_, last_i_, last_j_;
-  Lane *inserted_, *deleted_, *h_[2];  // at [lane], after a vector of room; h_: of even and of odd anti-diagonals
-  std::uint8_t *letters_, *scores_;    // of the query, at [lane]; [vector - looked_first_][anti-diagonal][lane]
+  Lane *inserted_, *deleted_, *h_[2];  // at [lane], after one spare vector; h_: even and odd anti-diagonals
+  std::uint8_t *letters_, *scores_;    // query, at [lane]; [vector - looked_first_][anti-diagonal][lane]
   std::int32_t d_ = 0, base_ = 0;
   std::int32_t first_ = 0, last_ = 0;  // vectors of the last anti-diagonal
   std::int32_t looked_first_ = 0, looked_last_ = -1;
-  Rows live_[2];  // of even and of odd anti-diagonals
+  Rows live_[2];  // even and odd anti-diagonals
   std::int64_t taint_ = INT64_MIN;
   Vector most_{}, dropped_{};
 };

@@ -1,4 +1,4 @@
-// The kernels of scored alignment for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// The kernels of scored alignment of one instruction set; compiled once per set, which WFACLI_ISA names.
 #include "kernels/sw/sw_solve.hpp"
 
 namespace wfacli {

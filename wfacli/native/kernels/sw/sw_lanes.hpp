@@ -1,7 +1,7 @@
-// Many pairs of much the same lengths, one in each lane: all take the same cell in a step, row by row.
+// Many pairs of similar lengths, one per lane: all lanes compute the same cell in a step, row by row.
 //
-// Lanes whose pair is shorter go on over pads. What lies there comes from a cell of the pair by gaps and by pads,
-// which score less than 0: it never is as good as that cell, and never leads back to one.
+// Lanes with a shorter pair continue over pads. Cells there come from a cell of the pair through gaps and pads, which
+// score below 0. So they are never as good as that cell, and never lead back to one.
 #pragma once
 
 #include "kernels/sw/sw_scores.hpp"
@@ -10,19 +10,19 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// What a sweep is to find.
+// What a sweep finds.
 enum class SwFind : std::uint8_t {
-  Score,      // the best local score
-  Best,       // the best cell of local alignments, the first of several
-  BestFlags,  // and for each cell what the way back needs
-  Ends,       // scores of all cells, of which those at the end are looked at
+  Score,      // best local score
+  Best,       // best cell of local alignments; of equal cells the first
+  BestFlags,  // the same, and flags of each cell for the traceback
+  Ends,       // scores of all cells; the ends are evaluated
   EndsFlags,
-  Furthest,  // the best cell of extensions
+  Furthest,  // best cell of extensions
 };
 constexpr bool sw_local(SwFind f) { return f <= SwFind::BestFlags; }
 constexpr bool sw_flags(SwFind f) { return f == SwFind::BestFlags || f == SwFind::EndsFlags; }
 
-// SwFlag of cells, from what went into them and what goes on from them.
+// Returns the SwFlag bits of cells, from the values that enter them and those that continue from them.
 template <class V>
 WFACLI_INLINE typename V::Vector sw_flags_of(typename V::Vector h, typename V::Vector inserted,
                                              typename V::Vector deleted, typename V::Vector gap,
@@ -72,7 +72,7 @@ class SwLanes {
     for (std::int32_t p = 0; p < count_; ++p) answers[p].status = status;
   }
 
-  // Whether most scores have outgrown their lanes, so that the rest of the way is hardly worth it.
+  // Returns true if most scores have overflowed their lanes, so that continuing is not worthwhile.
   bool mostly_over() const {
     alignas(64) Lane best[kLanes];
     V::store(best, best_);
@@ -81,7 +81,7 @@ class SwLanes {
     return 2 * over > count_;
   }
 
-  // Letters column by column, for all lanes; under a matrix in sixteens, lane by lane.
+  // Stores symbols by column for all lanes; under a matrix, in blocks of 16 columns, lane by lane.
   void lay_out() {
     const std::size_t columns = (static_cast<std::size_t>(m_) + kSwBlock) & ~std::size_t{kSwBlock - 1};
     const std::size_t across = 16 * Lookup::chunks();
@@ -111,10 +111,10 @@ class SwLanes {
     if constexpr (sw_flags(kFind)) table_ = aligned_bytes(memory_.table, table_bytes());
   }
 
-  // Of a cell where one sequence has not begun, when its gap counts.
+  // Returns the score of a border cell where a leading gap counts.
   std::int32_t border(std::int32_t letters) const { return letters ? -(s_.open + letters * s_.extend) : 0; }
 
-  // Query letters of a row, for all lanes.
+  // Returns the query symbols of row i in all lanes.
   Vector letters_of_row(std::int32_t i) {
     alignas(64) Lane letters[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -130,7 +130,7 @@ class SwLanes {
     const Vector q = letters_of_row(i), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
     const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend), zero = V::all(zero_);
     const Vector here = V::all(i);
-    // Positions of this row's cells that are the best so far; 0: none.
+    // Positions of this row's cells that are the best so far; 0 means none.
     Vector at{};
     Lane* const row_h = h_;
     Lane* const row_inserted = inserted_;
@@ -148,7 +148,7 @@ class SwLanes {
       }
       const std::int32_t last = columns - j0 < kSwBlock ? columns - j0 : kSwBlock;
       for (std::int32_t k = 0; k < last; ++k) {
-        const std::size_t cell = static_cast<std::size_t>(j0 + k) * kLanes;  // of column j0 + k + 1
+        const std::size_t cell = static_cast<std::size_t>(j0 + k) * kLanes;  // index of column j0 + k + 1
         Lane* const h_at = row_h + cell + kLanes;
         Lane* const inserted_at = row_inserted + cell + kLanes;
         Vector score;
@@ -174,7 +174,7 @@ class SwLanes {
           best = V::most(best, h);
         }
         if constexpr (kFind == SwFind::Furthest) {
-          // Of cells as good as the best one, one with fewer letters.
+          // Of equal best cells, prefer one with fewer symbols.
           place += V::all(1);
           const Vector fewer = V::if_equal(h, best, V::if_above(at_sum_, place, place, at), at);
           at = V::if_above(h, best, place, fewer);
@@ -190,7 +190,7 @@ class SwLanes {
     }
   }
 
-  // Pairs whose query ends with this row.
+  // Evaluates pairs whose query ends with this row.
   void look_at_ends(std::int32_t i, SwAnswer* answers) {
     for (std::int32_t p = 0; p < count_; ++p) {
       if (pairs_[p].query_len != i) continue;
@@ -214,7 +214,7 @@ class SwLanes {
     constexpr std::int32_t most = sizeof(Lane) == 1 ? INT8_MAX : INT16_MAX;
     for (std::int32_t p = 0; p < count_; ++p) {
       answers[p].score = best[p] - zero_;
-      if (best[p] > most - s_.most) answers[p].status = Status::ScoreLimit;  // a cell may have run over
+      if (best[p] > most - s_.most) answers[p].status = Status::ScoreLimit;  // a cell may have overflowed
       if (answers[p].score == 0 || kFind == SwFind::Score) continue;
       answers[p].query_at = i[p];
       answers[p].target_at = kFind == SwFind::Furthest ? j[p] - i[p] : j[p];
@@ -244,13 +244,13 @@ class SwLanes {
   const SwPair* pairs_;
   const std::int32_t count_;
   SwMemory& memory_;
-  std::int32_t n_ = 0, m_ = 0;  // of the longest sequences
-  std::int32_t zero_;           // what stands for a score of 0
+  std::int32_t n_ = 0, m_ = 0;  // maximum lengths
+  std::int32_t zero_;           // lane value of score 0
   const std::uint8_t* letters_ = nullptr;
-  Lane *h_ = nullptr, *inserted_ = nullptr;  // of the last row, at [column][lane]; inserted_: of the next row
+  Lane *h_ = nullptr, *inserted_ = nullptr;  // last row, at [column][lane]; inserted_: next row
   std::uint8_t* table_ = nullptr;            // SwFlag at [row - 1][column - 1][lane]
   Lookup lookup_;
-  // The best cells: scores, rows, and columns; for the furthest, sums of both instead.
+  // Best cells: scores, rows and columns; for Furthest, sums of row and column instead of columns.
   Vector best_{}, at_i_{}, at_j_{}, at_sum_{};
 };
 

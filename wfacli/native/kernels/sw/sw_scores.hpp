@@ -1,8 +1,8 @@
-// Scores of letters for all lanes of a vector at once.
+// Substitution scores for all lanes of a vector at once.
 //
-// Where codes are plain, equal ones score one value and others another: a comparison tells. Under a matrix each lane
-// has a row of 32 scores, its query letter's, and looks up those of 16 target letters at a time; what lanes then have
-// as rows of 16 bytes is transposed into a vector for each letter.
+// With plain codes, equal symbols have one score and different symbols another, so a comparison suffices. Under a
+// matrix, each lane has the 32 scores of its query symbol, and looks up 16 target symbols at a time. The lanes' rows
+// of 16 bytes are then transposed into one vector per symbol.
 #pragma once
 
 #include "kernels/difference/difference_lanes.hpp"
@@ -11,14 +11,14 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-constexpr int kSwBlock = 16;  // columns, or steps, that are looked up at a time
+constexpr int kSwBlock = 16;  // columns or steps per lookup
 
 template <class T, int Bytes>
 struct SwBytes {
   typedef T Type __attribute__((vector_size(Bytes)));
 };
 
-// Memory for so many bytes that begins where vectors may; what it held is lost.
+// Returns `bytes` bytes, aligned for vectors. The previous content is lost.
 WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::size_t bytes) {
   buffer.clear();
   buffer.reserve(bytes + 64);
@@ -34,7 +34,7 @@ struct SwVector : Lanes<Lane> {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x > y ? x : y);
   }
-  // a + b and a - b; lanes of 16 bits stop at their least value.
+  // Return a + b and a - b; 16-bit lanes saturate at their minimum.
   static WFACLI_INLINE Vector plus(Vector a, Vector b) {
     if constexpr (sizeof(Lane) != 2) return a + b;
 #if defined(__AVX512BW__)
@@ -61,7 +61,7 @@ struct SwVector : Lanes<Lane> {
 #endif
     return most(a, if_above(b, Vector{}, L::all(INT16_MIN) + b, a)) - b;
   }
-  // x where a and b compare so, else y. Each in one expression, which makes it one blend under a mask.
+  // Return x where the comparison of a and b holds, else y. As one expression each, they compile to one masked blend.
   static WFACLI_INLINE Vector if_equal(Vector a, Vector b, Vector x, Vector y) {
     return (Vector)((Signed)a == (Signed)b ? (Signed)x : (Signed)y);
   }
@@ -71,7 +71,7 @@ struct SwVector : Lanes<Lane> {
   static WFACLI_INLINE Vector if_above(Vector a, Vector b, Vector x, Vector y) {
     return (Vector)((Signed)a > (Signed)b ? (Signed)x : (Signed)y);
   }
-  // A bit for each byte of lanes that are all ones or zeros.
+  // Returns one bit per byte of a mask whose lanes are all ones or all zeros.
   static WFACLI_INLINE std::uint64_t bits(Vector mask) {
 #if defined(__AVX512BW__)
     if constexpr (L::kBytes == 64) return _mm512_movepi8_mask((__m512i)mask);
@@ -87,10 +87,10 @@ struct SwVector : Lanes<Lane> {
       if (mask[lane]) found |= ((std::uint64_t{1} << sizeof(Lane)) - 1) << (lane * sizeof(Lane));
     return found;
   }
-  // Of all lanes.
+  // Returns the maximum over all lanes.
   static WFACLI_INLINE std::int32_t greatest(Vector v) {
 #if defined(__SSE4_1__)
-    if constexpr (sizeof(Lane) == 2) {  // of eight the least unsigned one has an instruction
+    if constexpr (sizeof(Lane) == 2) {  // there is an instruction for the unsigned minimum of eight
       alignas(64) __m128i parts[L::kBytes / 16];
       std::memcpy(parts, &v, sizeof v);
       for (int some = L::kBytes / 32; some; some /= 2)
@@ -106,7 +106,7 @@ struct SwVector : Lanes<Lane> {
         lanes[lane] = lanes[lane] > lanes[lane + some] ? lanes[lane] : lanes[lane + some];
     return lanes[0];
   }
-  // A signed byte for each lane.
+  // Loads one signed byte per lane and widens it.
   static WFACLI_INLINE Vector widened(const std::uint8_t* from) {
 #if defined(__AVX512BW__)
     if constexpr (L::kBytes == 64 && sizeof(Lane) == 2)
@@ -116,7 +116,7 @@ struct SwVector : Lanes<Lane> {
     std::memcpy(&bytes, from, sizeof bytes);
     return (Vector) __builtin_convertvector(bytes, Signed);
   }
-  // x where the bytes of two lanes are the same, else y.
+  // Returns x in lanes whose bytes of a and b are equal, else y.
   static WFACLI_INLINE Vector if_same(const std::uint8_t* a, const std::uint8_t* b, Vector x, Vector y) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
     if constexpr (L::kBytes == 64 && sizeof(Lane) == 2) {
@@ -131,7 +131,7 @@ struct SwVector : Lanes<Lane> {
     std::memcpy(&q, b, sizeof q);
     return (Vector)(__builtin_convertvector(p == q, Signed) != 0 ? (Signed)x : (Signed)y);
   }
-  // Each lane's lowest byte.
+  // Stores the lowest byte of each lane.
   static WFACLI_INLINE void store_bytes(std::uint8_t* to, Vector v) {
     using Bytes = typename SwBytes<std::uint8_t, L::kCount>::Type;
     const Bytes bytes = __builtin_convertvector(v, Bytes);
@@ -139,7 +139,7 @@ struct SwVector : Lanes<Lane> {
   }
 };
 
-// 16 bytes for each of some sixteens of lanes.
+// A vector with 16 bytes for each group of 16 lanes.
 template <int Chunks>
 struct SwChunks {
   static constexpr int kBytes = 16 * Chunks;
@@ -151,8 +151,8 @@ struct SwChunks {
     return v;
   }
   static WFACLI_INLINE void store(std::uint8_t* to, Bytes v) { std::memcpy(to, &v, sizeof v); }
-  // Bytes of each sixteen's table that its indices name; indices' upper bits do not matter, but for the top one: it is
-  // 0, or on x86 makes the byte 0.
+  // Looks up bytes in each chunk's 16-byte table. Upper bits of an index are ignored, except the top bit: it must be
+  // 0, or on x86 yields a zero byte.
   static WFACLI_INLINE Bytes shuffled(Bytes table, Bytes index) {
 #if defined(__AVX512BW__)
     if constexpr (Chunks == 4) return (Bytes)_mm512_shuffle_epi8((__m512i)table, (__m512i)index);
@@ -168,15 +168,15 @@ struct SwChunks {
     for (int b = 0; b < kBytes; ++b) found[b] = table[b / 16 * 16 + (index[b] & 15)];
     return found;
   }
-  // Of tables of 32 bytes in two halves.
+  // Looks up bytes in tables of 32 bytes, given as two halves.
   static WFACLI_INLINE Bytes looked_up(Bytes low, Bytes high, Bytes index) {
 #if defined(__SSSE3__) && !defined(__AVX512BW__)
-    return shuffled(low, index + 112) | shuffled(high, index - 16);  // a top bit makes 0 of a byte
+    return shuffled(low, index + 112) | shuffled(high, index - 16);  // a top bit yields a zero byte
 #else
     return (index & 16) != 0 ? shuffled(high, index) : shuffled(low, index);
 #endif
   }
-  // The lower, or the upper, halves of each sixteen of a and b, byte by byte in turn.
+  // Interleaves the lower or upper 8 bytes of each 16-byte chunk of a and b.
   template <bool Upper>
   static WFACLI_INLINE Bytes in_turn(Bytes a, Bytes b) {
 #if defined(__AVX512BW__)
@@ -194,7 +194,7 @@ struct SwChunks {
       order[b16] = static_cast<std::uint8_t>(b16 / 16 * 16 + (b16 % 16) / 2 + (Upper ? 8 : 0) + (b16 % 2) * kBytes);
     return __builtin_shuffle(a, b, order);
   }
-  // Rows of 16 bytes into columns, in each sixteen.
+  // Transposes 16 rows of 16 bytes in each chunk.
   static WFACLI_INLINE void transpose(Bytes (&rows)[16]) {
     for (int round = 0; round < 4; ++round) {
       Bytes mixed[16];
@@ -207,7 +207,7 @@ struct SwChunks {
   }
 };
 
-// Rows of scores for L lanes, and what 16 letters of each lane's target score.
+// Tables of scores for all lanes, and the scores of 16 symbols of each lane's target.
 template <class Lane>
 class SwLookup {
   using V = SwVector<Lane>;
@@ -215,18 +215,18 @@ class SwLookup {
   using C = SwChunks<kChunks>;
 
  public:
-  // A lane's query letter.
+  // Sets the query symbol of a lane.
   WFACLI_INLINE void set_row(const SwScheme& scheme, int lane, std::uint8_t code) {
     std::uint8_t* at = tables_ + (lane % 16) * 2 * C::kBytes + lane / 16 * 16;
     std::memcpy(at, scheme.matrix[code], 16);
     std::memcpy(at + C::kBytes, scheme.matrix[code] + 16, 16);
   }
-  // The next 16 letters, where `letters(r)` has those of lanes r, r + 16, … one lane after another.
+  // Looks up the next 16 symbols. `letters(r)` returns those of lanes r, r + 16, ..., one lane after another.
   template <class Letters>
   WFACLI_INLINE void look_up(Letters&& letters) {
     look_up(letters, found_);
   }
-  // The same, for another place: a sixteenth of it for each of them.
+  // The same, with results in `to`: C::kBytes bytes per symbol.
   template <class Letters>
   WFACLI_INLINE void look_up(Letters&& letters, std::uint8_t* to) const {
     typename C::Bytes rows[16];
@@ -237,7 +237,7 @@ class SwLookup {
     C::transpose(rows);
     for (int k = 0; k < 16; ++k) C::store(to + k * C::kBytes, rows[k]);
   }
-  // All lanes' scores of the k-th of them.
+  // Returns the scores of the k-th of the 16 symbols in all lanes.
   WFACLI_INLINE typename V::Vector score(int k) const { return V::widened(found_ + k * C::kBytes); }
   static constexpr int chunks() { return kChunks; }
 

@@ -1,4 +1,4 @@
-// One pair by strips: its score, its best cell, and its path from what is kept on the way.
+// Aligns one pair by strips: its score, its best cell, and its path from stored states.
 #pragma once
 
 #include "kernels/sw/sw_strips.hpp"
@@ -10,7 +10,7 @@ template <class Lane, bool kPlain>
 class SwStrips {
   using V = SwVector<Lane>;
   static constexpr int kLanes = V::kCount;
-  static constexpr std::int32_t kKept = 256;  // steps between two states that are kept
+  static constexpr std::int32_t kKept = 256;  // steps between two stored states
 
  public:
   SwStrips(const SwTask& task, const SwPair& pair, SwMemory& memory)
@@ -23,7 +23,8 @@ class SwStrips {
 
   SwAnswer run() {
     if (task_.path) {
-      // Rows that are kept: of all strips at once, or of every so many and of so many.
+      // Store the rows above all strips. If that is too much memory, store those of one strip in `every_`, and those of
+      // `every_` adjacent strips at a time.
       every_ = 1;
       if (bytes_of(strips_) > task_.memory_bytes) {
         while (std::int64_t{every_} * every_ < strips_) ++every_;
@@ -54,11 +55,11 @@ class SwStrips {
 
  private:
   static constexpr bool kBased = sizeof(Lane) == 2;
-  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // of which kLanes are before the first column
+  static constexpr std::int32_t kRoom = 3 * kLanes + kSwBlock;  // kLanes of it before the first column
   template <SwFind kFind>
   using Sweep = SwSweep<Lane, kFind, kPlain>;
   using State = typename Sweep<SwFind::Ends>::State;
-  struct Raw {  // of a State, whatever found it
+  struct Raw {  // bytes of a State, whatever the SwFind
     alignas(64) std::uint8_t bytes[sizeof(State)];
   };
 
@@ -71,7 +72,7 @@ class SwStrips {
     return answer_.status != Status::Ok;
   }
 
-  // The row above the first strip, and memory for what is kept.
+  // Initializes the row above the first strip, and the memory for stored rows and states.
   void take_rows() {
     std::uint8_t* rows = aligned_bytes(memory_.rows, row_);
     std::memset(rows, 0, row_);
@@ -109,15 +110,16 @@ class SwStrips {
     base_ = base;
   }
 
-  // Makes the best score of the row above a strip, up to a column, the most that lanes may hold there. What falls
-  // below the least stays there, and so is overrated; but no path from it scores more than `overrated_`.
+  // Rebases the row above a strip, so that its best score up to column `columns` is the maximum that lanes may hold
+  // there. Scores below the lanes' minimum saturate and are then overrated, but no path from them scores more than
+  // `overrated_`.
   void rebase(std::int32_t row, std::int32_t columns) {
     Lane most = h_[0];
     for (std::int32_t j = 1; j <= columns; ++j) most = h_[j] > most ? h_[j] : most;
     const std::int32_t up = most - (INT16_MAX - kSwMoves16);
     if (up > 0 || up < -kSwMoves16) {
       for (Lane* values : {h_, inserted_})
-        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left beyond the last column
+        for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left past the last column
           V::store(values + j, V::minus(V::load(values + j), V::all(up)));
       base_ += up;
     }
@@ -125,7 +127,7 @@ class SwStrips {
     overrated_ = from_least > overrated_ ? from_least : overrated_;
   }
 
-  // All strips: the score and the best cell; keeps what a path needs.
+  // Sweeps all strips: finds the score and the best cell, and stores what a path needs.
   template <SwFind kFind>
   void sweep_all() {
     Sweep<kFind> sweep(task_, pair_, h_, inserted_);
@@ -150,7 +152,7 @@ class SwStrips {
       answer_.status = Status::ScoreLimit;
   }
 
-  // One strip up to a column; keeps the row above and states as those of the slot-th strip, if that is not -1.
+  // Sweeps one strip up to a column. Unless `slot` is -1, stores the row above it and its states in that slot.
   template <SwFind kFind>
   void one_strip(Sweep<kFind>& sweep, std::int32_t strip, std::int32_t slot, std::int32_t columns) {
     sweep.begin(strip * kLanes, base_);
@@ -170,7 +172,7 @@ class SwStrips {
     answer_.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
     SwWalk way(task_, pair_, answer_);
     Sweep<kFlags> sweep(task_, pair_, h_, inserted_);
-    std::int32_t first = every_ > 1 ? strips_ : 0;  // the strip in slot 0
+    std::int32_t first = every_ > 1 ? strips_ : 0;  // strip in slot 0
     way.go(memory_.cigars, [](auto, auto) { return false; }, [](auto, auto) { return 0u; });
     while (!way.ended()) {
       if (stopped()) return;
@@ -191,7 +193,7 @@ class SwStrips {
     answer_.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - answer_.cigar;
   }
 
-  // Walks as far as the cells of a strip between two states that were kept.
+  // Traces the path through the cells of a strip that lie after the last stored state before it.
   template <SwFind kFlags>
   void through_strip(SwWalk& way, Sweep<kFlags>& sweep, std::int32_t strip, std::int32_t slot) {
     const std::int32_t above = strip * kLanes;
@@ -217,11 +219,11 @@ class SwStrips {
   const SwPair& pair_;
   SwMemory& memory_;
   std::int32_t n_, m_, strips_, every_ = 1;
-  std::size_t row_;  // bytes of what a strip is handed from the one above
+  std::size_t row_;  // bytes of the row that a strip receives from the one above
   Lane *h_ = nullptr, *inserted_ = nullptr;
-  std::int32_t base_ = 0;  // scores are so much more than h_ and inserted_ say
+  std::int32_t base_ = 0;  // true scores minus those in h_ and inserted_
   std::int64_t overrated_ = INT64_MIN;
-  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // as rows_ and far_rows_
+  std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // base_ of each row in rows_ and far_rows_
   Raw* states_ = nullptr;                                 // [slot][step / kKept]
   std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;    // [slot], [strip / every_]
   SwAnswer answer_;

@@ -1,10 +1,10 @@
-// One pair over all lanes, in strips of rows from the top: each lane has a row and is one column behind the lane of
-// the row above, which stands to its right: the topmost row of a strip is in the last lane. So what lanes write in a
-// step lies side by side, and what the next strip reads is left behind by the lowest row, which writes last.
+// One pair over all lanes, in strips of rows from the top. Each lane holds one row and is one column behind the lane
+// of the row above, which is to its right; the topmost row of a strip is in the last lane. So the values that lanes
+// write in a step are adjacent, and what remains for the next strip is the lowest row, which is written last.
 //
-// A path is found by strips that are swept once more, from a state of the lanes that was kept every kKept steps, with
-// flags for each cell. Where the rows between all strips are too much to keep, those of every so many strips are, and
-// the strips between two of them are swept twice more.
+// The path is traced by sweeping strips again with flags for each cell, from states of the lanes that were stored
+// every kKept steps. If the rows between all strips are too large to store, only those of every n-th strip are stored,
+// and the strips between two of them are swept two more times.
 #pragma once
 
 #include "kernels/sw/sw_lanes.hpp"
@@ -12,7 +12,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// The best cell so far.
+// Best cell so far.
 struct SwBest {
   std::int32_t score = 0;
   std::int32_t i = 0, j = 0;
@@ -27,13 +27,13 @@ class SwSweep {
  public:
   static constexpr int kLanes = V::kCount;
   static constexpr std::int32_t kKept = 256, kFold = 16'384;  // steps
-  // What goes on from step to step.
+  // State carried from step to step.
   struct State {
     Vector h, inserted, deleted, diagonal;
   };
 
-  // h, inserted: of the row above the strip, at [column], with room for kLanes more on both sides; in turn the row
-  // below.
+  // h and inserted hold the row above the strip at [column], with room for kLanes more on both sides. The sweep
+  // replaces them with the row below the strip.
   SwSweep(const SwTask& task, const SwPair& pair, Lane* h, Lane* inserted)
       : s_(*task.scheme), pair_(pair), h_(h), inserted_(inserted) {}
   static constexpr std::int32_t steps(std::int32_t columns) { return columns + kLanes; }
@@ -42,7 +42,7 @@ class SwSweep {
     return static_cast<Lane>(sizeof(Lane) == 2 ? INT16_MIN : -1'500'000'000);
   }
 
-  // Prepares the strip below row `above`, where scores are `base` more than lanes say.
+  // Prepares the strip below row `above`. True scores are lane values plus `base`.
   void begin(std::int32_t above, std::int32_t base) {
     above_ = above;
     base_ = base;
@@ -70,7 +70,7 @@ class SwSweep {
     }
   }
 
-  // Steps from `from`, a multiple of kSwBlock, up to `to`; after those before `from`, or from a state that was kept.
+  // Computes steps `from` (a multiple of kSwBlock) to `to`, after the steps before `from` or from a stored state.
   void run(std::int32_t from, std::int32_t to, std::uint8_t* flags) {
     for (std::int32_t u = from; u < to; u += kSwBlock) {
       if constexpr (kTracks)
@@ -83,7 +83,7 @@ class SwSweep {
         block<false>(u, count, at);
     }
   }
-  // After a strip's last step: the best cell of its rows and those before.
+  // Updates `best` after a strip's last step with the best cell of its rows.
   void look(SwBest& best) {
     if constexpr (kTracks) {
       fold(0);
@@ -99,9 +99,9 @@ class SwSweep {
 
  private:
   static constexpr bool kTracks = kFind == SwFind::Score || kFind == SwFind::Best || kFind == SwFind::Furthest;
-  static constexpr std::int32_t kNone = sizeof(Lane) == 2 ? INT16_MIN : INT32_MIN;  // less than any score
+  static constexpr std::int32_t kNone = sizeof(Lane) == 2 ? INT16_MIN : INT32_MIN;  // below any score
 
-  // kRough: some lanes are before the first column, or below the last row.
+  // kRough: some lanes are before the first column or below the last row.
   template <bool kRough>
   void block(std::int32_t first, std::int32_t count, std::uint8_t* flags) {
     const Vector same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]), zero{};
@@ -112,7 +112,7 @@ class SwSweep {
     State s = state;
     Vector best = best_, at = at_;
     const Vector letters = letters_;
-    // The letter of the lowest row's column u - kLanes + 1, which counts from 1.
+    // Target symbol of the lowest row, whose column is u - kLanes + 1, counted from 1.
     const std::uint8_t* target = pair_.target + (first - kLanes);
     if constexpr (!kPlain) look_up(target);
     for (std::int32_t k = 0; k < count; ++k) {
@@ -157,10 +157,10 @@ class SwSweep {
 
   WFACLI_INLINE void look_up(const std::uint8_t* target) {
     using C = SwChunks<Lookup::chunks()>;
-    lookup_.look_up([&](int r) { return C::load(target + r); });  // of lane r, and of lane 16 + r right behind
+    lookup_.look_up([&](int r) { return C::load(target + r); });  // lane r, then lane 16 + r
   }
 
-  // Takes over each row's best cell of the steps since the last fold; the next ones begin with `next`.
+  // Collects each row's best cell since the last fold. The following steps begin with `next`.
   void fold(std::int32_t next) {
     alignas(64) Lane score[kLanes], at[kLanes];
     V::store(score, best_);

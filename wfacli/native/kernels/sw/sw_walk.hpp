@@ -1,12 +1,12 @@
-// The way back from the best cell, which is the canonical path forward. All of it is inlined: it is part of units for
-// different instruction sets.
+// Traceback from the best cell, which yields the canonical path in forward order. Everything is inlined, because it is
+// part of units for different instruction sets.
 #pragma once
 
 #include "kernels/sw/sw.hpp"
 
 namespace wfacli {
-// Bits that a cell keeps for it: where H comes from (neither: the diagonal), and whether the gap that goes on from
-// this cell, into the next row or column, begins here, which it does wherever that is as good.
+// Bits stored per cell for the traceback: where H comes from (neither bit: the diagonal), and whether the gap that
+// continues from this cell into the next row or column begins here. On a tie it begins here.
 enum SwFlag : unsigned { kFromInsertion = 1, kFromDeletion = 2, kInsertionBegins = 4, kDeletionBegins = 8 };
 
 class SwWalk {
@@ -22,7 +22,7 @@ class SwWalk {
   WFACLI_INLINE std::int32_t column() const { return j_; }
   WFACLI_INLINE bool ended() const { return ended_; }
 
-  // Goes on while `has(i, j)`, by `flags(i, j)`.
+  // Continues while `has(i, j)` is true; `flags(i, j)` returns the SwFlag bits of a cell.
   template <class Has, class Flags>
   WFACLI_INLINE void go(Cigar& cigar, Has&& has, Flags&& flags) {
     while (!ended_) {
@@ -55,7 +55,7 @@ class SwWalk {
     left_ -= scheme_.matrix[q][t];
     cigar.add(q == t && scheme_.same[q] ? kEqual : kDifferent, 1);
   }
-  // What is left of one sequence.
+  // Writes what remains of one sequence.
   WFACLI_INLINE void finish(Cigar& cigar) {
     ended_ = true;
     if (rule_ == SwRule::Local) return;
@@ -69,9 +69,9 @@ class SwWalk {
   const SwScheme& scheme_;
   const SwPair& pair_;
   const SwRule rule_;
-  std::int32_t left_;  // what the rest of the path scores
+  std::int32_t left_;  // score of the rest of the path
   std::int32_t i_, j_;
-  unsigned gap_ = 0;  // kFromInsertion or kFromDeletion inside one
+  unsigned gap_ = 0;  // kFromInsertion or kFromDeletion inside a gap
   bool ended_ = false;
 };
 

@@ -1,17 +1,18 @@
-// The wavefront kernels: any costs, free ends, heuristics; global or ends-free alignment, and where an extension ends.
+// Interface of the wavefront kernels: any costs, free ends, heuristics; global or ends-free alignment, and ends of
+// extensions.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace wfacli {
 
-// Where one score's row lies: diagonals lo..hi, one run of `stride` offsets a component from `at` on.
+// Storage of one score's row: diagonals lo to hi, and `stride` offsets per component from `at` on.
 struct RowRef {
   std::int64_t at;
   std::int32_t lo, hi, stride;
 };
 
-// Diagonals that a row has; blank where no path leads to any of them.
+// Diagonals of a row; blank if no path leads to any of them.
 struct RowSpan {
   std::int32_t lo, hi;
   bool blank;
@@ -23,7 +24,7 @@ struct RowMemory {
   Buffer<RowRef> rows;
 };
 
-// Memory that a thread keeps between pairs, so that none is allocated for a pair.
+// Buffers of one thread, reused between pairs so that no pair allocates memory.
 struct WavefrontMemory {
   RowMemory table, ring, behind;
   Buffer<RowSpan> ranges;

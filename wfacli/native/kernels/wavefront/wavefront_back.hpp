@@ -1,4 +1,4 @@
-// The way back through the rows of a wavefront: the canonical one of the equally cheap paths.
+// Traceback through the rows of a wavefront. Of several optimal paths it yields the canonical one.
 // Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace WFACLI_ISA {
 struct Cell {
   std::int32_t score, diagonal;
   Offset offset;
-  int component;  // of Rows
+  int component;  // index into the components of Rows
 };
 
 template <int Pieces, class Match>
@@ -20,8 +20,8 @@ class Back {
  public:
   Back(const F& front, Rows& rows, Cigar& cigar) : front_(front), c_(front.costs()), rows_(rows), cigar_(cigar) {}
 
-  // Walks back from `cell` until its score is `stop` or less, adding operations in forward order. True when the
-  // walk is over: where the alignment ends.
+  // Traces from `cell` until its score is at most `stop`, and appends operations in forward order. Returns true if the
+  // traceback has reached the end of the alignment.
   bool walk(Cell& cell, std::int32_t stop) {
     for (;;) {
       if (cell.component == 0 && is_start(cell)) {
@@ -37,15 +37,15 @@ class Back {
   }
 
  private:
-  // Nothing but matches is left. At the score of its skipped letters a diagonal has no other source.
+  // Returns true if only matches remain. At the score of its skipped bases, a diagonal has no other source.
   WFACLI_INLINE bool is_start(const Cell& cell) const {
     const std::int32_t k = cell.diagonal;
     if (c_.skip == 0) return cell.score == 0;
     return k >= front_.starts().lo && k <= front_.starts().hi && cell.score == c_.skip * (k < 0 ? -k : k);
   }
 
-  // From the end of a run of matches back to what came before it: of the sources that reach furthest the first of
-  // insertion, deletion, mismatch.
+  // Steps from the end of a run of matches to what precedes it. Of the sources that reach furthest, takes the first of
+  // insertion, deletion and mismatch.
   void leave_matches(Cell& cell) {
     const std::int32_t s = cell.score, k = cell.diagonal;
     Offset far = kNone;
@@ -76,7 +76,7 @@ class Back {
     }
   }
 
-  // One letter of a gap back; its opening is preferred to a longer gap.
+  // Steps back by one base of a gap. Prefers opening the gap to extending it.
   void leave_gap(Cell& cell) {
     const bool insertion = cell.component & 1;
     const int g = (cell.component - 1) >> 1;

@@ -1,9 +1,9 @@
-// One step of the wavefront: where rows begin and end, the recurrences, the extension.
-// Included by wavefront_isa.cpp only; everything here exists once per instruction set.
+// One step of the wavefront: ranges of rows, the recurrences, and the extension along diagonals. Included by
+// wavefront_isa.cpp only; everything here exists once per instruction set.
 //
 // Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm",
-// Bioinformatics 2021. The sequences come in reversed, so that the way back (wavefront_back.hpp) meets the
-// operations in forward order. Free ends: diagonals enter at the score of what they leave unaligned.
+// Bioinformatics 2021. Sequences are stored reversed, so the traceback (wavefront_back.hpp) meets operations in
+// forward order. Free ends: a diagonal enters at the score of the bases that it leaves unaligned.
 #pragma once
 
 #include "kernels/wavefront/wavefront_match.hpp"
@@ -21,13 +21,13 @@ WFACLI_INLINE std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b
 WFACLI_INLINE std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
 WFACLI_INLINE Range common(Range a, Range b) { return {larger(a.lo, b.lo), smaller(a.hi, b.hi)}; }
 
-// Pieces: how many (open, extend) pairs price a gap; 0 is a gap cost without opening, kept in M alone.
-// FromEnd: offsets and diagonals count from the sequences' ends, and letters are read backward.
+// Pieces: number of (open, extend) pairs of the gap cost; 0 means no opening cost, with gaps stored in M only.
+// FromEnd: offsets and diagonals count from the sequences' ends, and bases are read backwards.
 template <int Pieces, class Match, bool FromEnd = false>
 class Front {
  public:
   static constexpr int kComponents = 1 + 2 * Pieces;
-  static constexpr std::int32_t kMeetingDepth = 8;  // the greatest depth with which two wavefronts meet (Meeting)
+  static constexpr std::int32_t kMeetingDepth = 8;  // maximum depth for two wavefronts to meet (Meeting)
 
   explicit Front(const KernelTask& task)
       : c_(task.costs), query_(task.query), target_(task.target), n_(task.query_len), m_(task.target_len),
@@ -40,7 +40,7 @@ class Front {
   }
 
   WFACLI_INLINE std::int32_t open_cost(int g) const { return c_.gap[g].open + c_.gap[g].extend; }
-  // How many scores back the recurrences look, for M and for the gap components.
+  // Return the number of scores by which the recurrences look back, for M and for the gap components.
   std::int32_t depth() const {
     const std::int32_t opened = larger(open_cost(0), Pieces == 2 ? open_cost(1) : 0);
     return larger(c_.mismatch, opened);
@@ -48,12 +48,13 @@ class Front {
   std::int32_t gap_depth() const {
     return Pieces == 0 ? 0 : larger(c_.gap[0].extend, Pieces == 2 ? c_.gap[1].extend : 0);
   }
-  // The least that a step to the next diagonal costs.
+  // Returns the minimum cost of a step to the adjacent diagonal.
   std::int32_t sideways() const {
     return Pieces == 2 ? smaller(c_.gap[0].extend, c_.gap[1].extend) : c_.gap[0].extend;
   }
-  // How many diagonals a row may lack that a later row reads: what is gained in `depth` scores, and no more
-  // than the matrix has. Where wavefronts meet, rows follow the best paths, up to a diagonal a score.
+  // Returns the maximum number of diagonals beside a row that a later row reads: as many as `depth` scores can gain,
+  // and at most those of the matrix. Where wavefronts meet, rows follow the optimal paths, by up to one diagonal per
+  // score.
   std::int32_t pad() const {
     if (depth() <= kMeetingDepth) return depth() + 4;
     const std::int32_t step = c_.skip > 0 ? smaller(c_.skip, sideways()) : sideways();
@@ -64,7 +65,7 @@ class Front {
   const Range& ends() const { return ends_; }
   std::int32_t last_diagonal() const { return m_ - n_; }
 
-  // Makes the rows at and before score 0.
+  // Initializes the rows at and before score 0.
   void begin(Rows& rows, std::int32_t ring_depth) const {
     const std::int32_t first = 1 - depth();
     const Range at0 = reached(0);
@@ -76,17 +77,17 @@ class Front {
     extend(m, at0);
   }
 
-  // The diagonals that can be reached at score s.
+  // Returns the diagonals that are reachable at score s.
   Range reached(std::int32_t s) const {
     const Range at{-reach(s, -starts_.lo, n_), reach(s, starts_.hi, m_)};
     if (most_ == kUnbounded) return at;
-    // The gap may be open already.
+    // The gap may already be open.
     const std::int32_t letters = larger(most_ - s, 0) / sideways();
     const std::int32_t hi = larger(at.lo, smaller(at.hi, highest(letters)));
     return {smaller(hi, larger(at.lo, lowest(letters))), hi};
   }
 
-  // Computes the row of score s on some of its diagonals.
+  // Computes the row of score s on a range of its diagonals.
   void step(Rows& rows, std::int32_t s, Range at) const {
     rows.open(s, at.lo, at.hi);
     if constexpr (Pieces == 0)
@@ -99,10 +100,11 @@ class Front {
     extend(m, at);
   }
 
-  // The furthest offset inside the matrix on diagonal k.
+  // Returns the furthest offset inside the matrix on diagonal k.
   WFACLI_INLINE Offset limit(std::int32_t k) const { return smaller(n_ + k, m_); }
 
-  // The offset with which insertion or deletion (component 1 + 2g, 2 + 2g) arrives in M at (s, k).
+  // Return the offset with which insertion or deletion (component 1 + 2g or 2 + 2g), or a mismatch, arrives in M at
+  // (s, k).
   Offset arrives(Rows& rows, std::int32_t s, std::int32_t k, int component) const {
     if constexpr (Pieces > 0) return rows.component(s, component)[k];
     const Offset* from = rows.component(s - c_.gap[0].extend, 0);
@@ -116,20 +118,20 @@ class Front {
  private:
   static constexpr std::int32_t kUnbounded = INT32_MAX;
 
-  // The furthest diagonals from which a gap of so many letters leads to where alignments end.
+  // Return the outermost diagonals from which a gap of this length leads to where alignments end.
   std::int32_t highest(std::int32_t letters) const {
     return letters < m_ - ends_.hi ? ends_.hi + letters : m_;
   }
   std::int32_t lowest(std::int32_t letters) const {
     return letters < ends_.lo + n_ ? ends_.lo - letters : -n_;
   }
-  // Of a gap that costs no more than s.
+  // Returns the maximum length of a gap that costs at most s.
   std::int32_t most_letters(std::int32_t s) const {
     return Pieces == 2 ? larger(gap_letters(s, 0), gap_letters(s, 1)) : gap_letters(s, 0);
   }
 
-  // Diagonals on one side that score s reaches, of `most`; `free` of them can be entered, for `skip` each. Since a
-  // gap's letter costs more than a skipped one, the furthest is reached by skipping first.
+  // Returns the number of diagonals on one side that score s reaches, at most `most`. The first `free` of them can be
+  // entered for `skip` each. A gap base costs more than a skipped one, so skipping first reaches furthest.
   std::int32_t reach(std::int32_t s, std::int32_t free, std::int32_t most) const {
     const std::int32_t entered = c_.skip > 0 ? smaller(s / c_.skip, free) : free;
     const std::int32_t left = s - entered * c_.skip;
@@ -140,14 +142,14 @@ class Front {
     return s < open_cost(g) ? 0 : (s - c_.gap[g].open) / c_.gap[g].extend;
   }
 
-  // Diagonals that begin after `letters` skipped letters.
+  // Enters diagonals that begin after `letters` skipped bases.
   void enter(Offset* m, std::int32_t letters, Range at) const {
     const std::int32_t left = -letters, right = letters;
     if (left >= starts_.lo && left >= at.lo && left <= at.hi) m[left] = larger(m[left], 0);
     if (right <= starts_.hi && right >= at.lo && right <= at.hi) m[right] = larger(m[right], right);
   }
 
-  // Whole blocks, so that no loop of single cells remains: what is computed past the end is overwritten.
+  // Computes whole blocks, so that no scalar loop remains. Values past the end are overwritten later.
   template <class Compute>
   static WFACLI_INLINE void in_blocks(Range at, Compute compute) {
     for (std::int32_t k = at.lo; k <= at.hi; k += kBlock) {
@@ -158,7 +160,7 @@ class Front {
 
   static WFACLI_INLINE Offset bounded(Offset v, Offset limit) { return v > limit ? kNone : v; }
 
-  // Goes on along each diagonal as long as letters match; sentinels end a run at the sequences' ends.
+  // Extends each diagonal while bases match. Sentinels stop a run at the ends of the sequences.
   void extend(Offset* m, Range at) const {
     const std::uint8_t* const query = FromEnd ? query_ + n_ : query_;
     const std::uint8_t* const target = FromEnd ? target_ + m_ : target_;
@@ -193,7 +195,7 @@ class Front {
       step_gaps(rows, s, at, 1, [=](std::int32_t k, Offset ins, Offset del) { m[k] = larger(m[k], larger(ins, del)); });
   }
 
-  // The gap components of piece g; `join` takes what arrives in M at a diagonal.
+  // Computes the gap components of piece g; `join` receives what arrives in M on a diagonal.
   template <class Join>
   WFACLI_INLINE void step_gaps(Rows& rows, std::int32_t s, Range at, int g, Join join) const {
     Offset* __restrict i = rows.component(s, 1 + 2 * g);
@@ -215,8 +217,8 @@ class Front {
   const Costs c_;
   const std::uint8_t *const query_, *const target_;
   const std::int32_t n_, m_;
-  Range starts_;      // diagonals on which an alignment may begin (reversed); only those that may matter
-  const Range ends_;  // and end
+  Range starts_;      // diagonals where an alignment may begin (reversed), as far as they matter
+  const Range ends_;  // and where it may end
   const std::int32_t most_;  // scores above it do not matter, if ends are free
 };
 

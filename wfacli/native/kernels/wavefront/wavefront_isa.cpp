@@ -1,4 +1,4 @@
-// The wavefront kernels for one instruction set: compiled once for each, with WFACLI_ISA naming it.
+// The wavefront kernels of one instruction set; compiled once per set, which WFACLI_ISA names.
 #include "kernels/wavefront/wavefront_solve.hpp"
 
 namespace wfacli {
@@ -30,8 +30,8 @@ struct Extend {
   }
 };
 
-// Where ends are free, rows begin as wide as there are ends, and more: diagonals from which a gap leads to an end. Fewer
-// where little is left for that gap, so bounds are tried, each twice the one before.
+// With free ends, rows start as wide as the ends, plus the diagonals from which a gap leads to an end. A low score
+// limit leaves fewer of those diagonals, so limits are tried in turn, each twice the previous one.
 KernelAnswer wavefront(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar) {
   if (!task.free.any() || task.heuristics.any()) return by_costs<Align>(task, memory, cigar);
   constexpr std::int64_t kLeast = 32;

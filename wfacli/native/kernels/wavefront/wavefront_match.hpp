@@ -1,4 +1,4 @@
-// How letters compare, and how many match from a cell on: as many letters at once as a vector holds.
+// Comparison of bases, and the length of a run of matches, computed over as many bases at once as a vector holds.
 // Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Letters that are equal have equal codes.
+// Bases match if their codes are equal.
 struct EqualCodes {
-  // Non-zero where bytes of a and b do not match; the lowest non-zero byte is the first that does not.
+  // Returns non-zero bytes where a and b do not match; the lowest non-zero byte is the first mismatch.
   static WFACLI_INLINE std::uint64_t differ(std::uint64_t a, std::uint64_t b) { return a ^ b; }
 #if defined(__AVX512BW__)
   static WFACLI_INLINE std::uint64_t differ_mask(__m512i a, __m512i b) { return _mm512_cmpneq_epi8_mask(a, b); }
@@ -24,7 +24,7 @@ struct EqualCodes {
 #endif
 };
 
-// Letters match when their codes (masks of at most four bits) share a bit.
+// Bases match if their codes (masks of at most four bits) share a bit.
 struct SharedBits {
   static WFACLI_INLINE std::uint64_t differ(std::uint64_t a, std::uint64_t b) {
     return ~((a & b) + 0x7f7f7f7f7f7f7f7full) & 0x8080808080808080ull;
@@ -46,14 +46,14 @@ WFACLI_INLINE T load(const std::uint8_t* from) {
   return value;
 }
 
-// Letters from `run` letters behind p on; with FromEnd those before p, the next one last.
+// Loads bases from `run` bases after p; with FromEnd those that end `run` bases before p, with the next one last.
 template <class T, bool FromEnd>
 WFACLI_INLINE T letters_at(const std::uint8_t* p, std::int32_t run) {
   return load<T>(FromEnd ? p - run - sizeof(T) : p + run);
 }
 
-// How many letters match from q and t on; sentinels end the run. Most runs on most diagonals are short: one word
-// decides them.
+// Returns the length of the run of matches from q and t on; sentinels end the run. Most runs on most diagonals are
+// short and are decided by the first word.
 template <class Match, bool FromEnd>
 WFACLI_INLINE std::int32_t matching(const std::uint8_t* q, const std::uint8_t* t) {
   const auto word = [=](std::int32_t run) {

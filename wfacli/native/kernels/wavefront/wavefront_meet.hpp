@@ -1,9 +1,9 @@
-// Two wavefronts that meet, one from each end: half the cells of one that crosses the whole matrix.
-// Included by wavefront_isa.cpp only; everything here exists once per instruction set.
+// Two wavefronts, one from each end, that meet: together they have half the cells of one that crosses the whole
+// matrix. Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 //
-// The idea and the tests for a meeting: S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space",
-// Bioinformatics 2023. There the path is put together at the meeting; here the first wavefront goes on to the end, but
-// only where the second one says that a best path runs, so that ties fall as they do in the whole table.
+// Idea and meeting test: S. Marco-Sola et al., "Optimal gap-affine alignment in O(s) space", Bioinformatics 2023.
+// There the path is assembled at the meeting. Here the first wavefront continues to the end, but only where the second
+// one shows that an optimal path runs, so ties are resolved as in the full table.
 #pragma once
 
 #include "kernels/wavefront/wavefront_front.hpp"
@@ -11,8 +11,8 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Scores that the first wavefront visits by itself, for a cost alone or with the path: short work is done by then, and
-// with the path there are the rows behind the meeting too.
+// Scores that the first wavefront visits alone, for a cost only and with a path: easy pairs are finished by then. With
+// a path, the rows after the meeting must be computed as well.
 constexpr std::int32_t kAlone = 24, kAloneWithPath = 48;
 
 template <int Pieces, class Match>
@@ -25,14 +25,14 @@ class Meeting {
       : t_(task), front_(front), back_(task), ahead_(ahead), behind_(memory, F::kComponents, front.pad()),
         last_(front.last_diagonal()), depth_(front.depth()) {}
 
-  // Whether there is one beginning and one end, and both may be sought without leaving anything out. The greater the
-  // depth, the more scores pass between the meeting and the proof that it is the cheapest.
+  // Returns true if there is one start and one end, and no heuristic is on. The greater the depth, the more scores
+  // pass between the meeting and the proof that it is the cheapest, so the depth is limited.
   static bool suits(const KernelTask& task, const F& front) {
     return front.depth() <= F::kMeetingDepth && task.costs.skip == 0 && !task.free.any() && !task.heuristics.any();
   }
 
-  // From score s of the first wavefront on until the cost is known. `ring_depth` 0 keeps all rows; `most` bounds the
-  // bytes of both.
+  // Advances both wavefronts, the first from score s, until the cost is known. `ring_depth` 0 keeps all rows; `most`
+  // is the memory limit of both in bytes.
   Status run(std::int32_t s, std::int32_t ring_depth, std::size_t most) {
     f_ = s;
     b_ = 0;
@@ -59,8 +59,8 @@ class Meeting {
 
   std::int32_t cost() const { return cost_; }
 
-  // Computes the first wavefront's other rows up to the cost, on the diagonals on which a best path may run. What lies
-  // on one has the value of the whole table, since all that leads there lies on one too.
+  // Computes the remaining rows of the first wavefront up to the cost, on diagonals where an optimal path may run.
+  // Values there equal those of the full table, since everything that leads to them also lies on such diagonals.
   void finish() {
     for (std::int32_t s = larger(f_ - depth_ + 1, 0); s <= f_; ++s) span(s) = on_path(s);
     for (std::int32_t s = f_ + 1; s <= cost_; ++s) {
@@ -72,14 +72,14 @@ class Meeting {
   }
 
  private:
-  // Every cost up to this one would have shown itself: of the cells of its path, the last that the first wavefront has
-  // visited is less than `depth` from where it is, so that the second one has visited it too.
+  // Highest cost that would certainly have been found. On a path of such a cost, the last cell that the first
+  // wavefront has visited is less than `depth` scores behind its front, so the second wavefront has visited it too.
   std::int32_t settled() const { return f_ + b_ - depth_ + 1; }
 
   static WFACLI_INLINE Range both(Range a, Range b) { return {smaller(a.lo, b.lo), larger(a.hi, b.hi)}; }
   Range& span(std::int32_t s) { return spans_[s % F::kMeetingDepth]; }
 
-  // How far the row of score s reaches, by antidiagonals: a meeting needs all of them from both sides.
+  // Returns the furthest anti-diagonal of the row of score s. A meeting needs the two wavefronts to cover all of them.
   static std::int32_t reach(Rows& rows, std::int32_t s) {
     if (s < 0) return kNone;
     const RowRef& row = rows.ref(s);
@@ -89,20 +89,21 @@ class Meeting {
     return most;
   }
 
-  // The cheapest path through the new row s of one wavefront and the last rows of the other, of which `to` is the last.
+  // Updates the cost with the cheapest path through the new row s of one wavefront and the last rows of the other, up
+  // to row `to`.
   void look(Rows& rows, std::int32_t s, Rows& others, std::int32_t to) {
     if (reach_f_ + reach_b_ < t_.target_len - (last_ >> 1)) return;
     for (std::int32_t r = 0; r < depth_ && r <= to; ++r) {
       const std::int32_t total = s + to - r;
       if (total < cost_ && meet(rows, s, others, to - r, 0)) cost_ = total;
-      for (int c = 1; c < F::kComponents; ++c) {  // inside a gap, which both have opened
+      for (int c = 1; c < F::kComponents; ++c) {  // inside a gap whose opening both have paid
         const std::int32_t open = t_.costs.gap[(c - 1) >> 1].open;
         if (total - open < cost_ && meet(rows, s, others, to - r, c)) cost_ = total - open;
       }
     }
   }
 
-  // The diagonals that row s of `rows` shares with row o of `others`, which counts them from the other end.
+  // Returns the diagonals that row s of `rows` shares with row o of `others`, which counts them from the other end.
   Range shared(Rows& rows, std::int32_t s, Rows& others, std::int32_t o) const {
     const RowRef &a = rows.ref(s), &b = others.ref(o);
     return common({a.lo, a.hi}, {last_ - b.hi, last_ - b.lo});
@@ -117,8 +118,8 @@ class Meeting {
     return most >= t_.target_len;
   }
 
-  // The diagonals of row s, from the first to the last, on which a best path may run: with what the second wavefront
-  // has left it comes to the cost. A gap's opening is in both.
+  // Returns the range of diagonals of row s on which an optimal path may run: its score plus the remaining score of
+  // the second wavefront equals the cost. Inside a gap, both scores include the opening.
   Range on_path(std::int32_t s) {
     Range found = through(s, cost_ - s);
     for (int g = 0; g < Pieces; ++g) found = both(found, through(s, cost_ - s + t_.costs.gap[g].open));
@@ -126,7 +127,7 @@ class Meeting {
   }
   Range through(std::int32_t s, std::int32_t left) {
     Range found{INT32_MAX, INT32_MIN};
-    if (left < 0 || left > b_) return found;  // what would be further away is read by no later row
+    if (left < 0 || left > b_) return found;  // no later row reads scores that are further away
     const Range at = shared(ahead_, s, behind_, left);
     const Offset* a = ahead_.component(s, 0);
     const Offset* b = behind_.component(left, 0) + last_;

@@ -1,4 +1,4 @@
-// Heuristics: rows that leave diagonals out, by a band or by a drop in score.
+// Heuristics: rows that leave out diagonals, by a band or by a drop in score.
 // Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Which diagonals each row has. Ranges are kept, so that rows can be computed again as they were.
+// Decides which diagonals each row has. Ranges are stored, so that rows can be recomputed identically.
 template <class F>
 class Narrow {
  public:
@@ -29,7 +29,7 @@ class Narrow {
     band_ = {smaller(s.lo, e.lo) - h_.band, larger(s.hi, e.hi) + h_.band};
   }
 
-  // The part of `reached` that row s shall have; rows below s are those of `rows`.
+  // Returns the part of `reached` that row s will have, given the previous rows.
   Range before(const Rows& rows, std::int32_t s, Range reached) {
     Range at = common(reached, from_rows(rows, s));
     if (h_.band > 0) at = common(at, band_);
@@ -37,7 +37,7 @@ class Narrow {
     return at;
   }
 
-  // Trims row s as computed, and moves the band. Empty when nothing is left to go on from.
+  // Trims the computed row s, and moves the band. Returns an empty range if nothing is left to continue from.
   Range after(Rows& rows, std::int32_t s, Range at) {
     const Range live = not_dropped(rows, s, at);
     dead_ = live.empty() ? dead_ + 1 : 0;
@@ -52,15 +52,15 @@ class Narrow {
     return dead_ > front_.depth() ? live : at;
   }
 
-  // Whether an extension ends here: its best value lies `below` (twice the score) over the row's, `shift` diagonals
-  // away (the Z-drop of H. Li, "Minimap2", Bioinformatics 2018).
+  // Returns true if the Z-drop ends an extension here (H. Li, "Minimap2", Bioinformatics 2018). `below` is the best
+  // value minus the row's (twice the score), `shift` the distance between their diagonals.
   bool dropped(std::int64_t below, std::int32_t shift) const {
     const std::int64_t gap = t_.costs.gap[0].extend - t_.costs.skip;
     return h_.zdrop > 0 && below > h_.zdrop + gap * (shift < 0 ? -shift : shift);
   }
 
  private:
-  // One diagonal further than any row that row s reads; and no further than those rows can be read.
+  // Returns a range one diagonal wider than every row that row s reads, but no wider than those rows can be read.
   Range from_rows(const Rows& rows, std::int32_t s) const {
     const std::int32_t pad = front_.pad();
     Range wide{INT32_MAX, INT32_MIN}, readable{INT32_MIN, INT32_MAX};
@@ -72,7 +72,7 @@ class Narrow {
     return common(wide, readable);
   }
 
-  // From the first to the last diagonal that a path has reached and that is not too far behind.
+  // Returns the first to last diagonal that a path has reached and that is within the drop.
   Range not_dropped(Rows& rows, std::int32_t s, Range at) {
     const Offset* m = rows.component(s, 0);
     const auto value = [&](std::int32_t k) {
@@ -87,12 +87,12 @@ class Narrow {
       if (h_.drop == 0 || value(k) >= best_ - h_.drop) live = {smaller(live.lo, k), larger(live.hi, k)};
     }
     cut_ |= live.lo != known.lo || live.hi != known.hi;
-    // Where nothing was given up, diagonals not reached yet stay: later rows read them.
+    // If nothing was dropped, unreached diagonals remain, because later rows read them.
     if (!live.empty()) live = {live.lo == known.lo ? at.lo : live.lo, live.hi == known.hi ? at.hi : live.hi};
     return live;
   }
 
-  // The band moves to the diagonal with the least left to the ends of the sequences.
+  // Centres the band on the diagonal with the least left to the ends of the sequences.
   void centre(Rows& rows, std::int32_t s, Range at) {
     const Offset* m = rows.component(s, 0);
     std::int32_t least = INT32_MAX, diagonal = 0;
@@ -113,7 +113,7 @@ class Narrow {
   Buffer<RowSpan>& ranges_;
   const bool any_;
   bool cut_ = false;
-  std::int32_t dead_ = 0;  // rows in succession that hold nothing
+  std::int32_t dead_ = 0;  // consecutive rows without a live cell
   std::int64_t best_ = INT64_MIN;
   Range band_{0, 0};
 };

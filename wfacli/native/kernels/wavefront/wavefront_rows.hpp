@@ -1,4 +1,4 @@
-// Rows of a wavefront: storage by score, all of them or the last few, and checkpoints of the last few.
+// Rows of a wavefront: storage by score, of all rows or the most recent ones, and checkpoints of the most recent ones.
 // Included by wavefront_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
@@ -11,20 +11,20 @@ using Offset = std::int32_t;  // furthest target position on a diagonal (diagona
 
 constexpr Offset kNone = INT32_MIN / 2;  // no path; stays negative however often 1 is added
 
-// Rows are computed in blocks of so many diagonals, the last one past the row's end.
+// Rows are computed in blocks of this many diagonals; the last block extends past the row's end.
 constexpr std::int32_t kBlock = 16;
 
-// Offsets by (score, component, diagonal). Component 0 is M; 1 + 2g and 2 + 2g are the insertions and
-// deletions of gap piece g. A row may be read `pad` diagonals past either end: there lies kNone. It may be
-// written, and read, a block past its end before it is closed.
+// Offsets by (score, component, diagonal). Component 0 is M; 1 + 2g and 2 + 2g are insertions and deletions of gap
+// piece g. A row is readable `pad` diagonals past either end, where it holds kNone. Before it is closed, it can be
+// written and read one block past its end.
 class Rows {
  public:
   Rows(RowMemory& memory, int components, std::int32_t pad) : mem_(memory), components_(components), pad_(pad) {}
 
-  // Forgets all; scores start at `first`. The last `depth` rows stay readable, or all of them (depth 0).
+  // Clears everything; scores start at `first`. The last `depth` rows stay readable, or all of them if `depth` is 0.
   void reset(std::int32_t first, std::int32_t depth) {
     first_ = first;
-    depth_ = 0;  // a power of two: slots are found by a mask
+    depth_ = 0;  // rounded up to a power of two, so that a mask finds the slot
     while (depth_ < depth) depth_ = depth_ ? 2 * depth_ : 1;
     used_ = 0;
     slot_ = 0;
@@ -33,14 +33,13 @@ class Rows {
 
   WFACLI_INLINE const RowRef& ref(std::int32_t score) const { return mem_.rows[index(score)]; }
 
-  // The component's offsets; element k is diagonal k's.
+  // Returns the component's offsets; element k belongs to diagonal k.
   WFACLI_INLINE Offset* component(std::int32_t score, int c) {
     const RowRef& r = ref(score);
     return mem_.offsets.data() + r.at + static_cast<std::int64_t>(c) * r.stride + (pad_ - r.lo);
   }
 
-  // Makes the row of the next score, to be closed when it is computed. Pointers from component() are void
-  // afterwards.
+  // Adds the row of the next score; close() it once it is computed. Invalidates pointers from component().
   WFACLI_INLINE void open(std::int32_t score, std::int32_t lo, std::int32_t hi) {
     const std::int32_t stride = hi - lo + 1 + 2 * pad_ + kBlock;
     const std::int64_t need = static_cast<std::int64_t>(stride) * components_;
@@ -57,14 +56,14 @@ class Rows {
     mem_.rows[index(score)] = row;
     for (int c = 0; c < components_; ++c) fill(mem_.offsets.data() + row.at + std::int64_t{c} * stride);
   }
-  // Fills what lies past the row's end.
+  // Fills the values past the row's end.
   WFACLI_INLINE void close(std::int32_t score) {
     const RowRef& row = ref(score);
     Offset* end = mem_.offsets.data() + row.at + pad_ + (row.hi - row.lo + 1);
     for (int c = 0; c < components_; ++c) fill(end + std::int64_t{c} * row.stride);
   }
 
-  // Makes the row of the next score, without a path to any cell.
+  // Adds the row of the next score, without a path to any cell.
   void open_blank(std::int32_t score, std::int32_t lo, std::int32_t hi) {
     open(score, lo, hi);
     blank(score);
@@ -78,19 +77,19 @@ class Rows {
     close(score);
   }
 
-  // Makes the rows of scores first..last, all without a path.
+  // Adds the rows of scores `first` to `last`, without a path to any cell.
   void open_blanks(std::int32_t first, std::int32_t last, std::int32_t lo, std::int32_t hi) {
     for (std::int32_t s = first; s <= last; ++s) {
       if (depth_ || s == first) {
         open_blank(s, lo, hi);
-      } else {  // a table's rows stay as they are: these can be one
+      } else {  // a table's rows never change, so these can share one
         const RowRef same = mem_.rows[0];
         mem_.rows.push(same);
       }
     }
   }
 
-  // Leaves out the row's diagonals beside lo..hi, which lie within it.
+  // Drops the row's diagonals outside lo..hi, which must lie within the row.
   void shrink(std::int32_t score, std::int32_t lo, std::int32_t hi) {
     RowRef& row = mem_.rows[index(score)];
     for (int c = 0; c < components_; ++c) {
@@ -113,12 +112,12 @@ class Rows {
     const std::uint32_t i = static_cast<std::uint32_t>(score - first_);
     return depth_ ? i & (static_cast<std::uint32_t>(depth_) - 1) : i;
   }
-  // A pad and up to a block more, which a row has room for.
+  // Fills a pad, rounded up to whole blocks; a row has room for that.
   WFACLI_INLINE void fill(Offset* first) const {
     for (std::int32_t i = 0; i < pad_; i += kBlock)
       for (std::int32_t j = 0; j < kBlock; ++j) first[i + j] = kNone;
   }
-  static constexpr std::size_t kTail = 4 * kBlock;  // what may be read past the last row
+  static constexpr std::size_t kTail = 4 * kBlock;  // readable offsets past the last row
   // Gives every slot of the ring room for `slot` offsets.
   void widen(std::int64_t slot) {
     mem_.offsets.resize(static_cast<std::size_t>(slot) * depth_ + kTail);
@@ -135,17 +134,17 @@ class Rows {
   std::int64_t used_ = 0, slot_ = 0;
 };
 
-// The diagonals from which a cell can still be reached: a step sideways costs `extend` at least.
+// Diagonals from which a cell is still reachable: a step sideways costs at least `extend`.
 struct Cone {
   std::int32_t score, diagonal, extend;
   std::int32_t lo(std::int32_t at) const { return diagonal - (score - at) / extend; }
   std::int32_t hi(std::int32_t at) const { return diagonal + (score - at) / extend; }
 };
 
-// Copies of the rows from which a wavefront can be taken up again, in order of score.
+// Copies of the rows from which a wavefront can resume, in order of score.
 class Checkpoints {
  public:
-  // The last `depth` rows matter; gap components matter for the last `gap_depth` of them.
+  // Each checkpoint stores the last `depth` rows, with gap components for the last `gap_depth` of them.
   Checkpoints(int components, std::int32_t depth, std::int32_t gap_depth)
       : components_(components), depth_(depth), gap_depth_(gap_depth) {}
   ~Checkpoints() { truncate(0); }
@@ -173,12 +172,12 @@ class Checkpoints {
     bytes_ += bytes;
   }
 
-  // Makes `rows` hold the last checkpoint's rows, cut to the cone.
+  // Restores the rows of the last checkpoint into `rows`, cut to the cone.
   void restore_last(Rows& rows, std::int32_t ring_depth, const Cone& cone) {
     const Saved& saved = saved_.back();
     const RowRef* refs = reinterpret_cast<const RowRef*>(saved.block);
     const Offset* from = reinterpret_cast<const Offset*>(refs + depth_);
-    // Stored newest first, opened oldest first: find each row's values from the end.
+    // Rows are stored newest first and opened oldest first, so each row's values are located from the end.
     const Offset* ends = from;
     for (std::int32_t r = 0; r < depth_; ++r) ends += width(refs[r]) * kept(r);
     rows.reset(saved.score - depth_ + 1, ring_depth);
@@ -197,7 +196,7 @@ class Checkpoints {
     }
   }
 
-  // Of the checkpoints from index `from` on, drops every one whose score is not base + a multiple of step.
+  // Drops checkpoints from index `from` on whose score is not base plus a multiple of step.
   void thin(std::size_t from, std::int32_t base, std::int32_t step) {
     std::size_t to = from;
     for (std::size_t i = from; i < saved_.size(); ++i) {

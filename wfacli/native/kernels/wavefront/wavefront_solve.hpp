@@ -1,6 +1,6 @@
-// The ways to run a wavefront: all rows in a table; checkpoints and pieces computed again; the last rows only,
-// for a score or for the end of an extension.
-// Included by wavefront_isa.cpp only; everything here exists once per instruction set.
+// Modes of running a wavefront: all rows in a table; checkpoints with recomputed pieces; only the most recent rows,
+// for a score or for the end of an extension. Included by wavefront_isa.cpp only; everything here exists once per
+// instruction set.
 #pragma once
 
 #include "kernels/wavefront/wavefront_back.hpp"
@@ -27,15 +27,15 @@ class Solver {
     return t_.memory == Memory::Table ? run_table() : run_linear();
   }
 
-  // The end of the best alignment that begins at (0, 0) and may end anywhere: of equally good ones the shortest,
-  // then the one with the fewest query letters. `skip` is what a match earns; sequences come as they are.
+  // Finds the end of the best alignment that begins at (0, 0) and may end anywhere. Of equal ends, takes the shortest,
+  // then the one with the fewest query bases. `skip` is the score of a match per base; sequences are not reversed.
   KernelAnswer run_extension() {
     const std::int64_t bonus = t_.costs.skip, all = bonus * (std::int64_t{t_.query_len} + t_.target_len);
     front_.begin(ring_, ring_depth());
     narrow_.begin();
     Furthest best = furthest(0, Range{0, 0}, 0);
-    // A path that is far ahead goes on in one of the next `depth` rows, and the rows before that have others only: where
-    // none of them has a path near the best score, there is none left.
+    // A path that is far ahead may continue in any of the next `depth` rows, and rows before that hold only other
+    // paths. So the extension ends only if none of `depth` rows has a path near the best score.
     std::int32_t fallen = 0;
     bool dropped = false;
     for (std::int32_t s = 0; all - (s + 1) > best.value && !dropped;) {
@@ -57,14 +57,14 @@ class Solver {
   }
 
  private:
-  static constexpr std::int64_t kNowhere = INT64_MIN / 2;  // of Furthest: no score ends a path at this cost
+  static constexpr std::int64_t kNowhere = INT64_MIN / 2;  // value of Furthest if no path has this cost
   struct Furthest {
     std::int64_t value;  // twice the score, in units of costs
     std::int32_t diagonal;
     Offset offset;
-    std::int32_t nearest;  // of equally far ones, the diagonal nearest to another one
+    std::int32_t nearest;  // of equally far diagonals, the one nearest to a given diagonal
   };
-  // Where an alignment ends: its whole cost, and the score and diagonal on which its way back begins.
+  // End of an alignment: its total cost, and the score and diagonal at which its traceback begins.
   struct End {
     std::int64_t total = INT64_MAX;
     std::int32_t score = 0, diagonal = 0;
@@ -96,13 +96,13 @@ class Solver {
     End end;
     std::int32_t unused = INT32_MAX;
     const Status status = run_forward(end, unused, false);
-    // Where the way back would lead is known for global alignments only; free ends ask for the path.
+    // The end of the traceback is known only for global alignments; with free ends a path is always requested.
     return status == Status::Ok ? answered(end, Cell{0, 0, 0, 0}) : failed(status);
   }
 
-  // Forward once with a ring of rows, keeping checkpoints; then, from the last piece to the first, the
-  // rows inside the cone of the cell where the path enters the piece are computed again and walked back.
-  // All cells have the values of the whole table, so the path is the table's, tie by tie.
+  // Runs forward once with a ring of rows and stores checkpoints. Then, from the last piece to the first, recomputes
+  // the rows inside the cone of the cell where the path enters the piece, and traces through them. All cells have the
+  // values of the full table, so ties are resolved in the same way.
   KernelAnswer run_linear() {
     End end;
     std::int32_t spacing = piece_scores();
@@ -131,7 +131,7 @@ class Solver {
     return Status::Ok;
   }
 
-  // Goes on from score s with a second wavefront from the other end; `rows` are completed if they are all kept.
+  // Continues from score s with a second wavefront from the other end. If `rows` keeps all rows, completes them.
   Status meet(Rows& rows, std::int32_t s, std::int32_t ring_depth, std::size_t most, End& end) {
     Meeting<Pieces, Match> meeting(t_, front_, rows, behind_);
     if (const Status status = meeting.run(s, ring_depth, most); status != Status::Ok) return status;
@@ -140,7 +140,7 @@ class Solver {
     return Status::Ok;
   }
 
-  // Computes the next row; the diagonals that it has.
+  // Computes the next row. Returns its range of diagonals.
   WFACLI_INLINE Range forward(Rows& rows, std::int32_t s) {
     Range at = front_.reached(s);
     if (narrow_.any()) at = narrow_.before(rows, s, at);
@@ -150,8 +150,8 @@ class Solver {
     return at;
   }
 
-  // The better of `end` and the ends that row s reaches. Equal costs: fewest query letters skipped, then fewest of
-  // the target; on the diagonals that is first the last one and those below it, then those above.
+  // Returns the better of `end` and the ends that row s reaches. Of equal costs, the fewest query bases are skipped,
+  // then the fewest target bases: first the last diagonal and those below it, then those above.
   WFACLI_INLINE End end_at(Rows& rows, std::int32_t s, Range at, End end) const {
     const std::int32_t last = front_.last_diagonal();
     const Range ends = common(front_.ends(), at);
@@ -168,7 +168,7 @@ class Solver {
   }
   WFACLI_INLINE bool precedes(std::int32_t k, std::int32_t other) const {
     const std::int32_t last = front_.last_diagonal();
-    if ((k > last) != (other > last)) return k < other;  // skips no query letters
+    if ((k > last) != (other > last)) return k < other;  // skips no query bases
     return k > last ? k < other : k > other;
   }
 
@@ -201,7 +201,7 @@ class Solver {
     return saved_.count() > first;
   }
 
-  // Computes a row again, as far as it lies inside the cone.
+  // Recomputes a row inside the cone.
   void again(Rows& rows, std::int32_t s, const Cone& cone) {
     const Range around{cone.lo(s), cone.hi(s)};
     const Range inside = common(narrow_.any() ? narrow_.range(s) : front_.reached(s), around);
@@ -210,8 +210,8 @@ class Solver {
     front_.step(rows, s, inside);
   }
 
-  // Saves the rows of score s; over the bound, keeps every other checkpoint from index `first` on and
-  // doubles the spacing.
+  // Saves the rows of score s. Beyond the memory limit, keeps every other checkpoint from index `first` on and doubles
+  // the spacing.
   bool checkpoint(std::int32_t s, std::size_t first, std::int32_t base, std::int32_t& spacing) {
     if (ring_.bytes() > t_.checkpoint_bytes) return false;
     saved_.save(ring_, s);
@@ -222,14 +222,15 @@ class Solver {
     return saved_.bytes() <= 2 * t_.checkpoint_bytes;
   }
 
-  // Whether a piece of so many scores needs many times as many rows before it, for a pair whose cells are not too many.
+  // Returns true if a piece of `scores` scores needs over kTimes as many earlier rows, and the pair has fewer than
+  // kCells cells.
   bool rows_outweigh(std::int32_t scores) const {
     constexpr std::int32_t kTimes = 8;
     constexpr double kCells = 1e10;
     return front_.depth() / kTimes > scores && static_cast<double>(t_.query_len) * t_.target_len < kCells;
   }
 
-  // How many scores a piece may span so that its cone fits the table.
+  // Returns the number of scores that a piece may span so that its cone fits the table.
   std::int32_t piece_scores() const {
     const double row = 2.0 * front_.pad() + 1 + 2.0 * sizeof(RowRef) / sizeof(Offset);
     const double offsets = static_cast<double>(t_.table_bytes) / (sizeof(Offset) * F::kComponents);
@@ -275,8 +276,8 @@ class Solver {
   const KernelTask& t_;
   const F front_;
   Rows table_, ring_;
-  RowMemory& behind_;  // of the wavefront from the other end
-  const std::int32_t alone_;  // the score from which on there is one
+  RowMemory& behind_;  // rows of the wavefront from the other end
+  const std::int32_t alone_;  // score at which that wavefront starts
   Narrow<F> narrow_;
   Cigar& cigar_;
   Checkpoints saved_;
