@@ -37,7 +37,7 @@ Progress = Callable[[str, str, float | None], None]
 
 @dataclass(frozen=True)
 class Usage:
-    """Resources of a kernel, from the assembler's report; bytes are per thread, except `shared`, which is per block."""
+    """Resources of a kernel, from the assembler's report; bytes per thread, except `shared`, which is per block."""
 
     registers: int
     shared: int
