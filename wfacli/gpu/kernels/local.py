@@ -152,7 +152,7 @@ def best_build(scores: Scores, shared: int, builds: tuple[Build, ...] = BUILDS) 
 
 
 def kept_apart(strips: int, every: int, columns: int, memory: int) -> int:
-    """Return the strips between two kept rows: the least divisor of `every` for which all rows fit in memory (bytes)."""
+    """Return the strips between two kept rows: the least divisor of `every` for which rows fit in memory (bytes)."""
     fit = max(memory // (columns * _CELL), 1)
     divisors = (d for d in range(1, every + 1) if every % d == 0)
     return next((d for d in divisors if strips // d <= fit), every)

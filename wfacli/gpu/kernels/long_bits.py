@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...core import tuning
 
-THREADS = 128  # per block: a warp for each scheduler of a multiprocessor, which has one block
+THREADS = 128  # per block: a warp for each scheduler of a multiprocessor; one block per multiprocessor
 WARPS = THREADS // 32
 MEETING = "long-bits-meet"  # catalogue row that joins the two matrices
 MEETING_THREADS = 1024
@@ -46,8 +46,8 @@ class Shape:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """Macros that the kernel is compiled with."""
-        # With 8 planes, symbols are in registers. For sm_100 nvcc allocates too few of them unless it is told that only
-        # one block has to fit.
+        # With 8 planes, symbols are in registers. For sm_100 nvcc allocates too few of them unless it is told that one
+        # block is enough.
         resident = (("WFACLI_RESIDENT", 1),) if self.planes == 8 else ()
         return (("WFACLI_PLANES", self.planes), ("WFACLI_WORDS", self.words), *resident)
 

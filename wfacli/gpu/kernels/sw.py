@@ -22,14 +22,19 @@ _LINE = 128  # bytes of directions that are written at once
 _ROOM_16 = 28_000  # maximum cost of gaps, and maximum score, in 16 bits
 _ROOM_32 = 1_400_000_000
 
-# Instructions of the busiest unit that a lane issues per row, as (per column, once): for scores (_SWEEP), for
-# directions as digits (_DIGITS) and as flags (_FLAGS), counted in machine code for sm_90. _STATES: per column, if
-# states are kept. _STRIPES: with several stripes, once for as many rows as a group reads ahead. BEGIN: overhead of a
-# stripe, in rows. With CIGARs: _BROAD: slowdown of lanes of 32 columns, whose states leave no registers; _AGAIN:
-# recomputed steps, including input and output of each part; _WALK, _ALONE: a traceback step, by the lanes of a pair
-# or by one thread; _KEPT: slowdown of rows whose directions go to memory. _TAIL: how long warps wait for the last
-# ones at the end of a launch, as a fraction of a pair's time. Fitted to kernels of each build alone, pairs of 64 to
-# 4,096 bases on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
+# Time of a lane's rows, in instructions of the busiest unit, as (per column, once per row). Fitted to kernels of each
+# build alone, pairs of 64 to 4,096 symbols on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
+#   _SWEEP           scores
+#   _DIGITS, _FLAGS  directions as digits, or as flags (counted in machine code for sm_90)
+#   _STATES          per column, if states are kept
+#   _STRIPES         with several stripes, once for as many rows as a group reads ahead
+#   BEGIN            overhead of a stripe, in rows
+# With CIGARs:
+#   _BROAD           slowdown of lanes of 32 columns, whose states leave no registers
+#   _AGAIN           recomputed steps, including input and output of each part
+#   _WALK, _ALONE    a traceback step, by the lanes of a pair or by one thread
+#   _KEPT            slowdown of rows whose directions go to memory
+#   _TAIL            how long warps wait for the last ones at the end of a launch, as a fraction of a pair's time
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
 _BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
 _AT_LAST = 3  # launches that end together if no other follows
@@ -40,7 +45,7 @@ _SHARED = 200 << 10  # bytes of shared memory per multiprocessor
 _WARPS = 8  # warps that keep a multiprocessor busy
 WALK_THREADS = 128  # threads per block of sw_walk.cu
 _ROWS_A_BLOCK = 512  # rows, over all stripes, that a block's warps draw if they leave before the launch ends
-_ALL_OPERATIONS = 256  # combined length up to which a CIGAR has room for one operation per base
+_ALL_OPERATIONS = 256  # combined length up to which a CIGAR has room for one operation per symbol
 
 _ANY_LENGTH = (1 << 31) - 1
 
