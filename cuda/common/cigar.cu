@@ -2,7 +2,7 @@
 // copies.
 //
 // No block waits for another, and only integers are summed, so the result depends on the counts alone.
-// WFACLI_BLOCK: threads a block, a multiple of 32.
+// WFACLI_BLOCK: threads per block, a multiple of 32.
 #include "common/task.cuh"
 
 namespace wfacli {

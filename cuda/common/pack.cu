@@ -1,6 +1,6 @@
 // Convert a batch's sequences, copied to the GPU as read, to the encodings of the kernels.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. Any grid will do.
+// WFACLI_BLOCK: threads per block, a multiple of 32. Any grid.
 #include "common/letters.cuh"
 #include "common/task.cuh"
 

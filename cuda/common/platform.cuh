@@ -11,7 +11,7 @@
 #ifndef WFACLI_RESIDENT
 #define WFACLI_RESIDENT 0
 #endif
-// A kernel with one argument, a structure passed by value; WFACLI_BLOCK threads a block. The body follows.
+// A kernel with one argument, a structure passed by value; WFACLI_BLOCK threads per block. The body follows.
 #define WFACLI_KERNEL(name, Task) \
   extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK, WFACLI_RESIDENT) name(const __grid_constant__ Task task)
 // Keep a 32-bit value in a register from here on; without it the compiler may recompute the value in every iteration.

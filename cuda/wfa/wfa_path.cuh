@@ -139,7 +139,7 @@ class Pathways {
       if (link.mark == kLost) return -1;
       std::int32_t at = t * room_ + from.count;
       const std::int32_t end = t * room_ + link.count;
-      if (from.letters > 0) {  // the previous piece includes them
+      if (from.letters > 0) {  // the previous piece includes this part of the run
         const std::uint32_t rest = elements_[at++] - (static_cast<std::uint32_t>(from.letters) << 4);
         if (rest >> 4) put(rest);
       }

@@ -93,7 +93,7 @@ class Stripes:
     def plan(
         cls, shape: Shape, lengths: tuple[int, int], distance: int, memory: int, every: int = EVERY, group: int = 0
     ) -> Stripes:
-        """Plan as many stripes at a time as fit in memory (bytes), `group` at most. Raise OutOfDeviceMemory if none."""
+        """Plan at most `group` stripes at a time that fit in memory (bytes). Raise OutOfDeviceMemory if none fits."""
         band = Band.for_distance(*lengths, distance)
         count = -(-lengths[0] // shape.rows)
         words = long_bits.edge_words(shape, band, lengths[1])
