@@ -79,8 +79,8 @@ class Budget {
   std::int32_t letters_, rest_;
 };
 
-// A band of `width` diagonals on either side of its centre, the diagonal with the least remaining, which is searched
-// for every `step` scores (WFA-GPU, section 2.3.5). Rows have the same diagonals as in
+// A band of `width` diagonals on either side of its centre, the diagonal that has come closest to the end. It is
+// centred again every `step` scores (WFA-GPU, section 2.3.5). Rows have the same diagonals as in
 // wfacli/native/kernels/wavefront/wavefront_narrow.hpp.
 template <int Pieces, class Group>
 class Band {

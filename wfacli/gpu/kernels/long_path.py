@@ -93,7 +93,10 @@ class Stripes:
     def plan(
         cls, shape: Shape, lengths: tuple[int, int], distance: int, memory: int, every: int = EVERY, group: int = 0
     ) -> Stripes:
-        """Plan at most `group` stripes at a time that fit in memory (bytes). Raise OutOfDeviceMemory if none fits."""
+        """Plan as many stripes at a time as fit in memory.
+
+        `memory`: bytes. `group`: maximum stripes; 0: no maximum. Raises OutOfDeviceMemory if not even one fits.
+        """
         band = Band.for_distance(*lengths, distance)
         count = -(-lengths[0] // shape.rows)
         words = long_bits.edge_words(shape, band, lengths[1])
@@ -212,7 +215,10 @@ class Fronts:
         scores: int,
         group: int = 0,
     ) -> Fronts:
-        """Plan all segments at a time, or groups that fit in memory (bytes). Raise OutOfDeviceMemory if none fits."""
+        """Plan all segments at a time if they fit in memory, otherwise groups of segments.
+
+        `memory`: bytes. `group`: maximum segments; 0: no maximum. Raises OutOfDeviceMemory if no group fits.
+        """
         whole = cls(front, lengths, distance, scores, 1 << 62)
         group = min(group or whole.count, whole.count)
         while True:
