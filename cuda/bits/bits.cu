@@ -1,17 +1,18 @@
-// Edit distance of pairs of A C G T, global and exact, with the canonical path: a band of bits along the diagonal.
+// Edit distance of pairs of A C G T, global and exact, with the canonical path, by bit-vectors in a band along the
+// diagonal.
 //
-// bits_align computes the costs, and for the path leaves a trace of two bits a cell; bits_walk, launched after it with
-// the same task, follows it. Units of work are warps of 32 threads: of 32 / WFACLI_LANES slots each, which have
-// `stride` bytes of workspace from workspace + warp * stride on. One letter of the longest target takes
-// 256 * WFACLI_WORDS bytes of it; without the path none is needed. `next` and `costs` are not used.
+// bits_align computes the distances, and for paths a trace of two bits per cell; bits_walk, launched after it with the
+// same task, follows the trace. The unit of work is a warp, which has 32 / WFACLI_LANES slots and `stride` bytes of
+// workspace, from workspace + warp * stride on. The trace takes 256 * WFACLI_WORDS bytes per base of the longest
+// target; without paths no workspace is needed. `next` and `costs` are unused.
 //
-// Ok: cost is the distance. ScoreLimit: the band was too narrow to prove it, or it is above max_cost; cost then is
-// that of some alignment, thus a bound for the next attempt. MemoryLimit: the workspace or the slot's ops were too
-// small. LengthLimit: above 2^30 letters.
+// Ok: cost is the distance. ScoreLimit: the band is too narrow to prove the distance, or the distance is above
+// max_cost; cost is then that of some alignment, an upper bound for the next attempt. MemoryLimit: the workspace or
+// the slot's ops are too small. LengthLimit: a sequence is longer than 2^30 bases.
 //
-// WFACLI_WORDS: words of the band that a thread holds. WFACLI_LANES: threads a pair, 1 or 32. The band has
-// 32 * WFACLI_WORDS * WFACLI_LANES diagonals. WFACLI_BLOCK: threads a block, a multiple of 32; one thread of the grid
-// for each of count * WFACLI_LANES.
+// WFACLI_WORDS: words of the band per thread. WFACLI_LANES: threads per pair, 1 or 32. The band has
+// 32 * WFACLI_WORDS * WFACLI_LANES diagonals. WFACLI_BLOCK: threads per block, a multiple of 32; the grid needs
+// count * WFACLI_LANES threads.
 #include "bits/bits_sweep.cuh"
 #include "bits/bits_walk.cuh"
 
@@ -33,7 +34,7 @@ WFACLI_DEVICE BitsBand band_of(const AlignTask& task, std::int32_t row) {
   return {32 * kWords * BitsGroup::kLanes, task.seq.query_len[row], task.seq.target_len[row]};
 }
 
-// Why the kernel does not take a pair, or Ok.
+// Return why the kernel does not align a pair, or Ok.
 WFACLI_DEVICE Status refusal(const AlignTask& task, const BitsBand& band) {
   if (max(band.n, band.m) > kBitsLongest) return Status::LengthLimit;
   if (band.apart() >= band.diagonals) return Status::ScoreLimit;

@@ -1,31 +1,31 @@
-// Where the band of bits.cu lies, and what it proves.
+// Geometry of the band of bits.cu, and the distances that it proves.
 //
-// Coordinates: i counts letters of the reversed query (rows), j letters of the reversed target (columns). Bit b of
-// column j is row j + b - origin, so a diagonal keeps its bit. Rows at and above 0 hold H(i, j) = j - i, which the
-// recurrence keeps up whatever letters it sees there, and which makes row 0 what it should be.
+// Coordinates: row i counts bases of the reversed query, column j bases of the reversed target. Bit b of column j is
+// row j + b - origin, so a diagonal keeps its bit. Rows at and above 0 hold H(i, j) = j - i, which the recurrence
+// preserves whatever bases it sees there, and which gives row 0 its right values.
 //
-// What the band leaves out counts as unreachable from above, and as one edit from the diagonal before it below: all
-// values are costs of real paths, thus never too low. A path that leaves the band takes at least (room + 1) gap
-// letters more in either direction than the pair's lengths ask for (E. Ukkonen, "Algorithms for approximate string
-// matching", Information and Control 1985), so a distance below |n - m| + 2 (room + 1) is true, and each cell of each
-// cheapest path has its true value, which makes the path canonical as well.
+// Cells above the band count as unreachable, cells below it as one edit more than the previous cell of their diagonal.
+// So all values are costs of real paths, and never too low. A path that leaves the band needs at least (room + 1) gap
+// bases in either direction beyond those that the lengths require (E. Ukkonen, "Algorithms for approximate string
+// matching", Information and Control 1985). So a distance below |n - m| + 2 (room + 1) is exact, and every cell of
+// every cheapest path has its exact value, which makes the path canonical as well.
 #pragma once
 
 #include "common/letters.cuh"
 
 namespace wfacli {
 
-constexpr std::int32_t kBitsLongest = 1 << 30;  // letters of a sequence
+constexpr std::int32_t kBitsLongest = 1 << 30;  // bases of a sequence
 
-// A band of `diagonals` for a pair of n query and m target letters.
+// A band of `diagonals` diagonals for a pair of n query and m target bases.
 struct BitsBand {
   std::int32_t diagonals, n, m;
 
   WFACLI_DEVICE std::int32_t apart() const { return n > m ? n - m : m - n; }
-  // Of the diagonal that begins in (0, 0), and of the one that ends in (n, m).
+  // Bits of the diagonal that begins in (0, 0), and of the one that ends in (n, m).
   WFACLI_DEVICE std::int32_t origin() const { return (diagonals - 1 - (n - m)) / 2; }
   WFACLI_DEVICE std::int32_t end() const { return origin() + (n - m); }
-  // Distances below it are proved.
+  // Distances below this are proved.
   WFACLI_DEVICE std::int32_t provable() const {
     const std::int32_t above = min(origin(), end()), below = diagonals - 1 - max(origin(), end());
     return apart() + 2 * (min(above, below) + 1);
@@ -36,7 +36,7 @@ struct BitPlanes {
   std::uint32_t low, high;
 };
 
-// 16 letters' low bits in the lower half, their high bits in the upper one.
+// Return the low bits of 16 bases in the lower half, their high bits in the upper half.
 WFACLI_DEVICE std::uint32_t parted(std::uint32_t letters) {
   auto swap = [&letters](int by, std::uint32_t mask) {
     const std::uint32_t differ = (letters ^ letters >> by) & mask;
@@ -49,9 +49,9 @@ WFACLI_DEVICE std::uint32_t parted(std::uint32_t letters) {
   return letters;
 }
 
-// The planes of the reversed letters from r on, the first in bit 0; of letters that there are not, anything.
+// Return the planes of 32 reversed bases from r on, the first in bit 0. Those outside the sequence are arbitrary.
 WFACLI_DEVICE BitPlanes planes_from(const Packed& sequence, std::int32_t r) {
-  const std::int32_t first = sequence.length - 32 - r;  // in the file's order
+  const std::int32_t first = sequence.length - 32 - r;  // in input order
   const std::int32_t word = min(max(first >> 4, -3), (sequence.length >> 4) + 1);
   const std::uint32_t skip = 2 * (static_cast<std::uint32_t>(first) & 15), middle = sequence.words[word + 1];
   const std::uint32_t a = parted(__funnelshift_r(sequence.words[word], middle, skip));

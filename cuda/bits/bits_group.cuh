@@ -1,4 +1,4 @@
-// The threads that share a pair of bits.cu: one, or a warp whose lanes hold the band's words one after another.
+// The threads that share a pair of bits.cu: one, or a warp whose lanes hold consecutive words of the band.
 #pragma once
 
 #include "common/platform.cuh"
@@ -7,16 +7,16 @@ namespace wfacli {
 
 struct OneThread {
   static constexpr int kLanes = 1;
-  static constexpr int kColumns = 1;  // that the way back looks at together
+  static constexpr int kColumns = 1;  // that the traceback reads at once
 
   WFACLI_DEVICE static int lane() { return 0; }
-  // What the lane above, or below, gives; 0 at the band's ends.
+  // Value of the lane above, or below; 0 beyond the band's ends.
   WFACLI_DEVICE static std::uint32_t from_above(std::uint32_t) { return 0; }
   WFACLI_DEVICE static std::uint32_t from_below(std::uint32_t) { return 0; }
-  // What the last lane gives, and the sum over all.
+  // Value of the last lane, and the sum over all lanes.
   WFACLI_DEVICE static std::int32_t of_last(std::int32_t value) { return value; }
   WFACLI_DEVICE static std::int32_t sum(std::int32_t value) { return value; }
-  // Bit l is what lane l says.
+  // Mask of votes: bit l is lane l's.
   WFACLI_DEVICE static std::uint32_t votes(bool vote) { return vote; }
 };
 
@@ -41,8 +41,8 @@ struct OneWarp {
   }
   WFACLI_DEVICE static std::uint32_t votes(bool vote) { return __ballot_sync(kAll, vote); }
 
-  // 1 if the lane's sum gets a carry: lanes that carry, and those that would hand one on, are the digits of a sum
-  // whose own carries are the ones looked for.
+  // Return 1 if the lane's sum receives a carry. The masks of lanes that carry, and of lanes that would propagate a
+  // carry, are added like numbers; the carries of that addition are the result.
   WFACLI_DEVICE static std::uint32_t carry_in(bool carries, bool hands_on) {
     const std::uint32_t all_carry = votes(carries), all_hand_on = votes(hands_on);
     return ((all_carry + (all_carry | all_hand_on)) ^ all_hand_on) >> lane() & 1;

@@ -1,4 +1,4 @@
-// The columns of a band, one after another, each as a few words of bits.
+// Computes the columns of a band one after the other, each as a few words of bits.
 //
 // G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 1999;
 // as a band that moves one row down with each column: H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and
@@ -11,11 +11,11 @@
 
 namespace wfacli {
 
-// One lane's part: words lane * W to lane * W + W - 1 of the band of 32 * W * Group::kLanes diagonals.
+// One lane's part: words lane * W to lane * W + W - 1 of a band of 32 * W * Group::kLanes diagonals.
 template <int W, class Group>
 class BitsSweep {
  public:
-  // Columns between two turns of the innermost loop: as many as the instruction cache likes.
+  // Unrolled columns of the innermost loop, limited by the instruction cache.
   static constexpr int kUnroll = W >= 8 ? 1 : W >= 4 ? 2 : W == 2 ? 4 : 8;
 
   WFACLI_DEVICE explicit BitsSweep(const BitsBand& band) : band_(band) {
@@ -26,10 +26,10 @@ class BitsSweep {
     }
   }
 
-  // All columns. Word w of column j is at trace[j * W + w] [lane of 32].
+  // Compute all columns. Word w of column j is at trace[j * W + w] [lane of 32].
   template <bool Path>
   WFACLI_DEVICE void run(const Packed& query, const Packed& target, uint2* trace) {
-    std::int32_t letter = 32 * Group::lane() * W - band_.origin();  // of the query, in the first bit
+    std::int32_t letter = 32 * Group::lane() * W - band_.origin();  // index of the query base in the first bit
     for (int w = 0; w < W; ++w) query_[w] = planes_from(query, letter + 32 * w);
     for (std::int32_t j = 0; j < band_.m; letter += 32) {
       query_[W] = planes_from(query, letter + 32 * W);
@@ -45,7 +45,7 @@ class BitsSweep {
     }
   }
 
-  // H(n, m) as the band has it, in all lanes: followed along the last diagonal, then up the last column.
+  // Return the band's value of H(n, m), in all lanes: along the last diagonal, then up the last column.
   WFACLI_DEVICE std::int32_t cost() const {
     std::int32_t climb = 0;
     for (int w = 0; w < W; ++w) {
@@ -59,17 +59,17 @@ class BitsSweep {
  private:
   WFACLI_DEVICE static std::uint32_t mask_from(std::int32_t bit) { return bit <= 0 ? ~0u : bit > 31 ? 0 : ~0u << bit; }
 
-  // The column whose letter is in the top two bits, `skip` columns after that of the first query letter in bit 0.
+  // Compute the column whose base is in the top two bits, `skip` columns after that of the first query base in bit 0.
   template <bool Path>
   WFACLI_DEVICE void column(std::uint32_t letters, int skip, uint2* trace) {
     const auto high = static_cast<std::uint32_t>(static_cast<std::int32_t>(letters) >> 31);
     const auto low = static_cast<std::uint32_t>(static_cast<std::int32_t>(letters << 1) >> 31);
-    std::uint32_t zero[W + 1], equal[W];  // where the delta along the diagonal is 0; before that, the sum
+    std::uint32_t zero[W + 1], equal[W];  // whether the delta along the diagonal is 0; before that, the sum
     add_up(low, high, skip, zero, equal);
     for (int w = 0; w < W; ++w) zero[w] = (zero[w] ^ pv_[w]) | equal[w] | mv_[w];
     kept_ += static_cast<std::int32_t>(zero[W - 1] >> 31);
     zero[W] = Group::from_below(zero[0]);
-    std::uint32_t rise_below = 0;  // of the word below, in this column
+    std::uint32_t rise_below = 0;  // rise of the word below, in this column
     for (int w = W - 1; w >= 0; --w) {
       const std::uint32_t rise = mv_[w] | ~(zero[w] | pv_[w]), fall = zero[w] & pv_[w];
       const std::uint32_t moved = __funnelshift_r(zero[w], zero[w + 1], 1);
@@ -104,17 +104,17 @@ class BitsSweep {
     }
   }
 
-  // What the way back needs: insertion both bits, deletion the first, mismatch the second, match none. pv_ has been
-  // moved to the next column's rows, pv_above is the word before it.
+  // Store what the traceback needs: insertion both bits, deletion the first, mismatch the second, match none. pv_ has
+  // already been moved to the next column's rows; pv_above is the word before it.
   WFACLI_DEVICE void note(int w, std::uint32_t pv_above, std::uint32_t rise, std::uint32_t zero, uint2* trace) const {
     const std::uint32_t own = __funnelshift_l(pv_above, pv_[w], 1);
     trace[32 * w] = make_uint2(own | rise, own | ~(rise | zero));
   }
 
   BitsBand band_;
-  std::uint32_t pv_[W], mv_[W];  // vertical deltas +1 and -1 of the column just done, moved to the next column's rows
+  std::uint32_t pv_[W], mv_[W];  // vertical deltas +1 and -1 of the last column, moved to the next column's rows
   BitPlanes query_[W + 1];
-  std::int32_t kept_ = 0;  // columns in which the cost along this lane's last diagonal stayed the same
+  std::int32_t kept_ = 0;  // columns in which the cost along this lane's last diagonal did not change
 };
 
 }  // namespace wfacli

@@ -1,5 +1,5 @@
-// The way back through the trace of bits_sweep.cuh, from (n, m) of the reversed matrix to (0, 0): insertion before
-// deletion before the diagonal, so the operations come in forward order.
+// Traceback through the trace of bits_sweep.cuh, from (n, m) of the reversed matrix to (0, 0). It prefers insertions,
+// then deletions, then the diagonal, and yields operations in forward order.
 #pragma once
 
 #include "bits/bits_band.cuh"
@@ -11,7 +11,7 @@ namespace wfacli {
 template <int W, class Group>
 class BitsWalk {
  public:
-  // `trace` as in BitsSweep::run, but from lane 0 of the warp on.
+  // `trace`: as in BitsSweep::run, but for lane 0 of the warp.
   WFACLI_DEVICE BitsWalk(const BitsBand& band, const uint2* trace) : band_(band), trace_(trace) {}
 
   WFACLI_DEVICE void run(RunWriter& runs) {
@@ -23,8 +23,8 @@ class BitsWalk {
   }
 
  private:
-  // Goes back from column j as far as the columns that lanes have loaded, each one, and the word of the trace reach.
-  // Returns by how many columns; insertions at its end may be left.
+  // Trace back from column j, through the columns that the lanes have loaded, one each, within the path's current word
+  // of the trace. Return the number of columns; insertions at the last one may remain.
   WFACLI_DEVICE std::int32_t look(std::int32_t j, RunWriter& runs) {
     const std::int32_t own = j - Group::lane(), word = bit_ >> 5, columns = min(j, Group::kColumns);
     const uint2 planes = own > 0 ? __ldg(trace_ + at(own, word)) : make_uint2(0, 0);
@@ -58,8 +58,8 @@ class BitsWalk {
 
   BitsBand band_;
   const uint2* trace_;
-  std::int32_t bit_ = 0;      // the diagonal where the path is
-  std::int32_t matches_ = 0;  // not yet written
+  std::int32_t bit_ = 0;      // current diagonal of the path
+  std::int32_t matches_ = 0;  // pending run of matches
 };
 
 }  // namespace wfacli

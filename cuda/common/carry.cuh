@@ -1,4 +1,4 @@
-// Sums of many words: what one addition carries goes into the next.
+// Multi-word addition: the carry of one addition goes into the next.
 #pragma once
 
 #include "common/platform.cuh"
@@ -7,7 +7,7 @@ namespace wfacli {
 
 #ifdef __CUDACC__
 
-// The carry is the GPU's flag. Volatile statements keep their order, and nothing else touches the flag.
+// Uses the GPU's carry flag. Volatile asm statements keep their order, and nothing else changes the flag.
 class CarryChain {
  public:
   WFACLI_DEVICE std::uint32_t first(std::uint32_t a, std::uint32_t b) {
@@ -20,7 +20,7 @@ class CarryChain {
     asm volatile("addc.cc.u32 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
     return sum;
   }
-  // 1 if the last addition carried. Ends the chain.
+  // Return 1 if the last addition carried. Ends the chain.
   WFACLI_DEVICE std::uint32_t carried() {
     std::uint32_t carry;
     asm volatile("addc.u32 %0, 0, 0;" : "=r"(carry));

@@ -1,26 +1,27 @@
-// What an alignment kernel's slots hold, laid end to end: three launches that sum the counts, one that copies.
+// Concatenate the operations in an alignment kernel's slots: three launches form a prefix sum of the counts, a fourth
+// copies.
 //
-// No block waits for another, and integers are summed, so the outcome depends on nothing but the counts.
-// WFACLI_BLOCK: threads a block, a multiple of 32.
+// No block waits for another, and only integers are summed, so the result depends on the counts alone.
+// WFACLI_BLOCK: threads per block, a multiple of 32.
 #include "common/task.cuh"
 
 namespace wfacli {
 
 constexpr int kWarps = WFACLI_BLOCK / 32;
 
-// Of the block's threads, in order: the sum over those before the caller, and over all. All threads call it.
+// Block-wide prefix sums in thread order: over the threads before the caller, and over all. All threads call it.
 struct Sums {
   std::int64_t before, all;
 };
 WFACLI_DEVICE Sums block_sums(std::int64_t value) {
   __shared__ std::int64_t of_warps[kWarps];
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x / 32);
-  std::int64_t through = value;  // the caller's with it
+  std::int64_t through = value;  // inclusive
   for (int by = 1; by < 32; by *= 2) {
     const std::int64_t other = __shfl_up_sync(0xffffffffu, through, static_cast<unsigned>(by));
     if (lane >= by) through += other;
   }
-  __syncthreads();  // the last call's sums are read
+  __syncthreads();  // the previous call's sums have been read
   if (lane == 31) of_warps[warp] = through;
   __syncthreads();
   Sums sums = {through - value, 0};
@@ -31,7 +32,7 @@ WFACLI_DEVICE Sums block_sums(std::int64_t value) {
   return sums;
 }
 
-// The counts of slots first..first + 3, as far as they are before `end`.
+// Return the counts of slots first..first + 3; those at or after `end` are 0.
 WFACLI_DEVICE int4 four_counts(const GatherTask& task, std::int64_t first, std::int64_t end) {
   if (first + 4 <= end) return *reinterpret_cast<const int4*>(task.op_count + first);
   int4 counts = make_int4(0, 0, 0, 0);
@@ -49,7 +50,7 @@ WFACLI_DEVICE std::int64_t chunk_end(const GatherTask& task, std::int64_t chunk)
 
 }  // namespace wfacli
 
-// First: sums[c] is the sum of chunk c's counts. Any grid.
+// Launch 1: sums[c] is the sum of chunk c's counts. Any grid.
 WFACLI_KERNEL(sum_chunks, wfacli::GatherTask) {
   for (std::int64_t c = blockIdx.x; c < task.chunks; c += gridDim.x) {
     const std::int64_t end = wfacli::chunk_end(task, c);
@@ -61,7 +62,7 @@ WFACLI_KERNEL(sum_chunks, wfacli::GatherTask) {
   }
 }
 
-// Second: sums[c] becomes the sum over the chunks before c. One block.
+// Launch 2: sums[c] becomes the sum over the chunks before c. One block.
 WFACLI_KERNEL(sum_before, wfacli::GatherTask) {
   std::int64_t before = 0;
   for (std::int64_t first = 0; first < task.chunks; first += WFACLI_BLOCK) {
@@ -73,7 +74,7 @@ WFACLI_KERNEL(sum_before, wfacli::GatherTask) {
   if (threadIdx.x == 0) task.start[task.count] = before;
 }
 
-// Third: start[s] of all slots. Any grid.
+// Launch 3: compute start[s] for all slots. Any grid.
 WFACLI_KERNEL(sum_slots, wfacli::GatherTask) {
   for (std::int64_t c = blockIdx.x; c < task.chunks; c += gridDim.x) {
     const std::int64_t end = wfacli::chunk_end(task, c);
@@ -92,7 +93,7 @@ WFACLI_KERNEL(sum_slots, wfacli::GatherTask) {
   }
 }
 
-// Fourth: cigar. Neighbouring threads take a slot's operations in turn, so that they read and write in whole sectors.
+// Launch 4: fill cigar. Neighbouring threads copy neighbouring operations of a slot, so accesses cover whole sectors.
 // Any grid.
 WFACLI_KERNEL(gather_ops, wfacli::GatherTask) {
   const std::uint64_t step = static_cast<std::uint64_t>(gridDim.x) * WFACLI_BLOCK;

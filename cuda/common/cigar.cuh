@@ -1,26 +1,26 @@
-// CIGARs written by one thread, run by run.
+// A run-length CIGAR writer for one thread.
 #pragma once
 
 #include "common/task.cuh"
 
 namespace wfacli {
 
-// Writes runs to a slot; equal neighbours become one. BAM's lengths have 28 bits, so a longer run becomes several.
+// Write runs to a slot and merge adjacent equal ones. BAM lengths have 28 bits, so a longer run becomes several.
 class RunWriter {
  public:
   static constexpr std::int32_t kLongest = (1 << 28) - 1;
 
-  // At most `capacity` elements from `ops` on.
+  // Write at most `capacity` elements to `ops`.
   WFACLI_DEVICE RunWriter(std::uint32_t* ops, std::int32_t capacity) : ops_(ops), capacity_(capacity) {}
 
-  // Adds `length` >= 0 letters; a run and the runs merged with it must be shorter than 2^31.
+  // Add `length` >= 0 operations; a run with the runs merged into it must be shorter than 2^31.
   WFACLI_DEVICE void add(Op op, std::int32_t length) {
     if (length == 0) return;
     if (op != op_) flush();
     op_ = op;
     length_ += length;
   }
-  // The same where a run and the runs merged with it have no more than kLongest letters: it takes less time.
+  // Faster add() for runs of at most kLongest operations after merging.
   WFACLI_DEVICE void add_short(Op op, std::int32_t length) {
     if (length == 0) return;
     if (op != op_) {
@@ -30,10 +30,10 @@ class RunWriter {
     op_ = op;
     length_ += length;
   }
-  // Elements so far, and letters of the one to which equal neighbours may still be added.
+  // Elements written so far, and the length of the pending run, into which an equal run may still be merged.
   WFACLI_DEVICE std::int32_t count() const { return count_; }
   WFACLI_DEVICE std::int32_t open_letters() const { return length_; }
-  // How many elements there are, of which only the first `capacity` were written: if more, the slot is too small.
+  // Return the number of elements. Only the first `capacity` are written: a larger number means the slot is too small.
   WFACLI_DEVICE std::int32_t finish() {
     flush();
     return count_;

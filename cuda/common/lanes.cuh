@@ -1,12 +1,12 @@
-// Threads that work on one pair: a part of a warp, a warp, or a block.
+// Groups of threads that work on one pair: part of a warp, a warp, or a block.
 #pragma once
 
 #include "common/platform.cuh"
 
 namespace wfacli {
 
-// Count threads: a power of two up to 32 (neighbours in a warp), or all WFACLI_BLOCK of a block of several warps. All
-// of them call each member function together. Ballots and shuffles stay inside the warp: there kWarp lanes take part.
+// `Count` threads: a power of two up to 32 (neighbours in a warp), or all WFACLI_BLOCK threads of a block of several
+// warps. All of them call each member function together. Ballots and shuffles stay within a warp, over kWarp lanes.
 template <int Count>
 class Lanes {
  public:
@@ -15,25 +15,25 @@ class Lanes {
   static constexpr int kWarp = kBlock ? 32 : Count;
   static_assert(kBlock ? Count == WFACLI_BLOCK : (Count & (Count - 1)) == 0 && WFACLI_BLOCK % Count == 0);
 
-  // Which of the block's groups this is, and of how many.
+  // Index of this group in its block, and groups per block.
   WFACLI_DEVICE static int group() { return kBlock ? 0 : static_cast<int>(threadIdx.x) / Count; }
   static constexpr int kGroups = WFACLI_BLOCK / Count;
-  // The caller's number in the group, and in its part of the warp.
+  // Index of the calling thread in its group, and in its group's part of the warp.
   WFACLI_DEVICE static int rank() { return static_cast<int>(threadIdx.x) & (Count - 1); }
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x) & (kWarp - 1); }
 
-  // What one thread of the group wrote the others read afterwards.
+  // Barrier of the group; also makes writes of its threads visible to each other.
   WFACLI_DEVICE static void sync() {
     if constexpr (kBlock)
       __syncthreads();
     else
       sync_warp();
   }
-  // The same among the caller's part of a warp.
+  // The same for the caller's part of a warp.
   WFACLI_DEVICE static void sync_warp() {
     if constexpr (Count > 1) __syncwarp(mask());
   }
-  // A value in shared memory that threads of the group may change as soon as this call is over.
+  // Read a value in shared memory that threads of the group may overwrite as soon as this call returns.
   template <class T>
   WFACLI_DEVICE static T shared_value(const T* at) {
     const T value = *at;
@@ -41,7 +41,7 @@ class Lanes {
     __syncthreads();
     return value;
   }
-  // Bit l: what lane l of this part of the warp says.
+  // Return a mask: bit l is the argument of lane l of this part of the warp.
   WFACLI_DEVICE static std::uint32_t ballot(bool yes) {
     if constexpr (Count == 1) return yes;
     return (__ballot_sync(mask(), yes) & mask()) >> first();
@@ -51,18 +51,18 @@ class Lanes {
     if constexpr (Count == 1) return value;
     return __shfl_sync(mask(), value, lane, kWarp);
   }
-  // Whether one of the threads says so. As sync(): what they wrote before the others read afterwards.
+  // Return whether any thread passes true. A barrier like sync().
   WFACLI_DEVICE static bool any(bool yes) {
     if constexpr (kBlock) return __syncthreads_or(yes) != 0;
     sync();
     return ballot(yes) != 0;
   }
-  // The least of the values of the caller's part of a warp.
+  // Minimum over the caller's part of a warp.
   WFACLI_DEVICE static std::int32_t least_of_warp(std::int32_t value) {
     if constexpr (Count == 1) return value;
     return __reduce_min_sync(mask(), value);
   }
-  // The least of all threads' values. A block's threads use `scratch`, in shared memory, for it.
+  // Minimum over the group. For a block, `scratch` is shared memory that it uses.
   WFACLI_DEVICE static std::int32_t least(std::int32_t value, std::int32_t* scratch) {
     const std::int32_t least = least_of_warp(value);
     if constexpr (!kBlock) return least;

@@ -1,17 +1,17 @@
-// Letters of reversed sequences, several at a time, in both alphabets that the kernels are built for.
+// Read bases of reversed sequences, several at a time, in both encodings that kernels are compiled for.
 #pragma once
 
 #include "common/task.cuh"
 
 namespace wfacli {
 
-// Two bits of a letter: A 0, C 1, T 2, G 3, either case. Other letters get some value: such pairs use codes.
+// Two-bit code of a base: A 0, C 1, T 2, G 3, either case. Other symbols get an arbitrary code; their pairs use codes.
 WFACLI_DEVICE std::uint32_t two_bits(std::uint32_t letter) { return letter >> 1 & 3; }
 
-// A C G T only, 2 bits a letter. Since only runs of equal letters count, nothing is turned round in memory: reversed
-// letters r, r + 1, ... are those at length - 1 - r and below it, read downwards from the top of a word.
+// A C G T only, 2 bits per base. Only runs of equal bases matter, so nothing is reversed in memory: reversed bases
+// r, r + 1, ... are those at length - 1 - r and below, read downwards from the top of a word.
 struct Packed {
-  static constexpr int kWindow = 16;  // letters
+  static constexpr int kWindow = 16;  // bases
 
   const std::uint32_t* words;
   std::int32_t length;
@@ -22,21 +22,22 @@ struct Packed {
   WFACLI_DEVICE static Packed target(const Sequences& s, std::int32_t row) {
     return {s.packed + s.target_start[row], s.target_len[row]};
   }
-  // 16 reversed letters from r (0 <= r < length), the first in the top two bits; those beyond the end are anything.
+  // Return 16 reversed bases from r (0 <= r < length) on, the first in the top two bits; those past the end are
+  // arbitrary.
   WFACLI_DEVICE std::uint32_t window(std::int32_t r) const {
-    const std::int32_t last = length - 1 - r;  // the first letter of the window, at the file's end of it
+    const std::int32_t last = length - 1 - r;  // the window's first base, its last one in input order
     const std::int32_t w = last >> 4, down = 2 * (15 - (last & 15));
     return __funnelshift_l(words[w - 1], words[w], down);
   }
-  // Two bits of reversed letter r.
+  // Return the two-bit code of reversed base r.
   WFACLI_DEVICE std::uint32_t letter(std::int32_t r) const {
     const std::int32_t at = length - 1 - r;
     return words[at >> 4] >> 2 * (at & 15) & 3;
   }
 };
 
-// How many reversed letters are equal from q of the query and t of the target on, both inside their sequences or at
-// their ends.
+// Return how many reversed bases are equal from q in the query and t in the target on. Both positions are within their
+// sequences or at their ends.
 WFACLI_DEVICE std::int32_t equal_run(const Packed& query, std::int32_t q, const Packed& target, std::int32_t t) {
   const std::int32_t most = min(query.length - q, target.length - t);
   std::int32_t run = 0;
@@ -48,7 +49,7 @@ WFACLI_DEVICE std::int32_t equal_run(const Packed& query, std::int32_t q, const 
   return most;
 }
 
-// Any letters, a byte each; whether two match is a matter of the rule.
+// Any symbols, one byte each; `wildcard` decides how two of them match (see codes_match).
 struct Coded {
   const std::uint8_t* letters;
   std::int32_t length;

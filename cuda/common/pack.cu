@@ -1,13 +1,13 @@
-// Letters as the kernels read them, made from the batch's bases as they came over the bus.
+// Convert a batch's sequences, copied to the GPU as read, to the encodings of the kernels.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. Any grid will do.
+// WFACLI_BLOCK: threads per block, a multiple of 32. Any grid.
 #include "common/letters.cuh"
 #include "common/task.cuh"
 
 namespace wfacli {
 
-// two_bits of four letters, the first one's lowest. The multiplication moves bits 8 k to 24 + 2 k; no two partial
-// products meet.
+// Return two_bits of four bases, the first one lowest. The multiplication moves bits 8 k to 24 + 2 k; no two partial
+// products overlap.
 WFACLI_DEVICE std::uint32_t pack_four(std::uint32_t letters) {
   return (letters >> 1 & 0x03030303u) * 0x01041040u >> 24;
 }
@@ -22,7 +22,7 @@ WFACLI_DEVICE std::uint32_t encode_four(std::uint32_t letters, const std::uint8_
   return codes;
 }
 
-// A warp writes the codes of one sequence, and of the letters that pad it.
+// Write the codes of one sequence and of its padding, by a warp.
 WFACLI_DEVICE void encode(const EncodeTask& task, std::uint64_t start, std::int32_t length, const std::uint8_t* table) {
   const uint4* from = reinterpret_cast<const uint4*>(task.bases) + start;
   uint4* to = reinterpret_cast<uint4*>(task.codes) + start;
@@ -36,7 +36,7 @@ WFACLI_DEVICE void encode(const EncodeTask& task, std::uint64_t start, std::int3
 
 }  // namespace wfacli
 
-// Packs all letters of a batch. The words before and after that can be read are no letters: zero.
+// Pack all bases of a batch. The guard words before and after become zero.
 WFACLI_KERNEL(pack_letters, wfacli::PackTask) {
   const uint4* from = reinterpret_cast<const uint4*>(task.bases);
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * WFACLI_BLOCK;
@@ -46,7 +46,7 @@ WFACLI_KERNEL(pack_letters, wfacli::PackTask) {
     task.packed[w] = w >= 0 && w < words ? wfacli::pack_sixteen(from[w]) : 0;
 }
 
-// Writes the codes of some rows' sequences. A sequence that several rows share is written by each of them, alike.
+// Write the codes of some rows' sequences. A sequence shared by several rows is written once per row, identically.
 WFACLI_KERNEL(encode_letters, wfacli::EncodeTask) {
   __shared__ std::uint8_t tables[512];
   for (int k = static_cast<int>(threadIdx.x); k < 512; k += WFACLI_BLOCK) tables[k] = task.tables[k];

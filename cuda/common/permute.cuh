@@ -1,12 +1,12 @@
-// A choice of bytes that can extend signs, which __byte_perm leaves out.
+// Byte permutation with sign extension, which __byte_perm does not provide.
 #pragma once
 
 #include "common/platform.cuh"
 
 namespace wfacli {
 
-// Byte k of the result is the one of the eight of `low` and `high` whose number nibble k of the selector is; a nibble
-// n of 8 or more: eight copies of the top bit of byte n - 8.
+// Nibble k of the selector chooses byte k of the result: 0 to 7 takes that byte of `high`:`low`, n >= 8 replicates the
+// top bit of byte n - 8.
 WFACLI_DEVICE std::uint32_t permuted(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDACC__
   std::uint32_t out;

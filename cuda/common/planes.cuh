@@ -1,9 +1,9 @@
-// Letters of a long sequence as planes of bits: 32 letters of two sequences are compared in a few instructions, from any
-// letter on, in either direction.
+// Bit planes of a long sequence: 32 symbols of two sequences are compared in a few instructions, from any position, in
+// either direction.
 //
-// A row has 32 letters: word p of it has bit p of each of them, the first letter's in the top bit. With two planes (A C G
-// T) a row has the next row's words too, so that one 16-byte read gets any 32 letters; else rows follow each other, and
-// two of them are read. kPadRows rows before and after a sequence can be read; what is in them decides nothing.
+// A row holds 32 symbols: word p holds bit p of each, the first symbol in the top bit. With two planes (A C G T) a
+// row repeats the words of the next row, so one 16-byte read gets any 32 symbols; otherwise rows are contiguous, and
+// two of them are read. kPadRows rows before and after a sequence are readable; their content does not affect results.
 #pragma once
 
 #include "common/platform.cuh"
@@ -15,13 +15,13 @@ constexpr int kPadRows = 32;
 template <int Planes>
 constexpr int kRowWords = Planes == 2 ? 4 : Planes;
 
-// 32 bits of a plane from bit `by` mod 32 of `first` on.
+// Return 32 bits of a plane from bit `by` mod 32 of `first` on.
 WFACLI_DEVICE std::uint32_t bits_from(std::uint32_t first, std::uint32_t next, std::uint32_t by) {
   return __funnelshift_l(next, first, by);
 }
 
-// Which letters differ from letter q of one sequence and t of the other on; the first ones are the top bit. Both may be
-// outside their sequences, by as much as their padding allows.
+// Return a mask of which symbols differ from q in one sequence and t in the other on, the first in the top bit. Both
+// positions may lie outside their sequences, within the padding.
 template <int Planes, class Offset>
 WFACLI_DEVICE std::uint32_t differing(const std::uint32_t* query, Offset q, const std::uint32_t* target, Offset t) {
   const auto by_q = static_cast<std::uint32_t>(q), by_t = static_cast<std::uint32_t>(t);

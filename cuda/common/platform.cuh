@@ -1,4 +1,4 @@
-// What a kernel's source needs of its platform: CUDA, or a stand-in for it on a host without a GPU
+// Platform layer of the kernel sources: CUDA, or an emulation on a host without a GPU
 // (tests/emulation/cuda_on_host.hpp), where the same sources run under sanitizers.
 #pragma once
 
@@ -7,18 +7,18 @@
 #ifdef __CUDACC__
 
 #define WFACLI_DEVICE __device__ __forceinline__
-// How many blocks a multiprocessor shall hold, which bounds registers; 0 leaves it to the compiler.
+// Minimum resident blocks per multiprocessor, which bounds registers; 0 leaves it to the compiler.
 #ifndef WFACLI_RESIDENT
 #define WFACLI_RESIDENT 0
 #endif
-// A kernel with one argument, a structure by value; WFACLI_BLOCK threads a block. The body follows.
+// A kernel with one argument, a structure passed by value; WFACLI_BLOCK threads per block. The body follows.
 #define WFACLI_KERNEL(name, Task) \
   extern "C" __global__ void __launch_bounds__(WFACLI_BLOCK, WFACLI_RESIDENT) name(const __grid_constant__ Task task)
-// Has a 32-bit value in a register from here on: the compiler would rather compute it anew, time and again in a loop.
+// Keep a 32-bit value in a register from here on; without it the compiler may recompute the value in every iteration.
 #define WFACLI_KEEP(value) asm volatile("" : "+r"(value))
-// Leaves the multiprocessor to others for a moment, where somebody waits.
+// Yield the multiprocessor for a moment while spinning.
 #define WFACLI_PAUSE() __nanosleep(100)
-// Shared memory whose size the launch gives; 16-byte aligned.
+// Dynamic shared memory, sized by the launch; 16-byte aligned.
 #define WFACLI_DYNAMIC_SHARED(name) extern __shared__ __align__(16) std::uint8_t name[]
 
 #else

@@ -1,11 +1,11 @@
-// A number by which a warp tells others of the GPU how far it has come.
+// A counter by which a warp publishes its progress to other warps of the GPU.
 #pragma once
 
 #include "common/platform.cuh"
 
 namespace wfacli {
 
-// What the caller has written before, and what it has been told by others, is there for whoever is told.
+// Store with release: all earlier writes of the caller, and those it has acquired, are visible to a reader by told().
 WFACLI_DEVICE void tell(std::int32_t* at, std::int32_t value) {
 #ifdef __CUDACC__
   asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
@@ -24,10 +24,11 @@ WFACLI_DEVICE std::int32_t told(const std::int32_t* at) {
 #endif
 }
 
-// What may be there already, of which nothing else follows; but nobody loses what the multiprocessor has in its cache.
+// Read without ordering: the value may be stale, and implies nothing about other memory. Unlike an acquire it does not
+// discard the multiprocessor's cached lines.
 WFACLI_DEVICE std::int32_t glimpsed(const std::int32_t* at) { return *static_cast<const volatile std::int32_t*>(at); }
 
-// Waits until it is told so much. Who is to tell it must be at work already.
+// Spin until the value is at least `least`. The writer must already be running.
 WFACLI_DEVICE std::int32_t wait_for(const std::int32_t* at, std::int32_t least) {
   std::int32_t value = told(at);
   while (value < least) {

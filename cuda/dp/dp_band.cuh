@@ -1,13 +1,13 @@
-// A band of diagonals of the matrix of a pair, and which costs it proves.
+// A band of diagonals in a pair's matrix, and the costs that it proves.
 #pragma once
 
 #include "common/task.cuh"
 
 namespace wfacli::dp {
 
-constexpr std::int32_t kNever = 0x7fffffff;  // a cost that nothing has
+constexpr std::int32_t kNever = 0x7fffffff;  // higher than any cost
 
-// What a gap of so many letters costs; at most kNever.
+// Return the cost of a gap of length `letters`; at most kNever.
 WFACLI_DEVICE std::int32_t gap_cost(const Costs& costs, std::int32_t letters) {
   if (letters == 0) return 0;
   std::int64_t least = kNever;
@@ -20,14 +20,14 @@ WFACLI_DEVICE std::int32_t sum_of_costs(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(min(static_cast<std::int64_t>(a) + b, static_cast<std::int64_t>(kNever)));
 }
 
-// `width` diagonals from `low` on; diagonal k has the cells (i, i + k). A path goes from diagonal 0 to `last`.
+// `width` diagonals from `low` on; diagonal k has the cells (i, i + k). A path leads from diagonal 0 to `last`.
 struct Band {
   std::int32_t low, last;
   bool holds;             // diagonals 0 and `last` are in the band
-  std::int32_t unproven;  // the least cost of a path that leaves the band: what costs less is optimal
+  std::int32_t unproven;  // minimum cost of a path that leaves the band: lower costs are optimal
 
-  // In the middle between both diagonals, so that ways out above and below cost about the same. `odd`: the first one
-  // has an odd number.
+  // Centre the band between both diagonals, so that leaving it above or below costs about the same. `odd`: the first
+  // diagonal has an odd number.
   WFACLI_DEVICE static Band of(const Costs& costs, std::int32_t query_len, std::int32_t target_len,
                                std::int32_t width, bool odd = false) {
     Band band;
@@ -41,8 +41,8 @@ struct Band {
       band.low = odd;
       return band;
     }
-    // Gaps bought together are never cheaper than one of their length. The matrix has diagonals -query_len to
-    // target_len only: there is no way out beyond them.
+    // Several gaps never cost less than one of their total length. The matrix only has diagonals -query_len to
+    // target_len, so no path leaves the band beyond them.
     if (above <= target_len)
       band.unproven = sum_of_costs(gap_cost(costs, above), gap_cost(costs, above - band.last));
     if (below >= -query_len)

@@ -1,12 +1,12 @@
-// Cells of banded matrices of gap costs, and rows of two matrices at a time, one in each 16-bit half of a word.
+// Cells of banded matrices with gap costs, and rows of two matrices at a time, one in each 16-bit half of a word.
 //
-// Gotoh's recurrences (1982) by diagonals, so that nothing moves from row to row: on diagonal k of a row, the diagonal
-// source is what k had in the row before, the insertion's what k + 1 had, the deletion's what k - 1 has in this row.
+// Gotoh's recurrences (1982) by diagonals, so that no value moves from row to row: on diagonal k, a match or mismatch
+// comes from k in the row before, an insertion from k + 1 in the row before, a deletion from k - 1 in the same row.
 //
-// A value is 16 * (cost - k * e) + tag, where e is the least extension cost: lengthening a deletion of that piece costs
-// nothing then, an insertion 2e, and no step less than 0. The tag of a candidate is its rank among candidates of the
-// same cost, so that the plain minimum keeps the canonical rule (outside a gap: insertion, deletion, diagonal; inside:
-// ended before lengthened), and says what the way back needs to know.
+// A value is 16 * (cost - k * e) + tag, where e is the lowest extension cost: extending a deletion of that piece then
+// costs nothing, an insertion 2e, and no step is negative. A candidate's tag is its rank among candidates of equal
+// cost. So a plain minimum applies the canonical rule (outside a gap: insertion, deletion, diagonal; inside: closed
+// before extended), and its tag records what the traceback needs.
 #pragma once
 
 #include "dp/dp_band.cuh"
@@ -14,9 +14,9 @@
 namespace wfacli::dp {
 
 constexpr std::int32_t kScale = 16;
-constexpr std::int32_t kRows = 16;  // that are computed between two cuts of large values
+constexpr std::int32_t kRows = 16;  // rows between two clamps of large values
 
-// A word has two values of 16 bits.
+// A word holds two values of 16 bits.
 struct Halves {
   static constexpr std::uint32_t kOnes = 0x00010001u;  // 1 in each value
   static constexpr int kValues = 2;
@@ -33,7 +33,7 @@ struct Halves {
   }
 };
 
-// A word has one.
+// A word holds one value.
 struct Whole {
   static constexpr std::uint32_t kOnes = 1;
   static constexpr int kValues = 1;
@@ -54,21 +54,21 @@ struct Whole {
   }
 };
 
-// What the direction of a cell says: where its cost comes from, and for each kind of gap whether a gap that comes here
-// on the way back goes on. Kinds: the insertions by piece, then the deletions.
-enum Source : std::int32_t { kMatch = -1, kMismatch = -2 };  // else the kind of gap
+// The direction of a cell: the source of its cost, and for each kind of gap whether a gap that the traceback follows
+// to this cell continues. Kinds are the insertions by piece, then the deletions.
+enum Source : std::int32_t { kMatch = -1, kMismatch = -2 };  // any other value is the kind of gap
 
-// Tags and the layout of directions, by the number of gap pieces; 0 is a single one whose gaps cost nothing to open,
-// so that they never need to go on.
+// Tags and layout of directions, by the number of gap pieces; 0 is one piece without opening cost, whose gaps never
+// need to continue.
 template <int kPieces>
 struct Directions {
   static_assert(kPieces <= 1);
   static constexpr int kBits = 4;
-  // Insertion 3, deletion 7, mismatch 11, match 15. Of gaps, an ended one has the bit kGoesOn clear.
+  // Insertion 3, deletion 7, mismatch 11, match 15. The tag of a closed gap has the bit goes_on(kind) clear.
   WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kind == 0 ? 3 : 7; }
   WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kind == 0 ? 1 : 2; }
   WFACLI_DEVICE static std::int32_t source(std::uint32_t direction) {
-    const std::uint32_t rank = direction >> 2 ^ (kPieces == 1);  // the XOR of Cells::row leaves it so
+    const std::uint32_t rank = direction >> 2 ^ (kPieces == 1);  // undoes the XOR in gotoh()
     return rank < 2 ? static_cast<std::int32_t>(rank) : rank == 2 ? kMismatch : kMatch;
   }
   WFACLI_DEVICE static bool stays(std::uint32_t direction, int kind) {
@@ -90,13 +90,13 @@ struct Directions<2> {
       default: return kMatch;
     }
   }
-  // What XOR of the four minima leaves: the flags, beside the bits that all their tags have anyhow.
+  // The XOR of the four minima leaves the flags, and the bits that are common to all their tags.
   WFACLI_DEVICE static bool stays(std::uint32_t direction, int kind) {
     return ((direction ^ 3) & goes_on(kind)) != 0;
   }
 };
 
-// Costs as the cells want them, the same for all rows. Without the path all tags are 0.
+// Costs in the form that cells use, the same for all rows. Without a path all tags are 0.
 template <int kPieces, bool kPath, class ValueType = Halves>
 struct Steps {
   using Value = ValueType;
@@ -106,12 +106,12 @@ struct Steps {
   static constexpr std::uint32_t kMatchTag = kPath ? 15 : 0;
   using D = Directions<kPieces>;
 
-  std::uint32_t mismatch[3];        // times a difference's bit 0, 1 or 2
-  std::uint32_t open[2 * kGaps];    // from a cell, as a match has it, to a gap of a kind that ends there; without
-                                    // pieces, to the gap's letter
-  std::uint32_t extend[2 * kGaps];  // from there to the gap's next letter
+  std::uint32_t mismatch[3];        // by the position (0, 1, 2) of the difference bit that multiplies it
+  std::uint32_t open[2 * kGaps];    // from a cell, tagged as a match, to a closed gap of each kind there; without
+                                    // pieces, to the gap's first base
+  std::uint32_t extend[2 * kGaps];  // from there to the gap's next base
   std::int32_t drift;               // e above
-  std::int32_t most;                // costs from here on are not exact; 0 or less: no costs are
+  std::int32_t most;                // costs from here on are not exact; if 0 or less, no costs are
 
   WFACLI_DEVICE static Steps of(const Costs& costs) {
     Steps s;
@@ -131,22 +131,22 @@ struct Steps {
     return s;
   }
   WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kPath ? D::tag(kind) : 0; }
-  // In each value: the bit of a gap that goes on.
+  // Bit goes_on of a kind, in each value.
   WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kPath ? D::goes_on(kind) * Value::kOnes : 0; }
-  // From the tag of a match to that of an ended gap.
+  // Difference between the tags of a closed gap and of a match.
   WFACLI_DEVICE static std::int32_t rank_of_ended(int kind) {
     return kPath ? static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::goes_on(kind) : 0)) - 15 : 0;
   }
 };
 
-// The gaps that come to a cell, and that go on from it, by piece.
+// Values of the gaps that reach a cell, or that leave it, by piece.
 template <int kPieces>
 struct Gaps {
   std::uint32_t insertion[kPieces], deletion[kPieces];
 };
 
-// A cell from its diagonal source and the gaps that come to it: its value as a match's, the gaps that go on from it,
-// and its direction in the low bits of each value, with anything above.
+// Compute a cell from its diagonal source and the gaps that reach it: its value, tagged as a match, and the gaps that
+// leave it. Return its direction in the low bits of each value, with arbitrary bits above.
 template <class S>
 WFACLI_DEVICE std::uint32_t gotoh(const S& steps, std::uint32_t diagonal, const Gaps<S::kOf>& from, std::uint32_t& h,
                                   Gaps<S::kOf>& to) {
@@ -169,30 +169,30 @@ WFACLI_DEVICE std::uint32_t gotoh(const S& steps, std::uint32_t diagonal, const 
   return kPieces == 1 ? best ^ left : (left & kFour) | (best << 4 & ~kFour);
 }
 
-// The last row that was computed, of kWidth diagonals.
+// The last computed row, of kWidth diagonals.
 template <int kPieces, int kWidth, bool kPath>
 struct Cells {
   using D = Directions<kPieces>;
   using S = Steps<kPieces, kPath>;
   static constexpr int kGaps = S::kGaps;
   static constexpr std::uint32_t kMatchTag = S::kMatchTag * Halves::kOnes;
-  static constexpr int kPerWord = 16 / D::kBits;         // directions of one matrix
-  static constexpr int kPerStore = 4 * kPerWord;         // those of a uint4
-  static constexpr int kStores = kWidth / kPerStore;     // uint4 a row
+  static constexpr int kPerWord = 16 / D::kBits;         // directions of one matrix in half a word
+  static constexpr int kPerStore = 4 * kPerWord;         // directions of one matrix in a uint4
+  static constexpr int kStores = kWidth / kPerStore;     // uint4 per row
 
-  std::uint32_t h[kWidth];                             // tags as of matches
-  std::uint32_t insertion[kPieces ? kPieces : 1][kWidth];  // what is to come on the diagonal below, in the next row
+  std::uint32_t h[kWidth];                             // tagged as matches
+  std::uint32_t insertion[kPieces ? kPieces : 1][kWidth];  // for the diagonal below, in the next row
 
-  // The value of a cell of row 0 in one half.
+  // Value of a cell of row 0, in one half.
   WFACLI_DEVICE static std::int32_t first(const Costs& costs, const S& steps, std::int32_t diagonal) {
     if (diagonal <= 0) return diagonal == 0 ? 0 : steps.most;
     std::int32_t least = steps.most;
 #pragma unroll
     for (int g = 0; g < kGaps; ++g)
-      least = min(least, costs.open[g] + (costs.extend[g] - steps.drift) * diagonal);  // small, or there is no `most`
+      least = min(least, costs.open[g] + (costs.extend[g] - steps.drift) * diagonal);  // `most` > 0 rules out overflow
     return least;
   }
-  // Row 0 of bands that begin at diagonals low[0] and low[1]; steps.most > 0.
+  // Initialise row 0 of bands that begin at diagonals low[0] and low[1]; steps.most > 0.
   WFACLI_DEVICE void begin(const Costs& costs, const S& steps, const std::int32_t (&low)[2]) {
 #pragma unroll
     for (int c = 0; c < kWidth; ++c) {
@@ -204,14 +204,14 @@ struct Cells {
         insertion[g][c] = (__vadd2(h[c], steps.open[g]) | S::goes_on(g)) + steps.extend[g];
     }
   }
-  // Large values, which no exact cost comes from, are cut, so that they fit for the next kRows rows.
+  // Clamp large values, which are not exact anyway, so that no value overflows in the next kRows rows.
   WFACLI_DEVICE void cut(const S& steps) {
     const std::uint32_t most = Halves::all(steps.most * kScale) + kMatchTag;
 #pragma unroll
     for (int c = 0; c < kWidth; ++c) h[c] = __vmins2(h[c], most);
   }
-  // The next row. Bit 15 - c of a half of masks[g]: whether the letters on diagonal 16 * g + c differ. `out` is where
-  // its directions go: kStores elements, 32 apart.
+  // Compute the next row. Bit 15 - c of a half of masks[g]: whether the bases on diagonal 16 * g + c differ.
+  // Directions are written to `out`: kStores elements, 32 apart.
   WFACLI_DEVICE void row(const S& steps, const std::uint32_t (&masks)[kWidth / 16], uint4* out) {
     const std::uint32_t outside = static_cast<std::uint32_t>(steps.most * kScale) * Halves::kOnes;
     std::uint32_t deletion[kGaps];
@@ -231,12 +231,12 @@ struct Cells {
   }
 
  private:
-  // Diagonal c of the new row; its direction in the low bits of each half, anything above.
+  // Compute diagonal c of the new row. Return its direction in the low bits of each half, with arbitrary bits above.
   WFACLI_DEVICE std::uint32_t cell(const S& steps, int c, std::uint32_t diagonal, std::uint32_t outside,
                                    std::uint32_t (&deletion)[kGaps]) {
     const bool inside = c + 1 < kWidth;
     if constexpr (kPieces == 0) {
-      // With a match's tag, as h has it: less the rank of a gap, it must not become the cost below.
+      // Tagged as a match, like h: subtracting a gap's rank must not turn it into the next lower cost.
       const std::uint32_t beside = outside | kMatchTag;
       const std::uint32_t next = inside ? h[c + 1] : beside, last = c > 0 ? h[c - 1] : beside;
       const std::uint32_t best =
@@ -259,7 +259,7 @@ struct Cells {
       return direction;
     }
   }
-  // Directions side by side: of one matrix in the lower halves, of the other in the upper ones, the first lowest.
+  // Pack directions: one matrix in the lower halves, the other in the upper halves, the first direction lowest.
   WFACLI_DEVICE static uint4 packed(const std::uint32_t (&directions)[kPerStore]) {
     std::uint32_t words[4];
 #pragma unroll

@@ -1,21 +1,21 @@
-// Two anti-diagonals of a banded matrix over the lanes of a warp, each lane with kSpan even and kSpan odd diagonals.
+// Two anti-diagonals of a banded matrix over the lanes of a warp; each lane has kSpan even and kSpan odd diagonals.
 //
-// In step s the even diagonals go from anti-diagonal 2 s - 2 to 2 s, then the odd ones from 2 s - 1 to 2 s + 1; counted
-// from the band's first diagonal, so that diagonals 2 x and 2 x + 1 come to row s - x. All cells of an anti-diagonal are
-// independent, and what they need of a neighbouring lane is one value of each gap piece.
+// In step s the even diagonals advance from anti-diagonal 2 s - 2 to 2 s, then the odd ones from 2 s - 1 to 2 s + 1,
+// counted from the band's first diagonal, so diagonals 2 x and 2 x + 1 reach row s - x. All cells of an anti-diagonal
+// are independent, and need one value per gap piece from a neighbouring lane.
 #pragma once
 
 #include "dp/dp_cells.cuh"
 
 namespace wfacli::dp {
 
-// Where the values of diagonals 2 x + odd of a lane are, and their directions of a step.
+// Registers of the values of diagonals 2 x + odd of a lane, and of their directions in a step.
 template <int kPieces, class V, int kSpan>
 struct FrontLayout {
-  static constexpr int kRegs = kSpan / V::kValues;  // x in value x / kRegs of word x % kRegs
+  static constexpr int kRegs = kSpan / V::kValues;  // x is in value x / kRegs of word x % kRegs
   static constexpr int kBits = Directions<kPieces>::kBits;
-  static constexpr int kRoom = 32 / V::kValues / kBits;                    // directions of a value of a word
-  static constexpr int kWords = (2 * kRegs + kRoom - 1) / kRoom;           // of directions, of a lane and a step
+  static constexpr int kRoom = 32 / V::kValues / kBits;                    // directions per value of a word
+  static constexpr int kWords = (2 * kRegs + kRoom - 1) / kRoom;           // words of directions, per lane and step
   static_assert(kRegs >= 1 && kRegs * V::kValues == kSpan);
 
   WFACLI_DEVICE static std::int32_t word(std::int32_t x, std::int32_t odd) { return (2 * (x % kRegs) + odd) / kRoom; }
@@ -38,13 +38,13 @@ struct Front {
   WFACLI_DEVICE static std::uint32_t outside(const S& steps, std::uint32_t tag) {
     return V::all(steps.most * kScale + static_cast<std::int32_t>(tag));
   }
-  // Only the cell (0, 0), which is on the lane's diagonal 2 x + odd if 0 <= x < kSpan; the matrix grows from there.
+  // Start with the cell (0, 0) alone, which is on the lane's diagonal 2 x + odd if 0 <= x < kSpan.
   WFACLI_DEVICE void begin(const S& steps, std::int32_t x, int odd) {
 #pragma unroll
     for (int o = 0; o < 2; ++o)
 #pragma unroll
       for (int y = 0; y < kRegs; ++y) {
-        std::uint32_t here = 0;  // which values are the cell's
+        std::uint32_t here = 0;  // mask of the cell's value
         if (o == odd && x == y) here |= V::kValues == 2 ? 0xffffu : 0xffffffffu;
         if (o == odd && V::kValues == 2 && x == y + kRegs) here |= 0xffff0000u;
         const std::uint32_t zero = V::all(S::kMatchTag);
@@ -60,14 +60,14 @@ struct Front {
         }
       }
   }
-  // As Cells::cut, for the next kRows steps.
+  // Clamp as Cells::cut does, for the next kRows steps.
   WFACLI_DEVICE void cut(const S& steps) {
 #pragma unroll
     for (int o = 0; o < 2; ++o)
 #pragma unroll
       for (int y = 0; y < kRegs; ++y) h[o][y] = V::least(h[o][y], outside(steps, S::kMatchTag));
   }
-  // The even or the odd half of a step. Bit 31 - x of `unlike`: whether the letters of diagonal 2 x + kOdd differ.
+  // Compute the even or odd half of a step. Bit 31 - x of `unlike`: whether the bases of diagonal 2 x + kOdd differ.
   template <int kOdd>
   WFACLI_DEVICE void half_step(const S& steps, std::uint32_t unlike, std::int32_t lane) {
     const Gaps<kPieces> edge = from_neighbour<kOdd>(steps, lane);
@@ -97,7 +97,7 @@ struct Front {
       if (S::kTagged) directions[at / Layout::kRoom] += (direction & kMask) << at % Layout::kRoom * Layout::kBits;
     }
   }
-  // The cost value of the lane's diagonal 2 x + odd.
+  // Return the value of the lane's diagonal 2 x + odd.
   WFACLI_DEVICE std::int32_t value(std::int32_t x, std::int32_t odd) const {
     std::uint32_t word = 0;
 #pragma unroll
@@ -110,8 +110,8 @@ struct Front {
   }
 
  private:
-  // Even half: deletions that come to word 0, of which the lane before has the first. Odd half: insertions that come to
-  // the last word, of which the lane behind has the last.
+  // Even half: deletions into word 0; the first comes from the previous lane. Odd half: insertions into the last word;
+  // the last comes from the next lane.
   template <int kOdd>
   WFACLI_DEVICE Gaps<kPieces> from_neighbour(const S& steps, std::int32_t lane) const {
     constexpr std::uint32_t kAll = 0xffffffffu;

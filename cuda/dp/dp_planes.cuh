@@ -1,11 +1,11 @@
-// Letters as bit planes: which letters of a row of the band differ takes a few operations for all of them.
+// Bit planes of bases: all bases of a row of the band are compared in a few operations.
 #pragma once
 
 #include "common/letters.cuh"
 
 namespace wfacli::dp {
 
-// Every other bit of a word, from bit 0 on, in the low half of the result.
+// Return the even bits of a word, in order, in the low half.
 WFACLI_DEVICE std::uint32_t even_bits(std::uint32_t x) {
   x &= 0x55555555u;
   x = (x | x >> 1) & 0x33333333u;
@@ -14,7 +14,7 @@ WFACLI_DEVICE std::uint32_t even_bits(std::uint32_t x) {
   return (x | x >> 8) & 0xffffu;
 }
 
-// Bit `bit` of each of four bytes, the lowest byte's first, in bits 3 to 0.
+// Return bit `bit` of each of four bytes in bits 3 to 0, the lowest byte first.
 WFACLI_DEVICE std::uint32_t bit_of_bytes(std::uint32_t bytes, int bit) {
   return (bytes >> bit & 0x01010101u) * 0x08040201u >> 24 & 15;
 }
@@ -30,7 +30,8 @@ struct PackedPlanes {
   WFACLI_DEVICE static PackedPlanes target(const AlignTask& task, std::int32_t row) {
     return {Packed::target(task.seq, row)};
   }
-  // 16 reversed letters from r on in the low halves, the first in bit 15. Those outside are anything.
+  // Read 16 reversed bases from r on into the low halves, the first in bit 15. Those outside the sequence are
+  // arbitrary.
   WFACLI_DEVICE void read(std::int32_t r, std::uint32_t (&planes)[kPlanes]) const {
     const std::uint32_t window = letters.window(min(max(r, -16), letters.length));
     planes[0] = even_bits(window);
@@ -42,7 +43,7 @@ struct PackedPlanes {
   }
 };
 
-// Any letters, a plane for each bit of their codes.
+// Any symbols, one plane per bit of their codes.
 struct CodedPlanes {
   static constexpr int kPlanes = 8;
   Coded letters;
@@ -78,18 +79,18 @@ struct CodedPlanes {
   }
 };
 
-// The letters that 16 rows of a band of kWidth diagonals compare, of one pair.
+// The bases that 16 rows of a band of kWidth diagonals compare, for one pair.
 template <class Planes, int kWidth>
 struct Strip {
   static constexpr int kPlanes = Planes::kPlanes;
   static constexpr int kMasks = kWidth < 32 ? 1 : kWidth / 32;  // words of 32 diagonals
-  static constexpr int kWords = kWidth < 32 ? 1 : kMasks + 1;   // of 32 letters, the first in the top bit
+  static constexpr int kWords = kWidth < 32 ? 1 : kMasks + 1;   // words of 32 bases, the first in the top bit
 
   Planes query, target;
-  std::uint32_t rows[kPlanes];             // 16 query letters, the first in the top bit
-  std::uint32_t columns[kPlanes][kWords];  // the target letters that they meet
+  std::uint32_t rows[kPlanes];             // 16 query bases, the first in the top bit
+  std::uint32_t columns[kPlanes][kWords];  // the target bases that they are compared with
 
-  // Puts 16 letters behind kWidth others, which move on by 16.
+  // Shift by 16 bases and append the next 16.
   WFACLI_DEVICE void push(std::int32_t r) {
     std::uint32_t next[kPlanes];
     target.read(r, next);
@@ -104,7 +105,7 @@ struct Strip {
       }
     }
   }
-  // Before the rows of query letters 0 to 15, of a band whose first diagonal is `low`.
+  // Prepare for the rows of query bases 0 to 15, of a band whose first diagonal is `low`.
   WFACLI_DEVICE void begin(std::int32_t low) {
 #pragma unroll
     for (int p = 0; p < kPlanes; ++p)
@@ -112,14 +113,14 @@ struct Strip {
       for (int w = 0; w < kWords; ++w) columns[p][w] = 0;
     for (std::int32_t r = 0; r < kWidth; r += 16) push(low + r);
   }
-  // The rows of query letters `base` to base + 15; base goes up from 0 by 16.
+  // Enter the rows of query bases `base` to base + 15; `base` is 0, 16, 32, ...
   WFACLI_DEVICE void enter(std::int32_t base, std::int32_t low) {
     push(low + base + kWidth);
     query.read(base, rows);
 #pragma unroll
     for (int p = 0; p < kPlanes; ++p) rows[p] <<= 16;
   }
-  // Bit 31 - c of word w: whether row `row` of the 16 finds different letters on diagonal 32 * w + c.
+  // Set bit 31 - c of word w if row `row` of the 16 has different bases on diagonal 32 * w + c.
   WFACLI_DEVICE void differ(std::int32_t row, bool wildcard, std::uint32_t (&masks)[kMasks]) const {
     std::uint32_t letter[kPlanes], letters[kPlanes];
 #pragma unroll
@@ -136,18 +137,19 @@ struct Strip {
   }
 };
 
-// The letters that 16 steps of two anti-diagonals each compare, on the 2 * kSpan diagonals of a lane. In step s, diagonals 2 x and 2 x + 1 of the band are in the row of query letter s - x - 1.
+// The bases that 16 steps of two anti-diagonals each compare, on the 2 * kSpan diagonals of a lane. In step s,
+// diagonals 2 x and 2 x + 1 of the band are in the row of query base s - x - 1.
 template <class Planes, int kSpan>
 struct Crossing {
   static_assert(kSpan <= 16);
   static constexpr int kPlanes = Planes::kPlanes;
 
   Planes query, target;
-  std::int32_t ahead, beyond;      // of the first diagonal's letters: the query's at step 0, and the target's
-  std::uint32_t rows[kPlanes];     // 32 query letters, downwards
-  std::uint32_t columns[kPlanes];  // 32 target letters, upwards
+  std::int32_t ahead, beyond;      // of the lane's first diagonal: query position at step 0, and target position
+  std::uint32_t rows[kPlanes];     // 32 query bases, in descending order
+  std::uint32_t columns[kPlanes];  // 32 target bases, in ascending order
 
-  // Before the steps from `step` on, of a band whose first diagonal is `low`.
+  // Prepare for the steps from `step` on, of a band whose first diagonal is `low`.
   WFACLI_DEVICE void begin(std::int32_t lane, std::int32_t low, std::int32_t step) {
     ahead = -lane * kSpan;
     beyond = lane * kSpan + low;
@@ -156,7 +158,7 @@ struct Crossing {
 #pragma unroll
     for (int p = 0; p < kPlanes; ++p) rows[p] = __brev(rows[p]);
   }
-  // The 16 steps from `step` on, the next ones.
+  // Enter the next 16 steps, from `step` on.
   WFACLI_DEVICE void enter(std::int32_t step) {
     std::uint32_t next[kPlanes];
     query.read(step + ahead, next);
@@ -166,7 +168,7 @@ struct Crossing {
 #pragma unroll
     for (int p = 0; p < kPlanes; ++p) columns[p] = columns[p] << 16 | next[p];
   }
-  // Bit 31 - x: whether step r of the 16 finds different letters on the lane's diagonal 2 x + odd.
+  // Bit 31 - x: whether step r of the 16 compares different bases on the lane's diagonal 2 x + odd.
   WFACLI_DEVICE std::uint32_t differ(std::int32_t r, int odd, bool wildcard) const {
     std::uint32_t of_rows[kPlanes], of_columns[kPlanes];
 #pragma unroll

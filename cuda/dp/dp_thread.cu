@@ -1,12 +1,12 @@
-// Global alignment in a band, two pairs a thread: short reads, whatever their errors.
+// Global alignment in a band, two pairs per thread: short reads with any error rate.
 //
-// Two launches. dp_align gives costs and statuses, and with the path writes directions; dp_walk follows them back.
-// Warp w of dp_align has slots 64 w to 64 w + 63, lane l of it 64 w + l and 64 w + 32 + l, and `stride` bytes of the
-// workspace: for each row, a uint4 of directions for each lane and each few diagonals (Cells). Thread s of dp_walk has
-// slot s. A pair whose band does not prove its cost gets ScoreLimit.
+// Two launches: dp_align computes costs and statuses, and for paths the directions; dp_walk traces back through them.
+// Warp w of dp_align has slots 64 w to 64 w + 63, of which lane l has 64 w + l and 64 w + 32 + l. It has `stride`
+// bytes of workspace: for each row, a uint4 of directions per lane and group of diagonals (Cells). Thread s of dp_walk
+// has slot s. A pair whose cost the band does not prove gets ScoreLimit.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_BAND: diagonals: 16, 32 or 64. WFACLI_PIECES: of gap costs; 0
-// for one piece whose open is 0. WFACLI_CODES: 1 for pairs with letters other than A C G T.
+// WFACLI_BLOCK: threads per block, a multiple of 32. WFACLI_BAND: diagonals, 16, 32 or 64. WFACLI_PIECES: gap pieces;
+// 0 for one piece without opening cost. WFACLI_CODES: 1 for pairs with symbols other than A C G T.
 #include "common/cigar.cuh"
 #include "dp/dp_cells.cuh"
 #include "dp/dp_planes.cuh"
@@ -22,14 +22,14 @@ using Letters = PackedPlanes;
 #endif
 using Layout = Cells<kPieces, kWidth, true>;
 
-// A pair as its thread has it: its band, its letters, and the value of its last cell once it is known.
+// A pair of one thread: its band, its bases, and the value of its last cell once computed.
 struct Pair {
   std::int32_t query_len, target_len;
   Band band;
   Strip<Letters, kWidth> strip;
   std::int32_t value;
 
-  // A pair without rows where there is no such slot.
+  // A slot beyond the last gets a pair without rows.
   WFACLI_DEVICE static Pair of(const AlignTask& task, std::int32_t slot) {
     const std::int32_t row = task.rows[min(slot, task.count - 1)];
     Pair pair;
@@ -61,7 +61,7 @@ struct Pair {
   }
 };
 
-// All rows of a warp's pairs.
+// Compute all rows of a warp's pairs.
 template <bool kPath>
 WFACLI_DEVICE void compute(const AlignTask& task, const Steps<kPieces, kPath>& steps, Pair& a, Pair& b, uint4* out) {
   constexpr std::uint32_t kAll = 0xffffffffu;
@@ -111,14 +111,15 @@ WFACLI_DEVICE void align(const AlignTask& task) {
   b.answer(task, steps, slot + 32);
 }
 
-// A slot's directions, some rows ahead: on the way back most cells are those above, so that many reads overlap.
+// Traceback of a slot. It prefetches the directions of several rows: most steps stay on a diagonal, so the reads
+// overlap.
 struct Walk {
   using D = Directions<kPieces>;
   static constexpr int kAhead = 8;
   static constexpr int kGaps = Layout::kGaps;
-  static constexpr std::int32_t kOutside = -1;  // of gaps
+  static constexpr std::int32_t kOutside = -1;  // not in a gap
 
-  const std::uint32_t* words;  // of row 1
+  const std::uint32_t* words;  // directions of row 1
   int shift;
   std::int32_t query_len, target_len, low;
   RunWriter out;
@@ -128,7 +129,7 @@ struct Walk {
     const auto at = static_cast<std::uint64_t>(row - 1) * Layout::kStores + static_cast<std::uint32_t>(group / 4);
     return words[at * 128 + static_cast<std::uint32_t>(group % 4)];
   }
-  // One operation; the cell that it leads to.
+  // Write one operation and move to the cell that it leads to.
   WFACLI_DEVICE void step(std::uint32_t direction) {
     if (gap != kOutside && !D::stays(direction, gap)) gap = kOutside;
     std::int32_t source = gap;

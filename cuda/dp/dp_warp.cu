@@ -1,12 +1,12 @@
-// Global alignment in a wide band, a warp a pair: long or noisy reads.
+// Global alignment in a wide band, one warp per pair: long or noisy reads.
 //
-// Resident warps draw slots from task.next. With the path a warp writes a direction for each cell to its own `stride`
-// bytes of the workspace (a word, or a few, for each step and lane), then walks back through them: its lanes look at the
-// next 32 cells of a diagonal, or of a gap, at once, so that a walk costs a read a run and not one a letter. A pair
-// whose band does not prove its cost gets ScoreLimit; one that `stride` has no room for gets MemoryLimit.
+// Resident warps draw slots from task.next. For paths a warp writes a direction per cell to its own `stride` bytes of
+// workspace (one or a few words per step and lane), then traces back through them: its lanes read the next 32 cells of
+// a diagonal, or of a gap, at once, so a traceback takes one read per run instead of one per base. A pair whose cost
+// the band does not prove gets ScoreLimit; one for which `stride` is too small gets MemoryLimit.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_BAND: diagonals: 128, 256, 512 or 1024. WFACLI_PIECES: of gap
-// costs, 1 or 2. WFACLI_BITS: of a cost, 16 or 32. WFACLI_CODES: 1 for pairs with letters other than A C G T.
+// WFACLI_BLOCK: threads per block, a multiple of 32. WFACLI_BAND: diagonals, 128, 256, 512 or 1024. WFACLI_PIECES: gap
+// pieces, 1 or 2. WFACLI_BITS: bits of a cost, 16 or 32. WFACLI_CODES: 1 for pairs with symbols other than A C G T.
 #include "common/cigar.cuh"
 #include "dp/dp_front.cuh"
 #include "dp/dp_planes.cuh"
@@ -30,12 +30,12 @@ using Value = Whole;
 using Layout = FrontLayout<kPieces, Value, kSpan>;
 using D = Directions<kPieces>;
 
-// A pair as all lanes have it, and the steps of its matrix.
+// A pair, identical in all lanes, and the steps of its matrix.
 struct Pair {
   Letters query, target;
   std::int32_t query_len, target_len;
   Band band;
-  std::int32_t begin, end;  // the first step with a cell beside (0, 0), and the one after the last cell's
+  std::int32_t begin, end;  // first step with a neighbour of (0, 0); the step after the last cell's
 
   WFACLI_DEVICE static Pair of(const AlignTask& task, std::int32_t row) {
     Pair pair;
@@ -50,7 +50,7 @@ struct Pair {
   }
 };
 
-// What the last cell has; all lanes know it.
+// Compute all cells. Return the value of the last one, in all lanes.
 template <class S>
 WFACLI_DEVICE std::int32_t compute(const AlignTask& task, const S& steps, const Pair& pair, std::int32_t lane,
                                    std::uint32_t* out) {
@@ -80,7 +80,7 @@ WFACLI_DEVICE std::int32_t compute(const AlignTask& task, const S& steps, const 
   return __shfl_sync(kAll, front.value(last / 2 % kSpan, last % 2), last / 2 / kSpan);
 }
 
-// The cost if it is proved, or else kNever.
+// Return the cost if it is proved, otherwise kNever.
 template <bool kPath>
 WFACLI_DEVICE std::int32_t cost_of(const AlignTask& task, const Pair& pair, std::int32_t lane, std::uint32_t* out) {
   if (pair.query_len == 0 || pair.target_len == 0) return gap_cost(task.costs, pair.query_len + pair.target_len);
@@ -91,14 +91,14 @@ WFACLI_DEVICE std::int32_t cost_of(const AlignTask& task, const Pair& pair, std:
   return value < steps.most && cost < pair.band.unproven ? cost : kNever;
 }
 
-// The way back. All lanes are at the same cell, and write the same runs; lane 0's are kept.
+// Traceback. All lanes are at the same cell and produce the same runs; those of lane 0 are written.
 struct Walk {
   const std::uint32_t* directions;
   std::int32_t lane, begin, low;
   std::int32_t i, j;
   RunWriter out;
 
-  // Of a cell within the matrix.
+  // Return the direction of a cell inside the matrix.
   WFACLI_DEVICE std::uint32_t direction(std::int32_t row, std::int32_t column) const {
     const std::int32_t diagonal = column - row - low, odd = diagonal & 1;
     const std::int32_t of_lane = diagonal / 2 / kSpan, x = diagonal / 2 % kSpan;
@@ -107,12 +107,12 @@ struct Walk {
                                           static_cast<std::uint32_t>(of_lane)];
     return word >> Layout::shift(x, odd) & ((1u << D::kBits) - 1);
   }
-  // How many of the lanes from 0 on say yes.
+  // Return how many lanes, from lane 0 on, have a true argument before the first false one.
   WFACLI_DEVICE static std::int32_t leading(bool yes) {
     const std::uint32_t no = ~__ballot_sync(kAll, yes);
     return no ? __ffs(static_cast<int>(no)) - 1 : 32;
   }
-  // Along the diagonal until a gap begins; its kind, or -1 after 32 cells or at the matrix' edge.
+  // Follow the diagonal until a gap begins. Return its kind, or -1 after 32 cells or at the edge of the matrix.
   WFACLI_DEVICE std::int32_t diagonal_run() {
     const bool within = i - lane > 0 && j - lane > 0;
     const std::int32_t source = within ? D::source(direction(i - lane, j - lane)) : 0;
@@ -129,18 +129,18 @@ struct Walk {
     j -= run;
     return run < 32 && i > 0 && j > 0 ? __shfl_sync(kAll, source, run) : -1;
   }
-  // A gap of a kind from here on.
+  // Follow a gap of a kind.
   WFACLI_DEVICE void gap_run(std::int32_t kind) {
     const bool insertion = kind < kPieces;
     for (std::int32_t letters = 32; letters == 32;) {
-      // Lane l looks at the cell behind l + 1 letters: whether one more follows.
+      // Lane l reads the cell after l + 1 gap bases: whether another one follows.
       const std::int32_t row = i - (insertion ? lane + 1 : 0), column = j - (insertion ? 0 : lane + 1);
       const bool goes_on = row > 0 && column > 0 && in_band(column - row) && D::stays(direction(row, column), kind);
       const std::int32_t more = leading(goes_on);
       letters = min(more + 1, 32);
       out.add(insertion ? kInsertion : kDeletion, letters);
       (insertion ? i : j) -= letters;
-      if (more == 31) return;  // the cell behind these 32 ends it
+      if (more == 31) return;  // the gap ends at the cell after these 32
     }
   }
   WFACLI_DEVICE bool in_band(std::int32_t diagonal) const { return diagonal >= low && diagonal - low < kWidth; }
@@ -176,7 +176,7 @@ WFACLI_DEVICE void align(const AlignTask& task, std::int32_t slot, std::int32_t 
                  pair.target_len, RunWriter(ops, lane == 0 ? task.op_capacity : 0)};
     count = walk.run();
     if (count > task.op_capacity) status = Status::MemoryLimit;
-    __syncwarp();  // and read, before the next pair's
+    __syncwarp();  // directions are read before the next pair's are written
   }
   if (lane != 0) return;
   task.status[slot] = static_cast<std::uint8_t>(status);

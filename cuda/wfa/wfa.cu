@@ -1,11 +1,11 @@
-// Wavefront alignment of whole pairs (wfa.cuh). What a catalogue row decides:
+// Wavefront alignment of whole pairs (wfa.cuh). Macros, set by each row of the kernel catalogue:
 //
-// WFACLI_BLOCK   threads a block
-// WFACLI_GROUP   threads a pair: 1 to 32, a power of two, or WFACLI_BLOCK
-// WFACLI_PIECES  of a gap's cost; 0: edit distance and other gap costs without opening
-// WFACLI_CODED   letters as codes instead of 2 bits
-// WFACLI_TRACE   0 none, 1 steps carried with each cell, 2 carried in blocks that are put aside, 3 a code a cell, of a byte,
-//                or of two for bands
+// WFACLI_BLOCK   threads per block
+// WFACLI_GROUP   threads per pair: 1 to 32, a power of two, or WFACLI_BLOCK
+// WFACLI_PIECES  pieces of the gap cost; 0: edit distance and other gap costs without opening
+// WFACLI_CODED   bases as codes instead of 2 bits
+// WFACLI_TRACE   0 none, 1 steps carried with each cell, 2 carried and offloaded in blocks, 3 a code per cell, of one
+//                byte, or two with a band
 // WFACLI_WORDS   32-bit words of steps that a cell carries (traces 1 and 2)
 // WFACLI_OFFSET  bits of an offset, 16 or 32
 // WFACLI_WIDTH   diagonals in shared memory
@@ -30,7 +30,7 @@ constexpr bool kBand = WFACLI_OUTSIDE == 2;
 #if WFACLI_TRACE == 0
 using Trace = NoTrace;
 #elif WFACLI_TRACE == 3
-// Those of bands tell of matches, too.
+// Codes of bands include match runs.
 using Trace = Codes<Either<kBand, std::uint16_t, std::uint8_t>::Type, 3 + 2 * WFACLI_PIECES>;
 #else
 using Trace = Carried<WFACLI_WORDS, WFACLI_TRACE == 2>;
@@ -45,30 +45,30 @@ WFACLI_DEVICE void answer(const AlignTask& task, std::uint32_t slot, const Align
   if (task.cut) task.cut[slot] = found.cut;
 }
 
-// Groups draw slots until none is left. Slots come with the most work first, so that the last ones are short.
+// Groups draw slots until none is left. Slots are sorted by descending work, so the last ones are short.
 WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
   Aligner::Memory memory;
   const Status able = Aligner::memory_of(task, shared, memory);
-  // Which of the two ways keeps a kernel in its registers is for the compiler to say: bands need this one, two pieces
-  // in blocks the loop's condition.
+  // Which form compiles without register spills depends on the build: bands need this early return, two pieces with
+  // blocks need the test in the loop's condition.
   if (kBand && able != Status::Ok) {
     for (std::uint32_t slot; (slot = atomicAdd(task.next, 1u)) < static_cast<std::uint32_t>(task.count);)
       answer(task, slot, {able});
     return;
   }
   for (;;) {
-    Group::sync();  // everyone knows the last slot
+    Group::sync();  // all threads have read the previous slot
     if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
     Group::sync();
     const std::uint32_t slot = memory.state->slot;
     if (slot >= static_cast<std::uint32_t>(task.count)) return;
     Aligner::Answer found{able};
-    // The lower the bound, the narrower the rows; the few pairs that cost more than most do come a second time.
+    // A lower bound makes rows narrower; the few pairs that cost more than the first bound are aligned again.
     const std::int32_t most = Aligner::most_cost(task);
     for (std::int32_t bound = min(most, task.first_cost); able == Status::Ok; bound = most) {
       found = Aligner(task, memory, task.rows[slot], bound).align(static_cast<std::int32_t>(slot));
       if (found.status != Status::ScoreLimit || bound == most) break;
-      Group::sync();  // everyone is done with the last row
+      Group::sync();  // all threads are done with the last row
     }
     if (Group::rank() == 0) answer(task, slot, found);
   }

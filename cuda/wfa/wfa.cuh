@@ -1,11 +1,11 @@
-// Wavefront alignment of reversed pairs, a group of threads a pair: costs, and canonical paths.
+// Wavefront alignment of reversed pairs by a group of threads per pair: costs and canonical paths.
 //
-// Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm", Bioinformatics
-// 2021. Groups stay resident and draw pairs from a counter, and the cells of a wavefront are computed side by side:
-// Q. Aguado-Puig et al., "WFA-GPU: gap-affine pairwise read-alignment using GPUs", Bioinformatics 2023, and
-// "Accelerating edit-distance sequence alignment on GPU using the wavefront algorithm" (eWFA-GPU), IEEE Access 2022.
-// Which source a cell takes when several are equally far is decided here, once, as wfacli/native/kernels/wavefront/wavefront_back.hpp
-// decides it; so any trace leads to the canonical path.
+// Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm",
+// Bioinformatics 2021. Groups stay resident and draw pairs from a counter, and the cells of a wavefront are computed
+// in parallel: Q. Aguado-Puig et al., "WFA-GPU: gap-affine pairwise read-alignment using GPUs", Bioinformatics 2023,
+// and "Accelerating edit-distance sequence alignment on GPU using the wavefront algorithm" (eWFA-GPU), IEEE Access
+// 2022. Ties between equally far sources of a cell are resolved here, once, by the order of the CPU's
+// wfacli/native/kernels/wavefront/wavefront_back.hpp, so every trace leads to the canonical path.
 #pragma once
 
 #include "wfa/wfa_band.cuh"
@@ -15,22 +15,22 @@
 
 namespace wfacli {
 
-// Pieces: of a gap's cost, 0 to 2 (Penalties). Pair: letters (wfa_match.cuh). Trace: wfa_trace.cuh. Group: Lanes.
-// Offset, Width, Out: Ring. The band of the task applies where the ring is wrapped.
+// Pieces: 0 to 2 pieces of the gap cost (Penalties). Pair: sequences (wfa_match.cuh). Trace: wfa_trace.cuh. Group:
+// Lanes. Offset, Width, Out: Ring. The task's heuristic band applies if the ring is wrapped.
 template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, Outside Out>
 class Wavefront {
   static constexpr bool kBanded = Out == Outside::Wrapped, kSpills = Out == Outside::Spilled;
-  static constexpr std::int32_t kSettled = 64;  // rows for which a trace is asked for room at once
-  static_assert(!kBanded || Width % (2 * Group::kThreads) == 0);  // two columns a thread at a time
+  static constexpr std::int32_t kSettled = 64;  // rows for which trace space is reserved at once
+  static_assert(!kBanded || Width % (2 * Group::kThreads) == 0);  // each thread has two columns at a time
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
 
  public:
-  // Where a group's memory lies.
+  // Addresses of a group's memory.
   struct Memory {
     GroupState* state;
     std::uint8_t* ring;     // shared
-    Range* ranges;          // shared; only banded
+    Range* ranges;          // shared; only with a band
     std::uint8_t* spilled;  // global
     TraceMemory trace;
   };
@@ -40,7 +40,7 @@ class Wavefront {
     bool cut = false;
   };
 
-  // Everything that a group has for the whole launch, or why no pair of it can be aligned.
+  // Lay out the group's memory for the whole launch. Any status but Ok means that no pair of it can be aligned.
   WFACLI_DEVICE static Status memory_of(const AlignTask& task, std::uint8_t* shared, Memory& memory) {
     const Penalties<Pieces> p{task.costs};
     memory.state = reinterpret_cast<GroupState*>(shared) + Group::group();
@@ -58,7 +58,7 @@ class Wavefront {
     return spilled <= task.stride ? Status::Ok : Status::MemoryLimit;
   }
 
-  // The highest score that the task, the offsets and the trace allow.
+  // Return the highest score that the task, the offsets and the trace allow.
   WFACLI_DEVICE static std::int32_t most_cost(const AlignTask& task) {
     const Penalties<Pieces> p{task.costs};
     std::int32_t most = min(task.max_cost, R::kHighest);
@@ -67,7 +67,7 @@ class Wavefront {
     return most;
   }
 
-  // Of a pair that is looked at up to score `most`, which is no more than most_cost().
+  // Set up a pair to be aligned up to score `most`, at most most_cost().
   WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row, std::int32_t most)
       : task_(task), p_{task.costs}, memory_(memory), match_(task, row), n_(match_.query_length()),
         m_(match_.target_length()), last_(m_ - n_), most_(most),
@@ -118,19 +118,19 @@ class Wavefront {
   }
 
  private:
-  // Shared memory of a group besides its state.
+  // Return the bytes of shared memory of a group, without its state.
   WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
     std::uint32_t bytes = R::shared_bytes(p.rows());
     if (kBanded) bytes += Band<Pieces, Group>::shared_bytes(p);
     if (Trace::kCarried && !Trace::kLinked) bytes += (4 * Trace::kWords + 15) & ~15;
     return (bytes + 15) & ~15u;
   }
-  // Diagonals on either side of 0 that the ring has room for: one more than are ever reached.
+  // Return how many diagonals on either side of 0 the ring holds: one more than are ever reached.
   WFACLI_DEVICE static std::int32_t half(const AlignTask& task, const Penalties<Pieces>& p) {
     return min(p.letters(most_cost(task)), task.longest) + 1;
   }
 
-  // Row 0; whether it has the end.
+  // Compute row 0. Return whether it reaches the end.
   WFACLI_DEVICE bool begin() {
     if (Group::rank() == 0) memory_.state->blocks = 0;
     if constexpr (kBanded) {
@@ -149,13 +149,13 @@ class Wavefront {
     Group::sync();
     return last_ == 0 && run == m_;
   }
-  // Why a pair has no answer after score s: a band that has lost all paths comes before all else. All threads ask.
+  // Return a failure after score s; Dropped, if the band has lost all paths, takes precedence. All threads call it.
   WFACLI_DEVICE Answer given_up(Status status, std::int32_t s) {
     if constexpr (kBanded)
       if (dead(s)) return {Status::Dropped};
     return {status};
   }
-  // Whether no row in the ring has a path. All threads ask.
+  // Return whether no row in the ring has a path. All threads call it.
   WFACLI_DEVICE bool dead(std::int32_t s) const {
     bool some = s <= p_.depth();
     for (std::int32_t column = Group::rank(); column < Width; column += Group::kThreads)
@@ -170,7 +170,7 @@ class Wavefront {
     return budget_.clip(reached);
   }
 
-  // Rows after s with the diagonals of the last one, until the band moves or the pair ends. False if there is none.
+  // Compute rows after s over the last row's diagonals, until the band moves or the pair ends. False: no such row.
   WFACLI_DEVICE bool settled_rows(std::int32_t& s, bool& ended) {
     const Range at = band_.diagonals(), span = band_.span();
     const std::int32_t before = s, until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
@@ -194,7 +194,7 @@ class Wavefront {
             Places::of<R>(k)};
   }
 
-  // The same on the way to where the band has moved.
+  // The same while the rows shift to the band's new place.
   WFACLI_DEVICE bool turning_rows(std::int32_t& s, bool& ended) {
     const std::int32_t until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
     if (until <= s || !roomy_ || !band_.turns(reach_.reached(), Width)) return false;
@@ -213,16 +213,16 @@ class Wavefront {
     return true;
   }
 
-  // Each of these computes the next row, and says whether this thread has seen the end.
+  // Each of the following computes the next row and returns whether this thread has seen the end.
   //
-  // Of a band: threads have the same columns in every row. Those of `span` that are not in the row become blank, as
-  // what the row before had there is no path of this one.
+  // With a band, a thread has the same columns in every row. Columns of `span` outside the row become blank, because
+  // what an earlier row left there is not a path of this row.
   WFACLI_DEVICE Columns columns(int turn, Range at, Range span) const {
     const std::int32_t column = 2 * Group::kThreads * turn + Group::rank() - span.lo;
     const std::int32_t a = span.lo + R::column(column), b = span.lo + R::column(column + Group::kThreads);
     return {diagonal(a, at), diagonal(b, at), Group::ballot(a <= span.hi) != 0, Group::ballot(b <= span.hi) != 0};
   }
-  // `first`: columns(0, ...), which are the same in many rows.
+  // `first` is columns(0, ...), which does not change over many rows.
   WFACLI_DEVICE bool banded_row(Range at, Range span, const Columns& first) {
     const Rows<Pieces, R> rows(ring_, slots_, p_);
     bool ended = false;
@@ -237,7 +237,7 @@ class Wavefront {
     }
     return ended;
   }
-  // In shared memory, each warp by itself.
+  // A row in shared memory; each warp works independently.
   WFACLI_DEVICE bool row(Range at) {
     const Rows<Pieces, R> rows(ring_, slots_, p_);
     bool ended = false;
@@ -278,7 +278,7 @@ class Wavefront {
     if (kBanded || d.limit != kNoCell) at.set(off);
     return off == d.end;
   }
-  // The same with two diagonals: while one waits for its letters, so does the other.
+  // The same for two diagonals, whose loads of bases overlap.
   WFACLI_DEVICE bool two(const Rows<Pieces, R>& rows, const Diagonal& a, const Diagonal& b) {
     const bool own = kBanded || b.limit != kNoCell;
     Places other = b.places;
@@ -296,19 +296,19 @@ class Wavefront {
     put(b, code_b, place_b.run);
     return off_a == a.end || off_b == b.end;
   }
-  // Where the letters are that follow an offset, or some letters where there is no path.
+  // Return the position of the bases that follow an offset; if there is no path, of arbitrary bases.
   WFACLI_DEVICE typename Matching<Pair, Group>::Place place(const Diagonal& d, std::int32_t off) const {
     return {min(d.query - off, n_ - 1), min(m_ - 1 - off, m_ - 1), off < 0 ? 0 : d.limit - off, 0};
   }
 
-  // A code that tells of the matches behind it, too.
+  // Store a code that includes the run of matches that follows.
   WFACLI_DEVICE void put(const Diagonal& d, std::uint32_t code, std::int32_t run) {
     if constexpr (Trace::kRuns)
       if (d.limit != kNoCell) trace_.put(d.k, code, run);
   }
 
-  // The offset with which diagonal k begins in the next row, before matches; its trace, but for a code that tells of
-  // them, and gap components are stored.
+  // Return the offset of diagonal k in the next row, before matches. Stores its gap components and its trace, except
+  // codes that include match runs.
   template <class Cell_>
   WFACLI_DEVICE std::int32_t cell(const Cell_& at, std::int32_t k, std::int32_t limit, std::uint32_t& code) {
     std::int32_t best = ranked(inside(at.mismatch() + 1, limit), kFromMismatch);
@@ -333,7 +333,7 @@ class Wavefront {
     return off;
   }
 
-  // One gap component at diagonal k. `best` takes what arrives in M, `path` the steps of what is taken.
+  // Compute one gap component at diagonal k. If it is M's best source so far, update `best`, and `path` to its steps.
   template <class Cell_>
   WFACLI_DEVICE void gap(const Cell_& at, std::int32_t k, int g, bool insertion, std::int32_t limit, std::int32_t& best,
                          std::uint32_t& code, Cell& path) {
@@ -357,7 +357,7 @@ class Wavefront {
     }
   }
 
-  // M's steps at diagonal k; `path` has those of the gap that it ends, if it does.
+  // Store the steps of M at diagonal k; `path` holds those of the gap that ends here, if one does.
   WFACLI_DEVICE void carry(std::int32_t k, std::uint32_t source, Cell& path) {
     if (Pieces == 0 || source == kFromMismatch) {
       const std::int32_t row = slots_.m(source == kFromMismatch ? p_.costs.mismatch : p_.costs.extend[0]);
@@ -375,7 +375,7 @@ class Wavefront {
     return off > limit ? R::kNone : off;
   }
 
-  // Moves the band to the diagonal of the row from which the least is left.
+  // Centre the band on the diagonal of the row where the longer remainder of the two sequences is shortest.
   WFACLI_DEVICE void centre(Range at) {
     std::int32_t least = INT32_MAX, diagonal = INT32_MAX;
     for (std::int32_t k = at.lo + Group::rank(); k <= at.hi; k += Group::kThreads) {
@@ -390,7 +390,7 @@ class Wavefront {
     if (of_all != INT32_MAX) band_.centre(diagonal);
   }
 
-  // The first thread's count of words is right.
+  // Write the steps by one thread. Return the number of words, in the first thread.
   WFACLI_DEVICE std::int32_t steps_of_one(std::int32_t cost) const {
     Group::sync();
     if (Group::rank() != 0) return 0;
@@ -399,7 +399,7 @@ class Wavefront {
     else
       return trace_.steps(cost, last_, p_);
   }
-  // The operations of the path that ends in the last row, into the slot.
+  // Write the operations of the path that ends in the last row to the slot.
   WFACLI_DEVICE void write_path(std::int32_t slot, Answer& answer) {
     std::uint32_t* ops = task_.ops + static_cast<std::uint64_t>(slot) * task_.op_capacity;
     const Replay<Pieces, Pair, Group> replay(p_, match_);
@@ -417,10 +417,10 @@ class Wavefront {
       if (answer.cut) answer.cost = replay.priced(ops, answer.ops, &memory_.state->scratch);
     }
   }
-  // The same out of steps. How many operations there are, of which no more than there is room for are written.
+  // The same from steps. Return the number of operations; those beyond the slot's capacity are not written.
   WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops, std::int32_t cost) {
     std::int32_t steps = 0;
-    if constexpr (Trace::kCodes && Group::kBlock)  // rows are done with: there is room
+    if constexpr (Trace::kCodes && Group::kBlock)  // rows are no longer needed, so their memory is free
       steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(cost, last_, p_, memory_.ring);
     else
       steps = steps_of_one(cost);

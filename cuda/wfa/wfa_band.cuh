@@ -1,16 +1,16 @@
-// Which diagonals a wavefront has: all that gaps of its score reach, or a band of them that follows the path.
+// The diagonals of a wavefront: all that gaps within its score reach, or a band of them that follows the path.
 #pragma once
 
 #include "wfa/wfa_ring.cuh"
 
 namespace wfacli {
 
-// All diagonals from which the target's and the query's end can still be reached within max_cost.
+// All diagonals of the matrix that gaps within the score reach.
 //
-// kBelow: the lowest diagonal is counted down by itself, instead of as the highest one's negative. ptxas 13.0 (sm_90)
-// loses the sign where it makes one instruction of the greatest of three values of which one is negated: which form is
-// safe depends on what the diagonal is compared with next. Bands need this one, with each negative kept in a register
-// of its own; all others the other.
+// kBelow: count the lowest diagonal down separately, instead of negating the highest one. ptxas 13.0 (sm_90) loses the
+// sign when it fuses the maximum of three values of which one is negated; which form is safe depends on what the
+// diagonal is compared with next. Bands need kBelow, with each negative value kept in a register of its own; all other
+// kernels need the other form.
 template <int Pieces, bool kBelow>
 class Reach {
  public:
@@ -22,7 +22,7 @@ class Reach {
       next_[g] = p.opened(g);
     }
   }
-  // The diagonals of the next score.
+  // Return the diagonals of the next score.
   WFACLI_DEVICE Range next(std::int32_t s) {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
@@ -33,14 +33,14 @@ class Reach {
     }
     return reached();
   }
-  // As if next() had been called for each score up to s.
+  // Advance as if next() had been called for each score up to s.
   WFACLI_DEVICE Range skip_to(std::int32_t s) {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
       const std::int32_t opened = p_.opened(g), extend = p_.costs.extend[g];
       letters_[g] = s < opened ? 0 : (s - opened) / extend + 1;
       left_[g] = -letters_[g];
-      WFACLI_KEEP(left_[g]);  // else the sign may be lost, as above
+      WFACLI_KEEP(left_[g]);  // otherwise the sign may be lost, as above
       next_[g] = opened + letters_[g] * extend;
     }
     return reached();
@@ -56,14 +56,14 @@ class Reach {
  private:
   static constexpr int kCount = Pieces == 2 ? 2 : 1;
   const Penalties<Pieces> p_;
-  std::int32_t n_;  // letters of the query; kBelow: their negative
+  std::int32_t n_;  // query length; kBelow: negated
   const std::int32_t m_;
-  std::int32_t letters_[kCount], next_[kCount];  // letters of the longest gap so far; the score that makes it longer
-  std::int32_t left_[kCount];                    // the same below 0
+  std::int32_t letters_[kCount], next_[kCount];  // length of the longest gap so far; the score at which it grows
+  std::int32_t left_[kCount];                    // the negative of letters_, if kBelow
 };
 
-// What is left of the score: a diagonal too far from the last one for it has no path to the end. The sources of all
-// that remain do remain, so no path within max_cost is touched.
+// What remains of the maximum score limits the diagonals: one too far from the last diagonal has no path to the end.
+// The sources of all remaining diagonals remain, so no path within max_cost is lost.
 class Budget {
  public:
   WFACLI_DEVICE Budget(std::int32_t max_cost, std::int32_t sideways, std::int32_t last)
@@ -79,13 +79,14 @@ class Budget {
   std::int32_t letters_, rest_;
 };
 
-// A band of `width` diagonals on either side of the most promising one, which is looked for every `step` scores
-// (WFA-GPU, section 2.3.5). Which rows have which diagonals is as in wfacli/native/kernels/wavefront/wavefront_narrow.hpp.
+// A band of `width` diagonals on either side of its centre, the diagonal that has come closest to the end. It is
+// centred again every `step` scores (WFA-GPU, section 2.3.5). Rows have the same diagonals as in
+// wfacli/native/kernels/wavefront/wavefront_narrow.hpp.
 template <int Pieces, class Group>
 class Band {
  public:
-  // Of the memory that it needs: the ranges of as many scores as the ring has rows, and of the one under way, so that
-  // who is ahead by no more than a barrier leaves alone what others read.
+  // Return the bytes of shared memory: ranges for as many scores as the ring has rows, and for the current one, so
+  // that a thread that is one barrier ahead does not overwrite what others read.
   WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
     return (static_cast<std::uint32_t>(p.rows_m() + 1) * sizeof(Range) + 15) & ~15u;
   }
@@ -94,10 +95,11 @@ class Band {
       : p_(p), width_(task.band), step_(task.band_step), rows_(rows),
         pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
 
-  // Whether the last row has just the band's diagonals. So has the next one then, until the band moves: what is reached
-  // only grows, and of older rows it reads but one that the last row did not read, which is the last row.
+  // Return whether the last row has exactly the band's diagonals. Then so has the next one, until the band moves: the
+  // reached range only grows, and the only row that the next row reads and the last one did not is the last row
+  // itself.
   WFACLI_DEVICE bool settled() const { return alike_ > 0; }
-  // So many further rows have these diagonals. All threads call it, and have a barrier before the next clip().
+  // Record `rows` further rows with these diagonals. All threads call it, and need a barrier before the next clip().
   WFACLI_DEVICE void stay(std::int32_t rows) {
     const std::int32_t kept = p_.rows_m() + 1;
     slot_ = (slot_ + rows) % kept;
@@ -105,25 +107,26 @@ class Band {
     for (std::int32_t back = Group::rank(); back < min(rows, kept); back += Group::kThreads)
       rows_[slot_ < back ? slot_ - back + kept : slot_ - back] = band_;
   }
-  // The band has left something out if more was reached by then.
+  // Note whether the band has excluded any diagonal that was reached by then.
   WFACLI_DEVICE void stayed(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
   WFACLI_DEVICE Range diagonals() const { return band_; }
   WFACLI_DEVICE std::int32_t middle() const { return band_.lo + (band_.hi - band_.lo) / 2; }
-  // The last score after s that has the band where it is, up to `most`.
+  // Return the last score after s, at most `most`, before the band may move.
   WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
     return step_ > 0 ? min(s / step_ * step_ + step_, most) : most;
   }
 
-  // Makes the ranges of scores before 0, and of 0.
+  // Initialise the ranges of score 0 and of the scores before it.
   WFACLI_DEVICE void begin() {
     for (std::int32_t r = Group::rank(); r <= p_.rows_m(); r += Group::kThreads) rows_[r] = {0, 0};
   }
-  // Whether the next row is one of those that go from where the band was, and all rows in the ring were, to where it is:
-  // one diagonal a row on the one side, at once on the other. `reached`: by the last row; `most`: the ring's diagonals.
+  // Return whether the next row is part of the shift from the band's old place, where all rows in the ring were, to
+  // the new one: one diagonal per row on one side, at once on the other. `reached`: by the last row; `most`: the
+  // ring's width.
   WFACLI_DEVICE bool turns(Range reached, std::int32_t most) const {
     return turned_ >= 0 && reached.lo <= band_.lo && reached.hi >= band_.hi && from_.hi - from_.lo + p_.depth() + 2 < most;
   }
-  // The diagonals of the next such row.
+  // Return the diagonals of the next row of the shift.
   WFACLI_DEVICE Range turn() {
     const std::int32_t oldest = turned_ - p_.depth();
     const Range before = on_turn(turned_), first = on_turn(oldest);
@@ -131,10 +134,10 @@ class Band {
     cut_ = true;
     return on_turn(++turned_);
   }
-  // The part of `reached` that the next row has. All threads call it; each part of a warp looks at the rows by itself.
+  // Return the part of `reached` that the next row has. All threads call it; each part of a warp reads all rows.
   WFACLI_DEVICE Range clip(Range reached) {
     turned_ = -1;
-    Range least{INT32_MAX, INT32_MAX}, most{INT32_MAX, INT32_MAX};  // of the rows' ends, and of their complements
+    Range least{INT32_MAX, INT32_MAX}, most{INT32_MAX, INT32_MAX};  // minima of the rows' ends and their complements
     for (std::int32_t back = Group::lane(); back < p_.depth(); back += Group::kWarp) {
       const Range row = before(back);
       least = {min(least.lo, row.lo), min(least.hi, row.hi)};
@@ -152,9 +155,9 @@ class Band {
     cut_ = cut_ || at.lo > reached.lo || at.hi < reached.hi;
     return at;
   }
-  // Diagonals from the first to the last that any row in the ring has, and one more on either side.
+  // Return the diagonals from the first to the last of any row in the ring, and one more on either side.
   WFACLI_DEVICE Range span() const { return span_; }
-  // Remembers the row's range, which threads read after their next barrier.
+  // Record the row's range, which threads may read after their next barrier.
   WFACLI_DEVICE void next(Range at) {
     slot_ = slot_ == p_.rows_m() ? 0 : slot_ + 1;
     if (Group::rank() == 0) rows_[slot_] = at;
@@ -163,7 +166,7 @@ class Band {
   WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
   WFACLI_DEVICE void centre(std::int32_t k) {
     if (band_.lo == k - width_ && band_.hi == k + width_) return;
-    // Older rows are all as the last one, and near enough to be read until they are no longer in the ring.
+    // All older rows equal the last one, and stay within readable distance until they leave the ring.
     turned_ = alike_ >= p_.rows_m() && pad_ > p_.depth() ? 0 : -1;
     from_ = band_;
     alike_ = 0;
@@ -172,11 +175,11 @@ class Band {
   WFACLI_DEVICE bool cut() const { return cut_; }
 
  private:
-  // The range that a row had, 0: the last one.
+  // Return the range of the row `back` rows ago; 0: the last row.
   WFACLI_DEVICE Range before(std::int32_t back) const {
     return rows_[slot_ < back ? slot_ - back + p_.rows_m() + 1 : slot_ - back];
   }
-  // The range of the row so many after the band's move; 0 and less: of those before.
+  // Return the range of the row `rows` rows after the band moved; 0 or less: of a row before that.
   WFACLI_DEVICE Range on_turn(std::int32_t rows) const {
     if (rows <= 0) return from_;
     std::int32_t first = from_.lo - rows;
@@ -189,10 +192,10 @@ class Band {
   Range* const rows_;
   const std::int32_t pad_;
   Range band_, span_{0, 0};
-  std::int32_t slot_ = 0;     // of the last row
-  std::int32_t alike_ = 0;    // last rows that have just the band's diagonals
-  std::int32_t turned_ = -1;  // rows since the band has moved, if they and all before are as in on_turn()
-  Range from_{0, 0};          // where it was before
+  std::int32_t slot_ = 0;     // slot of the last row
+  std::int32_t alike_ = 0;    // last rows with exactly the band's diagonals
+  std::int32_t turned_ = -1;  // rows since the band moved, if all of them and all before follow on_turn(); else -1
+  Range from_{0, 0};          // the band's previous place
   bool cut_ = false;
 };
 

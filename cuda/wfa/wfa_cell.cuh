@@ -1,18 +1,18 @@
-// What a wavefront's cells are made of, and where they go.
+// A wavefront cell: its sources and where it is stored.
 #pragma once
 
 #include "wfa/wfa_ring.cuh"
 
 namespace wfacli {
 
-// Where rows are, all in shared memory, that the row of this score is made of, and where its own are: bytes from `ring`.
-// Gap components: insertions and deletions of each piece.
+// Byte offsets from `ring` of the rows, all in shared memory, that a score's row reads, and of the rows it writes. Gap
+// components: insertions and deletions of each piece.
 template <int Pieces, class R>
 struct Rows {
   static constexpr int kCount = Pieces ? Pieces : 1;
   std::uint8_t* ring;
   std::int32_t m, mismatch, opened[kCount];
-  std::int32_t gap[2 * kCount], longer[2 * kCount];  // none where there are no pieces
+  std::int32_t gap[2 * kCount], longer[2 * kCount];  // empty if there are no pieces
 
   WFACLI_DEVICE Rows(const R& r, const Slots<Pieces>& slots, const Penalties<Pieces>& p)
       : ring(r.near()), m(R::place_of_row(slots.m(0))), mismatch(R::place_of_row(slots.m(p.costs.mismatch))) {
@@ -29,17 +29,17 @@ struct Rows {
   }
 };
 
-// Where a diagonal and those beside it are in each of these rows.
+// Byte offsets of a diagonal and its neighbours within each of these rows.
 struct Places {
-  std::int32_t column, beside[2];  // an insertion's source, and a deletion's
+  std::int32_t column, beside[2];  // beside: source of an insertion, and of a deletion
   template <class R>
   WFACLI_DEVICE static Places of(std::int32_t k) {
     return {R::place_of(k), {R::place_of(k + 1), R::place_of(k - 1)}};
   }
 };
 
-// A diagonal of a row: up to where offsets are inside, kNoCell if the row does not have it; which one is the end; and
-// what the place of the query's letter that follows is counted down from.
+// A diagonal k of a row. limit: the highest offset inside the matrix, or kNoCell if the row does not have the
+// diagonal; end: the offset that ends the pair; query: the position of the next query base is query - offset.
 constexpr std::int32_t kNoCell = INT32_MIN;
 struct Diagonal {
   std::int32_t k, limit, end, query;
@@ -56,7 +56,7 @@ struct Diagonal {
   }
 };
 
-// Two columns of a thread's: which diagonals they have, and whether any thread of the warp has one there.
+// Two columns of a thread: their diagonals, and whether any thread of the warp has one there.
 struct Columns {
   Diagonal a, b;
   bool some_a, some_b;
@@ -67,8 +67,8 @@ struct Columns {
   }
 };
 
-// A cell of these rows. All that it is made of is read at once: what is stored for one cell would else keep the next
-// one's reading waiting.
+// A cell of these rows. All its sources are read at once: the stores of one cell would otherwise delay the loads of
+// the next one.
 template <int Pieces, class R>
 class NearCell {
  public:
@@ -97,7 +97,7 @@ class NearCell {
   std::int32_t first_[kGaps], further_[kGaps];
 };
 
-// A cell whose diagonals may be outside of shared memory; what it is made of is read as it is asked for.
+// A cell whose diagonals may be outside shared memory. Sources are read when asked for.
 template <int Pieces, class R>
 class FarCell {
  public:

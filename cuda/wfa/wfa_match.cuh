@@ -1,4 +1,4 @@
-// Runs of equal letters of a pair, found by one thread or by several together.
+// Runs of matches, found by one thread or by several together.
 #pragma once
 
 #include "common/lanes.cuh"
@@ -6,9 +6,9 @@
 
 namespace wfacli {
 
-// Both sequences of a pair, reversed, as A C G T in two bits (Packed says how they lie).
+// Both sequences of a pair, reversed, as A C G T in two bits; see Packed for the layout.
 struct PackedPair {
-  static constexpr int kWindow = Packed::kWindow;  // letters compared at once
+  static constexpr int kWindow = Packed::kWindow;  // bases compared at once
   const std::uint32_t* words;
   std::uint32_t query_start, target_start;  // words
   std::int32_t query_length, target_length;
@@ -17,26 +17,26 @@ struct PackedPair {
       : words(task.seq.packed - kGuard), query_start(task.seq.query_start[row] + kGuard),
         target_start(task.seq.target_start[row] + kGuard), query_length(task.seq.query_len[row]),
         target_length(task.seq.target_len[row]) {}
-  // How many letters are equal from (q, t) on, up to a window and to `most`.
+  // Return how many bases match from (q, t) on, up to one window and to `most`.
   WFACLI_DEVICE std::int32_t equal(std::int32_t q, std::int32_t t, std::int32_t most) const {
     return equal_at(query_length - 1 - q, target_length - 1 - t, most);
   }
-  // The same from letters on that are the `query`th and `target`th as they lie, or -1, at the ends of both.
+  // The same for positions in unreversed order: those of the first bases compared, or -1 at the end of a sequence.
   WFACLI_DEVICE std::int32_t equal_at(std::int32_t query, std::int32_t target, std::int32_t most) const {
     const std::uint32_t differ = window(query_start, query) ^ window(target_start, target);
     return min(__clz(static_cast<int>(differ)) >> 1, most);
   }
 
  private:
-  // As Packed::window. The index is summed in 32 bits, which spares most of the address's arithmetic; it is not below 0,
-  // as it is counted from the words that lie before all letters.
+  // Same as Packed::window. The index is summed in 32 bits, which saves most of the address arithmetic; it is not
+  // negative, because it counts from the guard words before all bases.
   WFACLI_DEVICE std::uint32_t window(std::uint32_t start, std::int32_t last) const {
     const std::uint32_t* at = words + (start + static_cast<std::uint32_t>(last >> 4));
     return __funnelshift_l(at[-1], at[0], static_cast<std::uint32_t>(2 * ~last & 30));
   }
 };
 
-// The same with any letters, as codes.
+// The same for any symbols, as codes.
 struct CodedPair {
   static constexpr int kWindow = 4;
   Coded query, target;
@@ -56,27 +56,27 @@ struct CodedPair {
   }
 };
 
-// Extends along diagonals: `Group` is the threads of a pair (Lanes).
+// Extends along diagonals. `Group`: the threads of a pair (Lanes).
 template <class Pair, class Group>
 struct Matching {
-  static constexpr int kAlone = 2;  // windows that a thread looks at before it asks for help
+  static constexpr int kAlone = 2;  // windows that a thread compares alone before others help
   Pair pair;
 
   WFACLI_DEVICE Matching(const AlignTask& task, std::int32_t row) : pair(task, row) {}
   WFACLI_DEVICE std::int32_t query_length() const { return pair.query_length; }
   WFACLI_DEVICE std::int32_t target_length() const { return pair.target_length; }
 
-  // The run from (q, t), which all threads give alike; each looks at windows of its own.
+  // Return the run from (q, t), equal for all threads; each compares different windows.
   WFACLI_DEVICE std::int32_t together(std::int32_t q, std::int32_t t) const {
     return together(q, t, min(query_length() - q, target_length() - t));
   }
-  // The same for places of which all but few have short runs: each looks at the first window by itself.
+  // The same where most runs are short: each thread first compares the first window itself.
   WFACLI_DEVICE std::int32_t shortly(std::int32_t q, std::int32_t t) const {
     const std::int32_t most = min(query_length() - q, target_length() - t), run = pair.equal(q, t, most);
     return run < Pair::kWindow || run == most ? run : run + together(q + run, t + run, most - run);
   }
-  // Each thread's own runs from one place or two (see Pair::equal_at) of up to `most` letters, which is what there is, or 0; the
-  // letters of both are asked for at once.
+  // Each thread's own runs from one or two places (see Pair::equal_at), of up to `most` bases, the length available,
+  // or 0. The loads for both places overlap.
   struct Place {
     std::int32_t query, target, most, run;
   };
@@ -88,15 +88,15 @@ struct Matching {
   WFACLI_DEVICE void both(Place& a, Place& b) const {
     a.run = pair.equal_at(a.query, a.target, a.most);
     b.run = pair.equal_at(b.query, b.target, b.most);
-    // Hardly any run is longer than a window.
+    // Few runs are longer than a window.
     const bool more_a = a.run == Pair::kWindow && a.run < a.most, more_b = b.run == Pair::kWindow && b.run < b.most;
     if (!Group::ballot(more_a || more_b)) return;
     go_on(a, more_a);
     go_on(b, more_b);
   }
 
-  // Each thread's own run from (q, t), none if not `wanted`. Short runs, which most are, are found by each thread
-  // alone; long ones one after the other by all together, since the others would wait anyway.
+  // Return each thread's own run from (q, t); 0 if not `wanted`. Short runs, the majority, are found by each thread
+  // alone; long ones one after the other by all threads together, because the others would wait anyway.
   WFACLI_DEVICE std::int32_t each(std::int32_t q, std::int32_t t, bool wanted) const {
     const std::int32_t most = wanted ? min(query_length() - q, target_length() - t) : 0;
     std::int32_t run = 0;

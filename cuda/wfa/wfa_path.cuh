@@ -1,8 +1,9 @@
-// A path's operations, out of codes that tell runs: pieces of it, by all threads side by side.
+// A path's operations from codes that include match runs: all threads work on pieces of the path in parallel.
 //
-// A cell alone says which one comes before it, so two ways back that meet stay together. Each thread goes back through
-// some rows, from where the band was, which the path is never far from; then on, until it comes to where another thread has been
-// that began further down. From the end of the path these pieces are put together, each up to where it meets the next.
+// A cell's code alone determines its predecessor, so two tracebacks that meet stay together. Each thread traces back
+// through some rows, from the recorded centre of the band, which the path is never far from, then on until it meets
+// where a thread further down has been. From the end of the path, these pieces are joined, each up to where it meets
+// the next.
 #pragma once
 
 #include "common/cigar.cuh"
@@ -13,31 +14,31 @@ namespace wfacli {
 template <int Pieces, class Trace, class Group>
 class Pathways {
   static constexpr std::int32_t kEvery = Trace::kEvery;
-  static constexpr std::int32_t kRows = 8 * kEvery;      // that a thread begins with at least
-  // After which one that has met no other is given up. Where a band has lost the path, and letters agree by chance alone,
-  // ways stay apart for long: up to 7,600 rows of a pair of ONT's, where half meet within 200.
+  static constexpr std::int32_t kRows = 8 * kEvery;      // minimum rows of a thread
+  // Rows after which a thread that has met no other gives up. Where a band has lost the path and bases match only by
+  // chance, tracebacks stay apart for long: up to 7,600 rows in an ONT pair, where half meet within 200.
   static constexpr std::int32_t kFurther = 192 * kEvery;
   static constexpr std::int32_t kBegin = -1, kLost = -2;
-  static_assert(Group::kThreads >= 8);  // Trace::spare_bytes counts on it
+  static_assert(Group::kThreads >= 8);  // Trace::spare_bytes relies on it
   using Way = typename Trace::Way;
 
-  // Where a thread was at or below a score, and what it had then written.
+  // Position of a thread's traceback at or below a score, and how much it had written by then.
   struct Mark {
     std::int32_t s;
     std::uint32_t place;  // diagonal and component
     std::int32_t count, letters;
   };
-  // Where a thread has ended: the mark at which it met another, or one of the above; and its elements.
+  // Where a thread's traceback ended: the mark at which it met another, or kBegin or kLost; and its element count.
   struct Link {
     std::int32_t mark, count;
   };
-  // Elements that go to the slot as they are.
+  // Elements that are copied to the slot unchanged.
   struct Piece {
     std::int32_t from, to, count, unused;
   };
 
  public:
-  // Of a path from row 0 to (cost, last); `first`: letters that match in row 0.
+  // A path from row 0 to (cost, last); `first`: matches in row 0.
   WFACLI_DEVICE Pathways(const Trace& trace, const Penalties<Pieces>& p, std::int32_t cost, std::int32_t last,
                          std::int32_t first)
       : trace_(trace), p_(p), cost_(cost), last_(last), first_(first),
@@ -47,10 +48,10 @@ class Pathways {
         links_(reinterpret_cast<Link*>(pieces_ + cost / kEvery + 1)),
         elements_(reinterpret_cast<std::uint32_t*>(links_ + cost / kEvery + 1)) {}
 
-  // Writes as many operations as there is room for. How many there are; negative where pieces do not meet, or a run is
-  // longer than codes tell. All threads of the group call it and have its answer.
+  // Write up to `capacity` operations. Return their number; negative if pieces do not meet, or if a run is longer than
+  // codes can hold. All threads of the group call it and get the result.
   WFACLI_DEVICE std::int32_t operations(std::uint32_t* ops, std::int32_t capacity, GroupState* state) const {
-    Group::sync();  // all rows are there
+    Group::sync();  // all rows are complete
     const std::int32_t t = Group::rank(), lowest = t * rows_, above = lowest + rows_;
     Walker own{Way{cost_, last_}, RunWriter(elements_ + t * room_, t < threads_ ? room_ : 0), 0};
     if (t < threads_) {
@@ -76,11 +77,11 @@ class Pathways {
   struct Walker {
     Way way;
     RunWriter runs;
-    std::int32_t mark;  // the next one
+    std::int32_t mark;  // index of the next mark
     bool long_run = false;
 
     WFACLI_DEVICE std::uint32_t place() const { return static_cast<std::uint32_t>(way.k) << 3 | way.gap; }
-    // Steps become operations.
+    // Convert a step to an operation.
     WFACLI_DEVICE void add(Step step) {
       if (step == kStepMismatch)  // or leaves a gap
         runs.add_short(kDifferent, way.gap == kFromMismatch);
@@ -89,7 +90,7 @@ class Pathways {
     }
   };
 
-  // One step, from wherever a way has come to.
+  // Go back one step.
   WFACLI_DEVICE void go(Walker& own) const {
     const std::uint32_t cell = trace_.around(own.way.s, own.way.k);
     if (own.way.gap == kFromMismatch) {
@@ -99,7 +100,7 @@ class Pathways {
     }
     Trace::step(own.way, cell, own, p_);
   }
-  // Through the thread's own rows, whose marks it leaves.
+  // Trace back through the thread's own rows and leave marks.
   WFACLI_DEVICE void begin(Walker& own, std::int32_t lowest) const {
     own.mark = (own.way.s - 1) / kEvery;
     while (own.way.s > lowest) {
@@ -108,7 +109,7 @@ class Pathways {
         marks_[own.mark] = {own.way.s, own.place(), own.runs.count(), own.runs.open_letters()};
     }
   }
-  // On through others' rows, to `lowest` at most. Where it ends: as in Link.
+  // Trace back through rows of other threads, to `lowest` at most. Return where it ended, as Link::mark.
   WFACLI_DEVICE std::int32_t go_on(Walker& own, std::int32_t lowest) const {
     while (own.way.s > lowest) {
       go(own);
@@ -117,7 +118,8 @@ class Pathways {
     }
     return own.way.s == 0 && own.place() == 0 ? kBegin : kLost;
   }
-  // The pieces' ends, of which neighbours may be equal, go to the slot one by one, by one thread; the rest is listed.
+  // Join the pieces, by one thread. It writes the ends of pieces, which may merge with their neighbours, and lists the
+  // rest.
   WFACLI_DEVICE std::int32_t joined(std::uint32_t* ops, std::int32_t capacity, std::int32_t* pieces) const {
     std::int32_t count = 0, made = 0;
     std::uint32_t tail = 0;
@@ -137,7 +139,7 @@ class Pathways {
       if (link.mark == kLost) return -1;
       std::int32_t at = t * room_ + from.count;
       const std::int32_t end = t * room_ + link.count;
-      if (from.letters > 0) {  // which another thread has counted
+      if (from.letters > 0) {  // the previous piece includes this part of the run
         const std::uint32_t rest = elements_[at++] - (static_cast<std::uint32_t>(from.letters) << 4);
         if (rest >> 4) put(rest);
       }
@@ -161,7 +163,7 @@ class Pathways {
   const Trace& trace_;
   const Penalties<Pieces>& p_;
   const std::int32_t cost_, last_, first_;
-  const std::int32_t rows_, threads_, room_;  // of a thread; that have some; elements of each
+  const std::int32_t rows_, threads_, room_;  // rows of a thread; threads with rows; elements of a thread
   Mark* const marks_;
   Piece* const pieces_;
   Link* const links_;

@@ -1,4 +1,4 @@
-// A path's operations, out of its steps.
+// A path's operations, from its steps.
 #pragma once
 
 #include "common/cigar.cuh"
@@ -7,14 +7,14 @@
 
 namespace wfacli {
 
-// Of one pair, by the threads of its group, or of the first part of a warp.
+// Replays the steps of one pair, by the threads of its group or of the first part of a warp.
 template <int Pieces, class Pair, class Group>
 class Replay {
  public:
   WFACLI_DEVICE Replay(const Penalties<Pieces>& p, const Matching<Pair, Group>& match) : p_(p), match_(match) {}
 
-  // Goes along the steps, from the ends of the sequences, and fills in the matches; threads of the same part of a warp do,
-  // together, and the group's first one writes as many as there is room for. Returns how many operations there are.
+  // Follow the steps from the ends of the sequences and insert the matches. Threads of one part of a warp call it
+  // together; the group's first thread writes up to `capacity` operations. Return the number of operations.
   WFACLI_DEVICE std::int32_t operations(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops,
                                         std::int32_t capacity) const {
     RunWriter runs(ops, Group::rank() == 0 ? capacity : 0);
@@ -33,7 +33,7 @@ class Replay {
         target += one && step != kStepInsertion;
         in_gap = Pieces > 0 && gap;
         if (in_gap) continue;
-        // Noisy pairs have few long runs, others hardly any short ones.
+        // Noisy pairs have few long runs; other pairs have few short ones.
         run = run < Pair::kWindow ? match_.shortly(query, target) : match_.together(query, target);
         runs.add_short(kEqual, run);
         query += run;
@@ -42,11 +42,11 @@ class Replay {
     }
     return runs.finish();
   }
-  // The same by all threads of the group, which have the answer, and in forward order: of so many words that end at `end`,
-  // of which the first thread knows. `shared` is shared memory.
+  // The same by all threads of the group, which get the result, and in forward order. `words` words of steps end at
+  // `end`; only the first thread's `words` matters. `shared` is in shared memory.
   WFACLI_DEVICE std::int32_t all_operations(const std::uint32_t* end, std::int32_t words, std::uint32_t* ops,
                                             std::int32_t capacity, std::int32_t* shared) const {
-    if (Group::rank() < Group::kWarp) {  // the others would only be in its way
+    if (Group::rank() < Group::kWarp) {  // more warps would not help
       Group::sync_warp();
       words = Group::from(words, 0);
       const std::int32_t found = operations(end - words, words, ops, capacity);
@@ -62,8 +62,8 @@ class Replay {
     }
     return count;
   }
-  // What operations cost. A band's rows may open a gap anew beside another, where one gap is cheaper. All threads call it,
-  // and have its answer; `sum` is shared memory.
+  // Return the cost of operations. A band's rows may open a gap next to another one, where a single gap is cheaper.
+  // All threads call it and get the result; `sum` is in shared memory.
   WFACLI_DEVICE std::int32_t priced(const std::uint32_t* ops, std::int32_t count, std::int32_t* sum) const {
     std::int32_t cost = 0;
     for (std::int32_t i = Group::rank(); i < count; i += Group::kThreads) {

@@ -1,4 +1,4 @@
-// The last few wavefronts of each component: what the recurrences read, and where it lies.
+// A ring of the most recent wavefronts of each component, which the recurrences read, and its memory layout.
 #pragma once
 
 #include "common/lanes.cuh"
@@ -10,7 +10,7 @@ struct Range {
   std::int32_t lo, hi;
 };
 
-// What a wavefront costs: a gap of `Pieces` (open, extend); 0 is a gap without opening, kept in M alone.
+// Costs of a wavefront with `Pieces` gap pieces (open, extend); 0: gaps without opening, kept in M alone.
 template <int Pieces>
 struct Penalties {
   static constexpr int kGaps = Pieces;
@@ -20,23 +20,24 @@ struct Penalties {
     return costs.pieces == (Pieces == 2 ? 2 : 1) && (Pieces > 0 || costs.open[0] == 0);
   }
   WFACLI_DEVICE std::int32_t opened(int g) const { return costs.open[g] + costs.extend[g]; }
-  // How many scores back the recurrences look.
+  // Return how many scores back the recurrences read.
   WFACLI_DEVICE std::int32_t depth() const {
     const std::int32_t one = max(costs.mismatch, opened(0));
     return Pieces == 2 ? max(one, opened(1)) : one;
   }
-  // The least that a step to the next diagonal costs.
+  // Return the minimum cost of a step to a neighbouring diagonal.
   WFACLI_DEVICE std::int32_t sideways() const {
     return Pieces == 2 ? min(costs.extend[0], costs.extend[1]) : costs.extend[0];
   }
-  // Twice the least that one recorded step costs. Leaving a gap is a step, too, which its opening pays.
+  // Return twice the minimum cost of one recorded step. Leaving a gap is a step as well, whose cost the opening
+  // includes.
   WFACLI_DEVICE std::int32_t twice_step() const {
     std::int32_t least = 2 * costs.mismatch;
 #pragma unroll
     for (int g = 0; g < (Pieces == 2 ? 2 : 1); ++g) least = min(least, min(2 * costs.extend[g], step_pair(g)));
     return least;
   }
-  // Diagonals on one side that a gap of cost s reaches.
+  // Return how many diagonals on one side gaps of total cost s reach.
   WFACLI_DEVICE std::int32_t letters(std::int32_t s) const {
     std::int32_t most = 0;
 #pragma unroll
@@ -48,12 +49,12 @@ struct Penalties {
     const std::int32_t one = costs.open[0] + length * costs.extend[0];
     return Pieces == 2 ? min(one, costs.open[1] + length * costs.extend[1]) : one;
   }
-  // The highest score whose gaps reach no more than so many diagonals on one side.
+  // Return the highest score whose gaps reach at most `letters` diagonals on one side.
   WFACLI_DEVICE std::int32_t within(std::int32_t letters) const {
     const std::int32_t one = costs.open[0] + (letters + 1) * costs.extend[0];
     return (Pieces == 2 ? min(one, costs.open[1] + (letters + 1) * costs.extend[1]) : one) - 1;
   }
-  // Rows of the ring: those of M, then of I and of D for each piece.
+  // Return the rows of the ring: those of M, then of I and D for each piece.
   WFACLI_DEVICE std::int32_t rows_m() const { return depth() + 1; }
   WFACLI_DEVICE std::int32_t rows_gap(int g) const { return costs.extend[g] + 1; }
   WFACLI_DEVICE std::int32_t rows() const {
@@ -67,16 +68,16 @@ struct Penalties {
   WFACLI_DEVICE std::int32_t step_pair(int g) const { return Pieces == 0 ? 2 * costs.extend[g] : opened(g); }
 };
 
-// Where diagonals are that do not lie in shared memory.
+// Where diagonals outside shared memory are.
 enum class Outside {
-  None,     // nowhere: scores that reach them are not served
-  Spilled,  // up to so many on either side are in the group's workspace (WFA-GPU, section 2.3.2)
-  Wrapped,  // each shares a column with those a power of two apart: for bands, which are narrow and move
+  None,     // nowhere: scores that reach them are not supported
+  Spilled,  // a limited number on either side, in the group's workspace (WFA-GPU, section 2.3.2)
+  Wrapped,  // diagonals a power of two apart share a column: for bands, which are narrow and move
 };
 
-// Offsets (furthest target positions) by row and diagonal, and with each what the trace carries, `Words` words.
+// Offsets (furthest target positions) by row and diagonal, each with the `Words` words that the trace carries.
 //
-// The central `Width` diagonals, from -Width / 2 on, lie in shared memory; wrapped, any Width that follow each other.
+// The central `Width` diagonals, from -Width / 2 on, are in shared memory; if wrapped, any `Width` consecutive ones.
 template <class Offset_, int Words, int Width, Outside Out>
 class Ring {
   static constexpr bool kSpills = Out == Outside::Spilled, kWraps = Out == Outside::Wrapped;
@@ -84,11 +85,11 @@ class Ring {
  public:
   using Offset = Offset_;
   static constexpr std::int32_t kBytes = sizeof(Offset);
-  // Diagonals on either side that there is room for, where that does not depend on the task.
+  // Diagonals on either side that fit, if that does not depend on the task.
   static constexpr std::int32_t kMostHalf = Out == Outside::None ? Width / 2 - 1 : INT32_MAX;
-  // No path: stays negative when 1 is added, once for each score.
+  // No path: stays negative although 1 is added up to once per score.
   static constexpr std::int32_t kNone = sizeof(Offset) == 2 ? -(1 << 14) : -(1 << 27);
-  // Sequences shorter than this, and lower scores, can be told from kNone; three more bits can be appended.
+  // Lengths and scores up to these are distinguishable from kNone, and leave three bits for ranked().
   static constexpr std::int32_t kLongest = sizeof(Offset) == 2 ? (1 << 15) - 1 : (1 << 27) - 1;
   static constexpr std::int32_t kHighest = -kNone - 2;
 
@@ -108,17 +109,17 @@ class Ring {
                                                                      sizeof(Offset)))),
         far_(reinterpret_cast<Offset*>(global)), rows_(rows), half_(half) {}
 
-  // Whether these diagonals are all in shared memory.
+  // Return whether all these diagonals are in shared memory.
   WFACLI_DEVICE static bool near(Range at) { return !kSpills || (at.lo >= -(Width / 2) && at.hi < Width - Width / 2); }
   WFACLI_DEVICE std::int32_t half() const { return half_; }
 
-  // Where a diagonal is that is in shared memory, in two parts to be summed up: bytes from near().
+  // Position of a diagonal in shared memory: byte offset from near(), the sum of place_of_row() and place_of().
   WFACLI_DEVICE std::uint8_t* near() const { return reinterpret_cast<std::uint8_t*>(near_ + (kWraps ? 0 : Width / 2)); }
   WFACLI_DEVICE static constexpr std::int32_t place_of_row(std::int32_t row) { return row * (Width * kBytes); }
   WFACLI_DEVICE static std::int32_t place_of(std::int32_t k) { return column(k) * kBytes; }
   WFACLI_DEVICE static std::int32_t column(std::int32_t k) { return kWraps ? k & (Width - 1) : k; }
 
-  // `Spill`: whether the diagonal may be outside.
+  // `Spill`: the diagonal may be outside shared memory.
   template <bool Spill>
   WFACLI_DEVICE std::int32_t offset(std::int32_t row, std::int32_t k) const {
     return *cell<Spill>(near_, far_, row, k);
@@ -135,7 +136,7 @@ class Ring {
   WFACLI_DEVICE void set_word(std::int32_t row, std::int32_t k, int word, std::uint32_t value) {
     *cell<Spill>(near_words_, far_words(), row + word * rows_, k) = value;
   }
-  // No path to these diagonals, in any row. Threads `rank` of `count` share the work.
+  // Mark these diagonals as having no path in any row. The work is split over `count` threads; the caller is `rank`.
   template <bool Spill>
   WFACLI_DEVICE void blank(Range at, int rank, int count) {
     for (std::int32_t k = at.lo + rank; k <= at.hi; k += count)
@@ -144,7 +145,7 @@ class Ring {
 
  private:
   WFACLI_DEVICE static constexpr std::uint32_t padded(std::uint32_t bytes) { return (bytes + 15) & ~15u; }
-  // One address is chosen, and not one of two accesses: lanes on either side need not wait for each other.
+  // Selects one address rather than one of two accesses, so that lanes on either side do not diverge.
   template <bool Spill, class T>
   WFACLI_DEVICE T* cell(T* near, T* far, std::int32_t row, std::int32_t k) const {
     const std::int32_t column = kWraps ? k & (Width - 1) : k + Width / 2;
@@ -164,13 +165,13 @@ class Ring {
   std::int32_t rows_, half_;
 };
 
-// The diagonals that were made blank for a pair.
+// Tracks which diagonals of a pair have been made blank.
 //
-// Rows read one diagonal on either side of their own, in older rows, which have not come so far: those have no path.
+// A row reads one diagonal beyond its own on either side, in older rows, which have not reached it: no path there.
 template <class Group, class R>
 class Blank {
  public:
-  // A row gains one diagonal on either side at most, so that with `at` written the next one reads up to two further.
+  // A row gains at most one diagonal on either side, so after writing `at` the next row reads up to two further.
   WFACLI_DEVICE void up_to(Range at, R& ring) {
     const std::int32_t most = ring.half();
     if (at.hi + 2 > done_.hi && done_.hi < most) {
@@ -196,7 +197,7 @@ class Blank {
   Range done_{0, -1};
 };
 
-// Which row of the ring holds which score.
+// Maps scores to rows of the ring.
 template <int Pieces>
 class Slots {
  public:
@@ -207,9 +208,10 @@ class Slots {
 #pragma unroll
     for (int g = 0; g < Pieces; ++g) gap_[g] = gap_[g] + 1 == p_.rows_gap(g) ? 0 : gap_[g] + 1;
   }
-  // M, `back` scores ago; less than its rows.
+  // Return the row of M `back` scores ago; `back` is less than rows_m().
   WFACLI_DEVICE std::int32_t m(std::int32_t back) const { return m_ < back ? m_ - back + p_.rows_m() : m_ - back; }
-  // Insertions of piece g now, and `extend` scores ago, which is the oldest row; deletions are rows_gap further on.
+  // Return the row of insertions of piece g now, and `extend` scores ago, the oldest row; deletions are rows_gap()
+  // later.
   WFACLI_DEVICE std::int32_t insertion(int g) const { return first(g) + gap_[g]; }
   WFACLI_DEVICE std::int32_t longer_insertion(int g) const {
     return first(g) + (gap_[g] + 1 == p_.rows_gap(g) ? 0 : gap_[g] + 1);

@@ -1,8 +1,8 @@
-// How a wavefront remembers its paths. All ways end in the same: the path's steps, 2 bits each, first step first.
+// Traces of a wavefront, which record its paths. All yield the same: the path's steps, 2 bits each, first step first.
 //
-// A step is an edit; in between lie as many matches as there are. A mismatch cannot follow inside a gap, so there the
-// mismatch's code says that the gap ends, whereupon matches may follow. Steps fill 32-bit words from the top; the first
-// word may begin with zeros, which is no step.
+// A step is an edit; matches between steps are implicit. Inside a gap no mismatch can follow, so there the mismatch
+// code marks the end of the gap, after which matches may follow. Steps fill 32-bit words from the top; the first word
+// may begin with zeros, which are not steps.
 #pragma once
 
 #include "wfa/wfa_ring.cuh"
@@ -13,28 +13,28 @@ enum Step : std::uint32_t { kStepMismatch = 1, kStepInsertion = 2, kStepDeletion
 constexpr Step kLeaveGap = kStepMismatch;
 constexpr int kStepsOfWord = 16;
 
-// Where M's offset came from; of equally far sources the highest wins, which is the canonical one.
+// Source of M's offset; of equally far sources the highest value wins, which is the canonical choice.
 constexpr std::uint32_t kFromMismatch = 0;
 WFACLI_DEVICE constexpr std::uint32_t from_deletion(int g) { return 2 - static_cast<std::uint32_t>(g); }
 WFACLI_DEVICE constexpr std::uint32_t from_insertion(int g) { return 4 - static_cast<std::uint32_t>(g); }
-// Whether a gap component opened in a cell: bits of its code, above those of M's source.
+// Bits of a cell's code, above those of M's source: whether a gap component opened there.
 WFACLI_DEVICE constexpr std::uint32_t insertion_opens(int g) { return 8u << 2 * g; }
 WFACLI_DEVICE constexpr std::uint32_t deletion_opens(int g) { return 16u << 2 * g; }
 
-// Offsets that compare by their source where they are equal.
+// Return an offset that compares by its source where offsets are equal.
 WFACLI_DEVICE std::int32_t ranked(std::int32_t off, std::uint32_t source) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(off) << 3 | source);
 }
 
-// Shared memory of a group for its trace and its turns.
+// A group's shared memory: its current slot, and state of its trace.
 struct GroupState {
-  std::uint32_t slot;    // that the group works on
-  std::uint32_t blocks;  // of Carried, drawn so far for this pair
-  std::int32_t words;    // of the path's steps
-  std::int32_t scratch;  // of Lanes
+  std::uint32_t slot;    // current slot
+  std::uint32_t blocks;  // Carried: blocks drawn so far for this pair
+  std::int32_t words;    // words of the path's steps
+  std::int32_t scratch;  // scratch of Lanes
 };
 
-// Writes a path's steps from the last to the first, downwards.
+// Writes a path's steps from the last to the first, towards lower addresses.
 class StepsBack {
  public:
   WFACLI_DEVICE explicit StepsBack(std::uint32_t* end) : at_(end), end_(end) {}
@@ -43,17 +43,17 @@ class StepsBack {
     shift_ += 2;
     if (shift_ == 2 * kStepsOfWord) flush();
   }
-  // Up to a word of steps, after whole words.
+  // Add up to one word of steps, after whole words.
   WFACLI_DEVICE void add_word(std::uint32_t steps) {
     word_ = steps;
     flush();
   }
-  // How many words there are.
+  // Return the number of words.
   WFACLI_DEVICE std::int32_t finish() {
     flush();
     return static_cast<std::int32_t>(end_ - at_);
   }
-  // Words that hold the steps of a path of score s: a step costs half a unit or more.
+  // Return the maximum words of steps of a path of score s: a step costs at least half a unit.
   WFACLI_DEVICE static std::uint64_t most_words(std::int32_t s) {
     return static_cast<std::uint64_t>(s) / (kStepsOfWord / 2) + 2;
   }
@@ -69,14 +69,14 @@ class StepsBack {
   std::uint32_t word_ = 0, shift_ = 0;
 };
 
-// Memory that a trace has for one pair.
+// Memory of a trace for one pair.
 struct TraceMemory {
-  std::uint8_t* bytes;  // 16-byte aligned, the group's own
+  std::uint8_t* bytes;  // 16-byte aligned, private to the group
   std::uint64_t size;   // a multiple of 4
   GroupState* state;
 };
 
-// Nothing: scores only.
+// No trace: scores only.
 struct NoTrace {
   static constexpr bool kCarried = false, kCodes = false, kLinked = false, kRuns = false;
   static constexpr int kWords = 0;
@@ -86,10 +86,11 @@ struct NoTrace {
   WFACLI_DEVICE explicit NoTrace(TraceMemory) {}
 };
 
-// Each cell carries its own path's steps. Without `Linked` they are all there is, which bounds the path's length
-// (eWFA-GPU, section III-A: 2, 4 or 8 words for up to 32, 64 or 128 edits). With it, full words go to a buffer as
-// blocks {steps, previous block}, and cells carry the last block's number (WFA-GPU, section 2.3.3). A group's blocks
-// are counted by an atomic counter in its shared memory, and lie in its own part of the buffer: groups do not contend.
+// Each cell carries the steps of its own path. Without `Linked` these are all, which bounds the path's length
+// (eWFA-GPU, section III-A: 2, 4 or 8 words for up to 32, 64 or 128 edits). With it, full words are offloaded to a
+// buffer as blocks {steps, previous block}, and cells carry the number of their last block (WFA-GPU, section 2.3.3).
+// Each group has its own part of the buffer, and counts its blocks with an atomic in its shared memory: groups do not
+// contend.
 template <int StepWords, bool Linked>
 class Carried {
  public:
@@ -125,13 +126,13 @@ class Carried {
     for (int w = 0; w + 1 < StepWords; ++w) cell.word[w] = __funnelshift_l(cell.word[w + 1], cell.word[w], 2);
     cell.word[StepWords - 1] = cell.word[StepWords - 1] << 2 | step;
   }
-  // Whether so many blocks, and the steps of a path of score s, have room. Blocks that have none are counted, and not
+  // Return whether `blocks` blocks and the steps of a path of score s fit. Blocks that do not fit are counted but not
   // written.
   WFACLI_DEVICE bool fits(std::uint32_t blocks, std::int32_t s) const {
     const std::uint64_t kept = 4 * StepsBack::most_words(s);
     return 4 * std::uint64_t{kWords} * blocks + kept <= memory_.size;
   }
-  // The steps of a cell's path, written by one thread so that they end at end(); how many words.
+  // Write the steps of a cell's path, by one thread, so that they end at end(). Return the number of words.
   WFACLI_DEVICE std::int32_t steps(const Cell& cell) const {
     StepsBack back(end(0));
 #pragma unroll
@@ -144,7 +145,7 @@ class Carried {
     return back.finish();
   }
 
-  // Where the steps of any path end.
+  // Return where the steps of any path end.
   WFACLI_DEVICE std::uint32_t* end(std::int32_t) const {
     return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size);
   }
@@ -165,10 +166,10 @@ class Carried {
   TraceMemory memory_;
 };
 
-// A number for each score and diagonal: M's source in three bits, for each gap component whether it opens there, and,
-// where `Unit` has more than a byte, how many letters match from there on, in the bits above `Bits`.
-// Nothing travels with the offsets, and neighbours write to neighbouring places; the way back reads one of them a step.
-// Where a row begins is in a table that grows downwards from the end of the memory.
+// A code per score and diagonal: M's source in three bits, one bit per gap component for whether it opens there, and,
+// if `Unit` is larger than a byte, the number of matches that follow, in the bits above `Bits`. Cells carry nothing
+// with their offsets, and neighbours write to neighbouring places; the traceback reads one code per step. A table of
+// where rows begin grows downwards from the end of the memory.
 template <class Unit, int Bits>
 class Codes {
  public:
@@ -178,31 +179,31 @@ class Codes {
   static constexpr std::int32_t kMostSteps = INT32_MAX;
   struct Cell {};
   static constexpr std::uint32_t kSource = 7;
-  static constexpr std::int32_t kLongRun = kRuns ? (1 << (8 * sizeof(Unit) - Bits)) - 1 : 0;  // or any longer one
-  static constexpr std::int32_t kEvery = 64;  // scores after which is kept where the band is
+  static constexpr std::int32_t kLongRun = kRuns ? (1 << (8 * sizeof(Unit) - Bits)) - 1 : 0;  // this long or longer
+  static constexpr std::int32_t kEvery = 64;  // scores between two recorded centres of the band
   WFACLI_DEVICE static std::int32_t run_of(std::uint32_t cell) { return static_cast<std::int32_t>(cell >> Bits); }
 
   WFACLI_DEVICE explicit Codes(TraceMemory memory) : memory_(memory) {}
 
-  // Takes the places of score s, if there are so many; all threads of the group call it. begin_row(0) is not needed.
+  // Reserve the places of score s if they fit; all threads of the group call it. Not needed for score 0.
   WFACLI_DEVICE bool begin_row(std::int32_t s, Range at) {
     if (!fits(1, s, at)) return false;
     next_row(s, at, true);
     return true;
   }
-  // Whether so many further rows with these diagonals, of which score s has the last, have room.
+  // Return whether `rows` further rows with these diagonals fit, of which score s has the last.
   WFACLI_DEVICE bool fits(std::int32_t rows, std::int32_t s, Range at) const {
     const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
     return sizeof(Unit) * (used_ + cells) + kept(static_cast<std::uint64_t>(s)) <= memory_.size;
   }
-  // Where rows of the same diagonals are that next_row() has taken, of which s is the last.
+  // Record where rows are that next_row() has reserved for the same diagonals; s is the last of them.
   template <class Group>
   WFACLI_DEVICE void tell(std::int32_t rows, std::int32_t s, Range at) const {
     const std::uint32_t size = static_cast<std::uint32_t>(at.hi - at.lo + 1);
     for (std::int32_t back = Group::rank(); back < rows; back += Group::kThreads)
       *row_of(s - back) = row_ - static_cast<std::uint32_t>(back) * size;
   }
-  // Takes the places of score s, which fit; at least one thread tells where they are.
+  // Reserve the places of score s, which fit. `tell`: record where they are; at least one thread must.
   WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
     row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
     used_ += static_cast<std::uint64_t>(at.hi - at.lo + 1);
@@ -214,17 +215,17 @@ class Codes {
   WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code, std::int32_t run) {
     put(k, static_cast<std::uint32_t>(min(run, kLongRun)) << Bits | code);
   }
-  // The diagonal in the middle of the band after score s, a multiple of kEvery above 0 whose row is taken.
+  // Address of the band's centre after score s, a multiple of kEvery above 0 whose row is reserved.
   WFACLI_DEVICE std::uint32_t* middle(std::int32_t s) const { return row_of(s) + 1; }
-  // What is left besides the steps and the table: so many bytes, 16-byte aligned.
+  // Return the bytes of spare memory beside steps and table; spare() is 16-byte aligned.
   WFACLI_DEVICE static constexpr std::uint64_t spare_bytes(std::uint64_t s) {
     return kRuns ? 64 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
   }
   WFACLI_DEVICE std::uint8_t* spare() const { return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15}); }
 
-  // Where the steps of a path of score s end.
+  // Return where the steps of a path of score s end.
   WFACLI_DEVICE std::uint32_t* end(std::int32_t s) const { return row_of(s); }
-  // The way back from M at (s, k), by one thread, written so that it ends at end(s); how many words.
+  // Trace back from M at (s, k), by one thread; the steps end at end(s). Return the number of words.
   template <int Pieces>
   WFACLI_DEVICE std::int32_t steps(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p) const {
     StepsBack back(end(s));
@@ -233,9 +234,9 @@ class Codes {
          [](std::int32_t, std::int32_t) { return true; });
     return back.finish();
   }
-  // The same by a block, whose threads bring what lies around the way to `near` in shared memory: one
-  // thread alone would wait for each code by itself. The first thread's count is right; all call it.
-  // `Room`: bytes there are at least.
+  // The same by a block, whose threads load the codes around the path into `near` in shared memory, because a single
+  // thread would wait for each code in turn. All threads call it; the first thread's result is right. `Room`: minimum
+  // bytes of `near`.
   template <class Group, int Room, int Pieces>
   WFACLI_DEVICE std::int32_t steps_of_block(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p,
                                             std::uint8_t* near) const {
@@ -244,9 +245,9 @@ class Codes {
     StepsBack back(end(s));
     for (Way way{s, k}; way.s > 0;) {
       const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
-      Group::sync();  // everyone knows where the way is, and needs `near` no longer
+      Group::sync();  // all threads know the position, and are done with `near`
       constexpr int kEach = (kNear + Group::kThreads - 1) / Group::kThreads;
-      std::uint8_t codes[kEach];  // without runs
+      std::uint8_t codes[kEach];  // codes without runs
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
         const std::int32_t cell = Group::rank() + i * Group::kThreads;
@@ -272,21 +273,21 @@ class Codes {
       way.s = memory_.state->scratch;
       way.k = memory_.state->words;
     }
-    Group::sync();  // everyone has read where it is
+    Group::sync();  // all threads have read the position
     return back.finish();
   }
 
-  // Where a way back has come to: in M, or in the gap component that `gap` says M comes from.
+  // Position of a traceback: in M, or in the gap component `gap`, a source of M.
   struct Way {
     std::int32_t s, k;
     std::uint32_t gap = kFromMismatch;
   };
-  // A cell, or any where the row does not have the diagonal.
+  // Return a cell's code; an arbitrary one if the row does not have the diagonal.
   WFACLI_DEVICE std::uint32_t around(std::int32_t s, std::int32_t k) const {
     const std::uint32_t place = *row_of(max(s, 1)) + static_cast<std::uint32_t>(k);
     return units()[place < used_ ? place : 0];
   }
-  // One step back from a cell: into a gap, along it, or over a mismatch; `back` adds the steps.
+  // Go one step back from a cell: into a gap, along it, or over a mismatch; `back` receives the steps.
   template <int Pieces, class Back>
   WFACLI_DEVICE static void step(Way& way, std::uint32_t cell, Back& back, const Penalties<Pieces>& p) {
     if (way.gap == kFromMismatch) {
@@ -312,7 +313,7 @@ class Codes {
   WFACLI_DEVICE std::uint32_t* row_of(std::int32_t s) const {
     return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size) - (s + (kRuns ? s / kEvery + 2 : 1));
   }
-  // Bytes for the table, the steps and what is done with them, up to score s.
+  // Return the bytes for the table, the steps and the spare memory up to score s.
   WFACLI_DEVICE static std::uint64_t kept(std::uint64_t s) {
     return 4 * (s + (kRuns ? s / kEvery + 2 : 1) + StepsBack::most_words(static_cast<std::int32_t>(s))) + spare_bytes(s);
   }
@@ -320,7 +321,7 @@ class Codes {
     return units()[*row_of(s) + static_cast<std::uint32_t>(k)];
   }
 
-  // Goes on as long as near(s, k) says so, to the beginning at most; code(s, k) is a cell's code.
+  // Trace back while near(s, k) is true, to the beginning at most; code(s, k) is a cell's code.
   template <int Pieces, class Code, class Near>
   WFACLI_DEVICE static void walk(Way& way, StepsBack& back, const Penalties<Pieces>& p, const Code& code, const Near& near) {
     while (way.s > 0 && near(way.s, way.k)) step(way, code(way.s, way.k), back, p);

@@ -1,1 +1,1 @@
-"""Kernels compiled, and the cache of what was compiled."""
+"""Kernel compilation, and the cache of compiled kernels."""

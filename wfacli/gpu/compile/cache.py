@@ -1,4 +1,4 @@
-"""Compiled things on disk: made once, also by several processes at a time, and never read when damaged."""
+"""A cache of compiled files on disk: safe to share between processes; damaged files are detected and never used."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _MARK = b"wfacli-1"
-TRUST = "WFACLI_TRUST_CACHE"  # says that a cache may be used whoever can write to it
-_TAIL = len(_MARK) + 32  # after the content: the mark and SHA-256 of the content
+TRUST = "WFACLI_TRUST_CACHE"  # environment variable that allows a cache that others can write to
+_TAIL = len(_MARK) + 32  # bytes after the content: the mark, and SHA-256 of the content
 
 
 class CacheWarning(UserWarning):
-    """The cache cannot be written; what is compiled now will be compiled again."""
+    """The cache cannot be written, so kernels compiled now will be compiled again."""
 
 
 def default_folder() -> Path:
-    """$WFACLI_CACHE_DIR, else wfacli in $XDG_CACHE_HOME or ~/.cache."""
+    """Return $WFACLI_CACHE_DIR, or else wfacli in $XDG_CACHE_HOME or ~/.cache."""
     own = os.environ.get("WFACLI_CACHE_DIR")
     if own:
         return Path(own)
@@ -33,9 +33,10 @@ def default_folder() -> Path:
 
 
 def fault_of(folder: Path) -> str:
-    """Why what a folder holds may be somebody else's, or "": kernels are code, and a hash in a file proves no origin.
+    """Return why the folder's content cannot be trusted, or "".
 
-    The folder must be this user's or root's, and nobody else may write to it, nor everybody to a folder above it.
+    Kernels are code, and a hash inside a file does not prove its origin. So the folder must belong to this user or
+    root, no other user may write to it, and no folder above it may be writable by everybody.
     """
     if os.environ.get(TRUST):
         return ""
@@ -43,7 +44,7 @@ def fault_of(folder: Path) -> str:
     for path in here.parents:
         with contextlib.suppress(FileNotFoundError):
             mode = path.stat().st_mode
-            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:  # with it others replace nothing
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:  # the sticky bit keeps others from replacing entries
                 return f"others can write to {path}"
     try:
         there = here.stat()
@@ -63,7 +64,7 @@ def _is_ours(owner: int) -> bool:
 
 
 def _is_own_group(group: int) -> bool:
-    """Whether nobody but this user is in it; the superuser's has nobody else either."""
+    """Return whether a group is this user's own or root's, and has no other members."""
     try:
         user = pwd.getpwuid(os.geteuid())
         return group in (0, user.pw_gid) and set(grp.getgrgid(group).gr_mem) <= {user.pw_name}
@@ -72,19 +73,19 @@ def _is_own_group(group: int) -> bool:
 
 
 class Cache:
-    """Files by name. What follows their content tells damaged ones; loaders of ELF files do not mind it.
+    """Files by name. A trailer after the content detects damage; loaders of ELF files ignore it.
 
-    A folder that others can write to is not used, nor files of others in it (see fault_of).
+    A folder that others can write to is not used, and neither are other users' files in it (see fault_of).
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
-        self._fault: str | None = None  # of the folder, once it was looked at
-        self._told = False  # that it cannot be written
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # where self.folder cannot be written
+        self._fault: str | None = None  # of the folder; None until it has been checked
+        self._told = False  # whether the user has been warned that the cache is not writable
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # replaces self.folder if that is not writable
 
     def find(self, name: str) -> bytes | None:
-        """The content, or None if there is none that is whole."""
+        """Return the content of a file, or None if it is missing or damaged."""
         for folder in self._folders():
             content = _read_own(folder / name)
             if content is not None:
@@ -92,15 +93,15 @@ class Cache:
         return None
 
     def make(self, name: str, build: Callable[[], bytes]) -> bytes:
-        """The content; built if there is none, by one process while others that need it wait."""
+        """Return the content; build it if it is missing, in one process while others that need it wait."""
         return self.find(name) or self._build(name, build)
 
     def path(self, name: str) -> Path:
-        """Where a file that `make` gave lies."""
+        """Return the path of a file that `make` returned."""
         return next(p for folder in self._folders() if _read_own(p := folder / name) is not None)
 
     def names(self, pattern: str = "*") -> list[str]:
-        """Of all files."""
+        """Return the names of all files that match a pattern."""
         return sorted({p.name for f in self._folders() for p in f.glob(pattern) if not p.name.startswith(".")})
 
     def _build(self, name: str, build: Callable[[], bytes]) -> bytes:
@@ -111,7 +112,7 @@ class Cache:
         with contextlib.ExitStack() as held:
             try:
                 held.enter_context(_locked(self.folder, name))
-            except OSError as problem:  # read-only, full, or no locks there
+            except OSError as problem:  # read-only, full, or without support for locks
                 content = build()
                 self._keep_aside(name, content, problem)
                 return content
@@ -140,9 +141,9 @@ class Cache:
                 warnings.warn(words, CacheWarning, stacklevel=4)
             try:
                 self._temporary = tempfile.TemporaryDirectory(prefix="wfacli-", ignore_cleanup_errors=True)
-            except OSError:  # likewise
+            except OSError:  # not writable either
                 return
-        with contextlib.suppress(OSError):  # nor there: then it is compiled again
+        with contextlib.suppress(OSError):  # if this fails, the kernel is compiled again
             _write(Path(self._temporary.name) / name, content)
 
     def _folders(self) -> list[Path]:
@@ -150,7 +151,7 @@ class Cache:
 
 
 def read(path: Path) -> bytes | None:
-    """Content of a file of a cache; None where there is no such file or it is damaged."""
+    """Return the content of a cache file; None if it is missing or damaged."""
     try:
         whole = path.read_bytes()
     except OSError:
@@ -160,7 +161,7 @@ def read(path: Path) -> bytes | None:
 
 
 def _read_own(path: Path) -> bytes | None:
-    """Likewise; None too for a link, or a file that is another user's."""
+    """Return the content of a cache file; None also for a link or a file of another user."""
     try:
         there = path.stat(follow_symlinks=False)
     except OSError:
@@ -170,7 +171,7 @@ def _read_own(path: Path) -> bytes | None:
 
 
 def sealed(content: bytes) -> bytes:
-    """Content as files of a cache have it."""
+    """Return content with its trailer, as it is stored."""
     return content + _tail(content)
 
 
@@ -199,4 +200,4 @@ def _locked(folder: Path, name: str) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)  # and with it the lock; the file stays, or else two could hold different ones
+        os.close(handle)  # releases the lock; the file stays, since otherwise two processes could lock different ones

@@ -1,6 +1,6 @@
-"""Machine code of the catalogue's rows: shipped with the package, or from the cache, or compiled by nvcc.
+"""Machine code of catalogue rows: shipped with the package, from the cache, or compiled by nvcc.
 
-PyCUDA's SourceModule would run the preprocessor on each load of a source that includes others, cached or not.
+PyCUDA's SourceModule is not used: it runs the preprocessor on every load of a source with includes, even if cached.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from ..kernels.occupancy import capability
 from . import sources
 from .cache import Cache, read
 
-OLDEST = "sm_80"  # the kernels need its warp reductions
-ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # what a package ships machine code for
-NEWEST_PTX = "compute_100"  # and what GPUs that are newer still make theirs of
+OLDEST = "sm_80"  # the kernels need its warp-level reductions
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # architectures whose machine code packages ship
+NEWEST_PTX = "compute_100"  # shipped as well; drivers compile it for newer GPUs
 SHIPPED = Path(__file__).parents[2] / "cubins"
 OPTIONS = ("-std=c++20", "-O3", "-Xptxas", "-v")
 GET_NVCC = "install the CUDA toolkit (conda-forge: cuda-nvcc) and set CUDA_HOME, or put nvcc on PATH"
 _TOOLKIT = Path("/usr/local/cuda")
 
-# Called with a row's name and architecture, and None when its compilation begins, its seconds when it has ended.
+# Called with a row's name, its architecture, and None when compilation starts or the seconds it took when it ends.
 Progress = Callable[[str, str, float | None], None]
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a kernel needs, as the assembler reports it; bytes of a thread but for `shared`, which is a block's."""
+    """Resources of a kernel, from the assembler's report; bytes per thread, except `shared`, which is per block."""
 
     registers: int
     shared: int
@@ -46,7 +46,7 @@ class Usage:
 
 
 def find_nvcc(environment: Mapping[str, str] = os.environ, toolkit: Path = _TOOLKIT) -> Path | None:
-    """Of $CUDACXX, $CUDA_HOME, $CUDA_PATH, PATH, /usr/local/cuda, the first."""
+    """Return the first nvcc found in $CUDACXX, $CUDA_HOME, $CUDA_PATH, PATH, /usr/local/cuda."""
     named = environment.get("CUDACXX")
     homes = [Path(environment[name]) for name in ("CUDA_HOME", "CUDA_PATH") if environment.get(name)]
     on_path = shutil.which("nvcc", path=environment.get("PATH", ""))
@@ -61,14 +61,14 @@ def find_nvcc(environment: Mapping[str, str] = os.environ, toolkit: Path = _TOOL
 
 @lru_cache
 def nvcc_version(nvcc: Path) -> str:
-    """What it says of itself: "13.0.88"; the whole text where that is not in it."""
+    """Return the version of nvcc, "13.0.88"; its whole output if no version is found in it."""
     text = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"\bV(\d+(?:\.\d+)+)", text)
     return found.group(1) if found else text
 
 
 class Compiler:
-    """Machine code by row and architecture."""
+    """Compiles catalogue rows for architectures, and returns their machine code."""
 
     def __init__(
         self,
@@ -78,14 +78,14 @@ class Compiler:
         shipped: Path = SHIPPED,
         progress: Progress | None = None,
     ) -> None:
-        """Finds the tools; misses none of them before one is needed.
+        """Locate the tools. A missing tool is an error only when it is needed.
 
         Args:
-            cache: where compiled rows are kept.
-            nvcc: instead of the one that is found.
-            folder: of the kernels' sources.
-            shipped: machine code that the package has.
-            progress: told what is compiled, and how long it took.
+            cache: cache of compiled rows.
+            nvcc: path of nvcc, instead of the one that is found.
+            folder: folder of the kernel sources.
+            shipped: folder of machine code shipped with the package.
+            progress: called at the start and end of each compilation.
         """
         self.cache = cache or Cache()
         self.nvcc = nvcc or find_nvcc()
@@ -94,7 +94,7 @@ class Compiler:
         self._progress = progress
 
     def image(self, row: Row, arch: str) -> bytes:
-        """A cubin, or PTX, that a GPU of this architecture takes."""
+        """Return a cubin, or PTX, that a GPU of this architecture can load."""
         key = sources.row_key(row, self._sources(), OPTIONS)
         shipped = self._shipped_image(row, arch, key)
         if shipped is not None:
@@ -104,7 +104,7 @@ class Compiler:
         return self._cached_image(row, arch, key)
 
     def usage(self, row: Row, arch: str) -> Usage:
-        """What a row needs on an architecture; compiles it where the cache has no report."""
+        """Return a row's resource usage on an architecture; compile the row if the cache has no report."""
         key = sources.row_key(row, self._sources(), OPTIONS)
         name = self._name(row, arch, key, "txt")
         if self.cache.find(name) is None:
@@ -113,7 +113,7 @@ class Compiler:
         return parse_usage(report.decode(errors="replace"), row.entry)
 
     def shipped_name(self, row: Row, arch: str) -> str:
-        """Of a row's file in `shipped`."""
+        """Return the name of a row's file in `shipped`."""
         return self._file(row, arch, sources.row_key(row, self._sources(), OPTIONS))
 
     def _sources(self) -> Path:
@@ -138,7 +138,7 @@ class Compiler:
         return f"{stem}.{tool}.{suffix or kind}"
 
     def _shipped_image(self, row: Row, arch: str, key: str) -> bytes | None:
-        # A cubin runs on later GPUs of the same major number.
+        # A cubin also runs on later GPUs of the same major compute capability.
         own = capability(arch) if arch.startswith("sm_") else 0
         for other in (arch, *reversed(ARCHITECTURES)):
             of_other = capability(other) if other.startswith("sm_") else 0
@@ -149,7 +149,7 @@ class Compiler:
         return None
 
     def _without_nvcc(self, row: Row, arch: str, key: str) -> bytes:
-        # Whichever nvcc made it; then what the driver compiles for newer GPUs.
+        # Accept the output of any version of nvcc, then PTX that the driver compiles for newer GPUs.
         for name in self.cache.names(f"{Path(row.source).stem}.{arch}.{key}.*.cubin"):
             content = self.cache.find(name)
             if content is not None:
@@ -168,7 +168,7 @@ class Compiler:
         return self.nvcc
 
     def _compile(self, row: Row, arch: str) -> tuple[bytes, bytes]:
-        """Machine code and the assembler's report."""
+        """Compile a row. Return its machine code and the assembler's report."""
         if self._progress:
             self._progress(row.name, arch, None)
         begun = time.perf_counter()
@@ -189,13 +189,13 @@ class Compiler:
 
 
 def _why(done: subprocess.CompletedProcess[str]) -> str:
-    """The first line that names an error."""
+    """Return the first line that names an error."""
     lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
     return next((line for line in lines if "error" in line.lower() or "fatal" in line), lines[-1] if lines else "?")
 
 
 def parse_usage(report: str, entry: str) -> Usage:
-    """A kernel's lines of `ptxas -v`; functions that are not inlined count with it."""
+    """Parse a kernel's lines of `ptxas -v`; functions that are not inlined are included."""
     entries = set(re.findall(r"Compiling entry function '([^']+)'", report))
     if entry not in entries:
         raise DeviceError(f"the assembler reports nothing of {entry}")

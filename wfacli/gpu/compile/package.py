@@ -1,4 +1,4 @@
-"""All rows of the catalogue for all architectures: for packages, which need no nvcc then, and for what rows use."""
+"""Compile the whole catalogue for all architectures, for packages that work without nvcc and for usage reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .compiler import ARCHITECTURES, NEWEST_PTX, Compiler, Usage
 
 @dataclass(frozen=True)
 class Built:
-    """A row on an architecture; no usage for PTX, which is not assembled yet."""
+    """A row compiled for an architecture; usage is None for PTX, which is not assembled yet."""
 
     row: Row
     arch: str
@@ -23,12 +23,12 @@ class Built:
 
     @property
     def spills(self) -> bool:
-        """Whether it leaves its registers."""
+        """Whether the kernel uses stack or spills registers."""
         return self.usage is not None and bool(self.usage.stack or self.usage.spills)
 
     @property
     def too_large(self) -> bool:
-        """Whether it leaves its registers where its row says that it does not."""
+        """Whether the kernel spills although its row does not allow it."""
         return self.spills and self.row.hot and self.arch not in self.row.spills_on
 
 
@@ -39,14 +39,14 @@ def build_rows(
     jobs: int = 1,
     into: Path | None = None,
 ) -> Iterator[Built]:
-    """Compiles rows, several at a time, and gives them in their order.
+    """Compile rows, several at a time, and yield the results in order.
 
     Args:
-        compiler: with its cache.
-        rows: of the catalogue.
+        compiler: the compiler with its cache.
+        rows: rows of the catalogue.
         architectures: "sm_90" for machine code, "compute_100" for PTX.
-        jobs: compilers at a time.
-        into: a folder that the files of a package go to.
+        jobs: compilations at a time.
+        into: folder to which files are written for a package.
     """
     if into is not None:
         into.mkdir(parents=True, exist_ok=True)
@@ -63,14 +63,14 @@ def build_rows(
 
 
 def prepare(compiler: Compiler, rows: Iterable[Row], arch: str, jobs: int) -> None:
-    """Compiles what is not compiled yet, several at a time, for who will need it all."""
+    """Compile rows that are not in the cache yet, `jobs` at a time, so that they are ready when needed."""
     with ThreadPoolExecutor(max(jobs, 1)) as pool:
         for _ in pool.map(lambda row: compiler.image(row, arch), rows):
             pass
 
 
 def report(built: Iterable[Built]) -> Iterator[str]:
-    """A plain table, line by line; a star marks rows that leave their registers and should not."""
+    """Yield the lines of a plain table; a star marks rows that spill although they should not."""
     yield f"{'row':32} {'arch':12} {'registers':>9} {'shared':>7} {'stack':>6} {'spills':>6} {'bytes':>8}"
     for one in built:
         figures = (

@@ -1,4 +1,4 @@
-"""The kernels' sources: where they lie, and a key of all that goes into compiling one."""
+"""The kernel sources: their folder, and a key over everything that goes into a compilation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
 def source_folder() -> Path:
-    """The folder cuda/: in the installed package, or beside it in a checkout."""
+    """Return the folder cuda/ in the installed package, or beside the package in a checkout."""
     for folder in (_PACKAGE / "cuda", _PACKAGE.parent / "cuda"):
         if (folder / _MARK).is_file():
             return folder
@@ -24,9 +24,9 @@ def source_folder() -> Path:
 
 
 def included_files(source: Path, folder: Path) -> list[Path]:
-    """A source and all that it includes in quotes, from each file's own folder or from `folder`, in a fixed order.
+    """Return a source and all files that it includes in quotes, from each file's folder or from `folder`, sorted.
 
-    Which files a macro leaves out does not matter: a key of too many is no harm.
+    Conditional includes are always counted: a key over too many files does no harm.
     """
     found: dict[Path, None] = {}
     waiting = [source]
@@ -42,9 +42,9 @@ def included_files(source: Path, folder: Path) -> list[Path]:
 
 
 def row_key(row: Row, folder: Path, options: Iterable[str]) -> str:
-    """32 hexadecimal digits that change with the sources of a row, its macros and the compiler's options.
+    """Return 32 hexadecimal digits that change with a row's sources, its macros and the compiler options.
 
-    Rows that differ in their entry only share one: they are compiled together.
+    Rows that differ only in their entry share a key: they are compiled together.
     """
     digest = hashlib.sha256()
     for part in ("1", *row.definitions, *options):

@@ -1,1 +1,1 @@
-"""The GPU's kernels as data: rows, layouts, the memory and launches that pairs need. Nothing here touches a GPU."""
+"""GPU kernels as data: catalogue rows, memory layouts, and launches. Nothing here accesses a GPU."""

@@ -1,4 +1,4 @@
-"""The kernels as data: each row is a source with what it is compiled for, and the measurement that chose the sizes."""
+"""The kernel catalogue: each row has a source file, its macros, and the measurement that chose its sizes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ class Row:
     """A kernel.
 
     Attributes:
-        name: of the row, as --stats shows it.
-        source: file under cuda/.
-        entry: name of the function in it.
-        macros: what the source's template is compiled for, (name, value).
-        threads: of a block; the source has it as WFACLI_BLOCK.
-        hot: whether it must do without stack and spilled registers; a test holds it.
-        spills_on: architectures that it is too large for all the same; it is right there, and slower.
-        brief: whether its blocks go before others' that wait for room on the GPU, as what comes before or behind a
-            job's long kernels: who waits for them has the job's memory, and others' kernels to come.
-        measured: the GPU, the commit and the figures that chose the sizes.
+        name: name of the row, as --stats shows it.
+        source: path of the source file under cuda/.
+        entry: name of the kernel function.
+        macros: (name, value) pairs that the source is compiled with.
+        threads: threads per block, WFACLI_BLOCK in the source.
+        hot: whether the kernel must use neither stack nor spilled registers; a test checks it.
+        spills_on: architectures on which a hot kernel does spill; it is correct there, but slower.
+        brief: whether the kernel's blocks have priority over others that wait for room on the GPU. The short kernels
+            before and after a launch's long ones have it: until they have run, the launch holds its memory, and later
+            kernels wait.
+        measured: GPU, commit and figures that chose the sizes.
     """
 
     name: str
@@ -39,12 +40,12 @@ class Row:
 
     @property
     def definitions(self) -> tuple[str, ...]:
-        """The macros as compilers take them."""
+        """Compiler options that define the macros."""
         return (f"-DWFACLI_BLOCK={self.threads}", *(f"-D{name}={value}" for name, value in self.macros))
 
 
 def table(rows: Iterable[Row]) -> dict[str, Row]:
-    """Rows by their names, which must differ."""
+    """Return rows by name. Raise ValueError if two have the same name."""
     named: dict[str, Row] = {}
     for row in rows:
         if row.name in named:
@@ -54,11 +55,11 @@ def table(rows: Iterable[Row]) -> dict[str, Row]:
 
 
 def walk_of(name: str) -> str:
-    """The row that follows a row's trace."""
+    """Return the name of the row that follows another row's trace."""
     return f"{name}-walk"
 
 
-# Bands of bits by their diagonals: words of a thread, threads a pair.
+# Bands of bits, by diagonals: words per thread, threads per pair.
 BITS = {32: (1, 1), 64: (2, 1), 128: (4, 1), 256: (8, 1), 1024: (1, 32), 2048: (2, 32), 4096: (4, 32), 8192: (8, 32)}
 
 
@@ -69,10 +70,10 @@ def _bits() -> Iterator[Row]:
         yield Row(walk_of(f"bits-{diagonals}"), "bits/bits.cu", "bits_walk", macros, 128)
 
 
-# Bands of dynamic programming by their diagonals.
+# Bands of dynamic programming, in diagonals.
 DP_THREAD, DP_WARP = (16, 32, 64), (128, 256, 512, 1024)
 
-# Rows of which the assembler makes more blocks fit than their registers allow: how many shall fit.
+# Rows for which the assembler can fit more blocks per multiprocessor than it does by default: the blocks to fit.
 _RESIDENT = {
     "dp-256-pieces-2-bits-32": 5,
     "dp-128-pieces-1-bits-16-coded": 5,
@@ -93,7 +94,7 @@ _TOO_LARGE = {
         for what in ("affine-3000", "affine-band", "edit-band")
         for coded in ("", "-coded")
     },
-    # Some words of what a stripe needs beside its rows.
+    # They spill a few words of what a stripe needs beside its rows.
     **{
         f"sw-{what}": ("sm_80", "sm_100")
         for lanes in (2, 4, 8)
@@ -103,7 +104,7 @@ _TOO_LARGE = {
             f"extension-{lanes}x32-bits-16-path",
         )
     },
-    # Some words of what a pair and a part need beside their rows.
+    # They spill a few words of what a pair and a part need beside their rows.
     **{
         f"sw-{what}-bits-16-path": ("sm_80", "sm_90", "sm_100")
         for what in (*(f"local-{build}" for build in ("2x32", "4x32", "8x32", "8x16", "32x16")), "ends-32x16")
@@ -113,33 +114,33 @@ _TOO_LARGE = {
 
 
 def dp_thread_pieces(band: int) -> tuple[int, ...]:
-    """Pieces of gap costs that a band is built for; 0: one without opening. Others would leave their registers."""
+    """Return the numbers of gap pieces that a band is built for; 0: no opening cost. Other builds would spill."""
     return (0, 1, 2) if band < 64 else (1,)
 
 
 def dp_thread_coded(band: int) -> bool:
-    """Whether a band has a build for any letters, whose eight planes take many registers."""
+    """Return whether a band has a build for any symbols, whose eight planes need many registers."""
     return band < 64
 
 
 def dp_build(band: int, pieces: int) -> int | None:
-    """The pieces of the build that serves gap costs of so many; None: there is none."""
+    """Return the gap pieces of the build that supports costs of `pieces` pieces; None if there is none."""
     built = dp_thread_pieces(band) if band in DP_THREAD else (1, 2)
     return next((p for p in (pieces, max(pieces, 1)) if p in built), None)
 
 
 def coded_of(name: str) -> str:
-    """The row for pairs with other letters than A C G T."""
+    """Return the row's variant for pairs with symbols other than A C G T."""
     return f"{name}-coded"
 
 
 def dp_thread(band: int, pieces: int) -> str:
-    """The row for a band, and gap costs of so many pieces."""
+    """Return the row for a band and gap costs of `pieces` pieces, two pairs per thread."""
     return f"dp-{band}-pieces-{pieces}"
 
 
 def dp_warp(band: int, pieces: int, bits: int) -> str:
-    """The same where a warp has a pair, with so many bits for a cost."""
+    """Return the row for a band and gap costs of `pieces` pieces, one pair per warp, with `bits` bits per cost."""
     return f"dp-{band}-pieces-{pieces}-bits-{bits}"
 
 
@@ -164,7 +165,7 @@ def _dp() -> Iterator[Row]:
 
 
 def dp_tiles(lanes: int, pieces: int) -> str:
-    """The row where a group of so many lanes has two pairs, in bands of any width."""
+    """Return the row for groups of `lanes` lanes, two pairs each, in bands of any width."""
     return f"tiles-{lanes}-pieces-{pieces}"
 
 
@@ -182,13 +183,13 @@ def _wavefronts() -> Iterator[Row]:
 
 
 def _long() -> Iterator[Row]:
-    """Fronts of one long pair.
+    """Yield the kernels that advance the fronts of one long pair.
 
-    What they could reach at best on an H200 (132 multiprocessors, 4 schedulers at 1.7 GHz, 32 lanes: 2.9e13
-    instructions of lanes a second): a point takes 7 instructions (two maxima, the window's shift, its leading zeros,
-    two sums, the least rest), a diagonal's window about 28 every 8 scores, what a lane does once for its 8 diagonals
-    1, ghosts a seventh of it all: 13, thus 2e12 points a second. Letters are no limit: 32 bytes every 8 points, most
-    of them from the first-level cache, since neighbouring diagonals read neighbouring letters.
+    Upper bound on an H200 (132 multiprocessors, 4 schedulers at 1.7 GHz, 32 lanes: 2.9e13 lane instructions per
+    second): a point takes 7 instructions (two maxima, the window's shift, its leading zeros, two sums, the minimum
+    with the rest), a diagonal's window about 28 every 8 scores, the work of a lane for its 8 diagonals together 1,
+    ghosts a seventh of the total: 13, thus 2e12 points per second. Reading bases is no bottleneck: 32 bytes every 8
+    points, mostly from the L1 cache, because neighbouring diagonals read neighbouring bases.
     """
     for shape in long_wavefront.SHAPES:
         name = long_wavefront.row_of(shape)
@@ -199,14 +200,14 @@ def _long() -> Iterator[Row]:
 
 
 def _long_bits() -> Iterator[Row]:
-    """Stripes of one long pair's matrices, and their meeting."""
+    """Yield the kernels for stripes of one long pair's matrices, and for where the matrices meet."""
     for shape in long_bits.SHAPES:
         yield Row(shape.name, "long/long_bits.cu", "long_bits", shape.macros, long_bits.THREADS)
     yield Row(long_bits.MEETING, "long/long_bits_meet.cu", "long_bits_meet", (), long_bits.MEETING_THREADS)
 
 
 def _long_path() -> Iterator[Row]:
-    """The path of one long pair: by stripes of bits, and by a front."""
+    """Yield the kernels for the path of one long pair: by stripes of bits, and by a front."""
     for shape in long_path.SHAPES:
         name = long_path.row_of("sweep", shape)
         yield Row(name, "long/long_path_bits.cu", "sweep_for_path", shape.macros, long_bits.THREADS)
@@ -220,28 +221,28 @@ def _long_path() -> Iterator[Row]:
 
 
 def _sw() -> Iterator[Row]:
-    """Any scores of letters: sizes as sw.Build.work has them. Three blocks hide what their threads wait for."""
+    """Yield the kernels for any scoring scheme, sized by sw.Build.work. Three resident blocks hide latencies."""
     for build, rule, path in itertools.product((*sw.BUILDS, *sw.WHOLE, sw.WIDE), sw.BUILT, (False, True)):
         if build.whole and (not path or rule is sw.Rule.EXTENSION):
-            continue  # as without it
+            continue  # same as the build without `whole`
         name = sw.row_of(build, rule, path)
         resident = _RESIDENT.get(name, 3 if build.columns == 32 else 4)
         macros = (*build.macros(rule, path), ("WFACLI_RESIDENT", resident))
         yield Row(name, "sw/sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
     for build, rule in itertools.product(sw.WHOLE, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
-        macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # which wait for memory most of the time
+        macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # memory-bound most of the time
         yield Row(sw.walk_row_of(build, rule), "sw/sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
 
 
 def _sw_guided() -> Iterator[Row]:
-    """Extensions in a band, until a Z-drop."""
+    """Yield the kernels for extensions in a band, with Z-drop."""
     for build in sw_guided.BUILDS:
         macros = (*build.macros(sw.Rule.EXTENSION, False), ("WFACLI_RESIDENT", 4))
         yield Row(sw_guided.row_of(build), "sw/sw_guided.cu", "sw_guided", macros, build.threads)
 
 
 def _local() -> Iterator[Row]:
-    """The best local alignment of one long pair."""
+    """Yield the kernels for the best local alignment of one long pair."""
     for build in local.BUILDS:
         large = ("sm_100",) if build.pairs else ()
         yield Row(build.name, "local/local.cu", "local_strips", build.macros, build.threads, spills_on=large)
@@ -249,7 +250,7 @@ def _local() -> Iterator[Row]:
         yield Row(name, "local/local_cone.cu", name.replace("-", "_"), (), local.CONE_THREADS)
 
 
-_ARRAYS = (  # kernels that go over letters, counts and operations
+_ARRAYS = (  # kernels over bases, counts and operations
     Row("pack", "common/pack.cu", "pack_letters", (), 256, brief=True),
     Row("encode", "common/pack.cu", "encode_letters", (), 256, brief=True),
     Row("sum-chunks", "common/cigar.cu", "sum_chunks", (), 256, brief=True),

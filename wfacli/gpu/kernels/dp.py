@@ -1,37 +1,37 @@
-"""What the host needs to know of the banded dynamic programming of cuda/dp_*: memory, bands, and costs they prove."""
+"""Banded dynamic programming (cuda/dp/): memory, bands, and the costs that they prove."""
 
 from __future__ import annotations
 
 import numpy as np
 
-NEVER = 2**31 - 1  # a cost that nothing has
-SLOTS = 64  # of a warp of dp_align
-WIDEST_OF_THREADS = 64  # diagonals; wider bands have a warp for a pair
-_ROWS = 16  # between two cuts of large values
+NEVER = 2**31 - 1  # higher than any cost
+SLOTS = 64  # per warp of dp_align
+WIDEST_OF_THREADS = 64  # diagonals; wider bands use one warp per pair
+_ROWS = 16  # rows between two clamps of large values
 
 Gaps = tuple[tuple[int, int], ...]  # (open, extend) of each piece
 
 
 def pieces_macro(gaps: Gaps) -> int:
-    """WFACLI_PIECES of the build for these gap costs: 0 where opening costs nothing."""
+    """Return WFACLI_PIECES of the build for these gap costs: 0 if there is no opening cost."""
     return 0 if len(gaps) == 1 and gaps[0][0] == 0 else len(gaps)
 
 
 def thread_stride(band: int, pieces: int, longest: int) -> int:
-    """Bytes of workspace of a warp of dp_align (64 pairs) with the path; `longest`: letters of a query, at most."""
+    """Return the workspace in bytes of a warp of dp_align (64 pairs) for paths; `longest`: maximum query length."""
     return longest * band * (1024 if pieces == 2 else 512) // 16
 
 
 def warp_stride(band: int, pieces: int, longest: int) -> int:
-    """Bytes of workspace of a resident warp of dp_warp_align with the path."""
-    directions = band // 32  # of a lane and a step
-    room = 32 // (8 if pieces == 2 else 4)  # of a word, half of it for each of two 16-bit values
+    """Return the workspace in bytes of a resident warp of dp_warp_align for paths."""
+    directions = band // 32  # words per lane and step
+    room = 32 // (8 if pieces == 2 else 4)  # directions per word; each of two 16-bit values has half
     words = -(-directions // room)
     return (longest + 1) * words * 128
 
 
 def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
-    """What gaps of so many letters cost, i64."""
+    """Return the cost of gaps of the given lengths, i64."""
     length = letters.astype(np.int64)
     least: np.ndarray = np.min([opened + extend * length for opened, extend in gaps], axis=0)
     return np.where(length == 0, 0, least)
@@ -40,10 +40,17 @@ def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
 def unproven_cost(
     gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int | np.ndarray, odd: bool | None = None
 ) -> np.ndarray:
-    """The least cost of a path that leaves the band, i64 (NEVER: none does): what costs less is proved. 0: no band.
+    """Return the minimum cost of a path that leaves the band, i64: lower costs are proved. NEVER: no path leaves it.
 
-    `band`: diagonals, of all pairs or of each. `odd`: whether the band's first diagonal has an odd number, as it has
-    in dp_warp.cu, where bands are wide.
+    0 if the band contains no path.
+
+    Args:
+        gaps: gap costs.
+        query_len: lengths of the queries, [n].
+        target_len: lengths of the targets, [n].
+        band: band width in diagonals, of all pairs or of each.
+        odd: whether the band's first diagonal has an odd number, as in dp_warp.cu; None: if the widest band is
+            one of that kernel.
     """
     last = target_len.astype(np.int64) - query_len
     low = (last - (band - 1)) >> 1  # the first diagonal
@@ -61,10 +68,10 @@ def unproven_cost(
 def provable_cost(
     mismatch: int, gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int, bits: int = 16
 ) -> np.ndarray:
-    """The greatest cost, i64, that a build answers for pairs of such lengths; -1: none. Above it: ScoreLimit.
+    """Return the maximum cost, i64, that a build can prove for pairs of these lengths; -1: none. Above it: ScoreLimit.
 
-    `bits`: of its costs. Costs are those of the task, divided by their greatest common divisor. Pairs with an empty
-    side are always answered.
+    Costs are those of the task, divided by their greatest common divisor. Pairs with an empty sequence always succeed.
+    `bits`: bits of a cost.
     """
     drift = min(extend for _, extend in gaps)
     growth = (_ROWS + 1) * mismatch + max(opened + extend + drift for opened, extend in gaps)

@@ -1,41 +1,41 @@
-"""How large the kernels' own memory is; pure arithmetic, from what the sources in cuda/ say."""
+"""Sizes of the kernels' scratch memory, as the sources in cuda/ define them."""
 
 from __future__ import annotations
 
-_ALIGNMENT = 256  # bytes; what every access of a kernel is content with
-_CHUNK = 4096  # slots; enough for a block to be busy
-_MOST_CHUNKS = 4096  # so that one block sums over them quickly
+_ALIGNMENT = 256  # bytes; satisfies every access of the kernels
+_CHUNK = 4096  # slots; enough to keep a block busy
+_MOST_CHUNKS = 4096  # few enough for one block to sum quickly
 
 
 def padded(nbytes: int) -> int:
-    """Bytes that a piece of the GPU's memory takes."""
+    """Round a size in bytes up to the alignment of GPU memory."""
     return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
 def gather_chunks(count: int) -> tuple[int, int]:
-    """Slots a chunk and chunks for cuda/common/cigar.cu; it needs 8 bytes of its own for each chunk."""
+    """Return slots per chunk, and chunks, for cuda/common/cigar.cu, which needs 8 bytes of scratch per chunk."""
     chunk = max(_CHUNK, -(-count // _MOST_CHUNKS))
     chunk = -(-chunk // 4) * 4
     return chunk, max(1, -(-count // chunk))
 
 
 def bits_diagonals(words: int, lanes: int) -> int:
-    """Of the band of cuda/bits/bits.cu with WFACLI_WORDS and WFACLI_LANES."""
+    """Return the band width in diagonals of cuda/bits/bits.cu, given WFACLI_WORDS and WFACLI_LANES."""
     return 32 * words * lanes
 
 
 def bits_stride(words: int, longest_target: int) -> int:
-    """Bytes of workspace that a warp of cuda/bits/bits.cu needs for the path; without the path it needs none."""
+    """Return the workspace in bytes of a warp of cuda/bits/bits.cu for paths; without paths it needs none."""
     return 256 * words * longest_target
 
 
 def bits_warps(lanes: int, count: int) -> int:
-    """Warps, thus strides, of a launch of cuda/bits/bits.cu over so many pairs."""
+    """Return the warps, thus strides, of a launch of cuda/bits/bits.cu over `count` pairs."""
     return -(-count * lanes // 32)
 
 
 def bits_provable(diagonals: int, query_len: int, target_len: int) -> int:
-    """Distances below it are found by a band of so many diagonals; 0 if it holds no path at all."""
+    """Return the distance below which a band of `diagonals` proves distances; 0 if it contains no path."""
     apart = query_len - target_len
     if abs(apart) >= diagonals:
         return 0

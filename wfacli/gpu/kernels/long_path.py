@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/long_path*.cu: builds, memory, groups of segments, how long it takes."""
+"""Builds of cuda/long/long_path*.cu: memory, groups of segments, and expected time."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .long_bits import Band, Shape
 from .long_wavefront import Launch, Tiles
 
 GUESS = "long-path-guess"
-EVERY = 8  # blocks of 32 columns from one kept state of a stripe to the next
-SKEW_BLOCKS = 16  # at most, that the last lane of a stripe is behind (long_path_bits.cu)
-_MOST_OPS = 64  # beside those that a segment's edits make: of gaps that reach from edge to edge, of runs beyond BAM's
-_LEAST_GROUP = 16  # segments of a front: with fewer, little is left to be done side by side
-_CELL_BYTES = 8  # of 32 cells: both bits
+EVERY = 8  # blocks of 32 columns between two kept states of a stripe
+SKEW_BLOCKS = 16  # maximum blocks by which the last lane of a stripe lags (long_path_bits.cu)
+_MOST_OPS = 64  # in addition to those of a segment's edits: gaps across the whole segment, runs beyond BAM's maximum
+_LEAST_GROUP = 16  # minimum segments of a front per group: with fewer, little runs in parallel
+_CELL_BYTES = 8  # of 32 cells, two bits each
 SHAPES = tuple(s for s in long_bits.SHAPES if (s.planes, s.words) in ((2, 1), (2, 2), (2, 8), (8, 1), (8, 2)))
 FRONTS = tuple(s for s in long_wavefront.SHAPES if s.planes in (2, 8) and s.bits == 32)
 
 
 def row_of(step: str, shape: Shape) -> str:
-    """The catalogue's row for a build: "sweep" or "walk"."""
+    """Return the catalogue row of a build; `step`: "sweep" or "walk"."""
     return f"long-path-{step}-{shape.planes}-{shape.words}"
 
 
 def row_of_front(step: str, front: long_wavefront.Shape) -> str:
-    """The same of a front."""
+    """Return the catalogue row of a front's build; `step`: "sweep" or "walk"."""
     return f"long-path-front-{step}-{front.planes}"
 
 
@@ -36,14 +36,14 @@ def row_of_front(step: str, front: long_wavefront.Shape) -> str:
 
 @dataclass(frozen=True)
 class Stripes:
-    """How the stripes of a band are kept.
+    """The stripes of a band, and how many of them are kept.
 
     Attributes:
-        shape: the kernels' build.
-        band: that proves the distance.
-        count: stripes.
-        edge_words: words of 32 columns that a stripe has at most.
-        every: blocks from one kept state to the next.
+        shape: build of the kernels.
+        band: a band that proves the distance.
+        count: number of stripes.
+        edge_words: maximum words of 32 columns of a stripe.
+        every: blocks between two kept states.
         group: stripes whose states and edges are kept at a time.
     """
 
@@ -56,44 +56,47 @@ class Stripes:
 
     @property
     def states_each(self) -> int:
-        """States of a stripe at most."""
+        """Maximum states of a stripe."""
         return -(-(self.edge_words + SKEW_BLOCKS) // self.every)
 
     @property
     def state_bytes(self) -> int:
-        """Of a stripe's lanes."""
+        """Bytes of the state of a stripe's lanes."""
         return 4 * 32 * (2 * self.shape.words + 1)
 
     @property
     def edges_nbytes(self) -> int:
-        """Of all edges that are kept, and the one before them."""
+        """Bytes of all kept edges, and of the one before them."""
         return 16 * self.edge_words * (self.group + 1)
 
     @property
     def states_nbytes(self) -> int:
-        """Of all states."""
+        """Bytes of all kept states."""
         return self.state_bytes * self.states_each * self.group
 
     @property
     def room(self) -> int:
-        """Bytes that a warp needs for the part that it walks through."""
+        """Bytes of scratch of a warp, for the part that it traces back through."""
         return 32 * self.every * self.shape.words * 32 * _CELL_BYTES
 
     @property
     def usual_parts(self) -> int:
-        """From state to state, that a path without long gaps crosses in a stripe."""
+        """Parts, from state to state, that a path without long gaps crosses in a stripe."""
         return -(-(self.shape.rows + 32 * SKEW_BLOCKS) // (32 * self.every)) + 1
 
     @property
     def op_capacity(self) -> int:
-        """Operations that a stripe's path may have."""
+        """Maximum operations of a stripe's path."""
         return 2 * self.shape.rows + _MOST_OPS
 
     @classmethod
     def plan(
         cls, shape: Shape, lengths: tuple[int, int], distance: int, memory: int, every: int = EVERY, group: int = 0
     ) -> Stripes:
-        """As many stripes at a time as have room in so many bytes, or `group`. Raises OutOfDeviceMemory."""
+        """Plan as many stripes at a time as fit in memory.
+
+        `memory`: bytes. `group`: maximum stripes; 0: no maximum. Raises OutOfDeviceMemory if not even one fits.
+        """
         band = Band.for_distance(*lengths, distance)
         count = -(-lengths[0] // shape.rows)
         words = long_bits.edge_words(shape, band, lengths[1])
@@ -106,13 +109,13 @@ class Stripes:
 
 
 def stripes_seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> float:
-    """Of one matrix's stripes, and of walking through them."""
+    """Return the expected time in seconds of one matrix's stripes and of the traceback through them."""
     sweep = long_bits.seconds_of(shape, multiprocessors, lengths, Band.for_distance(*lengths, distance), 1)
     return tuning.GPU_PATH_SWEEP * sweep + tuning.GPU_PATH_ROWS * lengths[0]
 
 
 def best_stripes(planes: int, multiprocessors: int, lengths: tuple[int, int], distance: int) -> tuple[float, Shape]:
-    """The fastest build, after its seconds."""
+    """Return the fastest build, preceded by its time in seconds."""
     shapes = [s for s in SHAPES if s.planes == planes]
     return min(
         ((stripes_seconds(s, multiprocessors, lengths, distance), s) for s in shapes), key=lambda found: found[0]
@@ -123,7 +126,7 @@ def best_stripes(planes: int, multiprocessors: int, lengths: tuple[int, int], di
 
 
 def diagonals_of_front(query_len: int, target_len: int, score: int, distance: int) -> tuple[int, int]:
-    """First and last diagonal where a best path may be at a score of the one front, the distance being known."""
+    """Return the first and last diagonal where a best path may be at a score of the front, for a known distance."""
     end = target_len - query_len
     left = distance - score
     return max(-query_len, -score, end - left), min(target_len, score, end + left)
@@ -131,13 +134,13 @@ def diagonals_of_front(query_len: int, target_len: int, score: int, distance: in
 
 @dataclass(frozen=True)
 class Fronts:
-    """How the states of a front are kept: one before each segment, which a launch takes to the next.
+    """The states of a front that are kept: one before each segment, from which a launch computes the next.
 
     Attributes:
-        front: the kernels' build.
-        lengths: of query and target.
-        distance: theirs.
-        scores: of a segment, thus of a launch.
+        front: build of the kernels.
+        lengths: lengths of query and target.
+        distance: their edit distance.
+        scores: scores per segment, thus per launch.
         group: segments whose states are kept at a time.
     """
 
@@ -149,30 +152,30 @@ class Fronts:
 
     @property
     def count(self) -> int:
-        """Segments."""
+        """Number of segments."""
         return -(-(self.distance + 1) // self.scores)
 
     @property
     def groups(self) -> list[range]:
-        """Segments by groups."""
+        """Segments by group."""
         return [range(s, min(s + self.group, self.count)) for s in range(0, self.count, self.group)]
 
     @property
     def room(self) -> int:
-        """Bytes that a warp needs for the segment that it walks through."""
+        """Bytes of scratch of a warp, for the segment that it traces back through."""
         return 4 * (self.scores + 1) * self.front.width
 
     @property
     def op_capacity(self) -> int:
-        """Operations that a segment's path may have."""
+        """Maximum operations of a segment's path."""
         return 2 * self.scores + _MOST_OPS
 
     def score(self, segment: int) -> int:
-        """Before a segment; -1 before the first, where the matrix's corner is about to be reached."""
+        """Return the score before a segment; -1 before the first, from which the matrix's corner is reached."""
         return min(segment * self.scores - 1, self.distance)
 
     def tiles(self, segment: int, tip: tuple[int, int] | None = None) -> Tiles:
-        """Of the state before a segment; with a tip (score and diagonal), where a path to it may come through."""
+        """Return the tiles of the state before a segment; with a tip (score, diagonal), of paths that lead to it."""
         score = self.score(segment)
         low, high = diagonals_of_front(*self.lengths, max(score, 0), self.distance)
         if tip is not None:
@@ -180,17 +183,17 @@ class Fronts:
         return Tiles.over(self.front, self.scores, low, high)
 
     def nbytes(self, segment: int, tip: tuple[int, int] | None = None) -> int:
-        """Of the state before a segment, padded."""
+        """Return the bytes of the state before a segment, padded."""
         return padded(4 * self.tiles(segment, tip).diagonals)
 
     @property
     def begins_nbytes(self) -> int:
-        """Of the states before each group."""
+        """Bytes of the states before each group."""
         return sum(self.nbytes(segments[0]) for segments in self.groups)
 
     @property
     def held_nbytes(self) -> int:
-        """Of the others of a group; where there are several, each goes back from a tip."""
+        """Bytes of a group's other states; if there are several groups, each traces back from a tip."""
         if self.group >= self.count:
             return sum(self.nbytes(s) for s in range(1, self.count))
         widest = 2 * self.group * self.scores + 2 * self.front.width
@@ -198,7 +201,7 @@ class Fronts:
 
     @property
     def widest_nbytes(self) -> int:
-        """Of any state."""
+        """Bytes of the widest possible state."""
         apart = abs(self.lengths[1] - self.lengths[0])
         return padded(4 * (self.distance + apart + 4 * self.front.width))
 
@@ -212,7 +215,10 @@ class Fronts:
         scores: int,
         group: int = 0,
     ) -> Fronts:
-        """All segments at a time if they have room in so many bytes, else in groups. Raises OutOfDeviceMemory."""
+        """Plan all segments at a time if they fit in memory, otherwise groups of segments.
+
+        `memory`: bytes. `group`: maximum segments; 0: no maximum. Raises OutOfDeviceMemory if no group fits.
+        """
         whole = cls(front, lengths, distance, scores, 1 << 62)
         group = min(group or whole.count, whole.count)
         while True:
@@ -228,25 +234,25 @@ class Fronts:
 
 
 def best_scores(front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> int:
-    """Of a segment: as a launch of a front that is about as wide as this one gets has best."""
+    """Return the scores of a segment: the best launch for a front about as wide as this one becomes."""
     low, high = diagonals_of_front(*lengths, distance // 2, distance)
     speed = min(lengths) / max(distance, 1)
     return long_wavefront.best_launch(front, multiprocessors, high - low + 1, speed).ghost
 
 
 def front_seconds(front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> float:
-    """Of one front's launches, and of walking through what they made."""
+    """Return the expected time in seconds of one front's launches and of the traceback through its states."""
     scores = best_scores(front, multiprocessors, lengths, distance)
     plan = Fronts(front, lengths, distance, scores, 1)
     speed = min(lengths) / max(distance, 1)
     some = range(0, plan.count, max(plan.count // 64, 1))
-    tiles = [-(-plan.tiles(segment).count // 2) for segment in some]  # as of two fronts
+    tiles = [-(-plan.tiles(segment).count // 2) for segment in some]  # tile counts are for two fronts
     launches = [long_wavefront.launch_seconds(front, multiprocessors, count, Launch(scores), speed) for count in tiles]
     return sum(launches) * plan.count / len(some) + tuning.GPU_PATH_SEGMENT * plan.count
 
 
 def seconds(multiprocessors: int, lengths: tuple[int, int], distance: int, plain: bool) -> dict[str, float]:
-    """Of each way to a path whose distance is known, on a GPU, letters' copies with it."""
+    """Return the expected seconds of each method for the path of a known distance, copies of sequences included."""
     planes = 2 if plain else 8
     front = next(s for s in FRONTS if s.planes == planes)
     start = tuning.GPU_PATH_START + sum(lengths) / tuning.GPU_LONG_LETTERS

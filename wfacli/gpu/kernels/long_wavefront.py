@@ -1,4 +1,4 @@
-"""What the host needs to know of long_wavefront.cu: builds, tiles, which diagonals matter, how long it takes."""
+"""Builds of cuda/long/long_wavefront.cu: tiles, relevant diagonals, and expected time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ...core import tuning
 
-PAD_ROWS = 32  # of letters that can be read before and after a sequence (cuda/common/planes.cuh)
+PAD_ROWS = 32  # readable rows of symbols before and after a sequence (cuda/common/planes.cuh)
 LETTERS_OF_A_ROW = 32
-GHOSTS = (64, 32, 16)  # scores of a launch, thus diagonals at a tile's ends that are not written
-NARROW = 1 << 29  # letters of either sequence that 32-bit offsets are for: -2^30 is an unreached diagonal's
+GHOSTS = (64, 32, 16)  # scores per launch, thus diagonals at a tile's ends that are not written
+NARROW = 1 << 29  # maximum length for 32-bit offsets: -2^30 marks an unreached diagonal
 THREADS = 128
 
 
@@ -20,12 +20,12 @@ class Shape:
     """A build of the kernel.
 
     Attributes:
-        planes: bits of a letter: 2 (A C G T), 8, 32.
-        bits: of an offset, 32 or 64.
-        diagonals: neighbours that a lane has.
-        again: scores after which a lane looks up its windows of letters.
-        ghosts: scores that a launch may have, multiples of `diagonals`, less than half a tile's width.
-        resident: blocks that a multiprocessor holds, which bounds registers.
+        planes: bits per symbol: 2 (A C G T), 8, 32.
+        bits: bits of an offset, 32 or 64.
+        diagonals: neighbouring diagonals per lane.
+        again: scores after which a lane reloads its windows of symbols.
+        ghosts: possible scores per launch, multiples of `diagonals`, less than half a tile's width.
+        resident: blocks per multiprocessor, which bounds registers.
     """
 
     planes: int
@@ -37,26 +37,26 @@ class Shape:
 
     @property
     def width(self) -> int:
-        """Diagonals of a tile, which a warp has."""
+        """Diagonals of a tile, which a warp computes."""
         return 32 * self.diagonals
 
     @property
     def row_bytes(self) -> int:
-        """Of 32 letters."""
+        """Bytes of 32 symbols."""
         return 16 if self.planes == 2 else 4 * self.planes
 
     def written(self, ghost: int) -> int:
-        """Diagonals of a tile that are right after `ghost` scores."""
+        """Return the diagonals of a tile that are valid after `ghost` scores."""
         return self.width - 2 * ghost
 
     @property
     def slants(self) -> bool:
-        """Whether its tiles can go along with a front (cuda/long/long_wavefront_slant.cuh)."""
+        """Whether the build's tiles can follow a steep front (cuda/long/long_wavefront_slant.cuh)."""
         return self.planes == 2 and self.diagonals > 1
 
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
-        """What the kernel is compiled for."""
+        """Macros that the kernel is compiled with."""
         names = ("PLANES", "OFFSET", "DIAGONALS", "AGAIN", "RESIDENT")
         values = (self.planes, self.bits, self.diagonals, self.again, self.resident)
         return tuple((f"WFACLI_{name}", value) for name, value in zip(names, values, strict=True))
@@ -67,28 +67,28 @@ SHAPES = tuple(Shape(planes, bits, resident=blocks) for (planes, bits), blocks i
 
 
 def shape_for(planes: int, longest: int) -> Shape:
-    """The catalogue's build for such letters and so long sequences."""
+    """Return the catalogue's build for such symbols and sequences of at most this length."""
     return next(s for s in SHAPES if s.planes == planes and s.bits == (32 if longest <= NARROW else 64))
 
 
 def row_of(shape: Shape) -> str:
-    """The catalogue's row for a build."""
+    """Return the catalogue row of a build."""
     return f"long-wavefront-{shape.planes}" + ("" if shape.bits == 32 else "-wide")
 
 
 def letters_row_of(planes: int) -> str:
-    """The catalogue's row that makes planes of letters."""
+    """Return the catalogue row that converts symbols to bit planes."""
     return f"long-letters-{planes}"
 
 
 def diagonals_that_matter(query_len: int, target_len: int, score: int, bound: int) -> tuple[int, int]:
-    """First and last diagonal of either front at a score, if the distance is no more than `bound`.
+    """Return the first and last relevant diagonal of either front at a score, if the distance is at most `bound`.
 
-    Outside the matrix, or of more diagonals than edits, there is nothing. From diagonal k the end, on diagonal `end`,
-    is |end - k| edits away at least, which a best path must have left: in the paper's words the dynamic diamond (paper
-    002, 4.3), whose other half two fronts have in any case, since neither goes further than half of the distance. When
-    both scores together are more than the bound, the cell where a best path changes from one front to the other may be
-    any that both have reached; then as much as the score is left.
+    Diagonals outside the matrix, or further out than the number of edits, are not reached. From diagonal k the end, on
+    diagonal `end`, is at least |end - k| edits away, which a best path must have left: the dynamic diamond (paper 002,
+    4.3). Two fronts have its other half in any case, because neither goes further than half of the distance. If both
+    scores together exceed the bound, a best path may change from one front to the other at any cell that both have
+    reached; then as many edits as the score are left.
     """
     end = target_len - query_len
     left = max(bound - score, score)
@@ -97,7 +97,7 @@ def diagonals_that_matter(query_len: int, target_len: int, score: int, bound: in
 
 @dataclass(frozen=True)
 class Tiles:
-    """The tiles of a launch: `count` of them for each front, that together write `count * written` diagonals."""
+    """The tiles of a launch: `count` for each front, which together write `count * written` diagonals."""
 
     first: int
     count: int
@@ -106,12 +106,12 @@ class Tiles:
 
     @property
     def diagonals(self) -> int:
-        """That are written."""
+        """Diagonals that are written."""
         return self.count * self.written
 
     @classmethod
     def over(cls, shape: Shape, ghost: int, low: int, high: int) -> Tiles:
-        """For diagonals low to high."""
+        """Return the tiles that cover diagonals low to high."""
         first = low // shape.diagonals * shape.diagonals
         written = shape.written(ghost)
         return cls(first, -(-(high - first + 1) // written), ghost, written)
@@ -119,17 +119,17 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Launch:
-    """How a launch goes: so many scores, and whether tiles beside what runs ahead go along with it."""
+    """Parameters of a launch: its number of scores, and whether tiles may follow a steep front."""
 
     ghost: int
     slant: bool = False
 
 
 def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, launch: Launch, speed: float = 0.0) -> float:
-    """A launch with so many tiles of each front: of the host's call, a warp's own steps, and all points together.
+    """Return the expected time in seconds of a launch with `tiles` tiles per front.
 
-    `speed` is the letters that fronts move in a score: from a few on, windows of letters serve for one score alone,
-    unless tiles go along.
+    It is the longest of the host's call, a warp's own steps, and all points together. `speed`: bases that fronts
+    advance per score; above a few, windows of bases last only one score, unless tiles follow the front.
     """
     times, step = 1.0, tuning.GPU_LONG_STEP
     if launch.slant:
@@ -142,7 +142,7 @@ def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, launch: Launc
 
 
 def best_launch(shape: Shape, multiprocessors: int, diagonals: int, speed: float = 0.0) -> Launch:
-    """For so many diagonals of a front: narrow fronts take few long launches, wide ones waste less."""
+    """Return the best launch for `diagonals` diagonals of a front: long for narrow fronts, short for wide ones."""
 
     def a_score(launch: Launch) -> float:
         tiles = -(-diagonals // shape.written(launch.ghost))
@@ -153,7 +153,7 @@ def best_launch(shape: Shape, multiprocessors: int, diagonals: int, speed: float
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits: int) -> float:
-    """Of all launches for a pair with so many edits, by steps of the front's width."""
+    """Return the expected time in seconds of all launches for a pair, sampled over the front's width."""
     query_len, target_len = lengths
     speed = min(lengths) / max(edits, 1)
     total, score = 0.0, 0
@@ -168,5 +168,5 @@ def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits:
 
 
 def _steps(last: int) -> Iterable[int]:
-    """Scores up to the last one, 64 at most."""
+    """Return scores up to the last one, at most 64 of them."""
     return sorted({math.ceil(last * part / 64) for part in range(1, 65)})

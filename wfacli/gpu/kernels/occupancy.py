@@ -1,32 +1,32 @@
-"""How many blocks of a kernel a multiprocessor runs at a time (CUDA C++ Programming Guide, Compute Capabilities)."""
+"""Resident blocks per multiprocessor (CUDA C++ Programming Guide, Compute Capabilities)."""
 
 from __future__ import annotations
 
 from .properties import Gpu
 
 _WARP = 32
-_REGISTERS = 65536  # of a multiprocessor
-_REGISTER_UNIT = 256  # a warp's registers come in multiples of it
-_QUARTERS = 4  # a multiprocessor's schedulers; each has its share of registers
+_REGISTERS = 65536  # per multiprocessor
+_REGISTER_UNIT = 256  # granularity of a warp's registers
+_QUARTERS = 4  # schedulers of a multiprocessor; each has its share of registers
 _SHARED_UNIT = 128  # bytes
-_SHARED_RESERVED = 1024  # bytes of each block that the system keeps
-# Warps and blocks of a multiprocessor by compute capability; an unknown one counts like the last one before it.
+_SHARED_RESERVED = 1024  # bytes that the system reserves in each block
+# Maximum warps and blocks per multiprocessor, by compute capability; an unknown one uses the previous known one.
 _LIMITS = {80: (64, 32), 86: (48, 16), 87: (48, 16), 89: (48, 24), 90: (64, 32), 100: (64, 32), 120: (48, 24)}
 
 
 def capability(arch: str) -> int:
-    """90 of "sm_90"."""
+    """Return the compute capability of an architecture: 90 for "sm_90"."""
     return int(arch.removeprefix("sm_").rstrip("af"))
 
 
 def resident_blocks(gpu: Gpu, threads: int, registers: int, shared_bytes: int) -> int:
-    """Blocks of a multiprocessor at a time; 0 where not even one fits.
+    """Return how many blocks a multiprocessor can hold at a time; 0 if not even one fits.
 
     Args:
-        gpu: which GPU.
-        threads: of a block.
-        registers: of a thread.
-        shared_bytes: of a block, static and dynamic.
+        gpu: the GPU.
+        threads: threads per block.
+        registers: registers per thread.
+        shared_bytes: static and dynamic shared memory per block, in bytes.
     """
     if shared_bytes > gpu.shared_per_block:
         return 0

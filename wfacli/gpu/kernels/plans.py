@@ -1,4 +1,4 @@
-"""What a kernel needs to align some pairs: which launches, how much memory. Pure functions of numbers."""
+"""What a kernel needs to align a set of pairs: launches and memory. Pure functions of numbers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ PREFIX = "gpu-"  # of kernels of the GPU in routes and reports
 
 @dataclass(frozen=True)
 class Shape:
-    """Pairs that are aligned together.
+    """A set of pairs that are aligned together.
 
     Attributes:
-        count: pairs.
-        longest: letters of the longest sequence.
-        mismatch, gaps: costs, divided by their greatest common divisor; gaps are (open, extend), one or two.
-        max_cost: in the same units; pairs above it have no alignment.
-        path: whether CIGARs are wanted.
-        coded: whether letters are codes, as where some are not A C G T.
-        wildcard: whether codes match that share a bit.
-        likely: a cost that few of the pairs exceed; NO_BOUND where nothing is known.
-        cut: what the route wants its kernel cut to: diagonals of a band, or the cost up to which a wavefront looks; 0:
-            that is left to the likely cost.
-        apart: by how much the lengths of a pair's sequences differ at most.
-        band: diagonals on either side of the most promising one that are looked at, and scores after which that is
-            looked for again; (0, 0): all diagonals.
+        count: number of pairs.
+        longest: length of the longest sequence, in bases.
+        mismatch, gaps: costs, divided by their greatest common divisor; gaps are one or two (open, extend).
+        max_cost: maximum cost in the same units; pairs above it have no alignment.
+        path: whether to compute CIGARs.
+        coded: whether symbols are codes, as in pairs with symbols other than A C G T.
+        wildcard: whether codes match if they share a bit.
+        likely: a cost that few of the pairs exceed; NO_BOUND if unknown.
+        cut: limit that the route sets its kernel: the width of a band in diagonals, or a wavefront's maximum cost; 0:
+            derived from the likely cost.
+        apart: maximum length difference of a pair's sequences.
+        band: heuristic band: diagonals on either side of its centre, and scores after which it is centred again;
+            (0, 0): all diagonals.
     """
 
     count: int
@@ -47,23 +47,23 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plan:
-    """How pairs go through a kernel.
+    """How a set of pairs is run through a kernel.
 
     Attributes:
-        rows: of the catalogue, launched one after another.
-        blocks: pairs that a block of threads of each row takes at a time.
-        unit: pairs that share a piece of the workspace.
-        stride: bytes of that piece.
-        op_capacity: operations of a pair's CIGAR at most, 0 without the path.
-        resident: whether as many groups as the GPU holds draw pairs until none is left; `unit` pieces of the
-            workspace are then the groups' and not the pairs'.
-        spread: whether all blocks that the GPU holds work on any pairs, with a workspace that is theirs as a whole.
-        shared: bytes of dynamic shared memory a block.
-        max_cost: above which the kernel need not look; the shape's counts as well.
-        first_cost: up to which a wavefront looks first; what costs more it looks at a second time.
-        band: diagonals, for kernels that take any number.
-        band_step: scores after which a band is centred again, for those whose band follows the path.
-        follows: whether it does: they tell whether it left anything out.
+        rows: catalogue rows, launched one after another.
+        blocks: pairs per thread block of each row.
+        unit: pairs that share a unit of the workspace.
+        stride: bytes of a unit of the workspace.
+        op_capacity: maximum operations of a pair's CIGAR; 0 without paths.
+        resident: whether as many groups as fit on the GPU draw pairs until none is left; units of the workspace then
+            belong to groups rather than pairs.
+        spread: whether all blocks resident on the GPU share all pairs, and the workspace as a whole.
+        shared: bytes of dynamic shared memory per block.
+        max_cost: maximum cost that the kernel searches; the shape's applies as well.
+        first_cost: cost bound of a wavefront's first attempt; pairs that cost more are aligned again.
+        band: band width in diagonals, for kernels that accept any.
+        band_step: scores after which a band that follows the path is centred again.
+        follows: whether the band follows the path; such kernels report whether it excluded anything.
         lone: whether each block has a multiprocessor to itself.
     """
 
@@ -83,10 +83,10 @@ class Plan:
     lone: bool = False
 
     def least_workspace(self, count: int) -> int:
-        """Bytes without which no launch over so many pairs is possible: those of one block."""
+        """Return the minimum workspace in bytes of a launch over `count` pairs: that of one block."""
         pairs = self.blocks[0] if self.resident else min(count, self.blocks[0])
         return -(-pairs // self.unit) * self.stride
 
     def shared_on(self, gpu: Gpu) -> int:
-        """Bytes of dynamic shared memory that a block asks for; all that there is where no other one is to fit."""
+        """Return the bytes of dynamic shared memory to request per block: the maximum if no other block is to fit."""
         return gpu.shared_per_block if self.lone else self.shared

@@ -1,4 +1,4 @@
-"""What a GPU is like, as data."""
+"""Properties of a GPU, as data."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Gpu:
     """A GPU.
 
     Attributes:
-        arch: as compilers name it, "sm_90".
-        shared_per_block: most shared memory that a block may ask for, bytes, static and dynamic together.
-        shared_per_multiprocessor: bytes.
-        memory_total: bytes.
-        driver_version: as NVIDIA numbers what its driver supports, "13.0".
-        bus: its PCI address, "" where there is none; what tells GPUs of one machine apart, whoever counts them.
+        arch: architecture as compilers name it, "sm_90".
+        shared_per_block: maximum shared memory per block, static and dynamic together, in bytes.
+        shared_per_multiprocessor: shared memory per multiprocessor, in bytes.
+        memory_total: GPU memory, in bytes.
+        driver_version: CUDA version that the driver supports, "13.0".
+        bus: PCI address, which identifies a GPU of the machine whatever its device number; "" if there is none.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What the host needs to know of cuda/sw/sw.cu: its builds, their memory, and which scores their bits hold."""
+"""Builds of cuda/sw/sw.cu: their memory, their expected time, and the scores that their bits can hold."""
 
 from __future__ import annotations
 
@@ -14,42 +14,47 @@ import numpy.typing as npt
 from ...core.batch import U8
 from ...scoring.scheme import I8
 
-CODES = 32  # in the table of scores
-BEYOND_LEAST = -1  # what lies beyond a sequence scores no more than this
-_STATE = 3  # words of a lane's state beside two for each column
-_EDGE = 8  # bytes of a row of an edge
-_LINE = 128  # bytes of directions that are written together
-_ROOM_16 = 28_000  # what gaps may cost in 16 bits, and scores of letters reach
+CODES = 32  # rows and columns of the score table
+BEYOND_LEAST = -1  # maximum score of positions beyond a sequence
+_STATE = 3  # words of a lane's state, besides two per column
+_EDGE = 8  # bytes per row of a stripe's edge
+_LINE = 128  # bytes of directions that are written at once
+_ROOM_16 = 28_000  # maximum cost of gaps, and maximum score, in 16 bits
 _ROOM_32 = 1_400_000_000
 
-# What a lane does in a row, in instructions of the units that are busiest: for each column, and once; for a path
-# also with states that are kept; with directions as digits and as flags (counted in machine code for sm_90); and where
-# there is more than one stripe, once for as many rows as a group reads ahead. What a stripe takes beside its rows, in
-# rows. With CIGARs: by what factor lanes of 32 columns take longer, whose states leave no registers; steps that are
-# done again, with what comes in and out of each part; what a step of the way back takes, of a pair's lanes, or of
-# a thread; by what factor rows take longer whose directions go to memory. At the end of a launch warps wait for the
-# last ones: for how much of the time that a pair takes. Fitted to kernels of each build alone, pairs of 64 to 4,096
-# letters on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
+# Time of a lane's rows, in instructions of the busiest unit, as (per column, once per row). Fitted to kernels of each
+# build alone, pairs of 64 to 4,096 symbols on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
+#   _SWEEP           scores
+#   _DIGITS, _FLAGS  directions as digits, or as flags (counted in machine code for sm_90)
+#   _STATES          per column, if states are kept
+#   _STRIPES         with several stripes, once for as many rows as a group reads ahead
+#   BEGIN            overhead of a stripe, in rows
+# With CIGARs:
+#   _BROAD           slowdown of lanes of 32 columns, whose states leave no registers
+#   _AGAIN           recomputed steps, including input and output of each part
+#   _WALK, _ALONE    a traceback step, by the lanes of a pair or by one thread
+#   _KEPT            slowdown of rows whose directions go to memory
+#   _TAIL            how long warps wait for the last ones at the end of a launch, as a fraction of a pair's time
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
 _BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
-_AT_LAST = 3  # launches that leave a GPU together, when no other comes
-_RESIDENT = {32: 1584, 16: 2112}  # warps of such a GPU, by the columns of a lane
-MOST_LOOKED_AT = 40_000  # pairs of a batch: with more all builds have enough
-_DIRECTIONS = 256 << 10  # bytes of directions that a pair may have
-_SHARED = 200 << 10  # bytes of a multiprocessor's shared memory
-_WARPS = 8  # of a multiprocessor, which fewer do not keep busy
-WALK_THREADS = 128  # of a block of sw_walk.cu
-_ROWS_A_BLOCK = 512  # of all stripes of what its warps draw, where they leave before a launch ends
-_ALL_OPERATIONS = 256  # letters of both sequences whose CIGAR has room for one each
+_AT_LAST = 3  # launches that end together if no other follows
+_RESIDENT = {32: 1584, 16: 2112}  # resident warps of an H200, by columns per lane
+MOST_LOOKED_AT = 40_000  # pairs of a batch; with more, all builds have enough pairs
+_DIRECTIONS = 256 << 10  # maximum bytes of directions per pair
+_SHARED = 200 << 10  # bytes of shared memory per multiprocessor
+_WARPS = 8  # warps that keep a multiprocessor busy
+WALK_THREADS = 128  # threads per block of sw_walk.cu
+_ROWS_A_BLOCK = 512  # rows, over all stripes, that a block's warps draw if they leave before the launch ends
+_ALL_OPERATIONS = 256  # combined length up to which a CIGAR has room for one operation per symbol
 
 _ANY_LENGTH = (1 << 31) - 1
 
 F64 = npt.NDArray[np.float64]
-Lengths = npt.NDArray[np.integer[Any]]  # of sequences, by pair
+Lengths = npt.NDArray[np.integer[Any]]  # lengths of sequences, by pair
 
 
 class Rule(enum.IntEnum):
-    """What a launch aligns; SwRule of cuda/common/task.cuh."""
+    """Which parts of the sequences a launch aligns; SwRule of cuda/common/task.cuh."""
 
     LOCAL = 0
     SEMIGLOBAL = 1
@@ -58,7 +63,7 @@ class Rule(enum.IntEnum):
 
     @property
     def build(self) -> Rule:
-        """The one that a kernel is built for: SEMIGLOBAL is a matter of the launch."""
+        """The rule that the kernel is compiled for; SEMIGLOBAL and GLOBAL differ only at launch."""
         return Rule.GLOBAL if self is Rule.SEMIGLOBAL else self
 
 
@@ -67,15 +72,15 @@ BUILT = (Rule.LOCAL, Rule.GLOBAL, Rule.EXTENSION)
 
 @dataclass(frozen=True)
 class Build:
-    """A group of lanes.
+    """A build of the kernel: a group of lanes that sweeps stripes of columns.
 
     Attributes:
-        lanes: that share a group's pairs.
-        columns: of a lane.
-        bits: of a score; a group has two pairs with 16, one with 32.
-        steps: between two states that are kept.
-        threads: of a block.
-        whole: whether directions of all cells are kept for a path, rather than states.
+        lanes: lanes per group, which share the group's pairs.
+        columns: columns per lane.
+        bits: bits of a score; with 16 a group has two pairs, with 32 one.
+        steps: steps between two kept states.
+        threads: threads per block.
+        whole: whether the directions of all cells are kept for paths, instead of states.
     """
 
     lanes: int
@@ -92,16 +97,16 @@ class Build:
 
     @property
     def pairs(self) -> int:
-        """Of a group."""
+        """Pairs per group."""
         return 32 // self.bits
 
     @property
     def groups(self) -> int:
-        """Of a block."""
+        """Groups per block."""
         return self.threads // self.lanes
 
     def macros(self, rule: Rule, path: bool) -> tuple[tuple[str, int], ...]:
-        """What the source is compiled for."""
+        """Return the macros that the source is compiled with."""
         return (
             ("WFACLI_LANES", self.lanes),
             ("WFACLI_COLUMNS", self.columns),
@@ -113,7 +118,7 @@ class Build:
         )
 
     def stride(self, rule: Rule, path: bool, longest_query: int, longest_target: int) -> int:
-        """Bytes of workspace of a group, as Room of cuda/sw/sw_room.cuh has it."""
+        """Return the bytes of workspace of a group, as in Room of cuda/sw/sw_room.cuh."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
             return padded(edge)
@@ -127,35 +132,36 @@ class Build:
         return padded(stripes * (edge + kept) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
-        """Bytes of dynamic shared memory of a block: scores of a stripe's columns, by codes and the one beyond.
+        """Return the bytes of dynamic shared memory of a block.
 
-        And a line of directions of each lane, where all of them are kept.
+        It holds the scores of a stripe's columns for `codes` codes and the one beyond a sequence, and a line of
+        directions per lane if all are kept.
         """
         return self.threads * (self.columns * self.pairs * (codes + 1) + (_LINE if self.whole else 0))
 
     @property
     def at_once(self) -> int:
-        """Pairs that a GPU has at work at a time."""
+        """Pairs that a GPU processes at a time."""
         return _RESIDENT[32 if self.columns > 16 else 16] * 32 // self.lanes * self.pairs
 
     def work(
         self, query_len: Lengths, target_len: Lengths, path: bool = False, codes: int = 0, digits: bool = True
     ) -> F64:
-        """What a group does for such pairs, in instructions of lanes: also for what lies beyond them.
+        """Return the work of a group for such pairs, in lane instructions, including rows and columns beyond them.
 
         Args:
-            query_len: letters, [n].
-            target_len: letters, [n].
-            path: whether CIGARs are wanted.
-            codes: of the scheme; where their scores leave room for few warps, all takes longer. 0: not known.
-            digits: whether directions come as digits; see Scores.digits.
+            query_len: lengths of the queries, [n].
+            target_len: lengths of the targets, [n].
+            path: whether CIGARs are computed.
+            codes: codes of the scheme, whose scores limit the warps per multiprocessor; 0: unknown.
+            digits: whether directions are stored as digits; see Scores.digits.
         """
         rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _DIGITS if digits else _FLAGS))
         several = np.where(stripes > 1, _STRIPES / min(self.lanes, 16), 0)
         row = sweep if not path else _KEPT * trace if self.whole else sweep + _STATES * self.columns
         each = stripes * (rows + BEGIN) * (row + several)
-        steps = np.minimum(query_len, target_len)  # of a path, about
+        steps = np.minimum(query_len, target_len)  # of a path, approximately
         if path and self.whole:
             each = each + steps * _ALONE * self.pairs / self.lanes
         elif path:
@@ -167,25 +173,25 @@ class Build:
         return found
 
     def keeps(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
-        """Whether directions of all cells of such pairs may be kept."""
+        """Return whether the directions of all cells of such pairs may be kept, [n]."""
         stripes = -(-target_len // self.width)
         return stripes * (query_len + self.lanes) * self.width <= self.pairs * _DIRECTIONS
 
 
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
-WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, beside the others
+WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, besides BUILDS
 WIDE = Build(32, 16, bits=32)
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
-    """The catalogue's row."""
+    """Return the name of the catalogue row."""
     rule = rule.build
     kind = "" if not path else "-whole" if build.whole and rule is not Rule.EXTENSION else "-path"
     return _named(build, rule, kind)
 
 
 def walk_row_of(build: Build, rule: Rule) -> str:
-    """That of the way back by directions that were kept."""
+    """Return the name of the catalogue row for the traceback through kept directions."""
     return _named(build, rule.build, "-walk")
 
 
@@ -196,15 +202,16 @@ def _named(build: Build, rule: Rule, kind: str) -> str:
 
 @dataclass(frozen=True)
 class Scores:
-    """A scheme as kernels have it.
+    """A scoring scheme in the form that kernels use.
 
     Attributes:
-        table: i8[32, 32], of a target's code (row) and a query's; that of `codes` lies beyond the sequences.
-        same: bit c says whether code c beside itself is written '='.
-        codes: letters.
-        open, extend: of gaps.
-        most, least: of all scores.
-        unit: by which all of these are to be multiplied: kernels have numbers as small as possible.
+        table: i8[32, 32], score of a target code (row) and a query code (column); code `codes` stands for positions
+            beyond the sequences.
+        same: bit c: whether code c aligned with itself is written as '='.
+        codes: number of codes.
+        open, extend: gap costs.
+        most, least: maximum and minimum of all scores.
+        unit: common divisor by which all of these are divided, so that numbers in kernels are small.
     """
 
     table: I8
@@ -218,7 +225,7 @@ class Scores:
 
     @classmethod
     def of(cls, matrix: I8, same: npt.NDArray[np.uint8], open_: int, extend: int) -> Scores:
-        """From i8[A, A], a query's code by a target's, and u8[A]; A is 30 at most."""
+        """Convert i8[A, A], a query code's scores by target code, and u8[A], which codes match; A is at most 30."""
         unit = max(math.gcd(open_, extend, *map(int, np.unique(matrix))), 1)
         matrix, open_, extend = (matrix // unit).astype(np.int8), open_ // unit, extend // unit
         size, least = len(matrix), int(matrix.min())
@@ -229,56 +236,56 @@ class Scores:
 
     @property
     def digits(self) -> bool:
-        """Whether directions come as digits, as Gaps::digits of cuda/sw/sw_room.cuh says of the gaps."""
+        """Whether directions are stored as digits, which depends on the gap costs; see Gaps::digits of sw_room.cuh."""
         return 1 <= self.open <= 3
 
     def into(self, task: npt.NDArray[np.void]) -> None:
-        """Writes it into an SwTask."""
+        """Write the scheme into an SwTask."""
         for name in ("codes", "unit", "open", "extend", "most", "same"):
             task[name] = getattr(self, name)
         task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
     def longest(self, bits: int, rule: Rule) -> int:
-        """Letters of the longest sequence such that so many bits hold all scores of a pair, and those beyond it.
+        """Return the maximum length of a sequence for which `bits` bits hold all scores, including those beyond it.
 
-        Local scores are held by any bits, as long as they are no more than the kernel says; others begin with gaps
-        along the edges, so no cell has less than two gaps and the gap that it opens.
+        Local scores in 16 bits have no limit: the kernel reports scores that do not fit. Other rules start with gaps
+        along the edges, so no cell scores less than two gaps and the gap that it opens.
         """
         room = (_ROOM_16 if bits == 16 else _ROOM_32) - 1
         if rule is Rule.LOCAL and bits == 16:
             return _ANY_LENGTH
         found = room // self.most if self.most > 0 else _ANY_LENGTH
         if rule is not Rule.LOCAL:
-            slack = 2 * WIDE.width + 64  # columns and rows beyond
+            slack = 2 * WIDE.width + 64  # columns and rows beyond the sequences
             room -= 3 * self.open + slack * self.extend - 2 * self.least
             found = min(found, room // (2 * self.extend) if self.extend else _ANY_LENGTH if room >= 0 else 0)
         return max(min(found, _ANY_LENGTH), 0)
 
 
 def padded(nbytes: int, to: int = 512) -> int:
-    """The next multiple."""
+    """Round up to a multiple of `to`."""
     return -(-nbytes // to) * to
 
 
-# Lengths in steps, each of which has one build: multiples of 16, so that none lies across the end of a stripe.
-_LONGEST = 16_384  # beyond it all have one
+# Steps of lengths; each step has one build. Multiples of 16, so that no step crosses the end of a stripe.
+_LONGEST = 16_384  # longer sequences share one build
 _STEPS = np.concatenate([np.arange(16, 1024, 16), np.arange(1024, 4096, 64), np.arange(4096, _LONGEST + 1, 512)])
-STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # of each length
+STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # step of each length
 
 
 def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes: int = 0, digits: bool = True) -> U8:
-    """For pairs of each two steps of lengths (query's, target's) the place of the build that has the least work.
+    """Return the index of the fastest build, u8[steps * steps], for each step of query and target length.
 
-    Of few pairs each gets more lanes than that, as they are more than the GPU has warps to keep it busy, and all wait
-    for the last ones.
+    With few pairs, builds with more lanes are faster: the GPU has fewer pairs than it can process at a time, and a
+    launch ends with its last pair.
     """
-    quarters = round(4 * math.log2(max(count, 1)))  # of a doubling: counts that are much the same have one answer
+    quarters = round(4 * math.log2(max(count, 1)))  # of a doubling, so that similar counts share one result
     return _best_builds(builds, quarters, path, codes, digits)
 
 
 @functools.lru_cache(256)
 def _best_builds(builds: tuple[Build, ...], quarters: int, path: bool, codes: int, digits: bool) -> U8:
-    """The best builds for 2 ** (quarters / 4) pairs."""
+    """Return the best builds for 2 ** (quarters / 4) pairs."""
     rounds = np.array([[2 ** (quarters / 4) / build.at_once] for build in builds])
     taken = _works(builds, path, codes, digits) * np.maximum(1 / rounds, 1 + _TAIL / rounds)
     best: U8 = taken.argmin(axis=0).astype(np.uint8)
@@ -287,7 +294,7 @@ def _best_builds(builds: tuple[Build, ...], quarters: int, path: bool, codes: in
 
 @functools.lru_cache(64)
 def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F64:
-    """f64[builds, steps * steps]: what each build does for a pair; infinite where it does not take it."""
+    """Return f64[builds, steps * steps], each build's work for a pair; infinite if it does not support the pair."""
     query_len, target_len = (side.reshape(-1) for side in np.meshgrid(_STEPS, _STEPS, indexing="ij"))
     work = np.full((len(builds), len(query_len)), np.inf)
     for place, build in enumerate(builds):
@@ -305,11 +312,11 @@ def worth_launching(
     digits: bool,
     count: int = 0,
 ) -> tuple[Build, ...]:
-    """The builds that pairs of such lengths are best shared out among, all or those with more lanes.
+    """Return the builds among which to distribute pairs of such lengths: all, or only those with more lanes.
 
-    Each has a launch of its own, whose end leaves the GPU idle; few pairs are sooner done in fewer launches, though
-    each of them takes more work there. `count`: pairs that are under way with them, and are taken to be alike: other
-    launches have what the end of one leaves, but for the last ones.
+    Each build has its own launch, whose end leaves the GPU partly idle. So few pairs are faster in fewer launches,
+    although each pair takes more work there. `count`: pairs in flight including these, assumed to be similar: other
+    launches use the GPU when one ends, except after the last ones.
     """
     times = max(count / len(query_len), 1)
     steps = STEP[np.minimum(query_len, _LONGEST)].astype(np.int64) * len(_STEPS)
@@ -333,15 +340,15 @@ def worth_launching(
 
 @dataclass(frozen=True)
 class Work:
-    """Pairs of a job that have one build.
+    """Pairs of a launch, which share a build.
 
     Attributes:
-        build: of the kernel.
-        rule: what is aligned.
-        scores: the scheme.
-        path: whether CIGARs are wanted.
-        count: pairs.
-        longest_query, longest_target: letters.
+        build: build of the kernel.
+        rule: which parts of the sequences to align.
+        scores: the scoring scheme.
+        path: whether to compute CIGARs.
+        count: number of pairs.
+        longest_query, longest_target: maximum lengths, in symbols.
     """
 
     build: Build
@@ -354,36 +361,36 @@ class Work:
 
     @property
     def launches(self) -> tuple[tuple[str, Rule], ...]:
-        """Rows of the catalogue, rules: the path of an extension is the global one of the prefixes that it found."""
+        """Catalogue rows and rules; the path of an extension is the global one of the prefixes that it found."""
         rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
         found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
         return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)
 
     def stride(self, rule: Rule) -> int:
-        """Bytes of workspace of a group."""
+        """Return the bytes of workspace of a group."""
         return self.build.stride(rule, self.path, self.longest_query, self.longest_target)
 
     def into(self, task: npt.NDArray[np.void]) -> None:
-        """Writes sizes into an SwTask."""
+        """Write the sizes into an SwTask."""
         task["longest_query"], task["longest_target"] = self.longest_query, self.longest_target
 
     @property
     def keeps_all(self) -> bool:
-        """Whether directions of all cells are kept, of all pairs of a launch."""
+        """Whether the directions of all cells of all pairs of a launch are kept."""
         return self.path and self.build.whole
 
     @property
     def draws(self) -> int:
-        """How often a warp draws pairs, where directions of all cells are kept; else it draws until none is left.
+        """How many times a warp draws pairs if the directions of all cells are kept; otherwise until none is left.
 
-        Seldom, so that other jobs get room before a launch ends. What a warp draws has its own memory there, while
-        others have what is theirs as long as the launch lasts. To begin a block takes as long as some ten rows.
+        A small number, so that other launches get room on the GPU before this one ends. Here memory belongs to the
+        pairs; otherwise it belongs to the groups for the whole launch. Starting a block takes about ten rows' time.
         """
         rows = self.longest_query * -(-self.longest_target // self.build.width)
         return max(_ROWS_A_BLOCK // rows, 1)
 
     @property
     def op_capacity(self) -> int:
-        """Operations of a CIGAR at most. Long paths have runs; who needs more is the CPU's."""
+        """Maximum operations of a CIGAR. Long paths have runs; pairs that need more are left to the CPU."""
         most = self.longest_query + self.longest_target
         return (most if most <= _ALL_OPERATIONS else most * 3 // 4) if self.path else 0

@@ -1,4 +1,4 @@
-"""What the host needs to know of dp_tiles.cu: its memory, the costs that its 16 bits hold, and what it proves.
+"""Builds of cuda/tiles/dp_tiles.cu: memory, the costs that 16 bits hold, and the costs that bands prove.
 
 Costs are those of the task, divided by their greatest common divisor. Bands can have any width.
 """
@@ -10,48 +10,48 @@ import numpy.typing as npt
 
 from . import dp
 
-# The builds that there are: lanes that have two pairs. In the last one all warps of the GPU share all pairs.
+# Builds: lanes that share two pairs. In the last one all warps of the GPU share all pairs.
 LANES = (4, 8, 16, 32, 256)
-COLUMNS = 16  # of a lane
-THREADS = 128  # a block
+COLUMNS = 16  # columns per lane
+THREADS = 128  # threads per block
 _TOP, _FAR = 23000, 30500  # values in the sweep, as in dp_tile_room.cuh
-_SCALE = 16  # of values with directions
-_ROWS = 16  # between two cuts of large values
-BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768, 47104)  # at most; see cut
-_GRAIN = 32  # of narrower ones
-_WITH_DIRECTIONS = 2  # times as long
-_FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps; as measured on an H200 with 500 to 1,600 of them
-_SHARED = 1.1  # times as long as if nobody waited for others (guess)
-_STRIPE, _GROUP = 44, 56  # bytes of TileStripe; of TileGroup and TileWave
+_SCALE = 16  # scale of values with directions
+_ROWS = 16  # rows between two clamps of large values
+BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768, 47104)  # maximum widths; see cut
+_GRAIN = 32  # granularity of narrower bands
+_WITH_DIRECTIONS = 2  # relative time of rows with directions
+_FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps, exponent, warps; measured on an H200 with 500 to 1,600 warps
+_SHARED = 1.1  # slowdown from waiting for other warps (estimate)
+_STRIPE, _GROUP = 44, 56  # bytes of TileStripe; bytes of TileGroup and TileWave
 _ROOM = 16e9  # bytes of workspace
 
 F64 = npt.NDArray[np.float64]
 
 
 def spread(lanes: int) -> bool:
-    """Whether any warp of the GPU takes stripes of any two pairs."""
+    """Return whether any warp of the GPU may compute stripes of any two pairs."""
     return lanes > 32
 
 
 def width(lanes: int) -> int:
-    """Columns of a stripe."""
+    """Return the columns of a stripe."""
     return min(lanes, 32) * COLUMNS
 
 
 def between(lanes: int) -> int:
-    """Steps between two states that are kept."""
+    """Return the steps between two kept states."""
     return 32 if lanes < 8 else 64
 
 
 def pairs(lanes: int, threads: int) -> int:
-    """That a block of so many threads has at a time; of those that are spread, how many share a room."""
+    """Return the pairs that a block has at a time; for spread builds, the pairs that share a unit of workspace."""
     return 2 if spread(lanes) else 2 * threads // lanes
 
 
 def stride(lanes: int, pieces: int, band: int, longest: int, path: bool, count: int = 0) -> int:
-    """Bytes of workspace for each pair that is resident; a group has the room of two.
+    """Return the bytes of workspace per resident pair; a group has the workspace of two.
 
-    `count`: pairs of the launch, of which a build that is spread has a table.
+    `count`: pairs of the launch, for which spread builds need a table.
     """
     rows, of_warp = min(band + width(lanes), longest), min(lanes, 32)
     table = -(-count // 2) * _GROUP + 255 if spread(lanes) else 0
@@ -66,11 +66,11 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool, count: 
 
 
 def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
-    """Whether 16 bits hold all values of a band with these costs: those of the sweep, and of the parts walked through.
+    """Return whether 16 bits hold all values of a band with these costs, in the sweep and in parts of the traceback.
 
-    In the sweep this is said of pairs whose target is not longer than the query; see widest. In a part, costs of cells
-    that are some rows and columns apart differ by a gap of so many letters each way at most (what a path has more, or
-    less, of one sequence joins its gaps, and one gap of all letters is the cheapest); the drift adds as much again.
+    For the sweep this applies to pairs whose target is not longer than the query; see widest. In a part, costs of
+    cells some rows and columns apart differ by at most one gap of that length each way: any extra or missing bases of
+    one sequence join a path's gaps, and one gap of all bases is the cheapest. The drift adds as much again.
     """
     drift = min(e for _, e in gaps)
     opened = _opened(mismatch, gaps)
@@ -87,19 +87,19 @@ def _opened(mismatch: int, gaps: dp.Gaps) -> int:
 
 
 def _swept(columns: int, mismatch: int, gaps: dp.Gaps) -> int:
-    """The widest band whose values 16 bits hold in a sweep with stripes of so many columns.
+    """Return the widest band whose values 16 bits hold in a sweep with stripes of `columns` columns.
 
-    kTop is what a path that is proved has cost at most, and no cell costs less than a gap to its diagonal: values
-    fall by a gap of as many letters as the band has diagonals, two openings, and what the drift adds in a stripe.
+    kTop is the maximum cost of a proved path, and no cell costs less than a gap to its diagonal. So values fall by at
+    most a gap as long as the band is wide, two openings, and what the drift adds in a stripe.
     """
     drift = max(min(e for _, e in gaps), 1)
     return (_TOP + 2**15 - 1 - 8 * _opened(mismatch, gaps)) // drift - 2 * columns
 
 
 def widest(mismatch: int, gaps: dp.Gaps, band: int, longer: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """The widest band (i64[n]) that a kernel chosen for `band` takes; 0 or less: none.
+    """Return the widest band (i64[n]) that a kernel chosen for `band` supports; 0 or less: none.
 
-    `longer`: letters by which targets are longer than queries. Values fall by a gap of so many letters more.
+    `longer`: by how many bases targets are longer than queries; values fall by a gap of that length more.
     """
     columns = [width(n) for n in LANES if holds(n, mismatch, gaps, band)]
     most = _swept(max(columns), mismatch, gaps) if columns else 0
@@ -108,13 +108,13 @@ def widest(mismatch: int, gaps: dp.Gaps, band: int, longer: npt.NDArray[np.integ
 
 
 def steps(lanes: int, band: int, path: bool = True) -> int:
-    """About how many rows each column takes, those with directions counted as more."""
+    """Return about how many rows each column takes, where rows with directions count more."""
     across = width(lanes) + min(lanes, 32)
     return band + across + (_WITH_DIRECTIONS * (across + between(lanes) // 2) if path else 0)
 
 
 def chain(lanes: int, rows: F64, stripes: F64) -> F64:
-    """Rows (f64[n]) that the sweep of a pair takes one after the other."""
+    """Return how many rows (f64[n]) of a pair's sweep must be computed one after the other."""
     behind = width(lanes) + min(lanes, 32)
     one_by_one: F64 = stripes * behind + (rows if spread(lanes) else stripes * rows)
     return one_by_one
@@ -123,15 +123,15 @@ def chain(lanes: int, rows: F64, stripes: F64) -> F64:
 def lanes(
     band: int, mismatch: int, gaps: dp.Gaps, path: bool = True, count: int | None = None, longest: int = 1
 ) -> int | None:
-    """The build that is fastest for a band; None: none holds such costs.
+    """Return the fastest build for a band, or None if none can hold such costs.
 
     Args:
-        band: diagonals.
-        mismatch: its cost.
-        gaps: theirs.
-        path: whether CIGARs are wanted.
-        count: pairs, if not enough for any GPU.
-        longest: letters of the longest sequence.
+        band: band width in diagonals.
+        mismatch: mismatch cost.
+        gaps: gap costs.
+        path: whether CIGARs are computed.
+        count: number of pairs, if too few to fill any GPU.
+        longest: length of the longest sequence.
     """
 
     def time(lanes: int) -> float:
@@ -140,9 +140,9 @@ def lanes(
             return once
         room = _ROOM / stride(lanes, len(gaps), band, longest, path)
         if room < pairs(lanes, THREADS):
-            return 1e9 / room  # a block must have room
-        if spread(lanes):  # rooms are of the pairs' own sizes
-            stripes = min(band, longest) / (width(lanes) + between(lanes)) + 1  # of a pair at a time
+            return 1e9 / room  # a block does not fit
+        if spread(lanes):  # workspace is sized by each pair
+            stripes = min(band, longest) / (width(lanes) + between(lanes)) + 1  # stripes of a pair that run at a time
             return once * _waits(min(count / 2 * stripes, _FULL))
         return once * _waits(min(count, room) * lanes / 64)
 
@@ -151,22 +151,21 @@ def lanes(
 
 
 def _waits(warps: float) -> float:
-    """How much longer a GPU takes that is not full.
+    """Return by what factor a GPU with few warps is slower.
 
-    With fewer warps less of what they wait for is hidden, and with fewer than it has schedulers some of these have
-    nothing to do.
+    With fewer warps, less latency is hidden; with fewer warps than schedulers, some schedulers are idle.
     """
     hidden: float = max(_FULL / max(warps, _SCHEDULERS), 1.0) ** _HIDDEN
     return hidden * max(_SCHEDULERS / warps, 1.0)
 
 
 def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:
-    """The narrowest band (i64[n], between half of `band` and all of it) that proves costs (f64[n]).
+    """Return the narrowest band (i64[n], between half of `band` and all of it) that proves costs (f64[n]).
 
-    What half of it would do for has a kernel of its own, which may have been tried. `apart`: by how much the lengths
-    of a pair's sequences differ. See dp.unproven_cost.
+    Pairs for which half of it suffices have a kernel of their own, which may already have been tried. `apart`: length
+    differences of the pairs. See dp.unproven_cost.
     """
-    # A way out and back: two gaps, which have as many letters more than those that the lengths ask for.
+    # Leaving the band and returning takes two gaps that are longer by this much than the lengths require.
     out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
     wanted = 2 * np.ceil(np.maximum(out, 1.0)) + apart + 2
     narrow: npt.NDArray[np.int64] = np.clip(-(-wanted // _GRAIN) * _GRAIN, band // 2 + _GRAIN, band).astype(np.int64)
@@ -176,9 +175,9 @@ def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> 
 def provable_cost(
     mismatch: int, gaps: dp.Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int | np.ndarray
 ) -> np.ndarray:
-    """The greatest cost, i64, that is answered for pairs of such lengths; -1: none. Above it: ScoreLimit.
+    """Return the maximum cost, i64, that is proved for pairs of these lengths; -1: none. Above it: ScoreLimit.
 
-    `band`: diagonals, of all pairs or of each. Pairs with an empty side are always answered.
+    `band`: band width in diagonals, of all pairs or of each. Pairs with an empty sequence always succeed.
     """
     longer = target_len.astype(np.int64) - query_len
     proved = dp.unproven_cost(gaps, query_len, target_len, band, odd=False) - 1
