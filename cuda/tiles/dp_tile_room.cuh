@@ -30,9 +30,9 @@ using TileLetters = PackedTiles;
 #endif
 
 // Values of the sweep are cost - drift * (row + column) - base, so that extending a gap of the cheaper piece adds
-// nothing. A stripe's base makes kTop the value at its top left, or the maximum of a provable path there if that is less.
-// No provable path continues from a value above kTop there. A cell costs at least the gap to its diagonal, so all values
-// are close enough below to fit 16 bits. Values above kFar are on no provable path and are clamped to kFar.
+// nothing. A stripe's base makes kTop the value at its top left, or the maximum of a provable path there if that is
+// less. No provable path continues from a value above kTop there. A cell costs at least the gap to its diagonal, so all
+// values are close enough below to fit 16 bits. Values above kFar are on no provable path and are clamped to kFar.
 constexpr std::int32_t kTop = 23000;
 constexpr std::int32_t kFar = 30500;  // value of cells outside the band
 
