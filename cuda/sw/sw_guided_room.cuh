@@ -57,8 +57,8 @@ struct Slice {
 //
 // The boundaries and the keys of anti-diagonals are ring buffers, since only those of some stripes are in use at a
 // time. Boundary row r of a stripe has index stripe * kWidth + r, and anti-diagonal d of a stripe index
-// 2 * stripe * kWidth + d. The lanes' best scores are stored in the order in which anti-diagonals leave the first column
-// of a lane.
+// 2 * stripe * kWidth + d. The lanes' best scores are stored in the order in which anti-diagonals leave the first
+// column of a lane.
 struct GuidedRoom {
   std::uint8_t* at;
   std::uint32_t edges, diagonals;  // sizes of the rings, powers of two, less 1: masks
