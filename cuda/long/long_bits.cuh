@@ -357,8 +357,7 @@ class BitStripe {
     }
     below = __reduce_add_sync(kEveryLane, below);
     if (lane() != 31) return;
-    const std::int64_t beyond = 32 * columns_.end - task_.target_len;  // columns of the last word beyond the target,
-                                                                       // fewer than 32
+    const std::int64_t beyond = 32 * columns_.end - task_.target_len;  // columns after the target, fewer than 32
     const std::uint32_t outside = beyond > 0 ? (1u << static_cast<std::uint32_t>(beyond)) - 1 : 0;
     risen_ -= __popc(edge_plus_ & outside) - __popc(edge_minus_ & outside);
     std::uint64_t begun = 0;
