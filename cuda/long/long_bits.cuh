@@ -16,8 +16,8 @@
 // word of an edge is written with the stripe's tag in one 64-bit store, so no fence is needed.
 //
 // A stripe has the columns that the band's diagonals cross in its rows. Cells outside the band are assumed to cost one
-// more than the cell next to them inside, which is the maximum. So costs are never too low, and the distance is right
-// if no path outside the band could be cheaper.
+// more than their neighbours inside, the maximum possible. So costs are never too low, and the distance is right if no
+// path outside the band could be cheaper.
 #pragma once
 
 #include "common/carry.cuh"
@@ -168,7 +168,7 @@ class BitStripe {
   WFACLI_DEVICE std::int32_t blocks() const { return static_cast<std::int32_t>(columns_.end - columns_.first) + kSkew; }
   // Compute blocks `from` to `to` (exclusive).
   WFACLI_DEVICE void go(std::int32_t from, std::int32_t to) {
-    const std::int32_t last = blocks() - kSkew - 1;  // in the stripe for all lanes
+    const std::int32_t last = blocks() - kSkew - 1;  // the last block that starts in the stripe for all lanes
     request(from);
     target_.take(target_.fetch(from), letters_);
     typename LetterBlocks<Planes>::Fetched coming = target_.fetch(from + 1);

@@ -6,8 +6,8 @@
 // the end of the matrix. Since paths that start near each other soon merge, most segments are final after two or three
 // launches. When a launch finds nothing to trace, all are.
 //
-// From a wrong place a path may take long through a segment and delay all others for a useless result. Such walks are
-// given up, unless the place is known to be right.
+// From a wrong place a path may take long through a segment and delay all others for a useless result. Such a trace is
+// abandoned, unless the place is known to be right.
 #pragma once
 
 #include "common/cigar.cuh"

@@ -1,6 +1,6 @@
 // Alignment with any substitution scores and affine gaps, over all cells of the matrix (Smith and Waterman 1981, Gotoh
 // 1982), for pairs of uneven lengths. A group of lanes aligns two pairs, one in each 16-bit half of a word, or one pair
-// with 32-bit scores (similar to subwarps in SALoBa, Park et al. 2022).
+// with 32-bit scores (subwarps as in SALoBa, Park et al. 2022).
 //
 // Sequences are reversed, so that H(i, j) belongs to suffixes and the traceback from the best cell emits the canonical
 // path in forward order. Extensions are not reversed: this kernel finds only their end, and a second launch with these

@@ -259,8 +259,8 @@ class Walk : Steps {
         }
     }
   }
-  // Reload the state before the lane's row 1, for pairs whose part starts at the top of the stripe: the steps before
-  // were no valid rows.
+  // Reload the state before the lane's row 1, for pairs whose part starts at the top of the stripe. Earlier
+  // steps computed rows above the matrix.
   WFACLI_DEVICE void begin_first_parts(State& state, const std::int32_t (&stripe)[kPairs],
                                        const std::int32_t (&number)[kPairs]) const {
 #pragma unroll
