@@ -1,9 +1,10 @@
-// The best local score of one long pair, and where it begins (local_strip.cuh). What a catalogue row decides:
+// Best local score of one long pair, and the cell where its alignment starts (local_strip.cuh). Macros, set by the
+// catalogue row:
 //
-// WFACLI_BLOCK   threads a block: its warps draw their strips each for itself
-// WFACLI_ROWS    words of two rows that a lane has, a multiple of 4
-// WFACLI_CHUNK   steps of a tile
-// WFACLI_PAIRS   whether letters are looked up two at a time, for which there may be four different ones in the target
+// WFACLI_BLOCK: threads per block. Each warp draws its own strips.
+// WFACLI_ROWS: words per lane, each with two rows; a multiple of 4.
+// WFACLI_CHUNK: steps per tile.
+// WFACLI_PAIRS: 1 to look up the scores of two symbols at a time, for four symbols of the target; others are slower.
 #include "local/local_strip.cuh"
 
 WFACLI_KERNEL(local_strips, wfacli::LocalTask) {

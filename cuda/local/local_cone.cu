@@ -1,7 +1,8 @@
-// Where a path may cross kept rows (local_strip.cuh): from which columns on it can come, and where it is believed to;
-// and these columns' cells. A part of a row's columns, or all of them, is a block's.
+// Where a path may cross stored rows (local_strip.cuh): the first column from which it can come, and the column where
+// it is believed to cross; also copies the cells of these columns. Each block processes part of the columns of one row,
+// or all of them.
 //
-// WFACLI_BLOCK  threads
+// WFACLI_BLOCK: threads.
 #include "common/task.cuh"
 
 namespace wfacli {
@@ -10,7 +11,7 @@ WFACLI_DEVICE std::int64_t score_of(unsigned long long cell) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(cell));
 }
 
-// What a block looks at: each of its threads a column, and then those `stride` further on.
+// The columns of a block. Each thread starts at column `begin` and advances by `stride`.
 struct ConePart {
   std::uint32_t number;
   LocalCone cone;
@@ -24,7 +25,8 @@ struct ConePart {
 
 }  // namespace wfacli
 
-// The first column of each row from which a path may come to its cell; all bits are set before.
+// Find the first column of each row from which a path may reach the cone's cell. All bits of the answers are set before
+// the launch.
 WFACLI_KERNEL(local_cones, wfacli::LocalConesTask) {
   const wfacli::ConePart part(task);
   const wfacli::LocalCone& cone = part.cone;
@@ -38,9 +40,9 @@ WFACLI_KERNEL(local_cones, wfacli::LocalConesTask) {
   }
 }
 
-// The greatest score of each row's columns, less what comes of a gap from there to the middle's diagonal, in the upper
-// half of a word, and its last column; 0 before. Down from a column on the right such a gap takes rows, whose letters
-// then do not match.
+// Find the maximum score of each row's columns, less the cost of a gap from the column to the diagonal through
+// `middle`. The answer, 0 before the launch, has the score in its upper half and the last such column in its lower
+// half. From a column to the right, the gap consumes rows, which then cannot match.
 WFACLI_KERNEL(local_tops, wfacli::LocalConesTask) {
   const wfacli::ConePart part(task);
   unsigned long long best = 0;
@@ -54,7 +56,7 @@ WFACLI_KERNEL(local_tops, wfacli::LocalConesTask) {
   atomicMax(task.answers + part.number, best);
 }
 
-// The columns' cells, one cone's behind the other's.
+// Copy the cells of the columns, one cone after the other.
 WFACLI_KERNEL(local_windows, wfacli::LocalConesTask) {
   const wfacli::ConePart part(task);
   unsigned long long* const to = task.answers + part.cone.to - part.cone.first;

@@ -1,5 +1,5 @@
-// What a strip of local alignment's matrix is made of: words of scores, the boundary between two strips, and the memory
-// of a warp.
+// Building blocks of a strip of the local alignment matrix: words of scores, the boundary between two strips, and the
+// memory of a warp.
 #pragma once
 
 #include "common/permute.cuh"
@@ -7,29 +7,29 @@
 
 namespace wfacli::local {
 
-constexpr int kWords = WFACLI_ROWS;       // of a lane, each with two rows' scores in its halves
-constexpr int kLanes = 64;                // of a warp: lane l has lane l of the strip and, in the upper halves, lane 32 + l
-constexpr int kRows = kLanes * kWords;    // of a strip
-constexpr int kChunk = WFACLI_CHUNK;      // steps of a tile, a multiple of 32
-constexpr int kParts = kChunk / 32;       // columns of a tile that a lane takes in and hands on
-constexpr int kLate = kLanes - 1;         // columns that the last lane is behind the first
+constexpr int kWords = WFACLI_ROWS;       // words per lane, each with the scores of two rows in its halves
+constexpr int kLanes = 64;                // per warp: lane l computes lanes l (lower halves) and 32 + l (upper halves)
+constexpr int kRows = kLanes * kWords;    // per strip
+constexpr int kChunk = WFACLI_CHUNK;      // steps per tile, a multiple of 32
+constexpr int kParts = kChunk / 32;       // columns of a tile that a lane loads and writes
+constexpr int kLate = kLanes - 1;         // columns between the first and the last lane
 constexpr std::uint32_t kAll = 0xffffffffu;
 constexpr int kStateWords = 2 * kWords + 2;
-constexpr int kSlots = 3;                 // states that a warp can put aside
-constexpr std::int32_t kStop = INT32_MAX;  // as the best score known: the launch is to end, its answers are not wanted
+constexpr int kSlots = 3;                 // states that a warp can save
+constexpr std::int32_t kStop = INT32_MAX;  // as the best score known: end the launch and discard its answers
 
 static_assert(kWords % 4 == 0 && kChunk % 32 == 0 && kChunk >= 64);
 
-// A score in both halves.
+// Return a word with the value in both halves.
 WFACLI_DEVICE std::uint32_t both(std::int32_t value) { return (static_cast<std::uint32_t>(value) & 0xffffu) * 0x00010001u; }
-// Added to a word it adds a number to both halves, if neither leaves its 16 bits; it may be negative.
+// Return a word whose addition adds `value`, which may be negative, to both halves, if neither leaves its 16 bits.
 WFACLI_DEVICE std::uint32_t added(std::int32_t value) { return static_cast<std::uint32_t>(value) * 0x00010001u; }
 WFACLI_DEVICE std::int32_t lower(std::uint32_t word) { return static_cast<std::int32_t>(word & 0xffffu); }
 WFACLI_DEVICE std::int32_t upper(std::uint32_t word) { return static_cast<std::int32_t>(word >> 16); }
 WFACLI_DEVICE std::int32_t greater_half(std::uint32_t word) { return max(lower(word), upper(word)); }
 
-// A cell of the row between two strips: its score, how much less what a gap down the column brings into the next row
-// has, and how many strips are above, so that whoever waits for it needs no fence.
+// A cell of the row between two strips: its score; the score less that of the vertical gap that enters the next row;
+// and the number of strips above, as a tag, so that readers need no fence.
 class Boundary {
  public:
   WFACLI_DEVICE static unsigned long long of(std::int64_t strips, std::int32_t score, std::int32_t less) {
@@ -54,13 +54,13 @@ class Boundary {
   WFACLI_DEVICE static std::uint32_t tag(std::int64_t strips) { return static_cast<std::uint32_t>(strips) & 0xffffu; }
 };
 
-// What letters score: of each two letters of columns (32 columns apart, as the halves of a word are) a word for each of
-// a lane's words, so that a look gives the scores of two cells. That is for the first four letters of columns; where there
-// are others, the scores themselves are looked up.
+// Substitution scores for targets of few symbols. A table has, for each pair of column symbols (32 columns apart, like
+// the halves of a word), one word for each of a lane's words, so one lookup returns the scores of two cells. It covers
+// the first four symbols of the target; for others, the single scores are looked up.
 class PairScores {
  public:
   static constexpr int kLetters = 4;
-  static constexpr bool kSums = true;  // words are numbers to be added: a negative lower half has been taken off the upper
+  static constexpr bool kSums = true;  // words are for addition: a negative lower half borrows from the upper
   struct Worth {
     std::uint32_t word[kWords];
     WFACLI_DEVICE std::uint32_t of(int r) const { return word[r]; }
@@ -82,9 +82,10 @@ class PairScores {
       }
     }
   }
-  // Whether a tile's columns may have letters that are not looked up in pairs.
+  // Return true if a tile's columns may have symbols that the table does not cover.
   WFACLI_DEVICE static bool has_others(const LocalTask& task) { return task.letters > kLetters; }
-  // What a column's letter and that of the column 32 before it are looked up by; kAny: also of other letters.
+  // Return the lookup key of a column's symbol and that of the column 32 before it. kAny: also for symbols outside the
+  // table.
   template <bool kAny>
   WFACLI_DEVICE static std::uint32_t look(std::uint32_t letter, std::uint32_t before) {
     return kAny ? letter | before << 16 : (letter * kLetters + before) * (kWords * 32 * 4);
@@ -118,12 +119,12 @@ class PairScores {
     return (static_cast<std::uint32_t>(second) << 16) + static_cast<std::uint32_t>(first);
   }
 
-  std::uint8_t* table_;  // [letter][letter 32 before][words / 4][lane] of 16 bytes, from the lane's own on
+  std::uint8_t* table_;  // [symbol][symbol 32 before][words / 4][lane] of 16 bytes, from this lane's
   const LocalTask& task_;
-  std::int64_t row_;  // the lane's first
+  std::int64_t row_;  // first row of the lane
 };
 
-// The same for any letters: a byte for each row of both halves beside a column's letter.
+// Substitution scores for any symbols: one byte for each row of both halves and each symbol of the target.
 class ByteScores {
  public:
   static constexpr bool kSums = false;
@@ -173,19 +174,19 @@ class ByteScores {
   }
 
  private:
-  std::uint8_t* table_;  // [half][letter][words / 4][lane] of 4 bytes, from the lane's own on
+  std::uint8_t* table_;  // [half][symbol][words / 4][lane] of 4 bytes, from this lane's
   std::int32_t half_;
 };
 
-// A warp's shared memory.
+// Shared memory of a warp.
 template <class Scores>
 struct Room {
   std::uint8_t* scores;
-  std::uint32_t* looks;    // by column, from 31 before a tile's first one on
-  std::uint32_t* tops;     // what comes in from above: the score in the lower half, that of the gap in the upper one
-  std::uint32_t* bottoms;  // what goes out below, likewise
+  std::uint32_t* looks;    // lookup keys by column, from 31 before the tile's first
+  std::uint32_t* tops;     // values from the strip above: score in the lower half, vertical gap in the upper
+  std::uint32_t* bottoms;  // values for the strip below, in the same format
 
-  static constexpr int kLooks = kChunk + 36, kTops = kChunk + 4;  // a little more is read than used
+  static constexpr int kLooks = kChunk + 36, kTops = kChunk + 4;  // slightly more is read than used
   WFACLI_DEVICE static std::int32_t bytes(std::int32_t letters) {
     return Scores::bytes(letters) + 4 * (kLooks + kTops + kChunk);
   }

@@ -1,18 +1,19 @@
-// The best local score of one pair of any length, and where its alignment begins: strips of rows, over which warps go
-// side by side (J. Li, S. Ranka and S. Sahni, "Pairwise sequence alignment for very long sequences on GPUs", 2012;
-// O. Gotoh, "An improved algorithm for matching biological sequences", J. Mol. Biol. 1982).
+// Best local score of one pair of any length, and the cell where its alignment starts: strips of rows, which many warps
+// compute side by side (J. Li, S. Ranka and S. Sahni, "Pairwise sequence alignment for very long sequences on GPUs",
+// 2012; O. Gotoh, "An improved algorithm for matching biological sequences", J. Mol. Biol. 1982).
 //
-// Rows are letters of the reversed query, columns those of the reversed target: a cell's score is that of the best
-// alignment that begins there, and the first best cell is the canonical beginning. A strip has 64 lanes of kWords rows,
-// each a column behind the one above; lanes l and 32 + l are the halves of one lane's words. The row between two strips
-// is one array: a strip reads a column when the one above has written it, and writes it itself 63 steps later; a tag in
-// each word says whose it is. Strips are drawn from a counter, so whoever waits, waits for somebody who is at work.
+// Rows are symbols of the reversed query, columns those of the reversed target. The score of a cell is that of the best
+// alignment that starts there, and the first best cell is the canonical start. A strip has 64 lanes of kWords rows,
+// each one column behind the lane above; lanes l and 32 + l are the halves of one lane's words. One array holds the row
+// between two strips: a strip reads a column when the strip above has written it, and overwrites it 63 steps later. A
+// tag in each word identifies the writer. Strips are drawn from a counter, so a waiting warp always waits for a running
+// one.
 //
-// Scores in halves are relative to their tile's base, from `floor` up, and cells count as at least that
-// (wfacli/native/solvers/local/local_sweep.hpp says why this is right). All that is added stays in its half, so sums are of whole words:
-// they take the multiplier, and the rest of the cell the other pipe.
+// Scores in halves are relative to their tile's base and start at `floor`; cells are raised to at least that
+// (wfacli/native/solvers/local/local_sweep.hpp explains why this is right). No addition leaves its half, so whole words
+// are added. These additions use the multiplier pipe, and the rest of a cell the other pipe.
 //
-// A tile is left out where no alignment through it can be the best (E. Sandes and A. de Melo, "Retrieving Smith-Waterman
+// A tile is pruned if no alignment through it can be the best (E. Sandes and A. de Melo, "Retrieving Smith-Waterman
 // alignments with optimizations for megabase biological sequences using GPU", 2013); ties are kept.
 #pragma once
 
@@ -20,11 +21,11 @@
 
 namespace wfacli::local {
 
-// What a lane has between two steps.
+// State of a lane between two steps.
 struct State {
-  std::uint32_t score[kWords], along[kWords];  // of the last column; what a gap along the row brings into the next one
-  std::uint32_t corner;                        // of the row above, in the last column
-  std::uint32_t down;                          // what a gap down the column brings into the next lane's first row
+  std::uint32_t score[kWords], along[kWords];  // of the latest column; horizontal gaps that enter the next one
+  std::uint32_t corner;                        // of the row above, in the latest column
+  std::uint32_t down;                          // vertical gap that enters the first row of the next lane
 
   WFACLI_DEVICE void begin(std::uint32_t floor) {
 #pragma unroll
@@ -40,14 +41,14 @@ struct State {
   }
 };
 
-// What cells need besides: constants as words.
+// Constants of the recurrence, as words.
 struct Charges {
   std::uint32_t floor, first_gap, extend, extend_halves, one;
 
   WFACLI_DEVICE explicit Charges(const LocalTask& task)
       : floor(both(task.floor)), first_gap(added(-task.first_gap)), extend(added(-task.extend)),
         extend_halves(both(-task.extend)), one(static_cast<std::uint32_t>(task.one)) {}
-  // Sums of words whose halves do not overflow.
+  // Add words whose halves do not overflow.
   WFACLI_DEVICE std::uint32_t sum(std::uint32_t a, std::uint32_t b) const { return a * one + b; }
 };
 
@@ -60,7 +61,7 @@ class Strip {
         aside_(task.scratch + static_cast<std::int64_t>(warp) * kSlots * (32 * kStateWords + kChunk)),
         record_(task.best + warp) {}
 
-  // All columns, and what the best cell is; false: the launch is to end.
+  // Compute all columns and report the best cell. Return false if the launch is to end.
   WFACLI_DEVICE bool run() {
     __syncwarp();
     state_.begin(charges_.floor);
@@ -75,10 +76,10 @@ class Strip {
 
  private:
   struct Place {
-    std::int32_t row, column;  // in the strip, and from the tile's first column on; row kRows: none
+    std::int32_t row, column;  // in the strip, and from the tile's first column; row kRows: none
   };
 
-  // Asks for what comes in from above in a tile's columns.
+  // Load what enters a tile's columns from above.
   WFACLI_DEVICE void request(std::int64_t from) {
 #pragma unroll
     for (int k = 0; k < kParts; ++k) {
@@ -86,7 +87,7 @@ class Strip {
       if (c < task_.columns) coming_[k] = Boundary::read(task_.row + c);
     }
   }
-  // Takes it; what is not there yet is asked for again, unless the launch is to end.
+  // Receive it, waiting for words that were not written yet unless the launch is to end.
   WFACLI_DEVICE void receive(std::int64_t from) {
 #pragma unroll
     for (int k = 0; k < kParts; ++k) {
@@ -141,7 +142,7 @@ class Strip {
     return true;
   }
 
-  // The best score known, the same for all lanes: others change it all the time.
+  // Return the best score known, the same in all lanes: one lane reads it, since other warps change it concurrently.
   WFACLI_DEVICE std::int32_t known_now() const {
     return __shfl_sync(kAll, *static_cast<volatile const std::int32_t*>(task_.known), 0);
   }
@@ -154,7 +155,7 @@ class Strip {
     for (int k = 0; k < kParts; ++k) highest = max(highest, Boundary::score(coming_[k]));
     return __reduce_max_sync(kAll, highest);
   }
-  // Whether the best alignment may lead through a tile whose cells begin with no more than `highest`.
+  // Return true if the best alignment may pass through a tile whose inputs score at most `highest`.
   WFACLI_DEVICE bool matters(std::int64_t from, std::int32_t highest, std::int32_t known) const {
     const std::int64_t rows = task_.rows - number_ * kRows;
     const std::int64_t columns = task_.columns - max(from - kLanes, std::int64_t{0});
@@ -202,9 +203,9 @@ class Strip {
     }
   }
 
-  // The steps of a tile. kEdge: columns outside the matrix are kept at the floor; kSeek: the first cell with a score (a
-  // half's) is looked for; kAny: there may be any letters, and cells whose letters are not to be aligned. The greatest
-  // words of all cells.
+  // Compute the steps of a tile and return the halfwise maximum of all cells. kEdge: keep columns outside the matrix at
+  // the floor. kSeek: find the first cell whose half is `wanted`. kAny: support all symbols, and cells that must not
+  // be aligned.
   template <bool kEdge, bool kSeek, bool kAny>
   WFACLI_DEVICE std::uint32_t steps(std::int64_t from, std::int32_t wanted, Place& place) {
     const Charges charges = charges_;
@@ -219,7 +220,7 @@ class Strip {
       const typename Scores::Worth worth = ahead;
       std::uint32_t above = __shfl_sync(kAll, state_.score[kWords - 1], lane_ + 31);
       std::uint32_t down = __shfl_sync(kAll, state_.down, lane_ + 31);
-      scores_.template fetch<kAny>(next, ahead);  // the last time for nothing
+      scores_.template fetch<kAny>(next, ahead);  // unused after the last step
       above = __byte_perm(above, outer, into_scores);
       down = __byte_perm(down, outer, into_gaps);
       next = looks[s + 2];
@@ -256,12 +257,12 @@ class Strip {
     else
       return __vmaxu2(__viaddmax_u16x2(diagonal, worth, along), down);
   }
-  // All bits of the halves whose columns are in the matrix, in the step that begins with a column.
+  // Return all ones in the halves whose columns are in the matrix, in the step that starts with `column`.
   WFACLI_DEVICE std::uint32_t in_matrix(std::int64_t column) const {
     const std::int64_t first = column - lane_, second = first - 32;
     return (first >= 0 && first < task_.columns ? 0xffffu : 0) | (second >= 0 && second < task_.columns ? 0xffff0000u : 0);
   }
-  // All bits of the halves of a word whose cells are barred, in that step.
+  // Return all ones in the halves of word r whose cells are barred, in that step.
   WFACLI_DEVICE std::uint32_t barred(int r, std::int64_t column) const {
     std::uint32_t out = 0;
 #pragma unroll 1
@@ -297,7 +298,7 @@ class Strip {
     }
   }
 
-  // Writes the last row's cells that a tile has made complete, or that count 0.
+  // Write the last row's cells that a tile has completed, or zeros if it was pruned.
   template <bool kComputed>
   WFACLI_DEVICE void hand_on(std::int64_t from) {
     const bool keeps = task_.keep && (number_ + 1) % task_.keep == 0;
@@ -319,7 +320,7 @@ class Strip {
     __syncwarp();
   }
 
-  // States put aside, with what came in from above.
+  // Slots save a state together with the values that enter from above.
   WFACLI_DEVICE std::uint32_t* slot(int number) const { return aside_ + number * (32 * kStateWords + kChunk); }
   WFACLI_DEVICE void put_aside(int number) {
     std::uint32_t* const to = slot(number);
@@ -334,7 +335,7 @@ class Strip {
     for (int k = 0; k < kParts; ++k) room_.tops[32 * k + lane_] = from[32 * kStateWords + 32 * k + lane_];
   }
 
-  // A tile that begins as slot_ says and has a cell as good as any known.
+  // Process a tile that starts with the state in slot_ and has a cell at least as good as the best known.
   WFACLI_DEVICE void consider(std::int64_t from, std::int32_t best) {
     if (lane_ == 0) atomicMax(task_.known, best);
     if (best < best_) return;
@@ -364,8 +365,8 @@ class Strip {
     place_ = place;
     slot_ ^= 1;
   }
-  // Finds the best tile's first best cell, if that is not known yet; its state is in the slot that is not slot_. Changes
-  // the state.
+  // Find the first best cell of the best tile, if it is not known yet. Its state is in the slot that is not slot_.
+  // Overwrites the current state.
   WFACLI_DEVICE void resolve() {
     if (place_.row < kRows) return;
     __syncwarp();
@@ -378,8 +379,8 @@ class Strip {
     place_.column = __reduce_min_sync(kAll, found.row == place_.row ? found.column : INT32_MAX);
     __syncwarp();
   }
-  // The strip's best cell, if it is as good as any known and better than those of the warp's strips before, which are
-  // above.
+  // Record the strip's best cell, if it is at least as good as the best known and better than those of the warp's
+  // earlier strips, which are above.
   WFACLI_DEVICE void report() {
     if (lane_ == 0) atomicAdd(task_.tiles, static_cast<unsigned long long>(tiles_));
     if (best_ <= 0 || best_ < known_now()) return;
@@ -401,10 +402,10 @@ class Strip {
   std::int32_t base_ = 0;
   unsigned long long coming_[kParts] = {};
   std::int32_t tiles_ = 0;
-  std::int32_t best_ = 0, best_base_ = 0;  // of the strip: score, its tile's base
-  std::int64_t best_from_ = 0;             // ... first column
-  Place place_{kRows, 0};                  // ... and place, when it has been looked for
-  int slot_ = 0;                           // where the next state is put aside
+  std::int32_t best_ = 0, best_base_ = 0;  // of the strip: score, and base of its tile
+  std::int64_t best_from_ = 0;             // first column of that tile
+  Place place_{kRows, 0};                  // best cell, if it has been searched for
+  int slot_ = 0;                           // where the next state is saved
 };
 
 }  // namespace wfacli::local

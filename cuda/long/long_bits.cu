@@ -1,8 +1,8 @@
-// Edit distance of one long pair in a band of bits (long_bits.cuh). What a catalogue row decides:
+// Edit distance of one long pair with banded bit-vectors (long_bits.cuh). Macros, set by the catalogue row:
 //
-// WFACLI_BLOCK   threads a block: its warps are on schedulers of their own, and draw their stripes each for itself
-// WFACLI_PLANES  of letters (common/planes.cuh): 2, 4 or 8
-// WFACLI_WORDS   of 32 rows that a lane has
+// WFACLI_BLOCK: threads per block. Each warp has its own scheduler and draws its own stripes.
+// WFACLI_PLANES: bit planes per symbol (common/planes.cuh): 2, 4 or 8.
+// WFACLI_WORDS: words of 32 rows per lane.
 #include "long/long_bits.cuh"
 
 WFACLI_KERNEL(long_bits, wfacli::LongBitsTask) {

@@ -1,21 +1,23 @@
-// Edit distance of one long pair in a band of bits: stripes of rows, over which warps go side by side.
+// Edit distance of one long pair with banded bit-vectors: stripes of rows, which many warps compute side by side.
 //
-// G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 1999, with
-// deltas that come in from above (H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
+// G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 1999,
+// with deltas that enter from above (H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
 // distances", Nordic J. Computing 2003); the band is Ukkonen's (Information and Control 1985).
 //
-// Rows of a matrix are letters of the query. There are two, that of the reversed sequences and that of the sequences, which
-// meet in the middle: so twice as many stripes are under way, and what a path costs is the least sum of two cells there
-// (long_bits_meet.cu; D. S. Hirschberg, "A linear space algorithm for computing maximal common subsequences", CACM 1975).
-// A stripe has kRows rows, 32 * Words
-// of them a lane, which is kSkew columns behind the lane above; so lanes hand the horizontal deltas of their last rows
-// down every kStep columns only, and some columns before they are needed. The last lane writes these deltas, the stripe's
-// edge, from which the next stripe goes on as soon as they are there. Stripes are drawn from a counter, so whoever waits for the one before waits for somebody who
-// is at work. Each word of an edge comes with the stripe's tag in one 64-bit store, so nobody needs a fence.
+// Rows of a matrix are symbols of the query. There are two matrices, of the reversed sequences and of the sequences,
+// which meet in the middle. This doubles the number of stripes in progress; the distance is the least sum of two cells
+// there (long_bits_meet.cu; D. S. Hirschberg, "A linear space algorithm for computing maximal common subsequences",
+// CACM 1975).
 //
-// A stripe has the columns that the band's diagonals cross in its rows. What comes into it from outside of the band is
-// taken to cost one more than what is next to it inside, as it does at most; so costs are never too small, and a
-// distance that a path outside of the band could not undercut is right.
+// A stripe has kRows rows, 32 * Words of them in each lane. A lane is kSkew columns behind the lane above, so lanes
+// pass down the horizontal deltas of their last rows only every kStep columns, and some columns before they are needed.
+// The last lane writes these deltas, the stripe's edge, to memory, and the next stripe uses them as soon as they are
+// written. Stripes are drawn from a counter, so a warp that waits for the stripe above waits for a running warp. Each
+// word of an edge is written with the stripe's tag in one 64-bit store, so no fence is needed.
+//
+// A stripe has the columns that the band's diagonals cross in its rows. Cells outside the band are assumed to cost one
+// more than their neighbours inside, the maximum possible. So costs are never too low, and the distance is right if no
+// path outside the band could be cheaper.
 #pragma once
 
 #include "common/carry.cuh"
@@ -27,7 +29,7 @@ namespace wfacli {
 
 constexpr std::uint32_t kEveryLane = 0xffffffffu;
 
-// 32 bits that are there when their tag is.
+// A 32-bit value and its tag, written in one 64-bit store: if the tag is as expected, the value is valid.
 class Tagged {
  public:
   WFACLI_DEVICE static void write(unsigned long long* at, std::uint32_t tag, std::uint32_t value) {
@@ -47,7 +49,7 @@ class Tagged {
   }
 };
 
-// Columns of a stripe, in words of 32.
+// Range of columns of a stripe, in words of 32.
 struct StripeColumns {
   std::int64_t first, end;
 
@@ -59,8 +61,9 @@ struct StripeColumns {
   }
 };
 
-// Letters of a sequence, or of the reversed one, as planes: 32 of them from letter `at` + 32 * block on, the first one's in
-// the lowest bit. What lies outside is anything. What is fetched is to be used later, so that nobody waits for it.
+// Bit planes of a sequence or of the reversed one: 32 symbols from position `at` + 32 * block, the first in the lowest
+// bit. Symbols outside the sequence are unspecified. fetch() is called well before take(), so that the load's latency
+// is hidden.
 template <int Planes>
 class LetterBlocks {
  public:
@@ -70,7 +73,7 @@ class LetterBlocks {
     row_ = static_cast<std::int32_t>(from >> 5);
     by_ = static_cast<std::uint32_t>(from);
   }
-  // The words that have them.
+  // The words that contain 32 symbols.
   struct Fetched {
     std::uint32_t first[Planes], next[Planes];
   };
@@ -105,18 +108,19 @@ class LetterBlocks {
   bool reversed_;
 };
 
-// What a lane has between two blocks of columns. Of deltas that are handed down only the last eight are needed: `handed`
-// has, from the lowest byte on, where the lane's own rise and fall, and where those of the lane above fall and rise.
+// State of a lane between two blocks of columns. Only the last eight deltas that are passed down are needed. Bytes of
+// `handed`, from the lowest: rises and falls of the lane's own last row, falls and rises of the lane above.
 template <int Words>
 struct LaneState {
   std::uint32_t plus[Words], minus[Words], handed;
 };
 
-// Is shown what a stripe goes through, before each block of 32 columns and in each column; this one looks at nothing.
+// Policy that observes a stripe: the state before each block of 32 columns, and the deltas of each column. This one
+// observes nothing.
 template <int Words>
 struct Unwatched {
-  static constexpr bool kBlocks = false;   // whether block() is to be called with a LaneState
-  static constexpr bool kHandsOn = true;   // whether the stripe writes its edge
+  static constexpr bool kBlocks = false;   // call block() with a LaneState
+  static constexpr bool kHandsOn = true;   // the stripe writes its edge
   WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
 };
 
@@ -124,9 +128,9 @@ template <int Planes, int Words, class Watch = Unwatched<Words>>
 class BitStripe {
  public:
   static constexpr std::int64_t kRows = std::int64_t{32} * 32 * Words;
-  static constexpr int kStep = Words == 2 ? 8 : 4;  // columns from one shuffle to the next, 8 at most; measured
-  static constexpr int kEarly = 2;                  // columns that a shuffle has to arrive
-  static constexpr int kSkew = kStep + kEarly;      // columns; 32 of them are as many words
+  static constexpr int kStep = Words == 2 ? 8 : 4;  // columns between two shuffles, at most 8; measured
+  static constexpr int kEarly = 2;                  // columns between a shuffle and the use of its result
+  static constexpr int kSkew = kStep + kEarly;      // columns between two lanes; over 32 lanes as many words
   using Rows = typename RowsOf<Planes, Words>::Type;
 
   WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory,
@@ -155,16 +159,16 @@ class BitStripe {
 
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
 
-  // All columns.
+  // Compute all columns.
   WFACLI_DEVICE void run() {
     wait_for_room();
     go(0, blocks());
     finish();
   }
   WFACLI_DEVICE std::int32_t blocks() const { return static_cast<std::int32_t>(columns_.end - columns_.first) + kSkew; }
-  // Those of blocks `from` to `to`.
+  // Compute blocks `from` to `to` (exclusive).
   WFACLI_DEVICE void go(std::int32_t from, std::int32_t to) {
-    const std::int32_t last = blocks() - kSkew - 1;  // that begins in the stripe for all lanes
+    const std::int32_t last = blocks() - kSkew - 1;  // the last block that starts in the stripe for all lanes
     request(from);
     target_.take(target_.fetch(from), letters_);
     typename LetterBlocks<Planes>::Fetched coming = target_.fetch(from + 1);
@@ -187,11 +191,11 @@ class BitStripe {
     LaneState<Words> lane;
     copy(plus_, lane.plus);
     copy(minus_, lane.minus);
-    // The last byte of each, the latest in its lowest bit, as from_above_ has them.
+    // The last byte of each, with the latest column in the lowest bit, in the format of from_above_.
     lane.handed = __byte_perm(__byte_perm(edge_plus_, edge_minus_, 0x0040), from_above_, 0x7410);
     return lane;
   }
-  // As it was before block `from`.
+  // Restore the state before block `from`.
   WFACLI_DEVICE void restore(std::int32_t from, const LaneState<Words>& lane) {
     copy(lane.plus, plus_);
     copy(lane.minus, minus_);
@@ -208,27 +212,27 @@ class BitStripe {
   }
 
  private:
-  static constexpr int kAhead = Words > 4 ? 1 : 2;  // columns whose matches are looked up before their turn
+  static constexpr int kAhead = Words > 4 ? 1 : 2;  // columns whose matches are looked up in advance
 
   WFACLI_DEVICE std::uint32_t tag() const { return static_cast<std::uint32_t>(number_ + 1); }
-  // Of the words of a stripe's edge, two each.
+  // Return the two words of a stripe's edge at a word of columns.
   WFACLI_DEVICE unsigned long long* edge(std::int64_t stripe, std::int64_t word) const {
     const std::int64_t first = StripeColumns::of(task_, static_cast<int>(&own_ - task_.matrix), stripe).first;
     return own_.edges + 2 * (static_cast<std::int64_t>(slot(stripe)) * task_.edge_words + (word - first));
   }
-  // The cost at the top left of a stripe, in two halves.
+  // Return the cost at the top left of a stripe, in two halves.
   WFACLI_DEVICE unsigned long long* corner(std::int64_t stripe) const { return own_.corner + 2 * slot(stripe); }
   WFACLI_DEVICE std::uint32_t slot(std::int64_t stripe) const {
     return static_cast<std::uint32_t>(stripe) % static_cast<std::uint32_t>(task_.slots);
   }
 
-  // Rows of a word that are not above the matrix. There the cost is the same from row to row, so that the first row of the
-  // matrix is as it must be.
+  // Return the rows of a word that are not above the matrix. Above it the cost is the same in all rows, so that the
+  // first row of the matrix has the right values.
   WFACLI_DEVICE std::uint32_t in_matrix(int w) const {
     const std::int64_t outside = -(row_ + 32 * w);
     return outside <= 0 ? ~0u : outside >= 32 ? 0 : ~0u << static_cast<std::uint32_t>(outside);
   }
-  // The stripe whose place this one takes has been read to its end by the one after it.
+  // Wait until the stripe that had this slot before has been read completely by its successor.
   WFACLI_DEVICE void wait_for_room() const {
     const std::int64_t reader = number_ - task_.slots + 1;
     const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - (&own_ - task_.matrix) : reader;
@@ -236,14 +240,14 @@ class BitStripe {
       Tagged::wait(own_.read + slot(reader), static_cast<std::uint32_t>(reader + 1));
     __syncwarp();
   }
-  // Asks for the deltas above the stripe, of block b.
+  // Load the deltas above the stripe for block b.
   WFACLI_DEVICE void request(std::int32_t b) {
     if (b >= given_) return;
     coming_plus_ = Tagged::read(above_ + 2 * b);
     coming_minus_ = Tagged::read(above_ + 2 * b + 1);
   }
-  // Takes them; what is not there yet is asked for again. The first lane is behind, too, so that the last one's words
-  // are whole.
+  // Receive them, waiting for those that were not written yet. The first lane is kSkew columns behind, too, so that the
+  // last lane is a whole number of words behind.
   WFACLI_DEVICE void receive(std::int32_t b) {
     auto plus = static_cast<std::uint32_t>(coming_plus_), minus = static_cast<std::uint32_t>(coming_minus_);
     if (b >= given_) {
@@ -260,8 +264,8 @@ class BitStripe {
     before_minus_ = minus;
   }
 
-  // Of the first and the last blocks (kSome), lanes stand still whose columns are not in the stripe, or the matrix. Lane l
-  // is kSkew * (l + 1) columns behind the block.
+  // Compute a block. In the first and last blocks (kSome), lanes whose columns are outside the stripe or the matrix
+  // stay idle. Lane l is kSkew * (l + 1) columns behind the block.
   template <bool kSome>
   WFACLI_DEVICE void columns_of_block(std::int32_t b) {
     const std::int64_t column = 32 * (columns_.first + b) - kSkew * (lane() + 1);
@@ -303,8 +307,8 @@ class BitStripe {
     for (int w = 0; w < Words; ++w) to[w] = from[w];
   }
 
-  // One column; above it the cost rises or falls from the column before as the top bits say. That of `fall_above` is
-  // gone afterwards.
+  // Compute one column. The top bits of rise_above and fall_above are the horizontal delta above it; that of fall_above
+  // is shifted out.
   WFACLI_DEVICE void column_of_lane(const std::uint32_t (&equal)[Words], std::uint32_t rise_above,
                                     std::uint32_t& fall_above, bool active) {
     CarryChain chain;
@@ -315,7 +319,7 @@ class BitStripe {
     for (int w = 0; w < Words; ++w) sum[w] = chain.next(equal[w] & plus_[w], plus_[w]);
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
-      // Where the cost is that of the cell above on the left, which is no more than any other way costs.
+      // Diagonal deltas of 0: the cell costs no more than its upper left neighbour, the minimum.
       const std::uint32_t free = (sum[w] ^ plus_[w]) | (equal[w] | minus_[w]);
       const std::uint32_t rise = minus_[w] | ~(free | plus_[w]), fall = plus_[w] & free;
       const std::uint32_t risen = __funnelshift_l(rise_above, rise, 1), fallen = __funnelshift_l(above, fall, 1);
@@ -331,7 +335,7 @@ class BitStripe {
     edge_minus_ = __funnelshift_l(above, edge_minus_, 1);
   }
 
-  // A word of the edge is whole, in the last lane.
+  // Write a word of the edge, which is complete in the last lane.
   WFACLI_DEVICE void hand_on(std::int32_t word) {
     if (lane() == 31) {
       Tagged::write(below_ + 2 * word, tag(), edge_plus_);
@@ -340,19 +344,20 @@ class BitStripe {
     if (word == to_next_) before_next_ = risen_;
     risen_ += __popc(edge_plus_) - __popc(edge_minus_);
   }
-  // Says what the next stripe begins with, or where the last one does, and that this one has read what it needs. The last
-  // one of a matrix alone has its last cell, above the rows that it does not have.
+  // Write the cost at the top left of the next stripe (after the last stripe: at the start of its last row), and signal
+  // that this stripe has read all that it needs. In a single matrix the last stripe has the last cell; rows below the
+  // matrix are subtracted.
   WFACLI_DEVICE void finish() {
     std::int32_t below = 0;
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
-      const std::int64_t rows = task_.query_len - (row_ + 32 * w);  // of the matrix, from the word's first on
+      const std::int64_t rows = task_.query_len - (row_ + 32 * w);  // rows of the matrix from the word's first on
       const std::uint32_t outside = rows >= 32 ? 0 : rows <= 0 ? ~0u : ~0u << static_cast<std::uint32_t>(rows);
       below += __popc(plus_[w] & outside) - __popc(minus_[w] & outside);
     }
     below = __reduce_add_sync(kEveryLane, below);
     if (lane() != 31) return;
-    const std::int64_t beyond = 32 * columns_.end - task_.target_len;  // columns of the last word, fewer than 32
+    const std::int64_t beyond = 32 * columns_.end - task_.target_len;  // columns after the target, fewer than 32
     const std::uint32_t outside = beyond > 0 ? (1u << static_cast<std::uint32_t>(beyond)) - 1 : 0;
     risen_ -= __popc(edge_plus_ & outside) - __popc(edge_minus_ & outside);
     std::uint64_t begun = 0;
@@ -367,7 +372,7 @@ class BitStripe {
     const auto next = static_cast<std::uint64_t>(bottom + there);
     Tagged::write(corner(number_ + 1), tag() + 1, static_cast<std::uint32_t>(next));
     Tagged::write(corner(number_ + 1) + 1, tag() + 1, static_cast<std::uint32_t>(next >> 32));
-    __threadfence();  // all has been read
+    __threadfence();  // all reads are done
     Tagged::write(own_.read + slot(number_), tag(), 0);
   }
 
@@ -375,23 +380,23 @@ class BitStripe {
   const BitsMatrix& own_;
   const std::int64_t number_;
   const StripeColumns columns_;
-  const std::int64_t row_;  // the lane's first
+  const std::int64_t row_;  // first row of the lane
   Rows query_;
   LetterBlocks<Planes> target_;  // of the lane
   Watch watch_;
   std::int64_t next_first_;
-  std::int64_t risen_ = 0, before_next_ = 0;  // along the edge: so far, and to where the next stripe begins
-  std::uint32_t plus_[Words], minus_[Words];  // where the cost rises, or falls, from the row above
-  std::uint32_t letters_[Planes], ahead_[Planes];  // of the columns to come, and of those after them
+  std::int64_t risen_ = 0, before_next_ = 0;  // rise along the edge: so far, and up to the next stripe's first column
+  std::uint32_t plus_[Words], minus_[Words];  // rows where the cost rises, falls, from the row above
+  std::uint32_t letters_[Planes], ahead_[Planes];  // planes of the next columns, and of those after them
   std::uint32_t equal_[kAhead][Words];             // rows that match the next columns
-  const unsigned long long* above_;  // the edge of the stripe before, from the first column on
-  unsigned long long* below_;        // and this one's
-  std::int32_t given_;               // words of it
+  const unsigned long long* above_;  // edge of the stripe above, from the first column
+  unsigned long long* below_;        // edge of this stripe
+  std::int32_t given_;               // words of above_
   std::int32_t to_next_;             // words before the next stripe's first column
   unsigned long long coming_plus_ = 0, coming_minus_ = 0;
   std::uint32_t in_plus_ = 0, in_minus_ = 0, before_plus_ = 0, before_minus_ = 0;
-  std::uint32_t edge_plus_ = 0, edge_minus_ = 0;  // of the last row's columns, the latest in the lowest bit
-  std::uint32_t from_above_ = 0;  // of the lane above, for the next columns: eight of each, where it rises in the top byte
+  std::uint32_t edge_plus_ = 0, edge_minus_ = 0;  // of the last row, the latest column in the lowest bit
+  std::uint32_t from_above_ = 0;  // of the lane above, for the next columns: eight of each, rises in the top byte
 };
 
 }  // namespace wfacli

@@ -1,17 +1,17 @@
-// Where the two matrices of long_bits.cu meet: the least sum of what a path costs from both ends to a cell behind the last
-// stripe's last row. One block.
+// Distance where the two matrices of long_bits.cu meet: the least sum of the costs from both ends to a cell after the
+// last row of the last stripe. One block.
 //
-// WFACLI_BLOCK  threads
+// WFACLI_BLOCK: threads.
 #include "long/long_bits.cuh"
 
 namespace wfacli {
 
-// The last row of a matrix: its cost behind each column is known from a sum for each word.
+// The last row of a matrix. A sum for each word gives the cost after each column.
 struct LastRow {
   StripeColumns columns;
   const unsigned long long* edge;
-  std::int64_t* sums;   // before each word, and behind the last one
-  std::int64_t begins;  // with this cost
+  std::int64_t* sums;   // cost before each word, and after the last
+  std::int64_t begins;  // cost at the start of the row
 
   WFACLI_DEVICE static LastRow of(const LongBitsTask& task, int matrix) {
     const BitsMatrix& own = task.matrix[matrix];
@@ -22,14 +22,14 @@ struct LastRow {
             static_cast<std::int64_t>(corner[1] << 32 | (corner[0] & 0xffffffffu))};
   }
   WFACLI_DEVICE std::int64_t words() const { return columns.end - columns.first; }
-  // By how much the cost rises in the first `count` columns of a word.
+  // Return the rise of the cost in the first `count` columns of a word.
   WFACLI_DEVICE std::int32_t rise(std::int64_t word, std::int32_t count) const {
     if (count == 0) return 0;
     const std::uint32_t inside = ~0u << (32 - count);
     return __popc(static_cast<std::uint32_t>(edge[2 * word]) & inside) -
            __popc(static_cast<std::uint32_t>(edge[2 * word + 1]) & inside);
   }
-  // The cost behind so many columns of the matrix; more than any where this is not known.
+  // Return the cost after `column` columns of the matrix, or more than any cost where it is unknown.
   WFACLI_DEVICE std::int64_t behind(std::int64_t column) const {
     const std::int64_t word = column / 32 - columns.first;
     const auto rest = static_cast<std::int32_t>(column % 32);
@@ -38,7 +38,7 @@ struct LastRow {
   }
 };
 
-// Each thread sums over some words, then all know what is before theirs.
+// Compute the sums. Each thread adds up some words, then adds what precedes them.
 WFACLI_DEVICE void sum_up(const LastRow& row, std::int64_t (&shared)[WFACLI_BLOCK]) {
   const std::int64_t each = (row.words() + WFACLI_BLOCK - 1) / WFACLI_BLOCK;
   const std::int64_t first = min(threadIdx.x * each, row.words()), end = min(first + each, row.words());

@@ -1,26 +1,26 @@
-// Which of a lane's rows match a column's letter, for long_bits.cuh: rows are letters of the query, 32 in a word.
+// Rows of a lane that match the symbol of a column, for long_bits.cuh: rows are symbols of the query, 32 in a word.
 //
-// Columns come kStep at a time; their letters are bits of the lowest byte of a word for each plane (common/planes.cuh),
-// the first column's the lowest.
+// Columns are processed kStep at a time. Their symbols are bits of the lowest byte of one word per plane
+// (common/planes.cuh), the first column in the lowest bit.
 #pragma once
 
 #include "common/planes.cuh"
 
 namespace wfacli {
 
-// Few letters: shared memory has, for each, a word of the rows that have it. So what matches is read and not computed,
-// and does not depend on what came before.
+// For small alphabets: a table in shared memory has, for each symbol, a word of the rows that match it. Matches are
+// loaded instead of computed, and do not depend on previous columns.
 template <int Planes, int Words>
 class RowsInTable {
  public:
-  struct alignas(16) Memory {  // of a warp
+  struct alignas(16) Memory {  // per warp
     std::uint32_t words[(1 << Planes) * Words * 32];
   };
 
   WFACLI_DEVICE explicit RowsInTable(Memory& memory)
       : own_(reinterpret_cast<std::uint8_t*>(memory.words + (threadIdx.x & 31) * kVector)) {}
 
-  // Word w's letters, and which of its rows have any.
+  // Set the symbols of word w, and which of its rows have one.
   WFACLI_DEVICE void set(int w, const std::uint32_t (&planes)[Planes], std::uint32_t rows) {
 #pragma unroll
     for (int letter = 0; letter < 1 << Planes; ++letter) {
@@ -31,7 +31,7 @@ class RowsInTable {
       words[w / kVector * 32 * kVector + w % kVector] = equal;
     }
   }
-  // Column k of a step.
+  // Return the rows that match column k of a step.
   WFACLI_DEVICE void matching(const std::uint32_t (&letters)[Planes], int k, std::uint32_t (&equal)[Words]) const {
     std::uint32_t at = 0;
 #pragma unroll
@@ -52,13 +52,13 @@ class RowsInTable {
   }
 
  private:
-  static constexpr int kVector = Words < 4 ? Words : 4;          // words that are read at once, neighbours in memory
-  static constexpr std::uint32_t kStride = Words * 32 * 4;  // bytes of a letter; a power of two, 128 at least
+  static constexpr int kVector = Words < 4 ? Words : 4;          // words that are read at once, contiguous
+  static constexpr std::uint32_t kStride = Words * 32 * 4;  // bytes per symbol; a power of two, at least 128
 
   std::uint8_t* own_;
 };
 
-// Any letters: those of the rows are compared, plane by plane.
+// For any alphabet: symbols of the rows are compared plane by plane.
 template <int Planes, int Words>
 class RowsInPlanes {
  public:

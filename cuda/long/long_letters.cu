@@ -1,7 +1,8 @@
-// Letters of a long sequence as common/planes.cuh has them, made from letters as they came over the bus.
+// Conversion of a long sequence, as copied from the host, to bit planes (common/planes.cuh).
 //
-// WFACLI_PLANES  2: A C G T, a byte each; 4: letters below 16, a byte each; 8: any letters, a byte each; 32: any letters, four bytes each
-// WFACLI_BLOCK   threads a block, a multiple of 32. Any grid will do.
+// WFACLI_PLANES: 2: bases A C G T, one byte each; 4: symbols below 16, one byte each; 8: any symbols, one byte each;
+// 32: any symbols, four bytes each.
+// WFACLI_BLOCK: threads per block, a multiple of 32. Any grid size works.
 #include "common/letters.cuh"
 #include "common/planes.cuh"
 #include "common/task.cuh"
@@ -14,7 +15,7 @@ WFACLI_DEVICE std::uint32_t bits_of_letter(const void* letters, std::uint64_t at
   return WFACLI_PLANES == 2 ? two_bits(letter) : letter;
 }
 
-// A warp makes a row: each lane has one of its letters, then one of its planes.
+// Convert a row with one warp. Each lane loads one symbol, then stores one plane.
 WFACLI_DEVICE void make_row(const PlanesTask& task, std::int64_t row) {
   const int lane = static_cast<int>(threadIdx.x & 31);
   const std::uint64_t at = static_cast<std::uint64_t>(row) * 32 + static_cast<std::uint64_t>(31 - lane);

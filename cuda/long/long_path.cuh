@@ -1,12 +1,13 @@
-// The canonical path of one long pair whose distance is known, by segments that are walked side by side.
+// The canonical path of one long pair whose distance is known, traced in segments side by side.
 //
-// Where a path goes from a cell depends on nothing but the cell. So segments can all be walked at a time, each from where
-// it is believed to be entered; where one is left tells its neighbour better. What is walked from the right place is right
-// for good, so with each launch one segment more is, from the end of the matrix on; and since paths that begin near each
-// other soon run together, most are after two or three. When a launch finds nothing to walk, all are.
+// Where a path goes from a cell depends only on the cell. So all segments can be traced at the same time, each from
+// where the path is believed to enter it. Where the path leaves a segment corrects the belief of its neighbour. A
+// segment traced from the right place is final. Each launch therefore finishes at least one more segment, starting at
+// the end of the matrix. Since paths that start near each other soon merge, most segments are final after two or three
+// launches. When a launch finds nothing to trace, all are.
 //
-// From a wrong place a path may go far through a segment, and make all wait for what nobody needs: such walks are given up,
-// unless it is known that the place is right.
+// From a wrong place a path may take long through a segment and delay all others for a useless result. Such a trace is
+// abandoned, unless the place is known to be right.
 #pragma once
 
 #include "common/cigar.cuh"
@@ -16,7 +17,7 @@ namespace wfacli {
 
 constexpr std::uint32_t kWholeWarp = 0xffffffffu;
 
-// Operations that all lanes of a warp have alike; the first one writes them.
+// Operations that all lanes of a warp have in common; the first lane writes them.
 class WarpRuns {
  public:
   WFACLI_DEVICE WarpRuns(std::uint32_t* ops, std::int64_t capacity) : out_(ops, static_cast<std::int32_t>(capacity)) {}
@@ -26,7 +27,7 @@ class WarpRuns {
   WFACLI_DEVICE void add(Op op, std::int64_t letters) {
     if (lane() == 0) out_.add(op, static_cast<std::int32_t>(letters));
   }
-  // `count` <= 32 letters of a diagonal: which differ, the first one in the top bit.
+  // Add `count` <= 32 diagonal operations. `differ`: mismatches, the first in the top bit.
   WFACLI_DEVICE void add_aligned(std::uint32_t differ, int count) {
     if (lane() != 0) return;
     while (count > 0) {
@@ -37,18 +38,18 @@ class WarpRuns {
       differ = run < 32 ? differ << run : 0;
     }
   }
-  // In the first lane: how many there are.
+  // Return the number of elements, in the first lane.
   WFACLI_DEVICE std::int32_t finish() { return lane() == 0 ? out_.finish() : 0; }
 
  private:
   RunWriter out_;
 };
 
-constexpr std::int64_t kSure = INT64_MIN;  // of an entry
+constexpr std::int64_t kSure = INT64_MIN;  // flag of an entry known to be right
 constexpr std::int64_t kUnlimited = std::int64_t{1} << 30;
 
-// A launch: `walk(segment, entry, limit, runs)` gives the place where the path leaves a segment, in all lanes; -1: it took
-// more parts than the limit. A warp a block.
+// Trace the segments of a launch, with one warp per block. `walk(segment, entry, limit, runs)` returns, in all lanes,
+// the place where the path leaves a segment, or -1 if it took more parts than the limit.
 template <class Walk>
 WFACLI_DEVICE void walk_segments(const PathSegments& path, Walk&& walk) {
   const bool first = WarpRuns::lane() == 0;

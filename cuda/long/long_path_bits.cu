@@ -1,26 +1,27 @@
-// The path of one long pair by bits (long_bits.cuh): a first kernel goes through the band and keeps every stripe's edge and,
-// every so many columns, the state of its lanes; another one finds where each edge is cheapest, which is where the path is
-// believed to cross it; the third walks (long_path.cuh) from edge to edge, through parts of a stripe that are computed
-// once more from a state, with two bits a cell: whether the cost is one more than above it, and than left of it. If the
-// first is so an insertion is on a best path, else, if the second is so, a deletion. Where the band proves the distance,
-// this is so in the whole matrix: no cell costs less than there, and those of best paths cost the same.
+// The path of one long pair by bit-vectors (long_bits.cuh), with three kernels. The first sweeps the band and stores
+// the edge of every stripe and, at regular column intervals, the state of its lanes. The second finds where each edge
+// has the lowest cost, which is where the path is believed to cross it. The third traces (long_path.cuh) from edge to
+// edge, through parts of a stripe that are recomputed from a state. It stores two bits per cell: whether the cost is
+// one more than that of the cell above, and one more than that of the cell to the left. If the first is set, an
+// insertion is on an optimal path; else, if the second is set, a deletion is. If the band proves the distance, this
+// holds in the whole matrix: banded costs are never too low, and on optimal paths they are exact.
 //
-// WFACLI_BLOCK   threads a block: as in long_bits.cu for the first kernel, 32 for the others
-// WFACLI_PLANES  of letters (common/planes.cuh): 2, 4 or 8
-// WFACLI_WORDS   of 32 rows that a lane has
+// WFACLI_BLOCK: threads per block; as in long_bits.cu for the first kernel, 32 for the others.
+// WFACLI_PLANES: bit planes per symbol (common/planes.cuh): 2, 4 or 8.
+// WFACLI_WORDS: words of 32 rows per lane.
 #include "long/long_bits.cuh"
 #include "long/long_path.cuh"
 
 namespace wfacli {
 
-constexpr int kMostSkew = 16;  // that the host has room for
+constexpr int kMostSkew = 16;  // maximum that the host allocates space for
 constexpr int kStateWords = 32 * (2 * WFACLI_WORDS + 1);
 
-// Keeps the lanes' state before every so many blocks.
+// Stores the lanes' state before every `every` blocks.
 struct StateKeeper {
   static constexpr bool kBlocks = true, kHandsOn = true;
 
-  std::uint32_t* to;  // null: nowhere
+  std::uint32_t* to;  // null: do not store
   std::int32_t every, left;
 
   WFACLI_DEVICE void block(const LaneState<WFACLI_WORDS>& lane) {
@@ -37,7 +38,7 @@ struct StateKeeper {
   WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
 };
 
-// Keeps both bits of all cells: [column of the lane][word][2][lane].
+// Stores both bits of all cells: [column of the lane][word][2][lane].
 struct CellKeeper {
   static constexpr bool kBlocks = false, kHandsOn = false;
 
@@ -50,7 +51,7 @@ struct CellKeeper {
   }
 };
 
-// One stripe's way back, by a warp.
+// Traceback of one stripe, by a warp.
 class StripeWalk {
  public:
   using Part = BitStripe<WFACLI_PLANES, WFACLI_WORDS, CellKeeper>;
@@ -65,12 +66,12 @@ class StripeWalk {
     right_ = min(32 * columns.end, task.bits.target_len);
   }
 
-  // From behind column `column` of the stripe's last row; the column where it leaves the first row, or -1 after so many
-  // parts.
+  // Trace from after column `column` of the stripe's last row. Return the column where the path leaves the first row,
+  // or -1 after `limit` parts.
   WFACLI_DEVICE std::int64_t from(std::int64_t column, std::int64_t limit) {
     i_ = min(top_ + Part::kRows, task_.bits.query_len);
     j_ = min(column, right_);
-    // Best paths stay between the stripe's columns; others are no matter, but have to come to an end.
+    // Optimal paths stay within the stripe's columns. Other paths are irrelevant but must terminate.
     runs_.add(kDeletion, column - j_);
     while (i_ > top_ && j_ > left_) {
       if (limit-- == 0) return -1;
@@ -86,12 +87,12 @@ class StripeWalk {
   }
 
  private:
-  // Columns that the lane of a row has behind it, of the stripe's, when it is at a cell.
+  // Return the step at which the lane of a row computes a cell, counted in columns from the stripe's first.
   WFACLI_DEVICE std::int64_t step_of(std::int64_t row, std::int64_t column) const {
     const auto lane = static_cast<std::int32_t>(row - top_) / (32 * WFACLI_WORDS);
     return column - left_ + Part::kSkew * (lane + 1);
   }
-  // The part that begins with step begin_.
+  // Recompute the part that starts at step begin_.
   WFACLI_DEVICE void compute() {
     const auto block = static_cast<std::int32_t>(begin_ / 32);
     const std::uint32_t* state = task_.states + WarpRuns::lane() +
@@ -108,7 +109,7 @@ class StripeWalk {
     part.go(block, min(block + static_cast<std::int32_t>(task_.every), part.blocks()));
     __syncwarp();
   }
-  // Through up to 32 rows, those of one word, and up to 32 columns before j_, of which each lane has one.
+  // Trace through at most 32 rows, those of one word, and at most 32 columns before j_, one per lane.
   WFACLI_DEVICE void through_block() {
     const int lane = WarpRuns::lane();
     const auto row = static_cast<std::uint32_t>(i_ - 1 - top_);
@@ -119,7 +120,7 @@ class StripeWalk {
     const std::uint32_t insertion = at[0], deletion = at[32] & ~insertion, differ = differing_rows(row & ~31u, column);
     int r = static_cast<int>(row & 31), c = 0;
     while (r >= 0 && c < columns) {
-      // Along the diagonal as far as no gap begins.
+      // Follow the diagonal up to the first gap.
       const int ahead = lane - c, own = r - ahead;
       const bool there = ahead >= 0 && own >= 0 && lane < columns;
       const std::uint32_t bit = there ? 1u << own : 0;
@@ -147,7 +148,7 @@ class StripeWalk {
     i_ -= static_cast<int>(row & 31) - r;
     j_ -= c;
   }
-  // Which of 32 rows from `row` on have letters other than that of the lane's column, which is `lane` before `column`.
+  // Return which of 32 rows from `row` differ from the symbol of the lane's column, which is `lane` before `column`.
   WFACLI_DEVICE std::uint32_t differing_rows(std::uint32_t row, std::int64_t column) const {
     std::uint32_t rows[WFACLI_PLANES], columns[WFACLI_PLANES], differ = 0;
     letters_from(task_.bits.query, task_.bits.query_len, top_ + row, rows);
@@ -171,10 +172,10 @@ class StripeWalk {
   const std::int32_t part_columns_;
   std::uint32_t* const cells_;
   std::int64_t left_, right_, begin_ = 0;
-  std::int64_t i_ = 0, j_ = 0;  // letters of both that are left, of the reversed sequences
+  std::int64_t i_ = 0, j_ = 0;  // remaining lengths of the reversed sequences
 };
 
-// The column of a stripe's edge behind which the cost is least, to 32 columns; by a warp.
+// Return the column of a stripe's edge after which the cost is lowest, to within 32 columns. Called by a warp.
 WFACLI_DEVICE std::int64_t cheapest_column(const PathBitsTask& task, std::int64_t number) {
   const StripeColumns columns = StripeColumns::of(task.bits, 0, number);
   const unsigned long long* edge = task.bits.matrix[0].edges + 2 * ((number % task.bits.slots) * task.bits.edge_words);

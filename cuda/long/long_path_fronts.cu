@@ -1,14 +1,15 @@
-// The path of one long pair by one front (long_wavefront.cuh), that of the reversed sequences, whose furthest cells a way
-// back meets in the path's own order. A first kernel takes the front from the end of the sequences to their beginning, and
-// what it makes is kept every so many scores; the second walks (long_path.cuh) from one of these to the one before it,
-// through scores that are computed once more, for those diagonals alone from which the path can come.
+// The path of one long pair by one wavefront (long_wavefront.cuh), of the reversed sequences, so that the traceback
+// visits its furthest cells in forward order. The first kernel advances the front from the end of the sequences to
+// their beginning, storing it at intervals of several scores. The second traces (long_path.cuh) from one stored front
+// to the one before, through scores that are recomputed only for the diagonals from which the path can come.
 //
-// A cell's source is the furthest of the cells that an edit leads from, the first of insertion, deletion and mismatch if
-// several are. Fronts here have what a score or less reaches, and cells beyond the matrix are cut off; neither makes a
-// difference on a best path: a source that is reached with less, or a cell beyond the matrix, would make the whole cheaper.
+// The source of a cell is the furthest of the cells from which an edit leads to it; ties prefer insertion, then
+// deletion, then mismatch. Fronts contain what a score or less reaches, and cells beyond the matrix are clipped.
+// Neither matters on an optimal path: a source reached at a lower score, or a cell beyond the matrix, would make the
+// total cheaper.
 //
-// WFACLI_BLOCK      threads a block, a multiple of 32
-// WFACLI_PLANES, WFACLI_OFFSET, WFACLI_DIAGONALS, WFACLI_AGAIN  as in long_wavefront.cu
+// WFACLI_BLOCK: threads per block, a multiple of 32.
+// WFACLI_PLANES, WFACLI_OFFSET, WFACLI_DIAGONALS, WFACLI_AGAIN: as in long_wavefront.cu.
 #include "long/long_path.cuh"
 #include "long/long_wavefront.cuh"
 
@@ -26,9 +27,9 @@ struct OffsetOf<64> {
 using Offset = OffsetOf<WFACLI_OFFSET>::Type;
 using Tile = Stretch<WFACLI_PLANES, Offset, WFACLI_DIAGONALS, WFACLI_AGAIN>;
 
-constexpr int kBackward = 1;  // which front it is
+constexpr int kBackward = 1;  // number of the front
 
-// The cell with the most letters behind it, as PathFrontsTask::furthest has it, of the diagonals that a lane wrote.
+// Return the furthest cell of the diagonals that a lane wrote, in the format of PathFrontsTask::furthest.
 WFACLI_DEVICE std::int64_t furthest_of(const LongWavefrontTask& pair, const Offset* offsets, std::int64_t first) {
   std::int64_t most = 0;
 #pragma unroll
@@ -46,7 +47,7 @@ WFACLI_DEVICE void note_furthest(std::int64_t* furthest, std::int64_t own) {
     atomicMax(reinterpret_cast<long long*>(furthest), static_cast<long long>(own));
 }
 
-// A segment's way back, by a warp.
+// Traceback of one segment, by a warp.
 class FrontWalk {
  public:
   WFACLI_DEVICE FrontWalk(const PathFrontsTask& task, std::int64_t segment, WarpRuns& runs)
@@ -54,23 +55,23 @@ class FrontWalk {
         scores_(static_cast<std::int32_t>(task.kept[segment + 1].score - below_.score)),
         rows_(reinterpret_cast<Offset*>(task.path.room + blockIdx.x * task.path.stride)) {}
 
-  // From a diagonal, counted from the matrix's first one, to the one where it is left, counted so too.
+  // Trace from a diagonal. Return the one where the path leaves the segment. Both are counted from the matrix's first.
   WFACLI_DEVICE std::int64_t from(std::int64_t place) {
     std::int64_t k = place - pair_.query_len;
     first_ = (k - Tile::kWidth / 2) & -std::int64_t{WFACLI_DIAGONALS};
     compute();
     std::int64_t i = at(scores_, k);
-    if (!is_cell(k, i)) return place;  // a place where the path is not
+    if (!is_cell(k, i)) return place;  // a wrong place: the path is elsewhere
     for (std::int32_t s = scores_; s > 0; --s) {
       if (below_.score + s == 0) {
         runs_.add(kEqual, i);
         break;
       }
-      // Sources by preference; -1: there is none.
+      // Sources in order of preference; -1: none.
       const std::int64_t insertion = after_edit(s - 1, k + 1, 1, k), deletion = after_edit(s - 1, k - 1, 0, k),
                          mismatch = after_edit(s - 1, k, 1, k);
       const std::int64_t most = max(max(insertion, deletion), mismatch);
-      if (most < 0) continue;  // not on the path
+      if (most < 0) continue;  // not on an optimal path
       runs_.add(kEqual, max(i - most, std::int64_t{0}));
       const Op op = most == insertion ? kInsertion : most == deletion ? kDeletion : kDifferent;
       runs_.add(op, 1);
@@ -100,7 +101,8 @@ class FrontWalk {
   WFACLI_DEVICE bool is_cell(std::int64_t k, std::int64_t i) const {
     return i >= max(std::int64_t{0}, -k) && i <= min(pair_.query_len, pair_.target_len - k);
   }
-  // Where an edit by `letters` of the query leads from diagonal `source` to diagonal k; -1: nowhere.
+  // Return the offset to which an edit that consumes `letters` query symbols leads from diagonal `source` on diagonal
+  // k, or -1 if it is no cell.
   WFACLI_DEVICE std::int64_t after_edit(std::int32_t s, std::int64_t source, int letters, std::int64_t k) const {
     const std::int64_t i = at(s, source);
     return is_cell(source, i) && is_cell(k, i + letters) ? i + letters : -1;

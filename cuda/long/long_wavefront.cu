@@ -1,10 +1,10 @@
-// Edit distance of one long pair (long_wavefront.cuh). What a catalogue row decides:
+// Edit distance of one long pair by wavefronts (long_wavefront.cuh). Macros, set by the catalogue row:
 //
-// WFACLI_BLOCK      threads a block, a multiple of 32
-// WFACLI_PLANES     of letters (common/planes.cuh): 2, 8 or 32
-// WFACLI_OFFSET     bits of an offset, 32 or 64
-// WFACLI_DIAGONALS  of a lane
-// WFACLI_AGAIN      scores after which windows are looked up again
+// WFACLI_BLOCK: threads per block, a multiple of 32.
+// WFACLI_PLANES: bit planes per symbol (common/planes.cuh): 2, 8 or 32.
+// WFACLI_OFFSET: bits per offset, 32 or 64.
+// WFACLI_DIAGONALS: diagonals per lane.
+// WFACLI_AGAIN: number of scores after which windows are reloaded.
 #include "long/long_wavefront_slant.cuh"
 
 namespace wfacli {
@@ -18,10 +18,11 @@ struct OffsetOf<64> {
   using Type = std::int64_t;
 };
 
-// Whether the fronts that a tile begins with have met. They have when on some diagonal they leave no letter between them,
-// and that is just when the distance is no more than the sum of their scores: if they have, cells that both reached lie
-// on one diagonal, along which distances only grow; and if the distance is no more, a best path can be cut in two parts
-// that have no more edits than each front's score, at a cell that both fronts have reached.
+// Record whether the fronts that a tile starts with have met: whether on some diagonal their offsets leave no symbol
+// between them. This is the case exactly when the distance is no more than the sum of their scores. If they have met,
+// some diagonal has cells that both reached, and distances only grow along a diagonal. Conversely, an optimal path of
+// at most that distance can be cut at a cell that both fronts have reached, into two parts with no more edits than the
+// score of each front.
 template <class Offset, class Tile>
 WFACLI_DEVICE void compare_fronts(const LongWavefrontTask& task, const Tile& tile) {
   const Offset* backward = static_cast<const Offset*>(task.from) + task.from_stride;
@@ -33,7 +34,7 @@ WFACLI_DEVICE void compare_fronts(const LongWavefrontTask& task, const Tile& til
     atomicMax(reinterpret_cast<long long*>(&task.status->reach), static_cast<long long>(most));
 }
 
-// The diagonals by which the registers went along with the front in each score.
+// Advance a tile. Return the number of diagonals by which its registers moved with each score: 0, 1 or -1.
 template <class Tile>
 WFACLI_DEVICE int advance_tile(const LongWavefrontTask& task, int front, Tile& tile) {
   const int scores = task.steps[front];
@@ -61,7 +62,7 @@ WFACLI_DEVICE void advance_fronts(const LongWavefrontTask& task) {
             static_cast<Offset>(task.from_count));
   if (front == 0) compare_fronts<Offset>(task, tile);
   const int slant = advance_tile(task, front, tile);
-  // What is right is the same either way; it begins with the first register, or ends with the last one.
+  // The valid diagonals are the same in all cases; after a slant they start at the first register or end at the last.
   const int inside = Tile::lane() * Diagonals - (1 - slant) * task.ghost;
   if (inside >= 0 && inside < Tile::kWidth - 2 * task.ghost)
     tile.store(static_cast<Offset*>(task.to) + front * task.to_stride + at + inside);

@@ -1,22 +1,25 @@
-// Edit distance of one long pair by two wavefronts that go towards each other (paper 002, sections 3 and 4: columns of
-// offsets alone in memory, tiles).
+// Edit distance of one long pair by two wavefronts that advance towards each other (paper 002, sections 3 and 4: only
+// columns of offsets in memory, and tiles).
 //
-// Diagonal k has the cells (i, i + k) of i letters of the query and i + k of the target. A front at score s has for each
-// diagonal its furthest cell that s edits or fewer reach, as i. Those beyond reach are below the diagonal's first cell.
+// Diagonal k has the cells (i, i + k), after i symbols of the query and i + k of the target. For each diagonal, a front
+// at score s has the offset i of the furthest cell that s or fewer edits reach. Offsets of unreached diagonals are
+// below the diagonal's first cell.
 //
-// A warp has a tile: 32 * Diagonals neighbouring diagonals, those of a lane in registers. With each score, what is not
-// known outside spoils one diagonal more at both ends, so after `ghost` scores all but `ghost` diagonals at either end
-// are right, and written. Nobody waits for anybody but in shuffles.
+// A warp computes a tile: 32 * Diagonals adjacent diagonals, in the registers of its lanes. Values outside the tile are
+// unknown, so each score invalidates one more diagonal at both ends. After `ghost` scores all but `ghost` diagonals at
+// either end are valid and are written. Warps never wait for each other, and lanes only in shuffles.
 //
-// Extending needs no letters most of the time: a lane has for each of its diagonals a window, one bit for each of 32
-// letters from `base` on, 1 where they differ. Between unlike sequences offsets move by two letters a score, and windows
-// are good for `Again` scores. Where a path through like letters is near, its diagonal moves much faster, and those
-// beside it follow, one more each score: if more than a few lanes left their windows, or these are old, all get new ones
-// at once. The few runs that are longer than a window the warp follows one after the other.
+// Extending seldom reads the sequences: a lane has a window for each of its diagonals, with one bit for each of 32
+// positions from `base` on, set where the symbols differ. Between dissimilar sequences offsets advance by two symbols
+// per score, and windows are valid for `Again` scores. Near a path through similar sequence, its diagonal advances much
+// faster, and neighbouring diagonals follow, one more with each score. If the runs of more than a few lanes leave their
+// windows, or the windows are old, all are reloaded at once. The few runs that are longer than a window are followed by
+// the whole warp, one after the other.
 //
-// Offsets beyond the matrix need no test in each step. Distances of neighbouring cells differ by one at most, so if an
-// offset leaves the matrix, the diagonal's last cell, to which it is cut later, is within the score too; and the same is
-// true of what other diagonals make of it, since they come nearer to the border by no more than they pay for.
+// Offsets beyond the matrix need no test in each step. Distances of neighbouring cells differ by at most one, so if an
+// offset leaves the matrix, the last cell of the diagonal, to which it is clipped later, is also reached at this score.
+// The same holds for the values that other diagonals derive from it, since they approach the border by no more than the
+// edits they cost.
 #pragma once
 
 #include "common/planes.cuh"
@@ -67,8 +70,8 @@ class Stretch {
     for (int j = 0; j < Diagonals; ++j) reach_[j] = min(reach_[j], last_cell(first_ + j));
     write(to);
   }
-  // Most letters that this front and the other one have behind them on one diagonal; diagonal k here is diagonal
-  // target_len - query_len - k there.
+  // Return the maximum, over all diagonals, of the sum of this front's offset and the other front's. Diagonal k here is
+  // diagonal target_len - query_len - k there.
   WFACLI_DEVICE Offset most_behind(const Offset* other, Offset from_first, Offset from_count) const {
     const Offset turned = target_len_ - query_len_ - first_ - from_first;
     Offset most = 2 * kUnreached;
@@ -77,7 +80,8 @@ class Stretch {
       if (turned - j >= 0 && turned - j < from_count) most = max(most, reach_[j] + other[turned - j]);
     return most;
   }
-  // Where the front runs ahead of the tile: before it (-1), behind it (1), or inside, or nowhere so far that it matters (0).
+  // Return the side on which the front is ahead of the tile: 1 at lower diagonals, -1 at higher ones; 0 inside the
+  // tile, or not far enough ahead to matter.
   WFACLI_DEVICE int slope() const {
     constexpr Offset kSteep = 4 * (Diagonals - 1);
     const Offset fall = reach_[0] - reach_[Diagonals - 1];
@@ -88,12 +92,12 @@ class Stretch {
   WFACLI_DEVICE void advance(int scores) {
     advance(scores, [] {});
   }
-  // The same; `after` is called after each score, when what the tile has may be stored.
+  // The same, with `after` called after each score, when the tile may be stored.
   template <class After>
   WFACLI_DEVICE void advance(int scores, After&& after) {
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) base_[j] = reach_[j];
-    int fresh = 0;  // scores that windows are good for
+    int fresh = 0;  // scores for which windows are still valid
     for (; scores > 0; --scores, --fresh) {
       if (fresh == 0) {
         look_again();
@@ -112,7 +116,7 @@ class Stretch {
  private:
   static constexpr std::uint32_t kAll = 0xffffffffu;
   static constexpr int kFew = 3;    // runs that the warp follows one after the other
-  static constexpr int kAlone = 6;  // windows that each lane looks at for itself before the warp does, if they are more
+  static constexpr int kAlone = 6;  // windows that each lane follows by itself first, if there are more runs
 
   struct Window {
     Offset base;
@@ -124,7 +128,8 @@ class Stretch {
   WFACLI_DEVICE Offset first_cell(Offset k) const { return max(Offset{0}, -k); }
   WFACLI_DEVICE Offset last_cell(Offset k) const { return min(query_len_, target_len_ - k); }
 
-  // Which of 32 letters differ from cell i of diagonal k on. The way back through the sequences reads what is before it.
+  // Return which of 32 positions differ from cell i of diagonal k on. The backward front reads the symbols before the
+  // cell.
   WFACLI_DEVICE std::uint32_t look_inside(Offset k, Offset i) const {
     const Offset q = turn_ * i + query_origin_;
     const Offset t = turn_ * k + (q + apart_);
@@ -132,21 +137,21 @@ class Stretch {
     return turn_ < 0 ? __brev(differ) : differ;
   }
 
-  // The window of diagonal k at offset i: its letters from i on, those beyond the matrix different from all others.
-  // Before the first cell nothing is to be extended; a window ends there, so that one is looked up when it is reached.
+  // Return the window of diagonal k at offset i; positions beyond the matrix count as mismatches. Before the first cell
+  // there is nothing to extend, so a window ends there and is reloaded when the first cell is reached.
   WFACLI_DEVICE Window look(Offset k, Offset i) const {
     const Offset first = first_cell(k), last = last_cell(k);
-    const Offset at = max(min(i, last - 1), first - 1);  // letters that can be read, always
+    const Offset at = max(min(i, last - 1), first - 1);  // always readable
     std::uint32_t differ = look_inside(k, at);
     differ |= __funnelshift_rc(kAll, 0, static_cast<std::uint32_t>(max(Offset{0}, min(Offset{32}, last - i))));
     return i < first ? Window{min(i, first - 32), kAll} : Window{i, differ};
   }
 
-  // Whether the run of a diagonal left its window; its offset is 32 too large then.
+  // Return true if the run of a diagonal left its window; its offset is then 32 too large.
   WFACLI_DEVICE bool left_window(int j) const { return reach_[j] - base_[j] >= 32; }
 
-  // New windows for all diagonals. Runs that left theirs go on in the new ones; which lanes have some that left these
-  // too. Away from the matrix's borders, where most tiles are, a window takes half the instructions.
+  // Load new windows for all diagonals, and continue runs that left theirs. Return which lanes have runs that left
+  // these too. Away from the matrix's borders, where most tiles are, a window takes half the instructions.
   WFACLI_DEVICE std::uint32_t look_again() {
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j)
@@ -180,7 +185,7 @@ class Stretch {
     return extend();
   }
 
-  // All diagonals, inside their windows; which lanes have runs that left them.
+  // Extend all diagonals within their windows. Return which lanes have runs that left them.
   WFACLI_DEVICE std::uint32_t extend() {
     std::uint32_t least = kAll;
 #pragma unroll
@@ -192,7 +197,7 @@ class Stretch {
     return __ballot_sync(kAll, least == 0);
   }
 
-  // What is left of a window at offset i >= base; 0: nothing, or nothing that differs.
+  // Return the rest of a window at offset i >= base; 0 if nothing is left, or nothing that differs.
   WFACLI_DEVICE static std::uint32_t rest(std::uint32_t differ, Offset base, Offset i) {
     if constexpr (sizeof(Offset) == 8) {
       return __funnelshift_lc(0, differ, static_cast<std::uint32_t>(min(i - base, Offset{32})));
@@ -201,9 +206,9 @@ class Stretch {
     }
   }
 
-  // All diagonals, one score further; which lanes have runs that left their windows.
+  // Advance all diagonals by one score. Return which lanes have runs that left their windows.
   WFACLI_DEVICE std::uint32_t next_score() {
-    // The first and the last lane get a value of their own, which is of no account.
+    // The first and the last lane receive their own value, which is only used for invalid diagonals.
     Offset before = __shfl_up_sync(kAll, reach_[Diagonals - 1], 1);
     const Offset after = __shfl_down_sync(kAll, reach_[0], 1);
 #pragma unroll
@@ -215,7 +220,7 @@ class Stretch {
     return extend();
   }
 
-  // Each lane takes its diagonals whose runs left their windows, one after the other.
+  // Follow the runs that left their windows. Each lane handles its own one after the other.
   WFACLI_DEVICE void follow_runs() {
     std::uint32_t left = 0;
 #pragma unroll
@@ -241,8 +246,8 @@ class Stretch {
     }
   }
 
-  // The window with the first difference on diagonal k from offset i on, for the lanes of `going`. Few runs, which are
-  // those of a path through like letters, are followed by all lanes together, which read 1,024 letters at a time.
+  // Return the window with the first difference on diagonal k from offset i on, for the lanes of `going`. Few runs,
+  // those of a path through similar sequence, are followed by all lanes together, which read 1,024 symbols at a time.
   WFACLI_DEVICE Window end_of_run(Offset k, Offset i, std::uint32_t going) const {
     Window window{i, kAll};
     for (int alone = 0; alone < kAlone && __popc(going) > kFew; ++alone) {
@@ -260,8 +265,8 @@ class Stretch {
     return window;
   }
 
-  // The same for one run, that all lanes give alike. Where the first cell is not reached yet, the first lane's window
-  // says so.
+  // The same for one run, with equal arguments in all lanes. If the first cell is not reached yet, the first lane's
+  // window ends before it.
   WFACLI_DEVICE Window together(Offset k, Offset i) const {
     for (;; i += 1024) {
       const Window own = look(k, i + 32 * lane());
@@ -272,7 +277,7 @@ class Stretch {
     }
   }
 
-  // Offsets of a lane's diagonals, 16 bytes at a time where they come to that.
+  // Offsets of a lane's diagonals are loaded and stored 16 bytes at a time if their size is a multiple of that.
   static constexpr bool kVectors = Diagonals * sizeof(Offset) % 16 == 0;
   static constexpr int kEach = 16 / sizeof(Offset);
   using Vector = typename VectorOf<Offset>::Type;
@@ -310,10 +315,10 @@ class Stretch {
   const std::uint32_t* query_;
   const std::uint32_t* target_;
   Offset query_len_, target_len_;
-  Offset turn_;          // 1 or, for the way back, -1
-  Offset query_origin_;  // where cell 0 reads the query
-  Offset apart_;         // and, on diagonal 0, how much further it reads the target
-  Offset first_;  // diagonal of the lane
+  Offset turn_;          // 1, or -1 for the backward front
+  Offset query_origin_;  // query position that cell 0 reads
+  Offset apart_;         // target position less query position on diagonal 0
+  Offset first_;  // first diagonal of the lane
   Offset reach_[Diagonals], base_[Diagonals];
   std::uint32_t differ_[Diagonals];
 };

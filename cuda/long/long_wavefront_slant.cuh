@@ -1,13 +1,13 @@
-// Tiles beside a path through like letters, for long_wavefront.cuh.
+// Tiles beside a path through similar sequence, for long_wavefront.cuh.
 //
-// Such a path moves by many letters a score, and diagonals beside it follow, each a score behind the one before it. So a
-// diagonal's letters are new with every score; but those that it gets there are its neighbour's of the score before, a
-// letter further in one of the sequences. Here a lane's registers go along with them: with each score they are the
-// diagonals next to the ones that they were (`slant` 1: the path is behind, diagonals grow; -1: before, they fall). The
-// letters of both sequences that a register has looked up are then good for many scores.
+// Such a path advances by many symbols per score, and the diagonals beside it follow, each one score after its
+// neighbour. So a diagonal reads new symbols with every score, but they are those that its neighbour read one score
+// before, shifted by one in one of the sequences. Here a lane's registers move along: with each score they become the
+// adjacent diagonals (`slant` 1: the path is at lower diagonals, and diagonals increase; -1: it is at higher ones, and
+// they decrease). The symbols of both sequences that a register has loaded then stay valid for many scores.
 //
-// After so many scores, registers have moved by as many diagonals, and what is not known outside has spoilt twice as many,
-// all on the side to which they moved; so what is right is what is right in a tile that stands still.
+// After some scores, registers have moved by as many diagonals, and twice as many diagonals are invalid, all on the
+// side to which the registers moved. So the valid diagonals are those of a tile that does not move.
 #pragma once
 
 #include "long/long_wavefront.cuh"
@@ -24,7 +24,8 @@ class Slanted {
 
   WFACLI_DEVICE Slanted(Tile& tile, int slant) : tile_(tile), slant_(slant) {}
 
-  // False: some letters are next to the matrix's borders. Then the tile is spoilt, but for where it begins.
+  // Advance the tile. Return false if some position is too close to the matrix's borders; then the offsets are invalid,
+  // but the first diagonal is restored.
   WFACLI_DEVICE bool advance(int scores) {
     const Offset first = tile_.first_;
     const bool done = slant_ > 0 ? advance_by<1>(scores) : advance_by<-1>(scores);
@@ -34,7 +35,7 @@ class Slanted {
 
  private:
   static constexpr std::uint32_t kAll = Tile::kAll;
-  static constexpr int kAgain = 16;  // scores that letters are good for: a letter each, and what runs take
+  static constexpr int kAgain = 16;  // scores for which symbols are valid: one symbol per score, and the length of runs
 
   template <int Slant>
   WFACLI_DEVICE bool advance_by(int scores) {
@@ -55,7 +56,7 @@ class Slanted {
     return true;
   }
 
-  // Letters from diagonal j's offset on that have been compared; 32 or more: all that were looked up.
+  // Return the number of symbols of register j's windows before its offset; 32 or more: all loaded ones.
   template <int Slant>
   WFACLI_DEVICE Offset compared(int j) const {
     return tile_.reach_[j] - tile_.base_[j] - (Slant < 0 ? age_ : 0);
@@ -63,7 +64,7 @@ class Slanted {
   WFACLI_DEVICE bool inside(Offset k, Offset i) const {
     return i >= 0 && i <= tile_.query_len_ - 32 && i + k >= 0 && i + k <= tile_.target_len_ - 32;
   }
-  // 32 letters from letter `at` on, in the front's direction, the first one's in the top bit.
+  // Load 32 bases from position `at` on, in the front's direction, the first in the top bit.
   WFACLI_DEVICE void letters_at(const std::uint32_t* rows, Offset at, std::uint32_t& low, std::uint32_t& high) const {
     const uint4 row = __ldg(reinterpret_cast<const uint4*>(rows) + (at >> 5));
     low = bits_from(row.x, row.z, static_cast<std::uint32_t>(at));
@@ -72,7 +73,7 @@ class Slanted {
     low = __brev(low);
     high = __brev(high);
   }
-  // Letters of register j from offset i of diagonal k on.
+  // Load the symbols of register j from offset i of diagonal k on.
   template <int Slant>
   WFACLI_DEVICE void look(int j, Offset k, Offset i) {
     const Offset q = tile_.turn_ * i + tile_.query_origin_;
@@ -98,7 +99,7 @@ class Slanted {
     return true;
   }
 
-  // One score and one diagonal further. Letters of the sequence in which that is a step move up.
+  // Advance by one score and one diagonal. Symbols of the sequence in which that is a step are shifted.
   template <int Slant>
   WFACLI_DEVICE void next_score() {
     Offset* const reach = tile_.reach_;
@@ -128,7 +129,7 @@ class Slanted {
       moving_[1][j] <<= 1;
     }
   }
-  // All diagonals, as far as their letters are known; which lanes have runs that may be longer.
+  // Extend all diagonals as far as their symbols are loaded. Return which lanes have runs that may be longer.
   template <int Slant>
   WFACLI_DEVICE std::uint32_t extend() {
     const std::uint32_t known = kAll << age_;
@@ -144,7 +145,7 @@ class Slanted {
     }
     return __ballot_sync(kAll, least == 0);
   }
-  // As Stretch::follow_runs.
+  // See Stretch::follow_runs.
   template <int Slant>
   WFACLI_DEVICE bool follow_runs() {
     std::uint32_t left = 0;
@@ -177,8 +178,8 @@ class Slanted {
 
   Tile& tile_;
   const int slant_;
-  std::int32_t age_ = 0;  // scores since all letters were looked up
-  std::uint32_t still_[2][kDiagonals], moving_[2][kDiagonals];  // of each plane
+  std::int32_t age_ = 0;  // scores since all symbols were loaded
+  std::uint32_t still_[2][kDiagonals], moving_[2][kDiagonals];  // planes
 };
 
 }  // namespace wfacli

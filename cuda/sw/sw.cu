@@ -1,26 +1,30 @@
-// Alignment under any scores of letters and affine gaps over all cells (Smith and Waterman 1981, Gotoh 1982), of pairs
-// of uneven lengths: a group of lanes for two pairs, one in each 16-bit half of its words, or for one pair of 32 bits
-// (as sub-warps share pairs in SALoBa, Park et al. 2022).
+// Alignment with any substitution scores and affine gaps, over all cells of the matrix (Smith and Waterman 1981, Gotoh
+// 1982), for pairs of uneven lengths. A group of lanes aligns two pairs, one in each 16-bit half of a word, or one pair
+// with 32-bit scores (subwarps as in SALoBa, Park et al. 2022).
 //
-// Sequences come reversed, so that H(i, j) belongs to suffixes and the way back from the best cell is the canonical
-// path, forward; but those of an extension, of which this finds only where it ends: its path is that of a launch with
-// these prefixes and SwRule::Global. The matrix is cut into stripes of columns, which a group sweeps one after
-// another. With the path either the last column of each stripe and every kSteps steps the lanes' state go to the
-// workspace, or directions of all cells, where there are few; then the way back is sw_walk.cu's, which no lane of a
-// group has to wait for.
+// Sequences are reversed, so that H(i, j) belongs to suffixes and the traceback from the best cell emits the canonical
+// path in forward order. Extensions are not reversed: this kernel finds only their end, and a second launch with these
+// prefixes and SwRule::Global finds the path. The matrix is divided into stripes of columns, which a group sweeps one
+// after another. With the path, the workspace receives either the last column of each stripe and, every kSteps steps,
+// the state of the lanes; or, where the matrix has few cells, the directions of all cells. In the latter case
+// sw_walk.cu does the traceback, so that no lane of a group waits for it.
 //
-// 16 bits: a local score above what they surely hold gets ScoreLimit; of other rules wfacli/gpu/kernels/sw.py says which they
-// hold.
+// With 16 bits, a local score above the guaranteed range gets ScoreLimit; for other rules wfacli/gpu/kernels/sw.py
+// states which pairs 16 bits hold.
 //
-// Warps draw slots from task.next. They are as many as are resident; but where directions of all cells are kept, in
-// memory that belongs to pairs, there may be more, each of which draws less often: then who waits for room on the GPU
-// gets it before the launch ends. A group has `stride` bytes of the workspace (Room::of says which), a warp
-// Profile::of_warp bytes of dynamic shared memory, and Lines::of_warp where directions of all cells are kept.
+// Warps draw slots from task.next, usually as many warps as are resident. If directions of all cells are stored, in
+// memory that belongs to pairs, the launch may have more warps, each of which draws fewer times, so that other launches
+// get multiprocessors before this one ends. A group has `stride` bytes of the workspace (see Room::of). A warp has
+// Profile::of_warp bytes of dynamic shared memory, and Lines::of_warp bytes more if directions of all cells are stored.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group, a power of two up to 32. WFACLI_COLUMNS:
-// of a lane, a multiple of 4. WFACLI_BITS: 16 or 32. WFACLI_RULE: an SwRule; 2 serves Semiglobal and Global.
-// WFACLI_PATH: 1 for paths; WFACLI_WHOLE: 1 where directions of all cells are kept for them.
-// WFACLI_STEPS: else, between two states that are kept, no less than lanes.
+// WFACLI_BLOCK: threads per block, a multiple of 32.
+// WFACLI_LANES: lanes per group, a power of two up to 32.
+// WFACLI_COLUMNS: columns per lane, a multiple of 4.
+// WFACLI_BITS: bits per score, 16 or 32.
+// WFACLI_RULE: an SwRule; 2 supports Semiglobal and Global.
+// WFACLI_PATH: 1 to compute paths.
+// WFACLI_WHOLE: 1 to store directions of all cells for them.
+// WFACLI_STEPS: otherwise, steps between two checkpoints, at least WFACLI_LANES.
 #include "sw/sw_walk.cuh"
 
 namespace wfacli::sw {
@@ -29,7 +33,7 @@ constexpr std::uint32_t kBlockPairs = WFACLI_BLOCK / kLanes * kPairs;
 
 struct Shared {
   std::uint32_t scores[kSwCodes * kSwCodes / 4];
-  Pair pairs[WFACLI_BLOCK / kLanes][kPairs];  // that groups have, here since lanes need their registers for cells
+  Pair pairs[WFACLI_BLOCK / kLanes][kPairs];  // of each group; in shared memory because cells need the registers
 };
 
 WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
@@ -37,19 +41,19 @@ WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
   return fits ? Status::Ok : Status::ScoreLimit;
 }
 
-// What a pair's lane says of it.
+// Write a pair's answers. Called by one lane per pair.
 WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best, Status status, Track& track) {
   if constexpr (kTwice) status = track.answer(task, pair, best, status);
   const bool ok = status == Status::Ok;
   task.status[pair.row] = static_cast<std::uint8_t>(status);
-  task.score[pair.row] = ok ? best.score * (kWhole ? 1 : task.unit) : 0;  // where all is kept sw_walk.cu goes on from it
+  task.score[pair.row] = ok ? best.score * (kWhole ? 1 : task.unit) : 0;  // sw_walk.cu reads the bare score
   if constexpr (kLeavesWay) task.ends[pair.slot] = int2{best.i, best.j};
   if constexpr (!kPath) task.span[pair.row] = ok ? make_int4(0, pair.query_len, 0, pair.target_len) : make_int4(0, 0, 0, 0);
 }
 
 WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& room, const Profile& profile,
                          const Lines& lines, Shared& shared, std::int32_t lane) {
-  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kLanes;  // of the warp
+  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kLanes;  // in the warp
   Pair(&pairs)[kPairs] = shared.pairs[threadIdx.x / kLanes];
   if (lane < kPairs) pairs[lane] = Pair::of(task, first + kPairs * group + lane);
   __syncwarp();
@@ -69,7 +73,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
     sweep.run<kTraced>(pairs, rows, stripes, best);
 #pragma unroll
   for (int x = 0; x < kPairs; ++x) best[x] = Best::of_group(best[x]);
-  // Each pair has as many lanes from here on; the first of them speaks for it.
+  // From here on the group's lanes are divided equally among its pairs; the first lane of each writes its answers.
   constexpr int kOwnLanes = kLanes / kPairs;
   const Pair& own = pairs[lane / kOwnLanes];
   Best end = lane < kOwnLanes ? best[0] : best[kPairs - 1];
@@ -79,7 +83,7 @@ WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Room& roo
   if constexpr (kTwice) {
     if (own.slot < task.count && status == Status::Ok) {
       track = Track::from(task, own, end, owns);
-      if (kLocal) track.j = (end.j + 1) * kColumns;  // the last of the lane's, as long as it is not known
+      if (kLocal) track.j = (end.j + 1) * kColumns;  // last column of its lane, until the column is known
     }
     Walk(task, room, profile, shared.scores, rows, lane).run(pairs, best, track, end.j);
   }
@@ -103,10 +107,11 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     const Room room = Room::of(task, group);
     const std::int32_t lane = thread & (kLanes - 1);
     align(task, first, room, profile, Lines(lines), shared, lane);
-    // The launch's last draws are one of each warp, which leaves then. (What it drew is in no register any more.)
+    // The launch ends with one last draw of each warp, which then exits. The drawn slot is read back from shared memory
+    // because no register holds it any more.
     const std::int32_t drew = shared.pairs[(threadIdx.x & ~31u) / kLanes][0].slot;
     if (Room::kOfLaunch && drew >= task.count - static_cast<std::int32_t>(gridDim.x * kBlockPairs)) return;
-    __syncwarp();  // the room is free again
+    __syncwarp();  // the workspace can be reused
   }
 }
 

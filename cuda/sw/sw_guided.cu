@@ -1,14 +1,14 @@
-// How far pairs extend from both beginnings in a band, until a Z-drop: scores alone, as the CPU has them. The band is
-// cut into stripes of columns, as sw.cu cuts the matrix, of which a group of lanes sweeps the rows that the band has.
-// Lanes keep the best score of each anti-diagonal that crosses their columns; after each stripe the group puts them
-// together, follows the anti-diagonals that are complete, and stops where the extension ends, so that the next pairs take
-// its place (as subwarps are joined anew in AGAThA, Park et al. 2024).
+// Extension of pairs from the beginnings of both sequences, in a band and until a Z-drop. Scores only; they equal those
+// of the CPU engine. The band is divided into stripes of columns, as sw.cu divides the matrix, and a group of lanes
+// sweeps the rows that the band has in a stripe. Each lane keeps the best score of every anti-diagonal that crosses its
+// columns. After each stripe the group combines them, follows the anti-diagonals that are complete, and stops where the
+// extension ends, so that the next pairs take its place (similar to subwarp rejoining in AGAThA, Park et al. 2024).
 //
-// 16 bits: wfacli/gpu/kernels/sw_guided.py says which pairs they hold. A pair gets Unsupported whose end is not
-// certain (sw_guided_drop.cuh). An extension without drops has the greatest `drop` there is.
+// Scores have 16 bits; wfacli/gpu/kernels/sw_guided.py states which pairs fit. A pair whose end is not certain
+// (sw_guided_drop.cuh) gets Unsupported. For an extension without a Z-drop, `drop` is the greatest value.
 //
-// Resident warps draw slots from task.next; a group has `stride` bytes of the workspace (GuidedRoom), a warp
-// Profile::of_warp bytes of dynamic shared memory. Macros as in sw.cu; WFACLI_RULE is Extension, WFACLI_BITS 16.
+// Resident warps draw slots from task.next. A group has `stride` bytes of the workspace (GuidedRoom), a warp
+// Profile::of_warp bytes of dynamic shared memory. Macros as in sw.cu; WFACLI_RULE is Extension and WFACLI_BITS is 16.
 #include "sw/sw_guided_drop.cuh"
 #include "sw/sw_guided_sweep.cuh"
 
@@ -20,8 +20,8 @@ struct Shared {
   Progress progress[WFACLI_BLOCK / kLanes][kPairs];
 };
 
-// With scores as high as they can be, since there is nothing below what lies outside the band. From that gaps may open
-// twice and go on.
+// Return gap costs with score 0 as high as the launch's scores allow, since scores below the value of cells outside the
+// band (`floor`) are lost. From the floor two gaps may open and extend without falling below 0.
 WFACLI_DEVICE Gaps gaps_of(const SwTask& task) {
   Gaps gaps = Gaps::of(task);
   gaps.zero = 0xffff - 128 - task.most * min(task.longest_query, task.longest_target);
@@ -38,20 +38,20 @@ WFACLI_DEVICE void answer(const SwTask& task, const GuidedPair& pair, const Prog
   task.span[pair.row] = make_int4(cut ? -1 : 0, n, 0, m);
 }
 
-// A group's pairs, and where it is in them.
+// Position of a group in its pairs.
 struct Turn {
   Slice slice{0, 0, 0, 0};
   std::int32_t kept = 0;
   bool over = true, none_left = false;
 
-  // The rows of its stripe, as those of its pairs that go on need them.
+  // Set the rows of the stripe to those that pairs still in progress need.
   WFACLI_DEVICE void measure(const SwTask& task, const GuidedPair (&pairs)[kPairs], const Progress (&progress)[kPairs]) {
     std::int32_t first = INT32_MAX, last = INT32_MIN;
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       if (progress[x].going != Going::On) continue;
       const std::int32_t corner = pairs[x].before + slice.number * kWidth;
-      first = min(first, max(-corner, -task.band));  // the row before the first cell has the one diagonally before it
+      first = min(first, max(-corner, -task.band));  // includes the row before the first cell's
       last = max(last, min(pairs[x].query_len - corner, kWidth + task.band));
     }
     over = last == INT32_MIN;
@@ -97,7 +97,7 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
     if (!__any_sync(kAllLanes, !turn.over || !turn.none_left)) return;
     const std::int32_t steps = __reduce_max_sync(kAllLanes, turn.slice.rows ? turn.slice.rows + kLanes - 1 : 0);
     sweep.stripe(pairs, turn.slice, steps);
-    __syncwarp();  // edges and anti-diagonals are written
+    __syncwarp();  // boundaries and anti-diagonals are written
     Progress found[kPairs] = {progress[0], progress[1]};
     drop.look(pairs, turn.slice, turn.slice.number ? turn.kept : INT32_MIN, found);
     __syncwarp();

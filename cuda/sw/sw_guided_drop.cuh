@@ -1,9 +1,10 @@
-// The best score of each anti-diagonal, out of what lanes have of it, and when an extension ends (Z-drop, as in minimap2:
-// Li 2018, section 2.2.3). Anti-diagonals are complete some stripes before the columns of their last cells, so what is
-// computed behind the end is no harm.
+// Combines the lanes' best scores of each anti-diagonal and decides when an extension ends (Z-drop as in minimap2: Li
+// 2018, section 2.2.3). Anti-diagonals are complete some stripes before the columns of their last cells; cells computed
+// after the end do no harm.
 //
-// Where a best score lies is known up to the columns of a lane. So it may be open whether an extension ends at an
-// anti-diagonal. That is no matter as long as it surely ends before its score rises again; else the pair is not answered.
+// The column of a best score is known only to within the columns of a lane, so it may be uncertain whether an extension
+// ends at an anti-diagonal. This does not matter if the extension certainly ends before its score rises again;
+// otherwise the pair is not answered.
 #pragma once
 
 #include "sw/sw_guided_room.cuh"
@@ -12,14 +13,14 @@ namespace wfacli::sw {
 
 enum class Going : std::int32_t { On, Over, Dropped, Unsure };
 
-// How far a pair has come. Anti-diagonals count letters of both sequences.
+// Progress of a pair. An anti-diagonal is numbered by row + column.
 struct Progress {
-  std::int32_t best;             // score, as halves have it
-  std::int32_t diagonal;         // where it is, and between which columns
+  std::int32_t best;             // best score, as a 16-bit value
+  std::int32_t diagonal;         // its anti-diagonal, and the range of columns that it is in
   std::int32_t low, high;
-  std::int32_t end;  // the anti-diagonal at which it ended
+  std::int32_t end;  // anti-diagonal at which the extension ended
   Going going;
-  bool doubt;  // it may have ended already
+  bool doubt;  // the extension may have ended already
 
   WFACLI_DEVICE static Progress of(const GuidedPair& pair, const Gaps& gaps) {
     return {gaps.zero, 0, 0, 0, 0, pair.in_all ? Going::On : Going::Over, false};
@@ -33,14 +34,15 @@ class Drop {
     floor_ = Word::of(gaps.floor, 0);
   }
 
-  // After a stripe; all lanes of the warp call it. `kept`: the last anti-diagonal of which stripes before have kept keys.
+  // Update the progress after a stripe. All lanes of the warp call it. `kept`: last anti-diagonal for which previous
+  // stripes stored keys.
   WFACLI_DEVICE void look(const GuidedPair (&pairs)[kPairs], const Slice& slice, std::int32_t kept,
                           Progress (&progress)[kPairs]) const {
-    // Before it all are complete, or there is none.
+    // Anti-diagonals before `first` are complete or have no cells.
     const std::int32_t begin = min(pairs[0].before, pairs[1].before) + slice.number * kWidth;
     const std::int32_t first = max(-2 * begin - 2 * kWidth, 2 - band_), last = last_of(slice);
     const std::int32_t stripe = 2 * slice.number * kWidth;
-    // Some at a time, so that as many loads are under way.
+    // kTogether at a time, so that their loads overlap.
 #pragma unroll 1
     for (std::int32_t begin = first + lane_; slice.rows && begin <= last; begin += kTogether * kLanes) {
       uint2 keys[kTogether];
@@ -74,13 +76,14 @@ class Drop {
       if (progress[x].going == Going::On && slice.number + 1 >= pairs[x].in_all)
         progress[x].going = progress[x].doubt && pairs[x].covered ? Going::Unsure : Going::Over;
   }
-  // The last anti-diagonal, counted as rows and columns of a stripe are, that has one of its cells.
+  // Return the last anti-diagonal with a cell in the slice, numbered by row + column in the stripe.
   WFACLI_DEVICE static std::int32_t last_of(const Slice& slice) { return slice.last() + kWidth; }
 
  private:
   static constexpr int kTogether = 3;
 
-  // A key has a score and, of those that have it, the last lane's columns, counted from the first stripe's first.
+  // A key is a score (upper half) and the number of the last lane that has it (lower half), counted over all stripes
+  // from the first.
   WFACLI_DEVICE uint2 keys_of(const Slice& slice, std::int32_t diagonal, bool kept) const {
     uint2 keys = kept ? *room_.keys(2 * slice.number * kWidth + diagonal) : uint2{0, 0};
 #pragma unroll 8
@@ -93,7 +96,7 @@ class Drop {
     }
     return keys;
   }
-  // Anti-diagonals of a pair, one a lane; `known`: the lane's, with all of its cells.
+  // Follow kLanes anti-diagonals of a pair, one per lane. `known`: all cells of the lane's anti-diagonal are computed.
   WFACLI_DEVICE void go_on(const GuidedPair& pair, std::int32_t diagonal, std::uint32_t key, bool known,
                            Progress& progress) const {
     const auto score = static_cast<std::int32_t>(key >> 16);
@@ -122,7 +125,7 @@ class Drop {
     const std::uint32_t its_key = __shfl_sync(kAllLanes, key, l, kLanes);
     if (top > progress.best) meet(pair, diagonal - lane_ + l, top, its_key, progress);
   }
-  // The next anti-diagonal that has cells.
+  // Follow the next anti-diagonal that has cells.
   WFACLI_DEVICE void meet(const GuidedPair& pair, std::int32_t diagonal, std::int32_t most, std::uint32_t key,
                           Progress& progress) const {
     if (progress.going != Going::On || (most <= progress.best && progress.best - most <= drop_)) return;
@@ -136,14 +139,14 @@ class Drop {
         progress = {most, diagonal, low, high, 0, Going::On, false};
       return;
     }
-    // Columns further than the best, and by how many anti-diagonals.
+    // Range of columns beyond the best cell's, and number of anti-diagonals beyond it.
     const std::int32_t least = low - progress.high, greatest = high - progress.low, by = diagonal - progress.diagonal;
     const std::int32_t fallen = progress.best - most - drop_;
     const std::int32_t furthest = max(abs(by - 2 * least), abs(by - 2 * greatest));
     const std::int32_t from = max(least, 0), to = min(greatest, by);
     const std::int32_t nearest = 2 * from >= by ? 2 * from - by : 2 * to <= by ? by - 2 * to : by & 1;
     if (least >= 0 && greatest <= by && fallen > furthest * extend_) {
-      // What ends with the last anti-diagonal leaves nothing out.
+      // An extension that ends at the last anti-diagonal leaves no cell out.
       const bool last = diagonal == pair.query_len + pair.target_len;
       progress.going = last && progress.doubt && pair.covered ? Going::Unsure : Going::Dropped;
       progress.end = diagonal;

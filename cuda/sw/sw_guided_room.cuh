@@ -1,9 +1,10 @@
-// Extensions in a band: their stripes, and what of them is kept in the workspace.
+// Extensions in a band: their stripes, and their part of the workspace.
 //
-// A pair's last column is the last one of a stripe, so that column 0 is a cell like any other, as is row 0, and no column
-// lies behind the matrix. Before cell (0, 0), beside the matrix and outside the band all is Gaps::floor, which is less
-// than any score in it. Rows of a stripe count from the column before it: row r and column c of it are on the diagonal
-// c - r of the matrix, in the band where that is -band to band; so all stripes of all pairs look the same.
+// The last column of a pair is the last column of a stripe, so that column 0 is a cell like any other, as is row 0, and
+// no column lies after the matrix. All values before cell (0, 0), beside the matrix and outside the band are
+// Gaps::floor, which is less than any score inside. Rows of a stripe count from the column before it: row r and column
+// c of a stripe are on diagonal c - r of the matrix, which is in the band from -band to band. So all stripes of all
+// pairs have the same shape.
 #pragma once
 
 #include "sw/sw_sweep.cuh"
@@ -14,10 +15,10 @@ static_assert(kPairs == 2 && kExtends && !kPath && kColumns <= 32);
 
 struct GuidedPair : Pair {
   std::int32_t before;   // the column before its first stripe, less than 0
-  std::int32_t in_all;   // stripes
-  bool covered;          // the band has all cells
+  std::int32_t in_all;   // number of stripes
+  bool covered;          // the band contains all cells
 
-  // Without letters that no cell of the band has.
+  // Trims both sequences to what the band covers.
   WFACLI_DEVICE static GuidedPair of(const SwTask& task, std::int32_t slot) {
     GuidedPair pair{Pair::of(task, slot), 0, 0, false};
     const std::int32_t n = pair.query_len, m = pair.target_len;
@@ -28,7 +29,7 @@ struct GuidedPair : Pair {
     pair.before = pair.target_len - pair.in_all * kWidth;
     return pair;
   }
-  // As Pair's, with columns and rows before the first.
+  // As in Pair, but also for rows and columns before the first.
   WFACLI_DEVICE std::uint32_t query_codes(std::int32_t i, std::uint32_t beyond) const {
     return codes_from(query, query_len, i, beyond);
   }
@@ -43,24 +44,25 @@ struct GuidedPair : Pair {
   }
 };
 
-// Rows of a stripe that a group goes through.
+// The rows of a stripe that a group computes.
 struct Slice {
   std::int32_t number;  // of the stripe
   std::int32_t first, rows;
-  std::int32_t known;  // the last row that has an edge of the stripe before
+  std::int32_t known;  // last row for which the previous stripe has a boundary
 
   WFACLI_DEVICE std::int32_t last() const { return first + rows - 1; }
 };
 
-// The group's piece of the workspace; wfacli/gpu/kernels/sw_guided.py mirrors it.
+// The group's part of the workspace. wfacli/gpu/kernels/sw_guided.py mirrors its layout.
 //
-// An edge is found by its row, counted from the first stripe, an anti-diagonal by twice that stripe's columns: in rings,
-// since only those of some stripes are of use at a time. What lanes find best of anti-diagonals comes in the order in
-// which their first column leaves them.
+// The boundaries and the keys of anti-diagonals are ring buffers, since only those of some stripes are in use at a
+// time. Boundary row r of a stripe has index stripe * kWidth + r, and anti-diagonal d of a stripe index
+// 2 * stripe * kWidth + d. The lanes' best scores are stored in the order in which anti-diagonals leave the first
+// column of a lane.
 struct GuidedRoom {
   std::uint8_t* at;
-  std::uint32_t edges, diagonals;  // less than a power of two: masks
-  std::int32_t pitch;              // words of a lane
+  std::uint32_t edges, diagonals;  // sizes of the rings, powers of two, less 1: masks
+  std::int32_t pitch;              // words per lane
 
   WFACLI_DEVICE static GuidedRoom of(const SwTask& task, std::int32_t group) {
     GuidedRoom room;
@@ -74,12 +76,12 @@ struct GuidedRoom {
   WFACLI_DEVICE Edge* edge(std::int32_t stripe, std::int32_t row) const {
     return reinterpret_cast<Edge*>(at) + (static_cast<std::uint32_t>(stripe * kWidth + row) & edges);
   }
-  // Keys of an anti-diagonal of both pairs.
+  // Keys of an anti-diagonal, of both pairs.
   WFACLI_DEVICE uint2* keys(std::int32_t diagonal) const {
     uint2* const all = reinterpret_cast<uint2*>(at + (edges + 1) * sizeof(Edge));
     return all + (static_cast<std::uint32_t>(diagonal) & diagonals);
   }
-  // The best of anti-diagonals that a lane has done with.
+  // Best scores of the anti-diagonals that a lane has finished.
   WFACLI_DEVICE std::uint32_t* left(std::int32_t lane) const {
     std::uint8_t* const first = at + (edges + 1) * sizeof(Edge) + (diagonals + 1) * sizeof(uint2);
     return reinterpret_cast<std::uint32_t*>(first) + lane * pitch;
@@ -91,7 +93,8 @@ struct GuidedRoom {
   }
 };
 
-// What lies before a stripe of a group's pairs: no score, beside the band. Rows are the stripe's, those of both pairs.
+// Values to the left of a stripe of a group's pairs: those of the previous stripe, and the floor beside the band. Rows
+// count in the stripe and are the same for both pairs.
 struct LeftOfBand {
   const GuidedRoom* room;
   const GuidedPair* pairs;

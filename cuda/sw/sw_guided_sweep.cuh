@@ -1,18 +1,18 @@
-// A stripe of a band, and the best score that each of its anti-diagonals has in each lane.
+// Sweep of one stripe of a band, with the best score of each of its anti-diagonals in each lane.
 #pragma once
 
 #include "sw/sw_guided_room.cuh"
 
 namespace wfacli::sw {
 
-// The best of anti-diagonals as far as a lane has them: [k] is that of its last row's cell in column k. Cells outside the
-// band count for nothing where kBand looks.
+// Best scores of the anti-diagonals that cross a lane's columns: [k] is that of the anti-diagonal of column k in the
+// latest row. kBand: set cells outside the band to the floor.
 template <bool kBand>
 struct Diagonals {
   static constexpr bool kGuided = true;
 
   std::uint32_t (&best)[kColumns];
-  std::uint32_t inside, floor;  // bit k: whether column k is in the band
+  std::uint32_t inside, floor;  // bit k: column k is in the band
 
   WFACLI_DEVICE std::uint32_t but_for_deletions(int k, std::uint32_t score) const {
     return !kBand || (inside >> k & 1) ? score : floor;
@@ -24,8 +24,8 @@ struct Diagonals {
   }
 };
 
-// What happens to a lane's pairs before some of its rows: to one with its first cell, and to the one behind a pair's last.
-// All but the next such row is made anew when it is needed, since cells have the registers.
+// Changes to a lane's state before certain rows: the row of a pair's first cell, and the row after a pair's last. Only
+// the next such row is stored; others are recomputed when needed, since cells need the registers.
 struct Events {
   const GuidedPair* pairs;
   const Slice& slice;
@@ -34,7 +34,8 @@ struct Events {
 
   WFACLI_DEVICE Events(const GuidedPair* pairs, const Slice& slice, std::int32_t lane)
       : pairs(pairs), slice(slice), lane(lane), next(from(0)) {}
-  // In row r. `first`: what stands for a score of 0, less the score of what lies before both sequences.
+  // Apply the changes before row r. `first`: word of score 0, less the substitution score of what precedes both
+  // sequences.
   WFACLI_DEVICE void at(std::int32_t r, State& state, std::uint32_t floor, std::uint32_t first) {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
@@ -47,7 +48,7 @@ struct Events {
       for (int k = 0; k < kColumns; ++k) {
         put(state.value[k], floor, ends);
         put(state.insertion[k], floor, ends);
-        // As numbers, since a choice of one of many would take them out of their registers.
+        // By masks: an index would move the values out of registers.
         put(state.value[k], first, column == k + 1 ? begins : 0);
       }
     }
@@ -58,7 +59,7 @@ struct Events {
   WFACLI_DEVICE static void put(std::uint32_t& word, std::uint32_t value, std::uint32_t mask) {
     word = (word & ~mask) | (value & mask);
   }
-  // The row of row 0, which need not be the group's.
+  // Number, in the slice, of row 0 of the matrix. It may be outside the slice.
   WFACLI_DEVICE std::int32_t row_0(int x) const {
     return -pairs[x].before - slice.number * kWidth - slice.first;
   }
@@ -69,7 +70,7 @@ struct Events {
     return static_cast<std::uint32_t>(column_0(x)) < static_cast<std::uint32_t>(kColumns) ? row_0(x) : -1;
   }
   WFACLI_DEVICE std::int32_t end(int x) const { return pairs[x].query_len + row_0(x) + 1; }
-  // The first row from r on.
+  // Return the first row with a change, from r on.
   WFACLI_DEVICE std::int32_t from(std::int32_t r) const {
     std::int32_t found = INT32_MAX;
 #pragma unroll
@@ -83,7 +84,7 @@ struct Events {
 
 class GuidedSweep {
  public:
-  // `scores`: the task's in shared memory.
+  // `scores`: the task's scores in shared memory.
   WFACLI_DEVICE GuidedSweep(const SwTask& task, const GuidedRoom& room, const Profile& profile, const Gaps& gaps,
                             const std::uint32_t* scores, std::int32_t lane)
       : task_(task), room_(room), profile_(profile), gaps_(gaps), lane_(lane) {
@@ -91,7 +92,7 @@ class GuidedSweep {
     first_ = gaps.word(-outside);
   }
 
-  // All lanes of the warp call it, for `steps` steps: those of the group with most rows.
+  // Sweep a stripe. All lanes of the warp call it. `steps`: those of the group with the most rows.
   WFACLI_DEVICE void stripe(const GuidedPair (&pairs)[kPairs], const Slice& slice, std::int32_t steps) const {
     std::int32_t first[kPairs];
 #pragma unroll
@@ -113,7 +114,7 @@ class GuidedSweep {
       const Entry entry = state.entry(entering.at(t), lane_);
       const std::int32_t r = t - lane_;
       const bool goes = static_cast<std::uint32_t>(r) < static_cast<std::uint32_t>(slice.rows);
-      const std::int32_t above = slice.first + r - lane_ * kColumns + task_.band;  // columns up to the band's edge
+      const std::int32_t above = slice.first + r - lane_ * kColumns + task_.band;  // columns up to the edge of the band
       const bool within = above >= kColumns && above <= 2 * task_.band + 1;
       const bool all_within = __all_sync(kAllLanes, within || !goes);
       if (!goes) continue;
@@ -144,7 +145,7 @@ class GuidedSweep {
     state.corner = state.deletion = gaps_.floor;
     state.codes = 0;
   }
-  // Bits of so many columns.
+  // Bits of the first `columns` columns.
   WFACLI_DEVICE static std::uint32_t up_to(std::int32_t columns) {
     return columns <= 0 ? 0 : 0xffffffffu >> max(32 - columns, 0);
   }

@@ -1,6 +1,7 @@
-// Directions of all cells on their way to memory, where a way back goes from one row of a lane to the next: so lines of
-// 128 bytes have some rows of one lane. A lane by itself would write each line in many pieces, and all lanes at once as
-// many lines; here the warp collects a line of every lane, and then writes four of them at a time.
+// Directions of all cells, staged in shared memory on their way to GPU memory. A traceback moves from one row of a lane
+// to the next, so a 128-byte line has consecutive rows of one lane. A lane alone would write each line in many pieces,
+// and all lanes at once would write to as many lines; instead the warp collects one line of every lane and writes four
+// lines at a time.
 #pragma once
 
 #include "sw/sw_room.cuh"
@@ -9,13 +10,13 @@ namespace wfacli::sw {
 
 class Lines {
  public:
-  // `memory`: of the warp, of_warp() bytes of shared memory.
+  // `memory`: the warp's, of_warp() bytes of shared memory.
   WFACLI_DEVICE explicit Lines(std::uint8_t* memory) : memory_(memory) {}
   WFACLI_DEVICE static constexpr std::int32_t of_warp() { return 32 * Room::kLine; }
 
-  // The lane's directions of a row in step t.
+  // Stage the lane's directions of the row of step t.
   WFACLI_DEVICE void put(std::int32_t t, const std::uint32_t (&words)[Room::kDirections]) const {
-    constexpr int kPieces = Room::kDirections >= 4 ? Room::kDirections / 4 : 1;  // of the row
+    constexpr int kPieces = Room::kDirections >= 4 ? Room::kDirections / 4 : 1;  // per row
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
       const std::int32_t at = t % Room::kRows * Room::kDirections * 4 + p * kPiece;
@@ -27,7 +28,7 @@ class Lines {
         for (int w = 0; w < Room::kDirections; ++w) reinterpret_cast<std::uint32_t*>(to)[w] = words[w];
     }
   }
-  // After step t of `steps`, which all lanes of the warp have done: writes lines that are full, or the last.
+  // Write lines that are full, or the last ones, after step t of `steps`. All lanes of the warp have finished the step.
   WFACLI_DEVICE void flush(const SwTask& task, const Room& room, std::int32_t stripe, std::int32_t t,
                            std::int32_t steps) const {
     if (t % Room::kRows != Room::kRows - 1 && t + 1 != steps) return;
@@ -46,7 +47,8 @@ class Lines {
   static constexpr int kPiece = 16;  // bytes
 
   WFACLI_DEVICE static std::int32_t own() { return static_cast<std::int32_t>(threadIdx.x & 31); }
-  // A piece of a lane's line; turned, so that neither a lane's own nor a line's pieces lie in the same banks.
+  // Return a piece of a lane's line. Pieces are permuted, so that neither the pieces of one lane nor those of one line
+  // share banks.
   WFACLI_DEVICE std::uint8_t* piece(std::int32_t of, std::int32_t number) const {
     return memory_ + of * Room::kLine + (number ^ (of % 8)) * kPiece;
   }

@@ -1,5 +1,5 @@
-// What the letters of a lane's columns score beside each code of a row: bytes in shared memory, which nobody but the
-// lane reads (Rognes and Seeberg's query profile, 2000, here of a stripe's columns).
+// Scores of a lane's columns against each code of a row, as bytes in shared memory that only this lane reads (the query
+// profile of Rognes and Seeberg, 2000, here of the columns of a stripe).
 #pragma once
 
 #include "sw/sw_room.cuh"
@@ -9,25 +9,27 @@ namespace wfacli::sw {
 class Profile {
  public:
   static constexpr int kWords = kColumns / 4;
-  // Words that lie side by side and are read at once; lanes' lie side by side as well, so that each bank has one lane.
+  // Contiguous words that are read at once. Those of neighbouring lanes are adjacent too, so that each bank serves one
+  // lane.
   static constexpr int kAtOnce = kWords % 4 == 0 ? 4 : kWords;
 
-  // `scores`: the task's in shared memory; `memory`: of the warp, of_warp(codes) bytes.
+  // `scores`: the task's scores in shared memory. `memory`: the warp's, of_warp(codes) bytes.
   WFACLI_DEVICE Profile(const std::uint32_t* scores, std::uint8_t* memory, std::int32_t codes)
       : scores_(scores), codes_(codes) {
     words_ = reinterpret_cast<std::uint32_t*>(memory) + (threadIdx.x & 31) * kAtOnce;
   }
-  // By all threads of a block: `scores` become the task's, and each warp has its part of `memory`.
+  // Create the profile of each warp. All threads of a block call it: they copy the task's scores to `scores`, and each
+  // warp uses its part of `memory`.
   WFACLI_DEVICE static Profile of_block(const SwTask& task, std::uint32_t* scores, std::uint8_t* memory) {
     for (int k = static_cast<int>(threadIdx.x); k < kSwCodes * kSwCodes / 4; k += WFACLI_BLOCK)
       scores[k] = task.scores[k];
     __syncthreads();
     return Profile(scores, memory + threadIdx.x / 32 * of_warp(task.codes), task.codes);
   }
-  // Bytes: rows of all codes and of the one beyond, for each pair.
+  // Size in bytes: rows of all codes and of the one beyond, for each pair.
   WFACLI_DEVICE static std::int32_t of_warp(std::int32_t codes) { return kPairs * (codes + 1) * 32 * kColumns; }
 
-  // For pair x, the columns after `before`.
+  // Fill the profile of pair x with the columns after `before`.
   template <class AnyPair>
   WFACLI_DEVICE void make(const AnyPair& pair, int x, std::int32_t before) const {
     std::uint32_t codes[kWords];
@@ -40,7 +42,7 @@ class Profile {
       for (int k = 0; k < 4; ++k) rows[k] = scores_ + (codes[w] >> 8 * k & 0xff) * (kSwCodes / 4);
 #pragma unroll 1
       for (std::int32_t c = 0; c <= codes_; c += 4) {
-        // Four codes of four columns, turned round.
+        // Transpose the scores of four codes in four columns.
         const std::uint32_t a = rows[0][c / 4], b = rows[1][c / 4], d = rows[2][c / 4], e = rows[3][c / 4];
         const std::uint32_t low_ab = __byte_perm(a, b, 0x5140), high_ab = __byte_perm(a, b, 0x7362);
         const std::uint32_t low_de = __byte_perm(d, e, 0x5140), high_de = __byte_perm(d, e, 0x7362);
@@ -51,7 +53,7 @@ class Profile {
       }
     }
   }
-  // The words of pair x for a row's code.
+  // Return the words of pair x for the code of a row.
   WFACLI_DEVICE void row(int x, std::uint32_t code, std::uint32_t (&words)[kWords]) const {
     const std::uint32_t* from = at(x, static_cast<std::int32_t>(code));
     if constexpr (kWords % 4 == 0) {

@@ -1,7 +1,8 @@
-// Stripes of the matrices of a group's pairs, and what of them is kept in the workspace.
+// Stripes of the matrices of a group's pairs, and their part of the workspace.
 //
-// A stripe is kWidth columns of the targets and all rows of the queries. Lane l of the group has kColumns of them, and
-// in step t, from 0, it is in row t - l + 1. Rows and columns count from 1; row and column 0 are the matrix' edges.
+// A stripe is kWidth columns of the targets and all rows of the queries. Lane l of the group has kColumns of these
+// columns, and is in row t - l + 1 at step t, from 0. Rows and columns count from 1; row 0 and column 0 are the edges
+// of the matrix.
 #pragma once
 
 #include "common/letters.cuh"
@@ -11,37 +12,39 @@ namespace wfacli::sw {
 
 constexpr std::uint32_t kAllLanes = 0xffffffffu;
 constexpr int kLanes = WFACLI_LANES;
-constexpr int kColumns = WFACLI_COLUMNS;  // of a lane
+constexpr int kColumns = WFACLI_COLUMNS;  // per lane
 constexpr int kWidth = kLanes * kColumns;
-constexpr int kSteps = WFACLI_STEPS;  // between two states that are kept
+constexpr int kSteps = WFACLI_STEPS;  // between two checkpoints
 constexpr bool kPath = WFACLI_PATH != 0;
-constexpr SwRule kRule = static_cast<SwRule>(WFACLI_RULE);  // Global stands for Semiglobal, too
+constexpr SwRule kRule = static_cast<SwRule>(WFACLI_RULE);  // Global includes Semiglobal
 constexpr bool kLocal = kRule == SwRule::Local, kExtends = kRule == SwRule::Extension;
-constexpr bool kWalks = kPath && !kExtends;  // an extension only finds where it ends
-constexpr bool kWhole = kWalks && WFACLI_WHOLE != 0;  // directions of all cells are kept,
-constexpr bool kTwice = kWalks && !kWhole;  // or states, and what the path crosses is done again
-constexpr bool kLeavesWay = kPath && !kTwice;  // where paths begin is all that is found: another launch makes them
+constexpr bool kWalks = kPath && !kExtends;  // an extension only finds its end
+constexpr bool kWhole = kWalks && WFACLI_WHOLE != 0;  // directions of all cells are stored
+constexpr bool kTwice = kWalks && !kWhole;  // checkpoints are stored, and the parts on the path recomputed
+constexpr bool kLeavesWay = kPath && !kTwice;  // only the path's first cell is found; another launch traces it
 #if WFACLI_BITS == 16
 using Word = Halves;
 #else
 using Word = Whole;
 #endif
-constexpr int kPairs = Word::kPairs;  // of a group
+constexpr int kPairs = Word::kPairs;  // per group
 
-// What a row leaves of its cells for the way back, four bits of each: the flags of sw_walk.cuh; or, where a gap's opening
-// costs 1 to 3, two digits: by how much less than the cell's score is what an insertion brings into it, and a deletion, or
-// the opening where that is less. Digits need no minima: of the score and of what goes on from the cell, the greater of
-// what came less its extension and of the score less an opened gap, the difference is that and the extension.
+// What a row stores of each cell for the traceback, four bits per cell.
+// Flags: see Direction in sw_walk.cuh.
+// Digits, where a gap opening costs 1 to 3: two digits, of the insertion and of the deletion that enter the cell. A
+// digit is the cell's score less the score by that gap, at most the opening. Digits need no minima: the gap that leaves
+// the cell is the greater of (gap that enters - extension) and (score - opening - extension), so score minus it is the
+// digit plus the extension.
 enum class Trace { None, Flags, Digits };
-constexpr Trace kTraced = kWhole ? Trace::Flags : Trace::None;  // of the sweep, where digits do not do
+constexpr Trace kTraced = kWhole ? Trace::Flags : Trace::None;  // by the sweep, if digits are not possible
 
 constexpr int kWarpPairs = kPairs * 32 / kLanes;
-constexpr int kKeyColumns = 32;  // that a key of a score and a column tells apart
+constexpr int kKeyColumns = 32;  // columns that a key of score and column can distinguish
 static_assert(!kWhole || kColumns <= kKeyColumns);
 static_assert(kColumns % 4 == 0 && kSteps >= kLanes && kLanes >= kPairs);
 
 struct Pair {
-  const std::uint8_t *query, *target;  // the first letters
+  const std::uint8_t *query, *target;  // first symbols
   std::int32_t query_len, target_len;  // 0: no pair
   std::int32_t slot, row;
 
@@ -57,12 +60,12 @@ struct Pair {
     if (pair.query_len == 0) pair.target_len = 0;
     return pair;
   }
-  // Codes of row i and of column j, which are in their sequences: from the end, so that the way back goes forward;
-  // those of an extension from the beginning.
+  // Codes of row i and column j, which must be in range. They count from the end of the sequences, so that the
+  // traceback is in forward order; those of an extension count from the beginning.
   WFACLI_DEVICE std::uint32_t query_code(std::int32_t i) const { return query[kExtends ? i - 1 : query_len - i]; }
   WFACLI_DEVICE std::uint32_t target_code(std::int32_t j) const { return target[kExtends ? j - 1 : target_len - j]; }
-  // The codes of rows i to i + 3, and of columns j to j + 3, a byte each, the first the lowest; those beyond the sequence
-  // are `beyond`.
+  // Codes of rows i to i + 3 and of columns j to j + 3, a byte each, the first in the lowest byte. Those beyond the
+  // sequence are `beyond`.
   WFACLI_DEVICE std::uint32_t query_codes(std::int32_t i, std::uint32_t beyond) const {
     return codes(query, query_len, i, beyond);
   }
@@ -72,7 +75,8 @@ struct Pair {
   WFACLI_DEVICE static std::uint32_t codes(const std::uint8_t* letters, std::int32_t length, std::int32_t i,
                                            std::uint32_t beyond) {
     const std::int32_t missing = min(max(i + 3 - length, 0), 4);
-    // Sequences begin at multiples of 16 bytes, and this one has a letter. No branches: loads shall not wait for others.
+    // Sequences start at multiples of 16 bytes, and this one is not empty. There are no branches, so that loads need
+    // not wait for each other.
     const auto first = static_cast<std::uint32_t>(kExtends ? min(i, max(length, 1)) - 1 : max(length - i - 3, 0));
     const std::uint32_t* const words = reinterpret_cast<const std::uint32_t*>(letters) + first / 4;
     const bool more = first % 4 && (!kExtends || (first / 4 + 1) * 4 < static_cast<std::uint32_t>(length));
@@ -86,7 +90,7 @@ struct Pair {
   WFACLI_DEVICE std::int32_t stripes() const { return (target_len + kWidth - 1) / kWidth; }
 };
 
-// A value that stays in its register, and is not made anew where it is used.
+// Keep a value in its register, so that the compiler does not recompute it at each use.
 WFACLI_DEVICE std::uint32_t once(std::uint32_t value) {
 #ifdef __CUDACC__
   asm volatile("mov.b32 %0, %0;" : "+r"(value));
@@ -94,13 +98,14 @@ WFACLI_DEVICE std::uint32_t once(std::uint32_t value) {
   return value;
 }
 
-// Costs of gaps, and what the edges of the matrix score.
+// Gap costs, and scores on the edges of the matrix.
 struct Gaps {
   std::int32_t open, extend;
-  std::int32_t zero;                               // what stands in a word for a score of 0
-  std::uint32_t opened_word, minus_extend, floor;  // of both costs, and of a score of 0
-  std::uint32_t minus_one, two_to_4, minus_4, five, two_to_5;  // which no assembler knows: products are to stay products
-  bool free_rows, free_columns;  // whether leaving letters of the query, of the target out costs nothing
+  std::int32_t zero;                               // word value of score 0
+  std::uint32_t opened_word, minus_extend, floor;  // opened gap, -extension, and score 0, as words
+  // Constants whose values the assembler does not know, so that products remain multiplications.
+  std::uint32_t minus_one, two_to_4, minus_4, five, two_to_5;
+  bool free_rows, free_columns;  // true if unaligned ends of the query, of the target cost nothing
 
   WFACLI_DEVICE static Gaps of(const SwTask& task) {
     const std::int32_t zero = zero_of(task);
@@ -110,13 +115,13 @@ struct Gaps {
     return {task.open, task.extend, zero, opened, extend, once(Word::all(zero)), 0u - one, one << 4, 0u - 4 * one, 5 * one,
             one << 5, kLocal, free_columns};
   }
-  // Local scores are no less than 0: a gap that begins there and goes on leaves 1, and the score of two letters, which has
-  // 8 bits, no less than 0.
+  // Local scores are at least 0. From a score of 0 a gap may open and extend once more and still be above 0 in the
+  // word, and adding a substitution score, which has 8 bits, must not fall below 0.
   WFACLI_DEVICE static std::int32_t zero_of(const SwTask& task) {
     return kPairs == 1 ? 0 : kLocal ? max(task.open + 2 * task.extend + 1, 128) : 0x8000;
   }
-  // Whether cells leave digits. Where those of all cells are kept a lane finds its best cell by a score and a column in
-  // 16 bits, which have to hold all scores of the launch.
+  // Return true if directions are stored as digits. If those of all cells of a local alignment are stored, a lane finds
+  // its best cell by a 16-bit key of score and column, which must hold all scores of the launch.
   WFACLI_DEVICE static bool digits(const SwTask& task) {
     const bool keyed = kWhole && kLocal;
     const auto shorter = static_cast<std::uint32_t>(min(task.longest_query, task.longest_target));
@@ -124,7 +129,7 @@ struct Gaps {
     const bool held = !keyed || (room > 0 && shorter <= static_cast<std::uint32_t>(room / max(task.most, 1)));
     return task.open >= 1 && task.open <= 3 && held;
   }
-  // What all four digits of a word have too much.
+  // What the four digits of a word contain too much: the extension of each gap.
   WFACLI_DEVICE std::uint32_t surplus() const { return Word::all(1) * 0x1111u * 5u * static_cast<std::uint32_t>(extend); }
   WFACLI_DEVICE std::int32_t opened() const { return open + extend; }
   WFACLI_DEVICE std::uint32_t word(std::int32_t score) const { return Word::all(score + zero); }
@@ -134,12 +139,11 @@ struct Gaps {
   WFACLI_DEVICE std::int32_t left_of(std::int32_t i) const { return free_rows || i == 0 ? 0 : -(open + i * extend); }
 };
 
-// Where one stripe ends and the next begins, in one row: the last column's score, and what a deletion has that goes
-// on.
+// One row of the boundary between two stripes: the score of the last column, and the deletion that continues from it.
 struct alignas(8) Edge {
   std::uint32_t value, deletion;
 
-  // Where `yes`: as an instruction with a condition, since all that comes after a branch would be there twice.
+  // Store if `yes`, as a predicated instruction: after a branch the compiler would duplicate the code that follows.
   WFACLI_DEVICE static void put(Edge* to, std::uint32_t value, std::uint32_t deletion, bool yes) {
 #ifdef __CUDACC__
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2}; }" ::"l"(to), "r"(value),
@@ -151,18 +155,18 @@ struct alignas(8) Edge {
   }
 };
 
-// The group's piece of the workspace; wfacli/gpu/kernels/sw.py mirrors it.
+// The group's part of the workspace. wfacli/gpu/kernels/sw.py mirrors its layout.
 struct Room {
-  static constexpr int kWords = 2 * kColumns + 3;   // of a lane's state
-  static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of a row
-  static constexpr int kLine = 128, kRows = kLine / (4 * kDirections);  // bytes of a line, rows of a lane that it has
+  static constexpr int kWords = 2 * kColumns + 3;   // words of a lane's state
+  static constexpr int kDirections = kColumns / 4;  // words of a lane's directions of one row
+  static constexpr int kLine = 128, kRows = kLine / (4 * kDirections);  // bytes per line; rows of a lane per line
 
   std::uint8_t* at;
-  std::uint64_t edge_bytes, kept_bytes;  // of a stripe; kept: states, or directions of all cells
+  std::uint64_t edge_bytes, kept_bytes;  // per stripe; kept: checkpoints, or directions of all cells
   std::int32_t stripes, steps;  // steps: of a stripe of the longest query
 
-  // Of a group: where directions are kept until another launch reads them, all groups of the launch have one, and `group`
-  // counts these, else those that are resident.
+  // Return the part of a group. If directions stay stored for another launch, every group of the launch has its own
+  // part and `group` counts all of them; else it counts resident groups.
   WFACLI_DEVICE static Room of(const SwTask& task, std::int32_t group) {
     Room room;
     room.at = task.workspace + static_cast<std::uint64_t>(group) * task.stride;
@@ -175,18 +179,18 @@ struct Room {
     return room;
   }
   static constexpr bool kOfLaunch = kWhole;
-  // Rows of the edge behind a stripe, from row 1. Where nothing is done twice there is one edge: a stripe writes a row
-  // when it has read what the stripe before left there, since what it writes depends on that.
+  // Boundary after a stripe, from row 1. Unless parts are recomputed, all stripes share one boundary: a stripe writes a
+  // row only after it has read the row of the previous stripe, since its value depends on it.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
     return reinterpret_cast<Edge*>(at + edge_bytes * static_cast<std::uint32_t>(kTwice ? stripe : 0));
   }
-  // Word 0 of a lane's state before step kSteps * number of a stripe; words are kLanes apart.
+  // Return word 0 of a lane's state before step kSteps * number of a stripe. Words of one lane are kLanes apart.
   WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
     std::uint8_t* const first =
         at + edge_bytes * static_cast<std::uint32_t>(stripes) + kept_bytes * static_cast<std::uint32_t>(stripe);
     return reinterpret_cast<std::uint32_t*>(first) + static_cast<std::uint64_t>(number) * (kWords * kLanes) + lane;
   }
-  // A lane's words, of which `to` has room for all.
+  // Store a lane's words; `to` is aligned for all of them.
   WFACLI_DEVICE static void put(std::uint32_t* to, const std::uint32_t (&words)[kDirections]) {
     if constexpr (kDirections % 4 == 0) {
 #pragma unroll
@@ -199,14 +203,15 @@ struct Room {
       for (int w = 0; w < kDirections; ++w) to[w] = words[w];
     }
   }
-  // Directions of a part of a stripe, of step t, or of all of it: a lane's words side by side, and in a line its rows.
+  // Directions of step t, in the recomputed part of a stripe or in the whole stripe. A lane's words are contiguous, and
+  // a line has consecutive rows of one lane.
   WFACLI_DEVICE std::uint32_t* directions(std::int32_t stripe, std::int32_t t, std::int32_t lane) const {
     if constexpr (kWhole)
       return reinterpret_cast<std::uint32_t*>(at + line(stripe, t / kRows, lane)) + t % kRows * kDirections;
     const std::uint64_t first = (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes);
     return reinterpret_cast<std::uint32_t*>(at + (first + 31) / 32 * 32) + (t * kLanes + lane) * kDirections;
   }
-  // Where a line of a lane lies in the room, which has its steps from kRows * number on.
+  // Return the offset in the room of a lane's line that has the steps from kRows * number on.
   WFACLI_DEVICE std::uint64_t line(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
     const std::uint64_t first = (edge_bytes + kLine - 1) / kLine * kLine + kept_bytes * static_cast<std::uint32_t>(stripe);
     return first + static_cast<std::uint64_t>(number * kLanes + lane) * kLine;

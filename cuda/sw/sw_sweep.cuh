@@ -1,4 +1,4 @@
-// All stripes from the first to the last, scores alone, and the best cell.
+// Sweep of all stripes: scores without traceback, and the best cell.
 #pragma once
 
 #include "sw/sw_lines.cuh"
@@ -6,28 +6,28 @@
 
 namespace wfacli::sw {
 
-// What comes into a lane's first column in a row, and the codes of the row's letters.
+// Values that enter a lane's first column in a row, and the codes of the row.
 struct Entry {
   std::uint32_t value, deletion, codes;
 };
 
-// What becomes of each cell's score beside going on, in the order of columns: here nothing.
+// Policy for what happens to each cell's score, in the order of columns. This one keeps all cells unchanged.
 struct AllCells {
-  static constexpr bool kGuided = false;  // whether none is less than Gaps::floor, where nothing begins
+  static constexpr bool kGuided = false;  // true: scores are raised to Gaps::floor, from which no alignment starts
 
   WFACLI_DEVICE std::uint32_t cell(int, std::uint32_t score) const { return score; }
   WFACLI_DEVICE std::uint32_t but_for_deletions(int, std::uint32_t score) const { return score; }
 };
 
-// A lane's columns of a stripe, after the last row that they had (Gotoh 1982).
+// A lane's columns of a stripe, after its latest row (Gotoh 1982).
 struct State {
   std::uint32_t value[kColumns];
-  std::uint32_t insertion[kColumns];  // that come into the next row
-  std::uint32_t deletion;             // that leaves the last column, in the same row
-  std::uint32_t corner;               // the value before the first column
-  std::uint32_t codes;                // of the last row's letters, in the pairs' places
+  std::uint32_t insertion[kColumns];  // entering the next row
+  std::uint32_t deletion;             // leaving the last column, in the same row
+  std::uint32_t corner;               // value to the left of the first column
+  std::uint32_t codes;                // of the latest row, one per pair
 
-  // Before row 1, where `before` letters of the targets lie before the lane's.
+  // Initialize before row 1. `before`: target positions before the lane's first column.
   WFACLI_DEVICE void begin(const Gaps& gaps, std::int32_t before) {
     corner = gaps.word(gaps.above(before));
 #pragma unroll
@@ -39,16 +39,16 @@ struct State {
     deletion = corner;
     codes = 0;
   }
-  // What the lane before passes on, or to the first lane what comes from outside: called by all lanes, in the step
-  // after the one in which it was made.
+  // Return what the previous lane passes on or, for the first lane, `outer`. All lanes call it, one step after the
+  // values were computed.
   WFACLI_DEVICE Entry entry(const Entry& outer, std::int32_t lane) const {
     const Entry passed{__shfl_up_sync(kAllLanes, value[kColumns - 1], 1, kLanes),
                        __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
     return lane == 0 ? outer : passed;
   }
-  // The next row; the greatest of `most` and its values, or of their keys: a value and how many columns the lane may
-  // have after the cell's. Where it is traced, its directions come, too: four bits a cell, four cells in a half of a word.
-  // `cells` has each score, and says what goes on from it.
+  // Compute the next row. Return the maximum of `most` and the row's values, or of their keys: a value and the number
+  // of columns that the lane may have after the cell's. If traced, also set directions: four bits per cell, four cells
+  // in each half of a word. `cells` receives each score and returns what continues from it.
   template <Trace kTrace, bool kKeyed = false, class Cells = AllCells>
   WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most,
                                   std::uint32_t (&directions)[Room::kDirections], const Cells& cells = {}) {
@@ -61,8 +61,9 @@ struct State {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const std::uint32_t inserted = insertion[k], deleted = along;
-      // A deletion that another one opens, from the same cell, is worth no more than that going on. So from column to column
-      // of a band there is but one instruction to wait for. Others need what has begun to find their ways back.
+      // Opening a deletion from a cell that is itself reached by a deletion scores no more than extending that
+      // deletion. A band therefore opens deletions from `other`, so that only one dependent instruction links two
+      // columns. Other launches need `begun` for the traceback.
       const std::uint32_t floored = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
       const std::uint32_t other =
           cells.but_for_deletions(k, Word::most_with_sum(diagonal, score(worth, k), Cells::kGuided ? inserted : floored));
@@ -95,7 +96,7 @@ struct State {
   WFACLI_DEVICE std::uint32_t key(const Gaps& gaps, int k) const {
     return value[k] * gaps.two_to_5 + Word::all(kKeyColumns - 1 - k);
   }
-  // The first columns, from 0, that have scores: of each pair its own.
+  // Return the first column, from 0, that has the score in `word`, for each pair.
   WFACLI_DEVICE std::uint32_t columns_of(const Gaps& gaps, std::uint32_t word) const {
     const std::uint32_t minus = Word::minus(word, gaps.minus_one);
     std::uint32_t first = Word::all(kColumns);
@@ -126,15 +127,15 @@ struct State {
   }
 };
 
-// What lies before stripes of a group's pairs: stripe stripe[x] of each.
+// Values to the left of stripes of a group's pairs: of stripe stripe[x] for pair x.
 struct LeftOfStripes {
   Gaps gaps;
   const Room* room;
   const Pair* pairs;
-  std::int32_t stripe[kPairs], rows;  // rows: that edges have
-  std::uint32_t beyond;               // code of what lies beyond a sequence
+  std::int32_t stripe[kPairs], rows;  // rows: of the boundaries
+  std::uint32_t beyond;               // code of positions beyond a sequence
 
-  // Whether rows differ in their values.
+  // True if these values differ between rows.
   WFACLI_DEVICE bool differ() const {
     bool edges = !kLocal;
 #pragma unroll
@@ -142,7 +143,7 @@ struct LeftOfStripes {
     return edges;
   }
   WFACLI_DEVICE Entry all() const { return {gaps.word(0), gaps.word(-gaps.opened()), 0}; }
-  // Of row row[x] of each pair.
+  // Return the entry of row row[x] of each pair.
   WFACLI_DEVICE Entry at(const std::int32_t (&row)[kPairs]) const {
     std::uint32_t value[kPairs], deletion[kPairs];
 #pragma unroll
@@ -160,15 +161,15 @@ struct LeftOfStripes {
     }
     return {Word::joined(value), Word::joined(deletion), 0};
   }
-  // Of rows i to i + 3 of a pair.
+  // Codes of rows i to i + 3 of a pair.
   WFACLI_DEVICE std::uint32_t codes(int x, std::int32_t i) const { return pairs[x].query_codes(i, beyond); }
 };
 
-// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
+// The entries of consecutive rows. The lanes of a group load them for each other, some rows ahead.
 template <class Left>
 class Entering {
  public:
-  // From row[x] of each pair on.
+  // Start from row[x] of each pair.
   WFACLI_DEVICE void begin(const Left& left, const std::int32_t (&row)[kPairs], std::int32_t lane) {
     left_ = left;
 #pragma unroll
@@ -185,7 +186,7 @@ class Entering {
       entry_ = left_.all();
     }
   }
-  // The row t after the first; all lanes of the warp call it for one t after the other.
+  // Return row t after the first. All lanes of the warp must call it, for consecutive t.
   WFACLI_DEVICE Entry at(std::int32_t t) {
     if (t % 4 == 0) next_four(t / 4);
     Entry entry{entry_.value, entry_.deletion, Word::codes(four_codes_, static_cast<std::uint32_t>(t % 4))};
@@ -200,7 +201,7 @@ class Entering {
  private:
   static constexpr int kChunk = kLanes < 16 ? kLanes : 16;
 
-  // The codes of four rows.
+  // Advance to the codes of the next four rows.
   WFACLI_DEVICE void next_four(std::int32_t number) {
     if (number % kChunk == 0) {
 #pragma unroll
@@ -222,30 +223,30 @@ class Entering {
 
   Left left_;
   std::int32_t row_[kPairs];
-  std::int32_t four_[kPairs];  // the first of four rows whose codes the lane reads next
+  std::int32_t four_[kPairs];  // first of the four rows whose codes the lane loads next
   std::uint32_t codes_[kPairs] = {}, codes_ahead_[kPairs], four_codes_[kPairs] = {};
   bool edges_;
   Entry ahead_, entry_;
 };
 
-// A cell and its score. Where nothing is kept of a local alignment's cells j is the number of the lane's columns, counted
-// through all stripes.
+// A cell and its score. For a local alignment without stored directions, j is the number of the lane's block of
+// columns, counted over all stripes.
 struct Best {
   std::int32_t score, i, j;
 
-  // By the rule: whether this cell is the end, rather than another one.
+  // Return true if the tie rules prefer this cell over `other` as the end.
   WFACLI_DEVICE bool before(const Best& other) const {
     if (score != other.score) return score > other.score;
     if (kExtends) return i + j != other.i + other.j ? i + j < other.i + other.j : i < other.i;
     return i != other.i ? i < other.i : j < other.j;
   }
-  // Before any cell of the matrix is seen.
+  // Return the value before any cell of the matrix is computed.
   WFACLI_DEVICE static Best of(const Pair& pair, const Gaps& gaps) {
     if (kLocal || kExtends || pair.query_len == 0) return {0, 0, 0};
-    const bool empty = gaps.free_columns;  // the query beside no letter of the target
+    const bool empty = gaps.free_columns;  // the query beside no symbol of the target
     return {empty ? gaps.left_of(pair.query_len) : INT32_MIN, pair.query_len, 0};
   }
-  // Of all lanes of the group; each of them gets it.
+  // Return the best of all lanes of the group, to each of them.
   WFACLI_DEVICE static Best of_group(Best best) {
 #pragma unroll
     for (int by = 1; by < kLanes; by *= 2) {
@@ -263,8 +264,8 @@ class Sweep {
                       std::int32_t lane)
       : task_(task), room_(room), profile_(profile), lines_(lines), gaps_(Gaps::of(task)), lane_(lane) {}
 
-  // All lanes of the warp call it; rows, stripes: the most that one of the warp's pairs has. kTrace: of directions that
-  // are kept.
+  // Sweep all stripes. All lanes of the warp call it. rows, stripes: maximum over the warp's pairs. kTrace: format of
+  // the directions to store.
   template <Trace kTrace>
   WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], std::int32_t rows, std::int32_t stripes, Best (&best)[kPairs]) {
 #pragma unroll
@@ -272,15 +273,16 @@ class Sweep {
 #pragma unroll 1
     for (std::int32_t s = 0; s < stripes; ++s) {
       stripe<kTrace>(pairs, s, rows, s + 1 < stripes, best);
-      __syncwarp();  // its edge is written
+      __syncwarp();  // the stripe's boundary is written
     }
   }
 
  private:
-  static constexpr bool kSeeks = kPath && kLocal;  // the row of the best cell
+  static constexpr bool kSeeks = kPath && kLocal;  // find the row of the best cell
   template <Trace kTrace>
-  static constexpr bool kKeyed = kTrace == Trace::Digits && kWhole && kLocal;  // and its column
-  // Rows of a turn: values change their registers in a row, and two bring most of them back. Others have none to spare.
+  static constexpr bool kKeyed = kTrace == Trace::Digits && kWhole && kLocal;  // and its column, by keys
+  // Rows per iteration: values move between registers in a row, and two rows bring most of them back. Other builds have
+  // no registers to spare.
   static constexpr int kTogether = kLocal && !kTwice ? 2 : 1;
 
   template <Trace kTrace>
@@ -331,7 +333,7 @@ class Sweep {
     }
     if constexpr (kLocal || !kPath) fold(number, best);
   }
-  // A row of a higher score has the best cell, whatever its column.
+  // A row with a higher score has the best cell, whatever its column.
   WFACLI_DEVICE void look_at_keys(std::uint32_t top, std::int32_t i) {
     bool stays[kPairs], rises[kPairs];
     Word::most(most_, top & ~Word::all(kKeyColumns - 1), stays);
@@ -343,7 +345,7 @@ class Sweep {
     const std::uint32_t mask = Word::mask(rises);
     most_ = (top & mask) | (most_ & ~mask);
   }
-  // What the best cell is, as far as a row says.
+  // Update the best cell from a row.
   WFACLI_DEVICE void look(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,
                           std::int32_t before, Best (&best)[kPairs]) {
     if constexpr (kSeeks) {
@@ -394,9 +396,9 @@ class Sweep {
   const Lines& lines_;
   const Gaps gaps_;
   const std::int32_t lane_;
-  std::uint32_t most_ = 0;        // of the lane's cells in the stripe
-  std::int32_t at_[kPairs] = {};  // the first row that has it
-  std::int32_t column_[kPairs] = {};  // and the first column there, where that is asked
+  std::uint32_t most_ = 0;        // maximum of the lane's cells in the stripe
+  std::int32_t at_[kPairs] = {};  // first row that has it
+  std::int32_t column_[kPairs] = {};  // first column of that row that has it, if requested
 };
 
 }  // namespace wfacli::sw

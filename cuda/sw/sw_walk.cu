@@ -1,6 +1,7 @@
-// The way back of paths whose cells' directions sw.cu has kept: a thread a pair, so that many wait for memory at a time.
+// Traceback of paths for which sw.cu has stored the directions of all cells. One thread per pair, so that many memory
+// accesses overlap.
 //
-// The task is that of the launch before, but for `next`. The macros are sw.cu's.
+// The task is that of the previous launch, except for `next`. Macros as in sw.cu.
 #include "sw/sw_walk.cuh"
 
 namespace wfacli::sw {

@@ -1,6 +1,6 @@
-// From the best cell back to where the path begins: by directions of all cells, or the parts of stripes that it crosses
-// are computed once more, from states that were kept, with directions (as in Hirschberg's linear space, 1975, with one
-// level of what is kept).
+// Traceback from the best cell to the other end of the path. It uses either the stored directions of all cells, or
+// directions of the parts of stripes that the path crosses, recomputed from checkpoints (as in Hirschberg's linear
+// space, 1975, with one level of checkpoints).
 #pragma once
 
 #include "common/cigar.cuh"
@@ -8,20 +8,20 @@
 
 namespace wfacli::sw {
 
-// Bits of a cell that say what is not so: that H comes from an insertion, from a deletion; that the gap which goes on
-// from here into the next row, the next column, begins here. It does wherever that is as good, and an insertion goes
-// before a deletion, and both before two letters.
+// Flags of a cell, which state what is not the case. Bits 0 and 1: H does not come from an insertion, from a deletion.
+// Bits 2 and 3: the gap that continues from here into the next row, the next column, was not opened here. Ties: a gap
+// opens here where that is as good; insertions come before deletions, and both before a substitution.
 enum Direction : std::uint32_t { kNoInsertion = 1, kNoDeletion = 2, kInsertionGoesOn = 4, kDeletionGoesOn = 8 };
 
-// Where the way back of a pair is.
+// Position in the traceback of a pair.
 struct Track {
   std::int32_t i, j;
-  std::int32_t left;           // what the rest of the path scores
-  std::int32_t stripe, state;  // of the part
-  std::uint32_t gap;           // kNoInsertion or kNoDeletion inside one
+  std::int32_t left;           // score of the rest of the path
+  std::int32_t stripe, state;  // of the current part
+  std::uint32_t gap;           // kNoInsertion or kNoDeletion in such a gap, else 0
   RunWriter out;
 
-  // At the cell where a pair's path begins.
+  // Start at the cell where a pair's traceback begins.
   WFACLI_DEVICE static Track from(const SwTask& task, const Pair& pair, const Best& best, bool writes) {
     const auto at = static_cast<std::uint64_t>(pair.slot) * static_cast<std::uint32_t>(task.op_capacity);
     return {best.i, best.j, best.score, 0, 0, 0, RunWriter(task.ops + at, writes ? task.op_capacity : 0)};
@@ -30,7 +30,7 @@ struct Track {
   WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
     return row - 1 + (column - 1 - stripe * kWidth) / kColumns;
   }
-  // The part whose last cell is (i, j).
+  // Select the part that ends at (i, j).
   WFACLI_DEVICE void enter() {
     stripe = goes_on() ? (j - 1) / kWidth : 0;
     state = kTwice && goes_on() ? step(i, j) / kSteps : 0;
@@ -39,7 +39,7 @@ struct Track {
   WFACLI_DEVICE bool has(std::int32_t row, std::int32_t column) const {
     return row > 0 && column > stripe * kWidth && step(row, column) >= state * kSteps;
   }
-  // Writes what is found of a pair beside its score, at the end of the way from `best`; its status.
+  // Write a pair's operations and span at the end of the traceback from `best`. Return its status.
   WFACLI_DEVICE Status answer(const SwTask& task, const Pair& pair, const Best& best, Status status) {
     if (!kLocal) {
       out.add(kInsertion, i);
@@ -59,7 +59,7 @@ struct Track {
   }
 };
 
-// A word of memory that is likely followed, or preceded, by what is read next: 128 bytes come with it.
+// Load a word whose neighbours are likely to be read next, and prefetch 128 bytes into L2.
 WFACLI_DEVICE std::uint32_t with_neighbours(const std::uint32_t* at) {
 #ifdef __CUDACC__
   std::uint32_t word;
@@ -70,10 +70,10 @@ WFACLI_DEVICE std::uint32_t with_neighbours(const std::uint32_t* at) {
 #endif
 }
 
-// Codes of a sequence that are read one after another, eight at a time.
+// Codes of a sequence that are read in order, loaded eight at a time.
 class EightCodes {
  public:
-  // `letters`: from a multiple of 8 bytes on, with room for a multiple of 8.
+  // `letters`: aligned to 8 bytes and readable up to a multiple of 8.
   WFACLI_DEVICE explicit EightCodes(const std::uint8_t* letters) : letters_(letters) {}
   WFACLI_DEVICE std::uint32_t operator[](std::int32_t at) {
     if (at / 8 != number_) eight_ = reinterpret_cast<const std::uint64_t*>(letters_)[at / 8];
@@ -87,7 +87,7 @@ class EightCodes {
   std::uint64_t eight_ = 0;
 };
 
-// Steps of the way back by directions.
+// Traceback steps by directions.
 class Steps {
  public:
   WFACLI_DEVICE Steps(const SwTask& task, const Room& room, const std::uint32_t* scores)
@@ -97,7 +97,7 @@ class Steps {
         scores_(reinterpret_cast<const std::int8_t*>(scores)),
         digits_(Gaps::digits(task)) {}
 
-  // Of a pair in half x, to the beginning of its path, where the directions of all cells are there.
+  // Trace the pair in half x to the end of its path. The directions of all cells must be stored.
   WFACLI_DEVICE void all(const Pair& pair, int x, Track& track) const {
     EightCodes query(pair.query), target(pair.target);
 #pragma unroll 1
@@ -109,7 +109,7 @@ class Steps {
   }
 
  protected:
-  // The direction of a cell of the track's part, of the pair in half x.
+  // Return the direction of a cell of the track's part, for the pair in half x.
   WFACLI_DEVICE std::uint32_t direction(const Track& track, int x, std::int32_t row, std::int32_t column) const {
     const std::int32_t of_stripe = column - 1 - track.stripe * kWidth, of_lane = of_stripe % kColumns;
     const std::uint32_t* words =
@@ -127,7 +127,7 @@ class Steps {
   WFACLI_DEVICE bool equal(std::uint32_t query, std::uint32_t target) const {
     return query == target && (task_.same >> query & 1);
   }
-  // One operation, or the end of a gap and of the path.
+  // Follow one operation, or find that the gap and the path end here.
   WFACLI_DEVICE void follow(Track& track, std::uint32_t direction, std::uint32_t query, std::uint32_t target) const {
     if (track.gap && !(direction & track.gap << 2)) track.gap = 0;
     if (!track.goes_on()) return;
@@ -146,7 +146,7 @@ class Steps {
   const Room& room_;
   const Gaps gaps_;
   const std::int8_t* scores_;
-  const bool digits_;  // that directions come as
+  const bool digits_;  // directions are stored as digits
 };
 
 class Walk : Steps {
@@ -155,11 +155,11 @@ class Walk : Steps {
                      std::int32_t rows, std::int32_t lane)
       : Steps(task, room, scores), profile_(profile), rows_(rows), lane_(lane) {}
 
-  // A pair's lanes bring it to the beginning of its path; each has its track, of which the first writes operations. `best`:
-  // the cells where the pairs' ways begin; `begins` becomes the column of the lane's pair where it was not known. All
-  // lanes of the warp call it.
+  // Trace each pair with its lanes to the end of its path. Every lane has a copy of the track; the first lane of a pair
+  // writes the operations. `best`: cells where the tracebacks start. `begins`: set to the column of that cell for the
+  // lane's pair, where it was not known. All lanes of the warp call it.
   WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], const Best (&best)[kPairs], Track& track, std::int32_t& begins) {
-    std::int32_t seeks[kPairs];  // the score that a lane looks for in the last of a part's steps, or 0
+    std::int32_t seeks[kPairs];  // score that the lane looks for in the last step of a part, or 0
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       seeks[x] = kLocal && best[x].score > 0 && best[x].j % kLanes == lane_ ? best[x].score : 0;
@@ -172,12 +172,12 @@ class Walk : Steps {
       again(pairs, most, seeks, track, begins);
       __syncwarp();  // directions are written
       through(pairs[lane_ / kOwnLanes], track);
-      __syncwarp();  // and read
+      __syncwarp();  // directions are read
     }
   }
 
  private:
-  // The tracks' parts once more.
+  // Recompute the parts of the tracks.
   WFACLI_DEVICE void again(const Pair (&pairs)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs], Track& track,
                            std::int32_t& begins) {
     std::int32_t stripe[kPairs], state[kPairs], last[kPairs];
@@ -202,7 +202,7 @@ class Walk : Steps {
     }
   }
 
-  // The state before parts of two stripes.
+  // Load the state before the parts of both pairs.
   WFACLI_DEVICE void restore(const std::int32_t (&stripe)[kPairs], const std::int32_t (&number)[kPairs],
                              State& state) const {
     const std::uint32_t* kept[kPairs];
@@ -224,8 +224,8 @@ class Walk : Steps {
     state.corner = word();
     state.codes = word();
   }
-  // `most` steps of a part of each pair, with directions. Where a lane seeks pair x's score in step last[x], minus the
-  // column that has it takes its place.
+  // Compute `most` steps of a part of each pair, with directions. If a lane looks for pair x's score in step last[x],
+  // seeks[x] becomes minus the column that has it.
   template <Trace kTrace>
   WFACLI_DEVICE void compute(const Pair (&pairs)[kPairs], const std::int32_t (&stripe)[kPairs],
                              const std::int32_t (&number)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs],
@@ -259,7 +259,8 @@ class Walk : Steps {
         }
     }
   }
-  // Before row 1 of the lane, for pairs whose part begins above it: what it did until now was for nothing.
+  // Reload the state before the lane's row 1, for pairs whose part starts at the top of the stripe. Earlier
+  // steps computed rows above the matrix.
   WFACLI_DEVICE void begin_first_parts(State& state, const std::int32_t (&stripe)[kPairs],
                                        const std::int32_t (&number)[kPairs]) const {
 #pragma unroll
@@ -276,11 +277,11 @@ class Walk : Steps {
       state.corner = (kept[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
     }
   }
-  // Through the part. Most cells are followed by those above them on the diagonal: each of the pair's lanes looks at one
-  // of them, and all take the same steps. All lanes of the warp call it.
+  // Trace through the part. Most operations are diagonal, so each of the pair's lanes loads one of the next cells up
+  // the diagonal, and all lanes take the same steps. All lanes of the warp call it.
   WFACLI_DEVICE void through(const Pair& pair, Track& track) const {
     const int half = lane_ / kOwnLanes, ahead = lane_ % kOwnLanes;
-    const auto own = [&](bool yes) {  // of the pair's lanes, the first the lowest
+    const auto own = [&](bool yes) {  // bits of the pair's lanes, the first the lowest
       return std::uint64_t{__ballot_sync(kAllLanes, yes) >> ((threadIdx.x & 31) - ahead)} & kOwn;
     };
     for (;;) {
@@ -291,7 +292,7 @@ class Walk : Steps {
       const std::uint32_t way = here ? direction(track, half, i, j) : 0;
       const std::uint32_t query = here ? pair.query_code(i) : 0, target = here ? pair.target_code(j) : 0;
       const bool straight = here && track.gap == 0 && (way & kNoInsertion) && (way & kNoDeletion);
-      std::int32_t scored = straight ? score(query, target) : 0;  // with all before
+      std::int32_t scored = straight ? score(query, target) : 0;  // sum up to this cell
 #pragma unroll
       for (int by = 1; by < kOwnLanes; by *= 2) {
         const std::int32_t before = __shfl_up_sync(kAllLanes, scored, by, kOwnLanes);
@@ -313,7 +314,7 @@ class Walk : Steps {
         equals >>= run;
         rest -= run;
       }
-      // The direction and the letters there, which one of the lanes has looked at.
+      // Direction and codes of the cell where the diagonal ends, which one of the lanes has loaded.
       const std::uint32_t turn = __shfl_sync(kAllLanes, way | query << 8 | target << 16, next, kOwnLanes);
       if (inside && cells < kOwnLanes && track.goes_on() && track.has(track.i, track.j))
         follow(track, turn & 15, turn >> 8 & 0xff, turn >> 16);
@@ -321,13 +322,13 @@ class Walk : Steps {
   }
 
   static constexpr std::uint32_t kGroup = kAllLanes >> (32 - kLanes);
-  static constexpr int kOwnLanes = kLanes / kPairs;  // of a pair
+  static constexpr int kOwnLanes = kLanes / kPairs;  // per pair
   static constexpr std::uint64_t kOwn = (std::uint64_t{1} << kOwnLanes) - 1;
 
   const Profile& profile_;
-  const std::int32_t rows_;  // that edges have
+  const std::int32_t rows_;  // of the boundaries
   const std::int32_t lane_;
-  std::int32_t made_[kPairs];  // the stripe that the profile is of
+  std::int32_t made_[kPairs];  // stripe that the profile contains
 };
 
 }  // namespace wfacli::sw

@@ -1,8 +1,8 @@
-// Scores in words: of two pairs, one in each 16-bit half, or of one.
+// Scores in words: of two pairs, one in each 16-bit half, or of one pair.
 //
-// Halves are unsigned, and some value stands for a score of 0 (Gaps::zero). As long as no half falls below 0 or rises
-// above 65,535, what is added to both, or subtracted, may be so in one addition of 32 bits, for which a multiprocessor
-// has other units than for minima and maxima.
+// Halves are unsigned, and Gaps::zero is the value of score 0. As long as no half falls below 0 or exceeds 65,535, both
+// halves can be added or subtracted in one 32-bit operation, which a multiprocessor executes on other units than minima
+// and maxima.
 #pragma once
 
 #include "common/permute.cuh"
@@ -15,9 +15,9 @@ struct Halves {
   static constexpr std::uint32_t kLeast = 0;
 
   WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return (value & 0xffff) * 0x00010001u; }
-  // a - b where no half of b is greater.
+  // a - b, where no half of b is greater than that of a.
   WFACLI_DEVICE static std::uint32_t less(std::uint32_t a, std::uint32_t b) { return a - b; }
-  // -a where no half is 0, as a product since there is more room for those.
+  // -a where no half is 0, as a multiplication since the multiplier has free slots.
   WFACLI_DEVICE static std::uint32_t minus(std::uint32_t a, std::uint32_t minus_one) {
     return a * minus_one + 0x00010000u;
   }
@@ -29,15 +29,15 @@ struct Halves {
   WFACLI_DEVICE static std::uint32_t most_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return __viaddmax_u16x2(a, b, c);
   }
-  // 1 in each value where two differ, the second of which comes as its minus().
+  // 1 in each value where two words differ; the second is passed as its minus().
   WFACLI_DEVICE static std::uint32_t differ(std::uint32_t a, std::uint32_t minus_b) {
     return __viaddmin_u16x2(a, minus_b, 0x00010001u);
   }
   WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return __vimin3_u16x2(a, b, c);
   }
-  // The greater of two; where the first is no less, in the pairs' places. Not by __vibmax_u16x2: that of CUDA 13.0 reads
-  // its first operand after it has written the result, which may have taken its register.
+  // Maximum of two words; `first` of each pair is true where the first is no less. __vibmax_u16x2 is not used: in CUDA
+  // 13.0 it reads its first operand after the write of the result, which may have been assigned the same register.
   WFACLI_DEVICE static std::uint32_t most(std::uint32_t a, std::uint32_t b, bool (&first)[kPairs]) {
     const std::uint32_t most = __vmaxu2(a, b), above = most ^ a;
     first[0] = (above & 0xffff) == 0;
@@ -47,15 +47,15 @@ struct Halves {
   WFACLI_DEVICE static std::int32_t of(std::uint32_t word, int x) {
     return static_cast<std::int32_t>(word >> 16 * x & 0xffff);
   }
-  // A word of which pair x has its own part.
+  // A word with the part of each pair x from own[x].
   WFACLI_DEVICE static std::uint32_t joined(const std::uint32_t (&own)[kPairs]) {
     return __byte_perm(own[0], own[1], 0x7610);
   }
-  // Signed bytes k of words of both pairs as values.
+  // Signed bytes k of the words of both pairs, as values.
   WFACLI_DEVICE static std::uint32_t bytes(const std::uint32_t (&words)[kPairs], int k) {
     return permuted(words[0], words[1], 0xc480u + 0x1111u * static_cast<std::uint32_t>(k));
   }
-  // Bytes k of words of both pairs, less than 256 each.
+  // Unsigned bytes k of the words of both pairs, as values.
   WFACLI_DEVICE static std::uint32_t codes(const std::uint32_t (&words)[kPairs], std::uint32_t k) {
     return __byte_perm(words[0], words[1], 0x0400u + 0x0101u * k) & 0x00ff00ffu;
   }

@@ -1,4 +1,4 @@
-// What the letters of a row and of a column cost where they meet, for two pairs at a time, one in each 16-bit half.
+// Substitution scores of a row and a column of the matrix, for two pairs at a time, one in each 16-bit half of a word.
 #pragma once
 
 #include "common/letters.cuh"
@@ -6,21 +6,22 @@
 
 namespace wfacli::dp {
 
-// What equal and unlike letters are worth: two signed values of 8 bits.
+// Values of a match and of a mismatch, each a signed 8-bit value.
 struct Worth {
   std::int32_t equal, unlike;
 };
 
-// A C G T. A row is what each of the four letters of a column is worth in it, a byte each, a word for each pair; a
-// column is the choice of the bytes of its two letters, extended to 16 bits.
+// A, C, G, T only. A row is a profile: one byte for each of the four bases that a column may have, in one word per
+// pair. A column is a selector of permuted(), which picks the byte of each pair's target base and sign-extends it to 16
+// bits.
 struct PackedTiles {
   using Of = Packed;
   struct Row {
     std::uint32_t worth[2];
   };
 
-  std::uint32_t unlike, change;   // four bytes; and what makes one of them that of an equal letter
-  std::uint32_t windows[2];       // letters of the coming rows, the next one in the top bits
+  std::uint32_t unlike, change;   // the mismatch value in all four bytes; XOR that turns one byte into the match value
+  std::uint32_t windows[2];       // query bases of the next rows, the next one in the top two bits
 
   WFACLI_DEVICE static PackedTiles of(const AlignTask&, Worth worth) {
     PackedTiles letters;
@@ -29,18 +30,18 @@ struct PackedTiles {
     letters.windows[0] = letters.windows[1] = 0;
     return letters;
   }
-  // 16 reversed letters from r on; those outside are anything.
+  // 16 reversed bases from r on, in 2 bits each; bits of positions outside the sequence are unspecified.
   WFACLI_DEVICE static std::uint32_t window(const Packed& letters, std::int32_t r) {
     return letters.window(min(max(r, -16), letters.length));
   }
-  // The columns of 16 letters of each target.
+  // Return the selectors of 16 columns, from reversed position r of each target on.
   WFACLI_DEVICE void columns(const Packed (&target)[2], const std::int32_t (&r)[2], std::uint32_t (&out)[16]) const {
     const std::uint32_t a = window(target[0], r[0]), b = window(target[1], r[1]);
 #pragma unroll
     for (int j = 0; j < 16; ++j)
       out[j] = (a >> (30 - 2 * j) & 3) * 0x0011u + (b >> (30 - 2 * j) & 3) * 0x1100u + 0xc480u;
   }
-  // Before the 16 rows from reversed letters r of the queries on.
+  // Load the next 16 rows, from reversed position r of each query on.
   WFACLI_DEVICE void enter(const Packed (&query)[2], const std::int32_t (&r)[2]) {
     windows[0] = window(query[0], r[0]);
     windows[1] = window(query[1], r[1]);
@@ -59,15 +60,15 @@ struct PackedTiles {
   }
 };
 
-// Any letters: a row and a column are their codes, one in each half.
+// Any symbols. A row and a column are 8-bit codes, one in each 16-bit half.
 struct CodedTiles {
   using Of = Coded;
   using Row = std::uint32_t;
 
-  std::uint32_t equal, difference;  // of equal letters; and from there to unlike ones, as a 16-bit factor
-  std::uint32_t wildcard, flip;     // all ones, and 1 in each half, if codes match that share a bit
-  const std::uint8_t* ahead[2];     // the letter of the next row, going down
-  std::int32_t left[2], before[2];  // how many there are, and after how many rows
+  std::uint32_t equal, difference;  // value of a match; mismatch minus match, as a 16-bit factor
+  std::uint32_t wildcard, flip;     // all ones and 1 in each half if codes that share a bit match, else 0
+  const std::uint8_t* ahead[2];     // one past the code of the next row; rows read downwards in memory
+  std::int32_t left[2], before[2];  // codes left, and rows before the first code
 
   WFACLI_DEVICE static CodedTiles of(const AlignTask& task, Worth worth) {
     CodedTiles letters{};

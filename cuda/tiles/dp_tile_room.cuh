@@ -1,8 +1,9 @@
-// Stripes of the matrices of two pairs, a group of lanes for both, and what of them is kept in the workspace.
+// Stripes of the matrices of two pairs, which one group of lanes computes together, and their part of the workspace.
 //
-// A stripe is kTileWidth columns of the (reversed) targets, and of each pair those rows of its band that a path which is
-// proved may still cross; its rows are counted from 0, for each pair from a row of its own. Lane l of the group has the
-// stripe's columns 16 l to 16 l + 15, and in step t it is in row t - l.
+// A stripe is kTileWidth columns of the (reversed) targets and, for each pair, the rows of its band that a provable
+// path may still cross. A path is provable if it costs no more than the band proves optimal. Rows of a stripe count
+// from 0, from a separate first row for each pair. Lane l of the group computes the stripe's columns 16 l to 16 l + 15,
+// and is in row t - l at step t.
 #pragma once
 
 #include "dp/dp_cells.cuh"
@@ -12,14 +13,15 @@ namespace wfacli::dp {
 
 constexpr std::uint32_t kAllLanes = 0xffffffffu;
 constexpr int kTileLanes = WFACLI_LANES;
-constexpr int kTileColumns = 16;  // of a lane
+constexpr int kTileColumns = 16;  // per lane
 constexpr int kTileWidth = kTileLanes * kTileColumns;
 constexpr int kTilePieces = WFACLI_PIECES;
-// Whether any warp of the GPU takes a stripe of any two pairs (dp_tile_spread.cuh), or each all those of its own.
+// True if any warp of the GPU may compute a stripe of any two pairs (dp_tile_spread.cuh); else a group computes all
+// stripes of its pairs.
 constexpr bool kTileSpread = WFACLI_SPREAD;
-constexpr int kTilePairs = 2 * 32 / kTileLanes;  // of a warp
+constexpr int kTilePairs = 2 * 32 / kTileLanes;  // per warp
 static_assert(!kTileSpread || kTileLanes == 32);
-constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two states that are kept
+constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two checkpoints
 
 #if WFACLI_CODES
 using TileLetters = CodedTiles;
@@ -27,16 +29,16 @@ using TileLetters = CodedTiles;
 using TileLetters = PackedTiles;
 #endif
 
-// Values of the sweep are cost - drift * (row + column) - base, so that lengthening a gap of the cheaper piece costs
-// nothing. At a stripe's top left a value of kTop is as much as a path may have had there that the band proves, or less,
-// so no value from which such a path goes on is above it. Since a cell costs at least the gap to its diagonal, all values
-// lie close enough below; those above kFar, which lead nowhere, are kFar.
+// Values of the sweep are cost - drift * (row + column) - base, so that extending a gap of the cheaper piece adds
+// nothing. A stripe's base makes kTop the value at its top left, or the maximum of a provable path there if that is
+// less. No provable path continues from a value above kTop there. A cell costs at least the gap to its diagonal, so all
+// values are close enough below to fit 16 bits. Values above kFar are on no provable path and are clamped to kFar.
 constexpr std::int32_t kTop = 23000;
-constexpr std::int32_t kFar = 30500;  // what lies outside the band
+constexpr std::int32_t kFar = 30500;  // value of cells outside the band
 
 struct TileCosts {
   std::int32_t drift, mismatch;
-  std::int32_t open[kTilePieces], more[kTilePieces];  // more: of a gap's letter, beside the drift
+  std::int32_t open[kTilePieces], more[kTilePieces];  // more: gap extension beyond the drift
 
   WFACLI_DEVICE static TileCosts of(const Costs& costs) {
     TileCosts own;
@@ -49,7 +51,7 @@ struct TileCosts {
     }
     return own;
   }
-  // A gap of so many letters from (0, 0), less its drift.
+  // Return the cost of a gap of length `letters` from (0, 0), less its drift.
   WFACLI_DEVICE std::int32_t edge(std::int32_t letters) const {
     if (letters == 0) return 0;
     std::int32_t least = kNever;
@@ -67,14 +69,14 @@ WFACLI_DEVICE std::int32_t half_of(std::uint32_t word, int x) {
   return static_cast<std::int32_t>(static_cast<std::int16_t>(word >> 16 * x));
 }
 
-// Diagonals of a slot's band; 0: there is no such slot.
+// Return the band width of a slot in diagonals; 0 if the slot does not exist.
 WFACLI_DEVICE std::int32_t tile_band(const AlignTask& task, std::int32_t slot) {
   if (slot >= task.count) return 0;
   return task.bands ? task.bands[slot] : task.band;
 }
 
-// Whether 16 bits hold a pair's values in the sweep (widest of wfacli/gpu/kernels/tiles.py); `longer`: letters by which its
-// target is longer than the query.
+// Return true if 16 bits hold a pair's values in the sweep (`widest` in wfacli/gpu/kernels/tiles.py). `longer`: target
+// length - query length.
 WFACLI_DEVICE bool tile_holds(const TileCosts& costs, std::int32_t longer, std::int32_t band) {
   std::int32_t opened = 0;
   for (int g = 0; g < kTilePieces; ++g) opened = max(opened, costs.open[g] + costs.more[g]);
@@ -83,12 +85,12 @@ WFACLI_DEVICE bool tile_holds(const TileCosts& costs, std::int32_t longer, std::
   return costs.drift * columns + 8 * opened < kTop + 0x8000;
 }
 
-// A pair whose cost the band may prove; or none, which has no stripes.
+// A pair whose cost the band may prove. A pair that cannot be swept has no stripes.
 struct TilePair {
   TileLetters::Of query, target;
   std::int32_t slot, stripes;
-  std::int32_t lowest;  // row - column of the band's uppermost cells
-  std::int32_t base;    // of the stripe that is being swept
+  std::int32_t lowest;  // row - column of the topmost diagonal of the band
+  std::int32_t base;    // of the stripe being swept
   std::int32_t cost;
   Band band;
 
@@ -101,7 +103,7 @@ struct TilePair {
     const std::int32_t query_len = pair.query.length, target_len = pair.target.length, width = tile_band(task, slot);
     pair.band = Band::of(task.costs, query_len, target_len, width);
     pair.lowest = 1 - pair.band.low - width;
-    // No path need cost more than two gaps that have all letters.
+    // An optimal path costs no more than one insertion of the whole query and one deletion of the whole target.
     const std::int32_t apart = sum_of_costs(gap_cost(task.costs, query_len), gap_cost(task.costs, target_len));
     pair.band.unproven = min(pair.band.unproven, sum_of_costs(apart, 1));
     const bool fits = max(query_len, target_len) <= task.longest && slot < task.count;
@@ -114,16 +116,16 @@ struct TilePair {
   }
 };
 
-// Where both pairs are in a stripe.
+// Position of both pairs in a stripe.
 struct TileStripe {
   std::int32_t base[2];
-  std::int32_t top[2], rows[2];  // the first row, and how many there are
-  std::int32_t low[2], high[2];  // row - column of the cells behind it that a path which is proved may cross
-  std::int32_t chunks;           // of its steps whose edge others may read, where they wait for it
+  std::int32_t top[2], rows[2];  // first row; number of rows
+  std::int32_t low[2], high[2];  // range of row - column that provable paths may cross after the stripe
+  std::int32_t chunks;           // steps whose boundary column other warps may read, in chunks (if stripes are spread)
 };
 
-// A row where one stripe ends and the next begins: of each pair the value of the stripe's last column (lower half of
-// `first`) and the deletions that go on from it.
+// A row of the boundary between two stripes. For each pair it has the value of the stripe's last column (lower half of
+// `first`) and the deletions that continue from it.
 struct EdgeOfPair {
 #if WFACLI_PIECES == 2
   std::uint32_t first, second;
@@ -135,18 +137,18 @@ struct alignas(8 * kTilePieces) Edge {
   EdgeOfPair of[2];
 };
 
-// The group's piece of the workspace; wfacli/gpu/kernels/tiles.py mirrors it.
+// The group's part of the workspace. wfacli/gpu/kernels/tiles.py mirrors its layout.
 struct TileRoom {
-  // Words of a lane's state: values and insertions of its columns, the deletions that leave it, the corner before it.
+  // Words of a lane's state: values and insertions of its columns, deletions that leave it, and the corner before it.
   static constexpr int kWords = kTileColumns * (1 + kTilePieces) + kTilePieces + 1;
-  static constexpr int kVectors = kTilePieces;  // uint4 of a lane's directions of a row
+  static constexpr int kVectors = kTilePieces;  // uint4 per row of a lane's directions
 
   std::uint8_t* at;
   std::uint64_t edge_bytes, kept_bytes;
-  std::int32_t stripes;  // that there is room for
+  std::int32_t stripes;  // stripes that the workspace has space for
   bool path;
 
-  // For sequences of so many letters at most, in bands of so many diagonals.
+  // `longest`: length of the longest sequence. `band`: width of the widest band, in diagonals.
   WFACLI_DEVICE static TileRoom of(const AlignTask& task, std::uint8_t* at, std::int32_t longest, std::int32_t band) {
     TileRoom room;
     room.at = at;
@@ -159,29 +161,31 @@ struct TileRoom {
     room.kept_bytes = room.path ? states * kWords * 4 * kTileLanes : 0;
     return room;
   }
-  // Without the path a warp that has all stripes keeps only the last one and the one before.
+  // Without the path, a group that computes all its stripes stores only the last two.
   WFACLI_DEVICE std::uint32_t place(std::int32_t stripe) const {
     return static_cast<std::uint32_t>(path || kTileSpread ? stripe : stripe % 2);
   }
-  // Rows of the edge behind a stripe.
+  // Boundary column after a stripe.
   WFACLI_DEVICE Edge* edge(std::int32_t stripe) const {
     return reinterpret_cast<Edge*>(at + edge_bytes * place(stripe));
   }
-  // The word 0 of a lane's state before step kTileSteps * number of a stripe; words are kTileLanes apart.
+  // Return word 0 of a lane's state before step kTileSteps * number of a stripe. Words of one lane are kTileLanes
+  // apart.
   WFACLI_DEVICE std::uint32_t* kept(std::int32_t stripe, std::int32_t number, std::int32_t lane) const {
     const std::uint64_t first = edge_bytes * static_cast<std::uint32_t>(stripes) +
                                 kept_bytes * static_cast<std::uint32_t>(stripe);
     return reinterpret_cast<std::uint32_t*>(at + first) +
            static_cast<std::uint64_t>(number) * kWords * kTileLanes + lane;
   }
-  // What is known of a stripe that has its place.
+  // Return the position of a stripe that has been placed.
   WFACLI_DEVICE TileStripe* about(std::int32_t stripe) const {
     return reinterpret_cast<TileStripe*>(at + (edge_bytes + kept_bytes) * static_cast<std::uint32_t>(stripes)) +
            place(stripe);
   }
-  // Directions of the part of a stripe that is walked through; a step's vectors are kTileLanes * kVectors apart.
+  // Directions of the part of a stripe that is being traced. Vectors of consecutive steps are kTileLanes * kVectors
+  // apart.
   WFACLI_DEVICE uint4* directions() const { return reinterpret_cast<uint4*>(at + before_directions()); }
-  // All of it, a multiple of 256.
+  // Size in bytes, a multiple of 256.
   WFACLI_DEVICE std::uint64_t bytes() const {
     constexpr std::uint64_t kDirections = kTileSteps * kTileLanes * kVectors * sizeof(uint4);
     return (before_directions() + (path ? kDirections : 0) + 255) / 256 * 256;
@@ -194,18 +198,19 @@ struct TileRoom {
   }
 };
 
-// The values and deletions that come into a stripe from the one before, a row of each pair, in the frame of the stripe.
+// Values and deletions that enter a stripe from the one before: one row of each pair, relative to the base of the
+// stripe.
 struct Entry {
   std::uint32_t value;
   std::uint32_t deletion[kTilePieces];
 };
 
-// Where both pairs' entries to a stripe are; stripes may differ.
+// Source of the entries of each pair to a stripe. The two pairs may be in different stripes.
 struct Entrance {
   const Edge* from[2];
-  std::int32_t lower[2], rows[2];  // rows: of the stripe before
-  std::int32_t lift[2];            // from its frame to that of the stripe
-  bool outer[2];                   // the stripe is the first: its entries are the matrix' edge
+  std::int32_t lower[2], rows[2];  // lower: rows below the previous stripe's top; rows: of that stripe
+  std::int32_t lift[2];            // added to values of the previous stripe to make them relative to this one's base
+  bool outer[2];                   // true in the first stripe, whose entries are the edge of the matrix
 
   WFACLI_DEVICE static Entrance of(const TileRoom& room, const std::int32_t (&stripe)[2],
                                    const std::int32_t (&lift)[2]) {
@@ -221,11 +226,11 @@ struct Entrance {
     }
     return entrance;
   }
-  // Whether the stripe before has a row; there may be none above the first row of both.
+  // Return true if the previous stripe has the row. It may lack rows above its first row.
   WFACLI_DEVICE bool has(int x, std::int32_t row) const {
     return static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(rows[x]);
   }
-  // What is kept of rows of the stripe, of each pair one; anything where nothing is.
+  // Return the stored boundary of one row of each pair, counted in the stripe; unspecified where no row is stored.
   WFACLI_DEVICE Edge kept(const std::int32_t (&row)[2]) const {
     Edge edge{};
 #pragma unroll
@@ -235,7 +240,7 @@ struct Entrance {
     }
     return edge;
   }
-  // The entries of the same rows.
+  // Return the entries of the same rows.
   WFACLI_DEVICE Entry entry(const TileCosts& costs, const std::int32_t (&row)[2], const Edge& edge) const {
     std::int32_t value[2], deletion[2][kTilePieces];
 #pragma unroll
@@ -243,7 +248,7 @@ struct Entrance {
       value[x] = kFar;
 #pragma unroll
       for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = kFar;
-      if (outer[x]) {  // rows count from 1 there
+      if (outer[x]) {  // matrix rows count from 1
         value[x] = kTop + costs.edge(row[x] + 1);
 #pragma unroll
         for (int g = 0; g < kTilePieces; ++g) deletion[x][g] = min(value[x] + costs.open[g] + costs.more[g], kFar);
@@ -263,13 +268,13 @@ struct Entrance {
   }
 };
 
-// The entries of one row after another, which the lanes of a group read for each other, and some rows ahead.
+// The entries of consecutive rows. The lanes of a group load them for each other, some rows ahead.
 class Entering {
  public:
-  // Rows that lanes have read when they are asked for the first of them.
+  // Rows loaded by the time the first of them is requested.
   static constexpr int kAhead = 2 * (kTileLanes < 16 ? kTileLanes : 16);
 
-  // From rows `row` of the pairs' stripes on.
+  // Start from rows `row` of the pairs' stripes.
   WFACLI_DEVICE void begin(const Entrance& entrance, const TileCosts& costs, const std::int32_t (&row)[2],
                            std::int32_t lane) {
     entrance_ = entrance;
@@ -279,7 +284,7 @@ class Entering {
     ahead_ = entrance_.kept(row_);
     next();
   }
-  // The row t after the first; all lanes of the warp call it for one t after the other.
+  // Return row t after the first. All lanes of the warp must call it, for consecutive t.
   WFACLI_DEVICE Entry at(std::int32_t t) {
     Entry entry;
     entry.value = __shfl_sync(kAllLanes, entry_.value, t % kChunk, kTileLanes);

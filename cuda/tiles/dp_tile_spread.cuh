@@ -1,12 +1,13 @@
-// Stripes that any warp of the GPU takes, so that a long pair is on many multiprocessors at a time.
+// Stripes distributed over all warps of the GPU, so that one long pair uses many multiprocessors at a time.
 //
-// Warps draw units from a counter, each a stripe of two pairs (a group). What a unit waits for was drawn before it: so
-// whoever waits, waits for somebody who is at work, whatever part of the grid the GPU runs. The group with the most
-// stripes comes first, and all groups' last stripes come together. Which warp has the last stripe of a group also goes
-// back through it.
+// Warps draw units from a counter. A unit is one stripe of two pairs (a group). Everything a unit waits for was drawn
+// before it, so a waiting warp always waits for a running one, whatever part of the grid the GPU runs. The group with
+// the most stripes starts first, and the last stripes of all groups come together. The warp that draws the last stripe
+// of a group also does the group's traceback.
 //
-// Groups have rooms of their own sizes. As many as the workspace has room for are a wave; the next wave begins when all
-// of one is done. Who draws the first number lays this out, for all others.
+// Each group has its own amount of workspace. A wave is as many groups as fit into the workspace together; the next
+// wave starts when all units of the last one are done. The warp that draws the first number lays this out for all
+// others.
 #pragma once
 
 #include "common/signal.cuh"
@@ -14,38 +15,40 @@
 
 namespace wfacli::dp {
 
-// In which order a group's stripes come: each has a level, and all groups' units of a level come together, from the
-// highest level down to 1. Below a group's last stripe there is time for its way back, about as long as for the stripes.
+// The order of a group's stripes. Each stripe has a level, and units of all groups are ordered by level, from the
+// highest down to 1. Levels below a group's last stripe leave time for its traceback, which takes about as long as its
+// stripes.
 struct TileLevels {
   std::int32_t stripes, back;
 
   WFACLI_DEVICE static TileLevels of(const AlignTask& task, const TilePair (&pairs)[2]) {
-    const std::int32_t stripes = max(max(pairs[0].stripes, pairs[1].stripes), 1);  // somebody is to answer
+    const std::int32_t stripes = max(max(pairs[0].stripes, pairs[1].stripes), 1);  // one unit writes the answers
     return {stripes, task.path ? stripes : 0};
   }
   WFACLI_DEVICE std::int32_t count() const { return stripes + back; }
-  // Which may be no stripe of the group.
+  // Return the stripe of a level. It may be out of range: such a unit does not exist.
   WFACLI_DEVICE std::int32_t stripe(std::int32_t level) const { return stripes + back - level; }
 };
 
-// Of two pairs.
+// State of two pairs.
 struct TileGroup {
-  std::uint64_t at;     // their room, bytes behind the table
-  std::int32_t opened;  // how many stripes, from the first on, say which cells behind them count; -1: no stripe may begin
+  std::uint64_t at;     // offset of their workspace after the table, in bytes
+  std::int32_t opened;  // leading stripes that have been narrowed; -1: no stripe may start
   std::int32_t cost[2];
   TileLevels levels;
 };
-// Groups that are under way together.
+// Groups that are computed together.
 struct TileWave {
-  std::int32_t end;     // the group behind its last one
-  std::int32_t before;  // the first group of the wave before
-  std::int32_t levels;  // of the order in which units come
-  std::int32_t first;   // unit, counted through all waves
-  std::int32_t units;   // which there are in fact
-  std::int32_t done;    // of them
+  std::int32_t end;     // one past the last group
+  std::int32_t before;  // first group of the previous wave
+  std::int32_t levels;  // number of levels
+  std::int32_t first;   // number of its first unit, counted over all waves and levels
+  std::int32_t units;   // units that exist
+  std::int32_t done;    // units that are finished
 };
 
-// The workspace: what is known of groups and of waves, then rooms. wfacli/gpu/kernels/tiles.py mirrors it.
+// The workspace: a table of groups and waves, then the groups' own parts. wfacli/gpu/kernels/tiles.py mirrors its
+// layout.
 class TileTable {
  public:
   WFACLI_DEVICE explicit TileTable(const AlignTask& task) : task_(task), groups_((task.count - 1) / 2 + 1) {}
@@ -54,11 +57,11 @@ class TileTable {
   WFACLI_DEVICE TileGroup& group(std::int32_t number) const {
     return reinterpret_cast<TileGroup*>(task_.workspace)[number];
   }
-  // The one that begins with a group.
+  // Return the wave whose first group is `group`.
   WFACLI_DEVICE TileWave& wave(std::int32_t group) const {
     return reinterpret_cast<TileWave*>(task_.workspace + sizeof(TileGroup) * groups_)[group];
   }
-  // Units of a wave, whether there are such stripes or not.
+  // Number of units of a wave, including those that do not exist.
   WFACLI_DEVICE std::int32_t units_before_next(std::int32_t first) const {
     return wave(first).levels * (wave(first).end - first);
   }
@@ -75,7 +78,7 @@ class TileTable {
     }
     return TileRoom::of(task_, task_.workspace + bytes() + at, longest, band);
   }
-  // Where rooms are, and which groups are under way together; by a whole warp.
+  // Assign workspace to groups and groups to waves. Called by a whole warp.
   WFACLI_DEVICE void lay_out(std::int32_t lane) const {
     const std::uint64_t most = task_.stride - bytes();
     std::uint64_t at = 0;
@@ -108,7 +111,7 @@ class TileTable {
   }
 
  private:
-  // Writes it down; `wave` becomes the next one.
+  // Store the wave and make `next` the following one.
   WFACLI_DEVICE void end_wave(TileWave& next, std::int32_t begun, std::int32_t end, std::int32_t lane) const {
     next.end = end;
     if (lane == 0) wave(begun) = next;
@@ -119,12 +122,12 @@ class TileTable {
   const std::int32_t groups_;
 };
 
-// A stripe to be swept, or a group that has none but is to be answered.
+// A stripe to sweep, or a group without stripes whose answers are to be written.
 struct TileUnit {
-  std::int32_t group, stripe;  // group -1: there is none left
+  std::int32_t group, stripe;  // group -1: no unit is left
 };
 
-// Where a warp gets its units.
+// Source of a warp's units.
 class TileUnits {
  public:
   WFACLI_DEVICE TileUnits(const AlignTask& task, const TileTable& table, std::int32_t lane)
@@ -145,13 +148,13 @@ class TileUnits {
       if (stripe >= 0 && stripe < table_.group(group).levels.stripes) return {group, stripe};
     }
   }
-  // Of the unit that was drawn last: the first group of its wave.
+  // Return the first group of the wave of the unit drawn last.
   WFACLI_DEVICE std::int32_t wave() const { return wave_; }
 
  private:
   static constexpr std::uint32_t kLaidOut = 1u << 31;
 
-  // Of the next unit, whether there is such a stripe or not. Whose number is the first one lays out the table.
+  // Draw the number of the next unit, which may not exist. The warp that draws the first number lays out the table.
   WFACLI_DEVICE std::int32_t number() {
     for (;;) {
       std::uint32_t drawn = 0;
@@ -180,7 +183,7 @@ class TileUnits {
   bool laid_out_ = false;
 };
 
-// Lets a group's stripes begin, as soon as the wave before leaves them its memory.
+// Allow a group's stripes to start once the previous wave has released the workspace.
 WFACLI_DEVICE void open_group(const TileTable& table, TileGroup& group, std::int32_t wave, const TileRoom& room,
                               std::int32_t stripes, std::int32_t lane) {
   const std::int32_t before = table.wave(wave).before;
@@ -191,7 +194,7 @@ WFACLI_DEVICE void open_group(const TileTable& table, TileGroup& group, std::int
   if (lane == 0) tell(&group.opened, 0);
 }
 
-// A stripe, some rows behind the one before.
+// Sweep a stripe, some rows behind the previous stripe.
 WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGroup& group, const TileRoom& room,
                                 std::int32_t number, std::int32_t lane) {
   constexpr std::int32_t kTurn = 4;  // chunks between two signals
@@ -199,7 +202,7 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
   constexpr std::int32_t kBehind = (kTileLanes + Entering::kAhead) / TileSweep::kChunk + 1;
   std::int32_t* const own = &room.about(number)->chunks;
   const std::int32_t* const before = &room.about(max(number - 1, 0))->chunks;
-  // The later a stripe gets its place, the fewer rows it has.
+  // Wait before placing: the more earlier stripes have been narrowed, the fewer rows this one has.
   if (number > 0) wait_for(before, kTileWidth / TileSweep::kChunk + kBehind);
   sweep.place(pairs, number, told(&group.opened) - 1);
   const std::int32_t rows = sweep.rows(number), behind = kTurn + kBehind + sweep.lower(number) / TileSweep::kChunk;
@@ -214,10 +217,10 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
 #pragma unroll 1
     for (; chunk < end; ++chunk) sweep.steps(pairs, chunk);
     if (chunk == sweep.chunks()) {
-      // None is done before those before it, of which it may have needed the upper rows only.
+      // A stripe finishes only after its predecessor, even if it needed only the predecessor's upper rows.
       if (reached < kAll) wait_for(before, kAll);
 #pragma unroll
-      for (int x = 0; x < 2; ++x)  // the lane that has the last cell knows it
+      for (int x = 0; x < 2; ++x)  // only the lane of the last cell has the cost
         if (pairs[x].stripes - 1 == number && pairs[x].cost != kNever) group.cost[x] = pairs[x].cost;
     }
     __syncwarp();

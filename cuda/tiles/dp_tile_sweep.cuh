@@ -1,18 +1,18 @@
-// All stripes from the first to the last, costs alone: about five instructions for two cells.
+// Costs of all stripes, without directions: about five instructions for two cells.
 #pragma once
 
 #include "tiles/dp_tile_room.cuh"
 
 namespace wfacli::dp {
 
-// A lane's columns of a stripe, after the last row that they had.
+// A lane's columns of a stripe, after its latest row.
 struct TileState {
   std::uint32_t value[kTileColumns];
-  std::uint32_t insertion[kTilePieces][kTileColumns];  // that come into the next row
-  std::uint32_t deletion[kTilePieces];                 // that leave the last column, in the same row
-  std::uint32_t corner;                                // the value before the first column
+  std::uint32_t insertion[kTilePieces][kTileColumns];  // entering the next row
+  std::uint32_t deletion[kTilePieces];                 // leaving the last column, in the same row
+  std::uint32_t corner;                                // value to the left of the first column
 
-  // Before row 0 of a stripe, where `columns` letters of the targets lie before the lane's.
+  // Initialize before row 0 of a stripe. `columns`: target positions before the lane's first column.
   WFACLI_DEVICE void begin(const TileCosts& costs, const TilePair (&pairs)[2], const TileStripe& stripe,
                            std::int32_t columns, std::uint32_t entry) {
     const bool outer[2] = {stripe.top[0] == 1, stripe.top[1] == 1};
@@ -36,11 +36,11 @@ struct TileState {
 #pragma unroll
     for (int g = 0; g < kTilePieces; ++g) deletion[g] = Halves::all(kFar);
     if (columns % kTileWidth != 0) return;
-    // The first lane's corner lies in the stripe before, unless it is in row 0.
+    // The first lane's corner is in the previous stripe, unless it is in row 0 of the matrix.
     corner = (corner & ((outer[0] ? 0xffffu : 0) | (outer[1] ? 0xffff0000u : 0))) |
              (entry & ((outer[0] ? 0 : 0xffffu) | (outer[1] ? 0 : 0xffff0000u)));
   }
-  // What the lane before passes on: called by all lanes, in the step after the one in which it was made.
+  // Return what the previous lane passes on. All lanes call it, one step after the values were computed.
   WFACLI_DEVICE Entry passed_on() const {
     Entry entry;
     entry.value = __shfl_up_sync(kAllLanes, value[kTileColumns - 1], 1, kTileLanes);
@@ -49,7 +49,7 @@ struct TileState {
       entry.deletion[g] = __shfl_up_sync(kAllLanes, deletion[g], 1, kTileLanes);
     return entry;
   }
-  // The next row.
+  // Compute the next row.
   WFACLI_DEVICE void row(const std::uint32_t (&open)[kTilePieces], const std::uint32_t (&more)[kTilePieces],
                          const TileLetters& letters, const TileLetters::Row& letter,
                          const std::uint32_t (&columns)[kTileColumns], const Entry& entry) {
@@ -62,7 +62,8 @@ struct TileState {
       std::uint32_t least = Halves::least_with_sum(diagonal, letters.worth(letter, columns[j]), insertion[0][j]);
       diagonal = value[j];
       if constexpr (kTilePieces == 1) {
-        // A deletion after a deletion is no cheaper than one of both: `least` will do to open one.
+        // A deletion that follows a deletion is no cheaper than one longer deletion, so a deletion may open from
+        // `least`.
         value[j] = Halves::least(least, deletion[0]);
         deletion[0] = Halves::least_with_sum(least, open[0], deletion[0]);
         insertion[0][j] = Halves::least_with_sum(value[j], open[0], insertion[0][j]);
@@ -102,9 +103,9 @@ struct TileState {
   }
 };
 
-constexpr std::int32_t kNowhere = kNever / 2;  // below zero it is no diagonal; sums with rows and columns stay in 32 bits
+constexpr std::int32_t kNowhere = kNever / 2;  // negated, it is no diagonal; sums with rows and columns fit 32 bits
 
-// Both pairs through a stripe, some steps at a time. All lanes of the warp call its functions.
+// The sweep of both pairs through a stripe, a chunk of steps at a time. All lanes of the warp call its functions.
 class TileSweep {
  public:
   static constexpr std::int32_t kChunk = 16;  // steps
@@ -112,7 +113,8 @@ class TileSweep {
   WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane)
       : task_(task), costs_(costs), room_(room), lane_(lane) {}
 
-  // Says which rows a stripe has, as the stripes up to `known` have left them; -1: none has.
+  // Set the rows of a stripe from what narrowing of the stripes up to `known` left; -1: none is narrowed, use the full
+  // band.
   WFACLI_DEVICE void place(const TilePair (&pairs)[2], std::int32_t number, std::int32_t known) {
     TileStripe& stripe = *room_.about(number);
     TileStripe own{};
@@ -125,7 +127,7 @@ class TileSweep {
       const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + own.high[x]);
       own.rows[x] = number < pairs[x].stripes ? max(0, last - own.top[x] + 1) : 0;
     }
-    __syncwarp();  // what was there is read
+    __syncwarp();  // all lanes have read the previous content
     if (lane_ == 0) {
 #pragma unroll
       for (int x = 0; x < 2; ++x) {
@@ -137,16 +139,17 @@ class TileSweep {
     }
     __syncwarp();
   }
-  // The most rows that one of the pairs has in a stripe that has its place.
+  // Rows of a placed stripe: the greater number of both pairs.
   WFACLI_DEVICE std::int32_t rows(std::int32_t number) const {
     return max(room_.about(number)->rows[0], room_.about(number)->rows[1]);
   }
-  // Rows by which a stripe that has its place begins below the one before.
+  // Rows from the top of the previous stripe to that of a placed stripe.
   WFACLI_DEVICE std::int32_t lower(std::int32_t number) const {
     const TileStripe &own = *room_.about(number), &before = *room_.about(max(number - 1, 0));
     return max(own.top[0] - before.top[0], own.top[1] - before.top[1]);
   }
-  // `rows`: of the stripe, of both pairs; `most`: of all pairs of the warp. The edge of the stripe before is there.
+  // Start a stripe. `rows`: rows of the stripe, for both pairs. `most`: maximum over all pairs of the warp. The
+  // boundary of the previous stripe must be complete.
   WFACLI_DEVICE void begin(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t most) {
     std::int32_t lift[2];
     rebase(pairs, number, lift);
@@ -165,11 +168,12 @@ class TileSweep {
     for (int x = 0; x < 2; ++x) last_[x] = last_step(pairs[x], own.top[x], own.rows[x]);
     ends_ = __any_sync(kAllLanes, max(last_[0], last_[1]) >= 0);
   }
-  // After the last step: which cells behind the stripe a path that the bands prove may still cross.
+  // Narrow the band after the last step: find the cells after the stripe that a provable path may still cross.
   //
-  // What is left of such a path costs at least a gap without its opening, to the diagonal of the last cell. Below the
-  // last cell that leaves enough for it there is none: whoever goes further down does so in a gap, and would have come
-  // through the cells below here for no more. Upwards, cells leave so much for a deletion.
+  // The rest of such a path costs at least a gap, without its opening, to the diagonal of the last cell. No provable
+  // path goes below the lowest boundary cell that leaves enough for this gap: a path gets further down only within a
+  // gap, and could have passed through the boundary cells below at no higher cost. Upwards, the cost that a cell leaves
+  // bounds the length of a deletion.
   WFACLI_DEVICE void narrow(const TilePair (&pairs)[2]) const {
     TileStripe& stripe = *room_.about(number_);
     const Edge* const edge = room_.edge(number_);
@@ -180,7 +184,7 @@ class TileSweep {
       spare[x] = proved(pairs[x]) - pairs[x].base - 2 * drift * column;
       end[x] = pairs[x].query.length - pairs[x].target.length;
     }
-    // What is read at the same time is waited for once.
+    // Unrolled so that the latency of the loads overlaps.
 #pragma unroll 4
     for (std::int32_t r = lane_; r < rows_; r += kTileLanes) {
       const Edge values = edge[r];
@@ -189,7 +193,7 @@ class TileSweep {
         const std::int32_t k = stripe.top[x] + r - column;
         const std::int32_t rest = spare[x] - half_of(values.of[x].first, 0) - drift * k;
         if (r >= stripe.rows[x] || rest < drift * (k < end[x] ? end[x] - k : k - end[x])) continue;
-        last[x] = k;  // they come in order
+        last[x] = k;  // k increases
         rise[x] = min(rise[x], drift * k - rest);
       }
     }
@@ -206,10 +210,10 @@ class TileSweep {
     }
     __syncwarp();
   }
-  // How many times steps() is to be called.
+  // Number of times that steps() must be called.
   WFACLI_DEVICE std::int32_t chunks() const { return (steps_ + kChunk - 1) / kChunk; }
 
-  // The chunk's steps.
+  // Compute the steps of a chunk.
   WFACLI_DEVICE void steps(TilePair (&pairs)[2], std::int32_t chunk) {
     const std::int32_t from = chunk * kChunk, to = min(from + kChunk, steps_);
     if (room_.path && from % kTileSteps == 0 && from < rows_ + kTileLanes - 1)
@@ -237,19 +241,19 @@ class TileSweep {
   }
 
  private:
-  // The most that a path may cost.
+  // Maximum cost of a provable path.
   WFACLI_DEVICE std::int32_t proved(const TilePair& pair) const {
     return min(min(pair.band.unproven - 1, task_.max_cost), kNever / 4);
   }
-  // Of a path that is proved, the most that it may have cost in a row of an edge behind so many columns: what is left is
-  // at least a gap to the last cell's diagonal, less its opening. In the frame of values whose base is given.
+  // Return the maximum value of a provable path at a row of a boundary, after `column` columns: the rest of the path
+  // costs at least a gap to the last cell's diagonal, without its opening. The value is relative to `base`.
   WFACLI_DEVICE std::int32_t most_at(const TilePair& pair, std::int32_t row, std::int32_t column,
                                      std::int32_t base) const {
     const std::int32_t rest = row - column - (pair.query.length - pair.target.length);
     return proved(pair) - costs_.drift * (max(rest, -rest) + row + column) - base;
   }
-  // New bases, by which kTop is the value at the stripe's top left, or else the most that it may be; what lifts values of
-  // the stripe before to them.
+  // Set each pair's base so that the value at the stripe's top left, or the maximum of a provable path there if that is
+  // less, becomes kTop. `lift` receives what must be added to values of the previous stripe.
   WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
     const TileStripe& before = *room_.about(max(stripe - 1, 0));
 #pragma unroll
@@ -263,7 +267,7 @@ class TileSweep {
       if (lane_ == 0) room_.about(stripe)->base[x] = pairs[x].base;
     }
   }
-  // The step in which this lane has a pair's last cell; -1: in none of this stripe.
+  // Return the step in which this lane computes a pair's last cell, or -1 if it does not in this stripe.
   WFACLI_DEVICE std::int32_t last_step(const TilePair& pair, std::int32_t top, std::int32_t rows) const {
     if (number_ != pair.stripes - 1 || top + rows <= pair.query.length) return -1;
     const std::int32_t column = pair.target.length - 1 - number_ * kTileWidth;
@@ -274,7 +278,7 @@ class TileSweep {
     for (int x = 0; x < 2; ++x) {
       if (!(x ? of_second : of_first)) continue;
       TilePair& pair = pairs[x];
-      std::uint32_t word = 0;  // by masks: an index would take the state out of its registers
+      std::uint32_t word = 0;  // selected by masks: an index would move the state out of registers
 #pragma unroll
       for (int j = 0; j < kTileColumns; ++j)
         word |= state_.value[j] & (j == (pair.target.length - 1) % kTileColumns ? 0xffffffffu : 0u);
@@ -295,7 +299,7 @@ class TileSweep {
   bool ends_;
 };
 
-// One warp through all stripes of its pairs.
+// Sweep all stripes of a warp's pairs.
 WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
   const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
   for (std::int32_t s = 0; s < stripes; ++s) {
@@ -303,7 +307,7 @@ WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
     const std::int32_t rows = sweep.rows(s);
     sweep.begin(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
     for (std::int32_t c = 0; c < sweep.chunks(); ++c) sweep.steps(pairs, c);
-    __syncwarp();  // the stripe's edge is written
+    __syncwarp();  // the stripe's boundary is written
     sweep.narrow(pairs);
   }
 }

@@ -1,4 +1,4 @@
-// The way back through the stripes: those parts of them that the paths cross are computed once more, with directions.
+// Traceback through the stripes: the parts of them that the paths cross are recomputed with directions.
 #pragma once
 
 #include "common/cigar.cuh"
@@ -9,38 +9,38 @@ namespace wfacli::dp {
 using TileSteps = Steps<kTilePieces, true>;
 using TileDirections = Directions<kTilePieces>;
 
-// Where directions of a lane's columns are in the words that it writes for a row.
+// Layout of the directions of a lane's columns in the words that it writes for a row.
 struct TileLayout {
   static constexpr int kBits = TileDirections::kBits;
-  static constexpr int kRoom = 16 / kBits;  // of a word, for each pair
+  static constexpr int kRoom = 16 / kBits;  // directions per word and pair
   static constexpr int kWords = kTileColumns / kRoom;
   static_assert(kWords == 4 * TileRoom::kVectors);
 };
 
-// A part of a stripe: from a state that was kept on.
+// A part of a stripe, from a checkpoint on.
 struct TilePart {
   std::int32_t stripe, state;
 };
 
-// Where one of a group's pairs ends.
+// The last cell of one of a group's pairs.
 struct TileEnd {
   std::int32_t slot, query_len, target_len, cost;
 
-  // Value by value, since a choice of whole pairs would take them out of their registers.
+  // Selects each field by itself: selecting whole pairs would move them out of registers.
   WFACLI_DEVICE static TileEnd of(const TilePair (&pairs)[2], bool second) {
     return {second ? pairs[1].slot : pairs[0].slot, second ? pairs[1].query.length : pairs[0].query.length,
             second ? pairs[1].target.length : pairs[0].target.length, second ? pairs[1].cost : pairs[0].cost};
   }
 };
 
-// One pair's way back: a cell, and what of the pair's stripe is there to walk through.
+// Traceback of one pair: the current cell, and the part of the stripe whose directions are available.
 struct TileTrack {
-  std::int32_t i, j;    // from (query_len, target_len) to an edge of the matrix
-  std::int32_t gap;     // the kind of gap that (i, j) is inside of, perhaps at its end; -1: none
+  std::int32_t i, j;    // current cell, from (query_len, target_len) to an edge of the matrix
+  std::int32_t gap;     // kind of gap that (i, j) is in, or at the end of; -1: none
   std::int32_t stripe, top, state;  // of the part
   RunWriter out;
 
-  // From a pair's last cell; nowhere to go where no cost is found.
+  // Start at a pair's last cell, or at (0, 0) where no cost was found.
   WFACLI_DEVICE static TileTrack of(const AlignTask& task, const TileEnd& end, bool found) {
     const auto at = static_cast<std::uint64_t>(found ? end.slot : 0) * static_cast<std::uint32_t>(task.op_capacity);
     return {found ? end.query_len : 0, found ? end.target_len : 0, -1, 0, 0, 0,
@@ -50,7 +50,7 @@ struct TileTrack {
   WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
     return row - top + (column - 1 - stripe * kTileWidth) / kTileColumns;
   }
-  // The part whose last cell is (i, j), of pair x.
+  // Select the part that ends at (i, j), for pair x.
   WFACLI_DEVICE void enter(const TileRoom& room, int x) {
     stripe = goes_on() ? (j - 1) / kTileWidth : 0;
     top = goes_on() ? room.about(stripe)->top[x] : 1;
@@ -68,8 +68,8 @@ struct TileWalk {
   const TileRoom& room;
   std::int32_t lane;
 
-  // Lanes 0 and 1 of the group bring their pair from its last cell to an edge of the matrix. All lanes of the warp
-  // call it, the others with tracks that have nowhere to go.
+  // Trace the pairs of lanes 0 and 1 of the group from the last cell to an edge of the matrix. All lanes of the warp
+  // call it; the other lanes pass tracks that start at (0, 0).
   WFACLI_DEVICE void run(const TilePair (&pairs)[2], TileTrack& track) const {
     const TileSteps steps = TileSteps::of(task.costs);
     for (;;) {
@@ -85,14 +85,14 @@ struct TileWalk {
       compute(steps, pairs, parts, most);
       __syncwarp();  // directions are written
       walk(track, lane);
-      __syncwarp();  // and read
+      __syncwarp();  // directions are read
     }
   }
 
  private:
-  // Values of the sweep as the cells of dp_cells.cuh have them: drift by diagonals, and all of a part near 0.
+  // Converts values of the sweep to those of dp_cells.cuh, which drift by diagonal. All values of a part are near 0.
   struct Frame {
-    std::uint32_t least, most;  // of values kept
+    std::uint32_t least, most;  // range of values; others are clamped
     std::uint32_t tagged_most;
 
     WFACLI_DEVICE std::uint32_t tagged(std::uint32_t value, std::uint32_t rows_drift, std::uint32_t tag) const {
@@ -106,7 +106,8 @@ struct TileWalk {
     std::uint32_t corner;
   };
 
-  // 2 drift a row, counted from the lane that is the furthest behind; `rows` more than the lane's last one.
+  // Return the drift to add to a value `rows` rows after the lane's last one: 2 * drift per row, counted from the lane
+  // that is furthest behind.
   WFACLI_DEVICE std::uint32_t drift_of(const TilePart (&parts)[2], std::int32_t rows) const {
     std::int32_t of[2];
 #pragma unroll
@@ -121,7 +122,7 @@ struct TileWalk {
     return __byte_perm(kept[0][kTileLanes * w], kept[1][kTileLanes * w], 0x7610);
   }
 
-  // The state before the parts, and the frame that all of it fits.
+  // Load the state before the parts. Return a frame that holds all of it.
   WFACLI_DEVICE Frame restore(const TileSteps& steps, const TilePart (&parts)[2], State& state) const {
     const std::uint32_t* const kept[2] = {room.kept(parts[0].stripe, parts[0].state, lane),
                                           room.kept(parts[1].stripe, parts[1].state, lane)};
@@ -143,7 +144,7 @@ struct TileWalk {
     least = __vmins2(least, __vadd2(state.corner, done));
 #pragma unroll
     for (int by = 1; by < kTileLanes; by *= 2) least = __vmins2(least, __shfl_xor_sync(kAllLanes, least, by, kTileLanes));
-    // Rows to come may have values a little below those that are here.
+    // Values of later rows may be slightly lower than those of the checkpoint.
     std::int32_t margin = costs.mismatch;
 #pragma unroll
     for (int g = 0; g < kTilePieces; ++g) margin = max(margin, costs.open[g] + costs.more[g] + costs.drift);
@@ -165,7 +166,7 @@ struct TileWalk {
     return frame;
   }
 
-  // `most` steps of both parts: their directions.
+  // Compute the directions of `most` steps of both parts.
   WFACLI_DEVICE void compute(const TileSteps& steps, const TilePair (&pairs)[2], const TilePart (&parts)[2],
                              std::int32_t most) const {
     State state;
@@ -209,8 +210,8 @@ struct TileWalk {
     return room.about(stripe)->base[x];
   }
 
-  // What comes into the lane's first column in step t of the parts, from the lane before or, to the first one, from
-  // outside; the value there. All lanes call it.
+  // Return the value that enters the lane's first column in step t, and set the deletions that enter with it. They come
+  // from the previous lane or, for the first lane, from the previous stripe. All lanes call it.
   WFACLI_DEVICE std::uint32_t entering(const Frame& frame, const Entry& outer, std::int32_t t, const State& state,
                                        Gaps<kTilePieces>& deletion) const {
     std::uint32_t value = __shfl_up_sync(kAllLanes, state.value[kTileColumns - 1], 1, kTileLanes);
@@ -229,7 +230,8 @@ struct TileWalk {
   WFACLI_DEVICE static std::uint32_t begun_by(const std::int32_t (&behind)[2], std::int32_t t) {
     return (t >= behind[0] ? 0xffffu : 0) | (t >= behind[1] ? 0xffff0000u : 0);
   }
-  // A row and its directions. kBegins: only of the pairs that have begun, all ones in their halves of `begun`.
+  // Compute a row and its directions. kBegins: only pairs that have started are updated, whose halves of `begun` are
+  // all ones.
   template <bool kBegins>
   WFACLI_DEVICE static void row(const TileSteps& steps, const TileLetters& letters, const TileLetters::Row& letter,
                                 const std::uint32_t (&targets)[kTileColumns], std::uint32_t mismatch,
@@ -266,7 +268,7 @@ struct TileWalk {
       out[v] = make_uint4(words[4 * v], words[4 * v + 1], words[4 * v + 2], words[4 * v + 3]);
   }
 
-  // The direction of a cell of the track's part, of pair x.
+  // Return the direction of a cell of the track's part, for pair x.
   WFACLI_DEVICE std::uint32_t direction(const TileTrack& track, int x, std::int32_t row, std::int32_t column) const {
     const std::int32_t of_stripe = column - 1 - track.stripe * kTileWidth;
     const std::int32_t of_lane = of_stripe % kTileColumns;
@@ -276,7 +278,8 @@ struct TileWalk {
     const int shift = 16 * x + of_lane % TileLayout::kRoom * TileLayout::kBits;
     return words[of_lane / TileLayout::kRoom] >> shift & ((1u << TileLayout::kBits) - 1);
   }
-  // Through the part. Most cells are followed by those above them on the diagonal, which are read at the same time.
+  // Trace the path through the part. Cells further up the diagonal are loaded together, since most operations are
+  // diagonal.
   WFACLI_DEVICE void walk(TileTrack& track, int x) const {
     while (track.goes_on() && track.has(track.i, track.j)) {
       std::uint32_t ahead[kAhead];
@@ -292,7 +295,7 @@ struct TileWalk {
       }
     }
   }
-  // One operation; whether it went along the diagonal.
+  // Follow one operation. Return true if it was diagonal.
   WFACLI_DEVICE static bool follow(TileTrack& track, std::uint32_t direction) {
     if (track.gap >= 0 && !TileDirections::stays(direction, track.gap)) track.gap = -1;
     const std::int32_t source = track.gap >= 0 ? track.gap : TileDirections::source(direction);

@@ -1,20 +1,22 @@
-// Global alignment in a band of any width, in little memory: long or noisy reads. A group of lanes has two pairs at a
-// time, one in each 16-bit half of its words.
+// Banded global alignment with gap costs, any band width and little memory, for long or noisy reads. A group of lanes
+// aligns two pairs at a time, one in each 16-bit half of a word.
 //
-// The matrix of the reversed sequences is cut into stripes of columns, of which each lane has 16 in registers (Gotoh's
-// recurrences, 1982). A first sweep through all stripes finds costs alone. With the path, the last column of each
-// stripe and every kTileSteps steps the state of its lanes go to the workspace; then the parts that the path crosses
-// are computed once more from there, this time with directions (as in Hirschberg's and Myers & Miller's linear space,
-// 1988, with one level of rows and columns that are kept).
+// The matrix of the reversed sequences is divided into stripes of columns; each lane has 16 columns of a stripe in
+// registers (Gotoh's recurrences, 1982). A first sweep through all stripes computes costs only. If the path is
+// requested, the sweep writes the last column of each stripe and, every kTileSteps steps, the state of its lanes to the
+// workspace. The parts that the path crosses are then recomputed from there with directions, as in the linear-space
+// methods of Hirschberg and of Myers & Miller (1988), with one level of stored rows and columns.
 //
-// Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs times `stride` bytes of the
-// workspace (wfacli/gpu/kernels/tiles.py). With WFACLI_SPREAD they draw stripes (dp_tile_spread.cuh), and `stride` is all of the
-// workspace. A pair whose band, one of task.bands or task.band diagonals, does not prove its cost gets ScoreLimit.
-// wfacli/gpu/kernels/tiles.py says which costs and bands 16 bits suffice for.
+// Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs * `stride` bytes of the
+// workspace (wfacli/gpu/kernels/tiles.py). With WFACLI_SPREAD, warps draw stripes (dp_tile_spread.cuh) and `stride` is
+// the size of the whole workspace. A pair whose band (task.bands, else task.band diagonals) does not prove its cost
+// gets ScoreLimit. wfacli/gpu/kernels/tiles.py states which costs and bands fit 16 bits.
 //
-// WFACLI_BLOCK: threads a block, a multiple of 32. WFACLI_LANES: of a group: 4, 8, 16 or 32. WFACLI_SPREAD: 1 where any
-// warp of the GPU takes stripes of any two pairs; 32 lanes. WFACLI_PIECES: of gap costs, 1 or 2. WFACLI_CODES: 1 for
-// pairs with letters other than A C G T.
+// WFACLI_BLOCK: threads per block, a multiple of 32.
+// WFACLI_LANES: lanes per group: 4, 8, 16 or 32.
+// WFACLI_SPREAD: 1 if any warp of the GPU computes stripes of any two pairs; requires 32 lanes.
+// WFACLI_PIECES: pieces of the gap cost, 1 or 2.
+// WFACLI_CODES: 1 for pairs with symbols other than A C G T.
 #include "tiles/dp_tile_spread.cuh"
 #include "tiles/dp_tile_walk.cuh"
 
@@ -32,13 +34,13 @@ WFACLI_DEVICE Status status_of(const AlignTask& task, const TileEnd& end) {
   return end.cost == kNever || end.cost > task.max_cost ? Status::ScoreLimit : Status::Ok;
 }
 
-// What the pairs' costs prove is found, their ways back, and all is written.
+// Check that the band proves the costs of both pairs, trace their paths, and write the answers.
 WFACLI_DEVICE void finish(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane,
                           TilePair (&pairs)[2]) {
 #pragma unroll
   for (int x = 0; x < 2; ++x)
     if (pairs[x].stripes > 0 && pairs[x].cost >= pairs[x].band.unproven) pairs[x].cost = kNever;
-  // Of two pairs of the group, lanes 0 and 1 have one each from here on.
+  // From here on lane 0 has the first pair of the group and lane 1 the second.
   const TileEnd own = TileEnd::of(pairs, lane == 1);
   const bool owns = lane < 2 && own.slot < task.count;
   const Status status = status_of(task, own);
@@ -53,15 +55,15 @@ WFACLI_DEVICE void finish(const AlignTask& task, const TileCosts& costs, const T
   if (owns) answer(task, own, status, count);
 }
 
-// A group of lanes with pairs of its own, from slot `first` of the warp on.
+// Align two pairs with one group of lanes. `first`: first slot of the warp.
 WFACLI_DEVICE void align(const AlignTask& task, std::int32_t first, const TileRoom& room, std::int32_t lane) {
-  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kTileLanes;  // of the warp
+  const std::int32_t group = static_cast<std::int32_t>(threadIdx.x & 31) / kTileLanes;  // in the warp
   TilePair pairs[2] = {TilePair::of(task, first + 2 * group), TilePair::of(task, first + 2 * group + 1)};
   const TileCosts costs = TileCosts::of(task.costs);
   TileSweep sweep(task, costs, room, lane);
   sweep_alone(sweep, pairs);
 #pragma unroll
-  for (int x = 0; x < 2; ++x) {  // the lane that has the last cell tells the others
+  for (int x = 0; x < 2; ++x) {  // broadcast the cost from the lane of the last cell
 #pragma unroll
     for (int by = 1; by < kTileLanes; by *= 2)
       pairs[x].cost = min(pairs[x].cost, __shfl_xor_sync(kAllLanes, pairs[x].cost, by, kTileLanes));
@@ -79,11 +81,11 @@ WFACLI_DEVICE void align_all(const AlignTask& task) {
     const auto first = static_cast<std::int32_t>(min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu));
     if (first >= task.count) return;
     align(task, first, room, thread & (kTileLanes - 1));
-    __syncwarp();  // the room is free again
+    __syncwarp();  // the workspace can be reused
   }
 }
 
-// A stripe of any two pairs, and their way back if it is the last one.
+// Sweep a stripe of two pairs, and trace their paths after the last stripe.
 WFACLI_DEVICE void take(const AlignTask& task, const TileTable& table, const TileUnit& unit, std::int32_t wave,
                         std::int32_t lane) {
   TilePair pairs[2] = {TilePair::of(task, 2 * unit.group), TilePair::of(task, 2 * unit.group + 1)};
