@@ -1,4 +1,4 @@
-"""Routes: rows of a batch with the kernel that aligns them."""
+"""Routes: rows of a batch and the kernel that aligns them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .batch import I32
 
 @dataclass(frozen=True)
 class Route:
-    """Rows of a batch (i32[m]) and the kernel that they go to.
+    """Rows of a batch and the kernel that aligns them.
 
     Attributes:
-        rows: which.
-        kernel: its name.
-        cut: what it is cut to; see gpu.plans.Shape.
-        again: whether another kernel of the GPU has failed them; of LINEAR, whether the table has.
-        bands: i32[m], the diagonals of each pair's own band, where a kernel takes any.
-        spoke: i32[k], the rows by whose expected times it was chosen; None: its own; empty: a rule chose it.
-        jobs: kernels of the GPU that were compared for it, and microseconds a pair with each; see jobs.Job.
+        rows: i32[m], rows of the batch.
+        kernel: name of the kernel.
+        cut: size that the GPU kernel is specialised to; see gpu.kernels.plans.Shape.
+        again: True if another GPU kernel has failed on these rows; with kernel LINEAR, if TABLE has.
+        bands: i32[m], band width of each pair in diagonals, for kernels that accept one.
+        spoke: i32[k], the rows whose expected times chose the kernel; None: the route's own; empty: a fixed rule.
+        jobs: the GPU kernels compared for the route, with the expected microseconds a pair of each; see plan.jobs.Job.
     """
 
     rows: I32
