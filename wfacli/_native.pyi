@@ -1,4 +1,4 @@
-"""Types of the extension module."""
+"""Type stubs of the extension module."""
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,8 @@
 """Python API: alignment of sequences in memory.
 
-Alignments are those of the command line: exact under the given costs unless heuristics are on, and with the same choice
-among equally good alignments on every machine, with any threads and any other pairs in the batch (docs/semantics.md).
+Alignments are those of the command line: exact under the given costs unless heuristics are on. Among equally good
+alignments the choice is the same on every machine, with any threads and any other pairs in the batch
+(docs/semantics.md).
 Algorithms: wavefronts (Marco-Sola et al. 2021, doi:10.1093/bioinformatics/btaa777), bit-parallel columns (Myers 1999,
 doi:10.1145/316542.316550) and differences (Suzuki & Kasahara 2018, doi:10.1186/s12859-018-2014-8).
 """
@@ -66,7 +67,7 @@ class Aligner:
     """Aligns single pairs in the calling thread, and batches on its own threads.
 
     An Aligner is a context manager and thread-safe. It also works in a child process made by os.fork() (including
-    multiprocessing's start method "fork"), whatever other threads were doing with it; the child has threads of its own.
+    multiprocessing's start method "fork"), whatever other threads were doing with it; the child has its own threads.
 
     >>> import wfacli
     >>> with wfacli.Aligner(metric="affine", penalties=(4, 6, 2), threads=2) as aligner:
