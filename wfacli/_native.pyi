@@ -1,4 +1,4 @@
-"""Type stubs of the extension module."""
+"""Types of the extension module."""
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
