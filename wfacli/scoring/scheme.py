@@ -34,7 +34,7 @@ class Scheme:
         matrix: i8[A, A], read-only: the score of a query code (row) and a target code (column).
         open, extend: a gap of l symbols costs open + l * extend; each is 0 to MAX_PENALTY, their sum at least 1.
         codes: u8[256], read-only: code of each character (in either case), NO_CODE for those without scores.
-        same: u8[A], read-only: 1 if a symbol aligned to itself is written as '=', 0 if as 'X' (as different symbols are).
+        same: u8[A], read-only: 1 if a symbol aligned to itself is written as '=', 0 if as 'X', like different symbols.
     """
 
     name: str
