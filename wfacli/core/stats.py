@@ -24,7 +24,7 @@ class Stats:
         self._started = time.perf_counter()
         self.seconds: dict[str, float] = defaultdict(float)  # busy thread-seconds by stage
         self.counts: Counter[str] = Counter()
-        self.kernels: Counter[str] = Counter()  # pairs by kernel that answered
+        self.kernels: Counter[str] = Counter()  # pairs by the kernel that aligned them
         self.unaligned: Counter[str] = Counter()  # pairs by status
         self.retried: Counter[str] = Counter()  # pairs passed to another kernel, by reason
         self.routed: Counter[str] = Counter()  # pairs by their first kernel

@@ -103,8 +103,8 @@ READS_LONGEST = 2000  # bases (native/kernels/difference/difference.hpp)
 # Overlaps: maximum bases of pairs that are computed in full, one pair a lane (difference.hpp), and minimum number of
 # pairs that fills the lanes. Two shared cores, 2026-11-23, AVX-512: 50, 150, 250 and 500 bases take 0.35, 2.0, 6 and
 # 23 us, against 2.4 to 3, 7 to 9, 11 to 16 and 30 to 36 us with a search for the ends followed by bands. With a few
-# free bases at the query's ends in other modes, a wavefront finishes similar pairs about as fast: 150 bases with 2%
-# edits in 1.6 to 1.8 us, 250 bases in 2.9 us, but in 12 us with 600 free bases. READS_AT_ONCE is the limit for those.
+# free bases at the query's ends, in other modes, a wavefront finishes similar pairs about as fast: 150 bases with 2%
+# edits in 1.6 to 1.8 us, 250 bases in 2.9 us, but in 12 us with 600 free bases. READS_AT_ONCE: maximum bases there.
 READS_OVERLAP, READS_TOGETHER, READS_AT_ONCE = 512, 24, 160
 ROW = 80.0
 # Diagonals that free ends add: the share of them that a band still computes at its end, and how many times as long
@@ -153,7 +153,6 @@ STEEP_WIDE = 100  # diagonals from which on the rows of a ring are assumed to be
 # pairs with many errors; and about a tenth of it with a match bonus, where a row reaches as many diagonals as scores.
 CAP_OF_FREE_ENDS, CAP_OF_OVERLAPS = (12.0, 0.05), (8.0, 0.025)
 # NVIDIA H200; work: bases * diagonals. Times of the whole GPU, full of such pairs, divided by their number.
-# NVIDIA H200; work: letters * diagonals. A GPU full of such pairs, so these are times of the whole GPU.
 GPU_BITS = Model(0.0005, 2.4e-06, 5.3e-08)
 GPU_BITS_WARP = Model(0.0005, 2.6e-05, 5e-08)
 GPU_DP = Model(0.0005, 2.4e-06, 5e-07)
@@ -181,8 +180,6 @@ LOOKED_AT = 1024.0  # bases sampled by the estimate of a long pair with few erro
 GPU_CODED = 1.6  # factor for pairs with symbols other than A C G T
 # Wavefronts; work: instructions of warps, counted in the generated machine code. Four kernels, from 1 kb at 2%
 # to 10 kb at 5%, took 0.57 to 0.65 of the time that half of the GPU's peak rate would take.
-# Wavefronts; work: instructions of warps, counted in the code that the assembler makes. Four kernels, from 1 kb at 2%
-# to 10 kb at 5%, took 0.57 to 0.65 of the time of half of what the GPU's clock allows.
 GPU_WFA = Model(0.0015, 2.4e-06, 1.3e-06)
 GPU_WFA_CELLS = (70.0, 120.0, 190.0)  # instructions for 32 cells, by the number of pieces of the gap costs
 GPU_WFA_TRACE = (0.8, 1.1, 1.8, 1.0)  # factor by the kind of trace (gpu/kernels/wfa.py)
@@ -226,9 +223,6 @@ GPU_LONG_START = 2e-3  # seconds to allocate memory, and to extract the distance
 # Stripes of one long pair's matrix (gpu/kernels/long_bits.py), by bits of a symbol and words of a lane: seconds for a
 # column of a warp that has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a
 # narrow band, E. coli and H. pylori (four bits), and 500 kb of arbitrary bytes: within 15% of the measurements.
-# Stripes of one long pair's matrix (gpu/long_bits.py), by bits of a letter and words of a lane: seconds of a warp's
-# column when it has a scheduler to itself. NVIDIA H200, 2026-11-22, random pairs of 1, 4 and 10 Mb, 1 Mb in a narrow
-# band, E. coli and H. pylori (four bits), and 500 kb of any bytes: within 15% of them.
 GPU_BITS_COLUMN = {
     **{(2, 1): 3.2e-8, (2, 2): 3.4e-8, (2, 4): 5.5e-8, (2, 8): 1.1e-7},
     **{(4, 1): 3.1e-8, (4, 2): 4.3e-8, (4, 4): 6.0e-8, (8, 1): 4.3e-8, (8, 2): 6.6e-8},
@@ -265,4 +259,4 @@ DISTANCE_CELL, DISTANCE_LETTERS = 4.9e-12, 1.25  # seconds a cell; factor for sy
 # as many.
 DISTANCE_COLUMNS = (8000.0, 1.2)
 DISTANCE_SECOND_THREAD = 1.8  # speedup by a second thread: both together use 1.0 to 1.15 times the CPU time of one
-DISTANCE_ALONE = 0.005  # seconds up to which one thread does all
+DISTANCE_ALONE = 0.005  # seconds; shorter tasks use a single thread
