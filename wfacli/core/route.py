@@ -14,7 +14,8 @@ class Route:
     Attributes:
         rows: i32[m], rows of the batch.
         kernel: name of the kernel.
-        cut: size that the GPU kernel is specialised to; see gpu.kernels.plans.Shape.
+        cut: limit that the GPU kernel is sized for: diagonals of a band, or maximum cost of a wavefront; 0: derived
+            from the likely cost. See gpu.kernels.plans.Shape.
         again: True if another GPU kernel has failed on these rows; with kernel LINEAR, if TABLE has.
         bands: i32[m], band width of each pair in diagonals, for kernels that accept one.
         spoke: i32[k], the rows whose expected times chose the kernel; None: the route's own; empty: a fixed rule.
