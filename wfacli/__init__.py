@@ -4,7 +4,7 @@
 >>> wfacli.align("ACGTTGCA", "ACGTGCA")
 Alignment(score=-8, cigar='3=1I4=', edits=1, span=(0, 8, 0, 7), exact=True)
 
-For many pairs, the loop is inside:
+For many pairs, align_batch runs the loop in native code:
 
 >>> with wfacli.Aligner(metric="edit") as aligner:
 ...     batch = aligner.align_batch(["ACGTTGCA", "ACGT"], ["ACGTGCA", "ACCT"])
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The functions need numpy; the command line starts without waiting for what it may not use.
+    # Loaded on first use: importing numpy would delay command lines that do not need it.
     if name in __all__:
         from . import api, config, results
         from .core import batch

@@ -1,7 +1,8 @@
-"""Alignments of sequences in memory, for Python programs.
+"""Python API: alignment of sequences in memory.
 
-Alignments are those of the command line: exact under the costs asked for unless heuristics are, and of all that are
-equally good the same one whatever the threads, the machine and the company (docs/semantics.md).
+Alignments are those of the command line: exact under the given costs unless heuristics are on. Among equally good
+alignments the choice is the same on every machine, with any threads and any other pairs in the batch
+(docs/semantics.md).
 Algorithms: wavefronts (Marco-Sola et al. 2021, doi:10.1093/bioinformatics/btaa777), bit-parallel columns (Myers 1999,
 doi:10.1145/316542.316550) and differences (Suzuki & Kasahara 2018, doi:10.1186/s12859-018-2014-8).
 """
@@ -42,7 +43,7 @@ AmbiguousName = Ambiguous | Literal["mismatch", "wildcard", "literal"]
 
 
 class Options(TypedDict, total=False):
-    """Keyword arguments of align, as Aligner has and explains them."""
+    """Keyword arguments of align; Aligner documents them."""
 
     metric: MetricName
     penalties: Sequence[int] | None
@@ -57,16 +58,16 @@ class Options(TypedDict, total=False):
 
 
 class BatchOptions(Options, total=False):
-    """Keyword arguments of align_pairs."""
+    """Keyword arguments of align_pairs; Aligner documents them."""
 
     threads: int | None
 
 
 class Aligner:
-    """Aligns pairs one at a time, or many on threads of its own; a context manager, safe to share between threads.
+    """Aligns single pairs in the calling thread, and batches on its own threads.
 
-    A child process made by os.fork() (multiprocessing's start method "fork" too) can use it whatever other threads do
-    with it meanwhile; its threads are then the child's own.
+    An Aligner is a context manager and thread-safe. It also works in a child process made by os.fork() (including
+    multiprocessing's start method "fork"), whatever other threads were doing with it; the child has its own threads.
 
     >>> import wfacli
     >>> with wfacli.Aligner(metric="affine", penalties=(4, 6, 2), threads=2) as aligner:
@@ -77,8 +78,8 @@ class Aligner:
     array([-8,  0], dtype=int32)
 
     Attributes:
-        spec: what is computed, validated.
-        stats: counts and times of the batches so far.
+        spec: validated options that determine the alignments.
+        stats: counts and times of all batches so far.
     """
 
     def __init__(
@@ -96,33 +97,33 @@ class Aligner:
         limits: Limits | None = None,
         threads: int | None = None,
     ) -> None:
-        """Says what to compute.
+        """Validate the options and start an engine.
 
         Args:
-            metric: what is charged: "edit" (1 for every edit), "indel" (1 for every letter inserted or deleted, no
-                mismatches), "linear" (mismatch, gap letter), "affine" (a gap of l letters costs open + l * extend) or
-                "affine2p" (the cheaper of two such).
-            penalties: costs of 1 to 10,000 (openings from 0), in the order in which the metric takes them; unless
-                given linear 4, 2; affine 4, 6, 2 (mismatch, open, extend); affine2p 4, 6, 2, 24, 1.
-            match: what a match earns, 0 to 10,000; scores are then earnings minus costs.
-            mode: what is aligned: "global" (both sequences whole), "hw" (the query whole, inside the target),
-                "overlap" (ends of either may stay unaligned), "ends-free" (as many letters as `free` says) or
-                "extension" (from both beginnings to the best end). Overlap and extension need match.
-            free: of "ends-free": letters of query begin, query end, target begin and target end that may stay
-                unaligned, at no cost.
-            ambiguous: how letters other than A, C, G, T, U (which reads as T) compare; case never matters.
-                "mismatch": they match nothing; "wildcard": IUPAC codes match what they share a nucleotide with;
-                "literal": every letter matches itself.
-            score_only: no CIGARs, edits and texts.
-            heuristics: ways to leave work out, if any; what they may have made worse is not `exact`.
-            max_cost: pairs that cost more have no alignment; not with match.
-            limits: memory of a pair, in bytes.
-            threads: CPU threads of align_batch; all that the process may use unless given.
+            metric: cost model: "edit" (every edit costs 1), "indel" (every inserted or deleted base costs 1; no
+                mismatches), "linear" (mismatch and gap penalties), "affine" (a gap of l bases costs
+                open + l * extend) or "affine2p" (two-piece affine: the lower of two such costs).
+            penalties: costs of 1 to 10,000 (gap openings from 0), in the order of the metric's parameters. Defaults:
+                linear 4, 2 (mismatch, gap); affine 4, 6, 2 (mismatch, open, extend); affine2p 4, 6, 2, 24, 1.
+            match: match bonus, 0 to 10,000; a score is the sum of bonuses minus the costs.
+            mode: "global" (both sequences end to end), "hw" (the whole query, anywhere in the target), "overlap"
+                (ends of either sequence may stay unaligned), "ends-free" (at most `free` bases may stay unaligned) or
+                "extension" (from the beginning of both to the best end). Overlap and extension require match.
+            free: for "ends-free": maximum unaligned bases at query begin, query end, target begin and target end; they
+                cost nothing.
+            ambiguous: how characters other than A, C, G, T, U (equal to T) are compared; case is always ignored.
+                "mismatch": they match nothing; "wildcard": IUPAC codes match if they share a nucleotide; "literal":
+                every character matches only itself.
+            score_only: compute scores without CIGARs, edits and text output.
+            heuristics: pruning of the search, if any; alignments that it may have affected are not `exact`.
+            max_cost: maximum cost; pairs that cost more have no alignment. Not allowed with match.
+            limits: maximum memory of a pair, in bytes.
+            threads: CPU threads of align_batch; by default all cores that the process may use.
 
         Raises:
-            TypeError: a number that is not whole.
+            TypeError: a number is not an integer.
             ValueError: an unknown metric, mode or rule, or less than one thread.
-            UsageError: penalties out of range, or options that do not go together.
+            UsageError: penalties out of range, or conflicting options.
         """
         chosen, charged = _one_of(Mode, "mode", mode), _one_of(Metric, "metric", metric)
         if isinstance(penalties, str):
@@ -151,7 +152,7 @@ class Aligner:
         _ALIGNERS.add(self)
 
     def _renewed_by_fork(self) -> None:
-        """Make ready in a child process, which has neither the threads nor what other threads had taken."""
+        """Replace threads, locks and buffers in a forked child, which has no threads and may find buffers in use."""
         _LEFT.append((self._engine, self._single))
         self.stats.renew_lock()
         self._engine = self._new_engine()
@@ -163,18 +164,18 @@ class Aligner:
         return CpuEngine(self.spec, self._limits, self._threads, stats=self.stats)
 
     def align(self, query: Letters, target: Letters) -> Alignment:
-        """Aligns one pair, in the calling thread; the GIL is released meanwhile.
+        """Align one pair in the calling thread, with the GIL released.
 
         Args:
-            query: letters as str, bytes or one dimension of bytes.
-            target: likewise.
+            query: str, bytes or a one-dimensional buffer of bytes.
+            target: same types as query.
 
         Returns:
-            The alignment, or where there is none an Alignment whose status says why.
+            The alignment; if there is none, an Alignment whose status says why.
 
         Raises:
-            TypeError: not a sequence.
-            InputError: a byte that cannot stand in a sequence.
+            TypeError: an argument is not a sequence.
+            InputError: a byte that is not allowed in a sequence.
         """
         return Alignment._make(self._single.align(query, target))
 
@@ -183,20 +184,20 @@ class Aligner:
     @overload
     def align_batch(self, queries: Sequences, targets: Sequences) -> AlignmentBatch: ...
     def align_batch(self, queries: PairBatch | Sequences, targets: Sequences | None = None) -> AlignmentBatch:
-        """Aligns query i with target i, on the Aligner's threads; the GIL is released meanwhile.
+        """Align query i to target i on the Aligner's threads, with the GIL released.
 
         Args:
-            queries: n sequences, or a packed batch (see pack); what is packed once can be aligned many times.
-            targets: n sequences; none with a packed batch.
+            queries: n sequences, or a packed batch (see pack), which can be aligned any number of times.
+            targets: n sequences; omitted for a packed batch.
 
         Returns:
-            Columns of n rows, in the order of the pairs, with a status for each. A pair without an alignment is no
-            error.
+            Columns of n rows in the order of the pairs, with a status for each. A pair without an alignment does not
+            raise.
 
         Raises:
-            TypeError: not lists of sequences.
-            ValueError: not as many targets as queries.
-            InputError: a byte that cannot stand in a sequence.
+            TypeError: the arguments are not lists of sequences.
+            ValueError: the numbers of queries and targets differ.
+            InputError: a byte that is not allowed in a sequence.
             RuntimeError: the Aligner is closed.
         """
         if self._closed:
@@ -211,7 +212,7 @@ class Aligner:
         try:
             done = align_batch(self._engine, pairs, self._planner, self.stats)
         except KeyboardInterrupt:
-            # What still runs is of no use, and would keep the threads.
+            # The results of pairs still running are not needed, and the threads would stay busy with them.
             self._engine.cancel()
             self._engine = self._new_engine()
             raise
@@ -223,7 +224,7 @@ class Aligner:
         return AlignmentBatch(**columns, pairs=pairs, spec=self.spec)
 
     def close(self) -> None:
-        """Ends the threads. After it align still works, and align_batch raises RuntimeError."""
+        """Stop the threads. Afterwards align still works, and align_batch raises RuntimeError."""
         self._closed = True
         self._engine.close()
 
@@ -236,20 +237,20 @@ class Aligner:
         self.close()
 
 
-# All that are alive; and, in a child process, what they had before: native memory that another thread was using at the
-# fork is in no state to be freed.
+# All living Aligners; and, in a child process, the engines they had before the fork. Those are never freed, since
+# another thread may have been using their native memory at the fork.
 _ALIGNERS: weakref.WeakSet[Aligner] = weakref.WeakSet()
 _LEFT: list[object] = []
 
 
 def _before_fork() -> None:
-    """Waits for imports in other threads, whose locks a child process could never get: numpy imports this one late."""
+    """Wait for imports in other threads, whose locks would stay locked in the child: numpy imports numpy.ma late."""
     if len(_ALIGNERS):
         importlib.import_module("numpy.ma")
 
 
 def _after_fork() -> None:
-    """In a child process locks that other threads held stay locked, and what they had taken stays taken."""
+    """Renew locks and engines in a child process: locks that other threads held at the fork are never released."""
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{__package__}."):
             _renew_locks(module)
@@ -258,7 +259,7 @@ def _after_fork() -> None:
 
 
 def _renew_locks(module: ModuleType) -> None:
-    # Up to Python 3.11 there is one in each cached property.
+    # Up to Python 3.11 each cached_property has a lock.
     for class_ in [c for c in vars(module).values() if isinstance(c, type)]:
         for member in vars(class_).values():
             if isinstance(member, cached_property) and hasattr(member, "lock"):
@@ -286,25 +287,25 @@ def _whole(option: str, asked: int) -> int:
 
 
 def pack(queries: Sequences, targets: Sequences) -> PairBatch:
-    """Packs n pairs for Aligner.align_batch, which does it itself; worth a call for pairs aligned more than once.
+    """Pack n pairs for Aligner.align_batch, for pairs that are aligned more than once.
 
     Args:
-        queries: n sequences in a list, tuple or anything else that can be iterated, each a str, a bytes or one
-            dimension of bytes; or a numpy array, S or U of shape [n], or u8[n, letters].
-        targets: as many.
+        queries: n sequences as any iterable, each a str, bytes or a one-dimensional buffer of bytes; or a numpy
+            array, S or U of shape [n], or u8[n, bases].
+        targets: n sequences, in any of the same types.
 
     Raises:
-        TypeError: not a list of sequences, or an item that is none.
-        ValueError: not as many targets as queries.
-        InputError: a byte that cannot stand in a sequence; with the pair's name.
+        TypeError: an argument is not a list of sequences, or an item is not a sequence.
+        ValueError: the numbers of queries and targets differ.
+        InputError: a byte that is not allowed in a sequence; the error names the pair.
     """
     return pairs_of(queries, targets)
 
 
 def align(query: Letters, target: Letters, **options: Unpack[Options]) -> Alignment:
-    """Aligns one pair; options are Aligner's (without threads: the calling one does it), and so are errors.
+    """Align one pair in the calling thread; options and errors are those of Aligner, without threads.
 
-    What options mean is worked out once for each set of them. For many pairs, align_batch is faster by far.
+    The options are validated once for each set of them. Use align_batch for many pairs: it is much faster.
 
     >>> import wfacli
     >>> wfacli.align("ACGTTGCA", "ACGTGCA", metric="edit")
@@ -316,18 +317,18 @@ def align(query: Letters, target: Letters, **options: Unpack[Options]) -> Alignm
     """
     try:
         aligner = _cached(**options)
-    except TypeError:  # a list cannot be looked up, nor can an array
+    except TypeError:  # lists and arrays are not hashable
         aligner = _cached(**{k: tuple(v) if isinstance(v, (list, np.ndarray)) else v for k, v in options.items()})
     return aligner.align(query, target)
 
 
 @lru_cache(maxsize=32)
 def _cached(**options: Any) -> Aligner:
-    return Aligner(**options)  # without a batch it starts no threads
+    return Aligner(**options)  # threads are started by the first batch only
 
 
 def align_pairs(queries: Sequences, targets: Sequences, **options: Unpack[BatchOptions]) -> list[Alignment]:
-    """Aligns query i with target i; options and errors are Aligner's, and threads is 1 unless given.
+    """Align query i to target i; options and errors are those of Aligner, with one thread by default.
 
     >>> import wfacli
     >>> [a.cigar for a in wfacli.align_pairs(["ACGT", "AC"], ["AGGT", ""], metric="edit")]

@@ -1,4 +1,4 @@
-"""What the user asked for, validated and frozen."""
+"""The user's options, validated and immutable."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Protocol
 
 from .errors import UsageError
 
-MAX_PENALTY = 10_000  # keeps every score of sequences of up to 10^5 letters, and most longer, in 32 bits
+MAX_PENALTY = 10_000  # scores of sequences of up to 10^5 bases, and of most longer ones, fit 32 bits
 MIB = 1 << 20
-WHOLE = (1 << 31) - 1  # of FreeEnds: the whole sequence may stay unaligned
+WHOLE = (1 << 31) - 1  # FreeEnds: the whole sequence may stay unaligned
 MAX_SCORE = (1 << 31) - 1
-CPU_BATCH, GPU_BATCH = 2_800_000, 64_000_000  # bases of queries and targets together
-MAX_HEURISTIC = 1_000_000_000  # twice as much, and a sequence's length more, fit 32 bits
+CPU_BATCH, GPU_BATCH = 2_800_000, 64_000_000  # default bases of a batch, queries and targets together
+MAX_HEURISTIC = 1_000_000_000  # twice this value plus the length of a sequence fits 32 bits
 
 
 class Metric(enum.StrEnum):
-    """What an alignment costs."""
+    """Cost model of an alignment."""
 
     EDIT = "edit"
     INDEL = "indel"
@@ -47,20 +47,20 @@ class Span(enum.StrEnum):
 
     @property
     def mode(self) -> Mode:
-        """How those parts are aligned."""
+        """Alignment mode of these parts."""
         return Mode.GLOBAL if self in (Span.EXTENDED, Span.MAPPED) else Mode.HW
 
 
 class Ambiguous(enum.StrEnum):
-    """How letters other than A, C, G, T and U (which reads as T) compare; case never matters."""
+    """How characters other than A, C, G, T and U (equal to T) are compared; case is always ignored."""
 
     MISMATCH = "mismatch"  # they match nothing, not even themselves
     WILDCARD = "wildcard"  # an IUPAC code matches any code that shares a nucleotide with it
-    LITERAL = "literal"  # every letter matches itself and nothing else (U is not T)
+    LITERAL = "literal"  # every character matches only itself (U is not T)
 
     @property
     def code(self) -> int:
-        """The number that native code uses."""
+        """Number of the rule in native code."""
         return list(Ambiguous).index(self)
 
 
@@ -74,7 +74,7 @@ class Format(enum.StrEnum):
 
 
 class Container(enum.StrEnum):
-    """What SAM records are stored in."""
+    """File formats of SAM records."""
 
     SAM = "sam"
     BAM = "bam"
@@ -82,7 +82,7 @@ class Container(enum.StrEnum):
 
 
 class CigarStyle(enum.StrEnum):
-    """How aligned letters are written."""
+    """CIGAR operations of aligned bases: = and X, or M."""
 
     EQX = "eqx"
     M = "m"
@@ -90,12 +90,12 @@ class CigarStyle(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Penalties:
-    """What is charged. A gap of l letters costs open + l * extend; of two pieces, the cheaper one.
+    """Penalties and match bonus. A gap of l bases costs open + l * extend; with two pieces, the lower of the two.
 
     Attributes:
-        mismatch: 1 to MAX_PENALTY.
+        mismatch: mismatch penalty, 1 to MAX_PENALTY.
         gaps: one or two pieces (open, extend); open 0 to MAX_PENALTY, extend 1 to MAX_PENALTY.
-        match: what a match earns, 0 to MAX_PENALTY.
+        match: match bonus, 0 to MAX_PENALTY.
     """
 
     mismatch: int = 4
@@ -114,7 +114,12 @@ class Penalties:
 
     @classmethod
     def of(cls, metric: Metric, values: Sequence[int] | None = None, match: int = 0) -> Penalties:
-        """A metric's penalties, in the order in which the command line takes them; None for its defaults.
+        """Return a metric's penalties.
+
+        Args:
+            metric: the cost model.
+            values: penalties in the order of the command line; None for the metric's defaults.
+            match: match bonus.
 
         Raises:
             UsageError: too many or too few values, or one out of range.
@@ -127,7 +132,7 @@ class Penalties:
         elif len(values) != len(names):
             raise UsageError(f"{metric} takes {len(names)} penalties ({','.join(names)}), not {len(values)}")
         if metric is Metric.INDEL:
-            # A mismatch never costs less than an insertion and a deletion, which are preferred: none is written.
+            # A mismatch costs as much as an insertion and a deletion, which are preferred: CIGARs have no mismatch.
             return cls(2, ((0, 1),), match)
         if metric is Metric.EDIT:
             return cls(1, ((0, 1),), match)
@@ -137,7 +142,7 @@ class Penalties:
 
     @classmethod
     def parse(cls, metric: Metric, text: str, match: int = 0) -> Penalties:
-        """Reads values like "4,6,2". Raises UsageError."""
+        """Parse values like "4,6,2". Raises UsageError."""
         try:
             values = [int(part) for part in text.split(",")]
         except ValueError:
@@ -146,7 +151,7 @@ class Penalties:
 
 
 PENALTIES: dict[Metric, tuple[tuple[str, ...], tuple[int, ...]]] = {
-    # names, and default values
+    # names, default values
     Metric.EDIT: ((), ()),
     Metric.INDEL: ((), ()),
     Metric.LINEAR: (("mismatch", "gap"), (4, 2)),
@@ -157,7 +162,7 @@ PENALTIES: dict[Metric, tuple[tuple[str, ...], tuple[int, ...]]] = {
 
 @dataclass(frozen=True)
 class FreeEnds:
-    """Letters that may stay unaligned, at no cost, at each end of each sequence; WHOLE for as many as there are."""
+    """Bases that may stay unaligned at no cost at each end of each sequence; WHOLE for no limit."""
 
     query_begin: int = 0
     query_end: int = 0
@@ -169,12 +174,12 @@ class FreeEnds:
             raise UsageError(f"free ends are numbers of letters, 0 to {WHOLE}, not {self.as_tuple()}")
 
     def as_tuple(self) -> tuple[int, int, int, int]:
-        """(query begin, query end, target begin, target end)."""
+        """Return (query begin, query end, target begin, target end)."""
         return self.query_begin, self.query_end, self.target_begin, self.target_end
 
     @classmethod
     def of(cls, mode: Mode) -> FreeEnds:
-        """What a mode leaves free; for ENDS_FREE the user says it."""
+        """Return the free ends of a mode; none for ENDS_FREE, whose free ends the user specifies."""
         if mode is Mode.HW:
             return cls(target_begin=WHOLE, target_end=WHOLE)
         if mode is Mode.OVERLAP:
@@ -187,13 +192,14 @@ class FreeEnds:
 
 @dataclass(frozen=True)
 class Heuristics:
-    """Ways to leave work out, at the risk of a worse alignment; all off by default.
+    """Pruning of the search, which may miss the best alignment; all heuristics are off by default.
 
     Attributes:
-        band: diagonals on either side of the way that are computed; 0 for all.
-        band_step: scores after which the band is centred again on the furthest diagonal; 0 leaves it where it is.
-        xdrop: diagonals whose score falls this far below the best are given up; 0 for none.
-        zdrop: an extension ends where its score has fallen this far, and the gap's cost, below the best; 0 for never.
+        band: number of diagonals computed on either side of the path; 0 for all.
+        band_step: number of scores after which the band is centred again on the furthest diagonal; 0 for a fixed band.
+        xdrop: a diagonal is dropped if its score is more than this below the best score; 0 for no X-drop.
+        zdrop: an extension ends if its score is more than this, plus the gap extension cost, below the best; 0 for no
+            Z-drop.
     """
 
     band: int = 0
@@ -213,14 +219,17 @@ class Heuristics:
 
 @dataclass(frozen=True)
 class AlignSpec:
-    """What to compute for each pair. Two specs that are equal give equal results, on any engine.
+    """What to compute for each pair. Equal specs give equal results on every engine.
 
     Attributes:
-        metric: which penalties there are; with penalties it says what an alignment costs.
-        mode: global, ends-free (hw and overlap are two of its kind), or extension from both beginnings.
-        free: free ends of ends-free modes.
-        score_only: no CIGARs.
-        max_cost: pairs that cost more have no alignment; None for no bound.
+        metric: cost model; it determines which penalties there are.
+        penalties: penalties and match bonus.
+        ambiguous: how characters other than A, C, G, T and U are compared.
+        mode: global, ends-free (hw and overlap are special cases), or extension from the beginnings of both sequences.
+        free: free ends of the ends-free modes.
+        score_only: compute scores without CIGARs.
+        heuristics: pruning of the search, if any.
+        max_cost: maximum cost; pairs that cost more have no alignment; None for no maximum.
     """
 
     metric: Metric = Metric.AFFINE
@@ -262,17 +271,17 @@ class OutputSpec:
     md: bool = False
     cs: bool = False
     header: bool = True
-    read_group: str = ""  # a whole @RG line with tabs, or ""
-    container: Container = Container.SAM  # of SAM
+    read_group: str = ""  # a complete @RG line with tabs, or ""
+    container: Container = Container.SAM  # for format SAM
     sort: bool = False  # by position
-    index: bool = False  # of the file that is written
-    hard_clip: bool = False  # supplementary records hold only what of the read they align
-    checksums: bool = False  # of the targets, in SAM's header (M5)
-    compression: int | None = None  # of BAM and CRAM, 0 to 9; None: htslib's own
+    index: bool = False  # write an index of the output file
+    hard_clip: bool = False  # supplementary records contain only the aligned part of the read
+    checksums: bool = False  # MD5 checksums of the targets in the SAM header (M5)
+    compression: int | None = None  # level of BAM and CRAM, 0 to 9; None: htslib's default
 
     @property
     def read_group_id(self) -> str:
-        """The ID of the read group, or ""."""
+        """ID of the read group, or ""."""
         fields = self.read_group.split("\t")[1:]
         return next((f[3:] for f in fields if f.startswith("ID:")), "")
 
@@ -282,13 +291,13 @@ class Ends:
     """How alignments of mapped reads are extended beyond the mapped parts.
 
     Attributes:
-        penalties: scores under which the ends are found; a match earns something.
-        zdrop: an extension ends, and an alignment is broken, where its score has fallen so far, and the gap's
-            extension, below its best; 0 for never.
-        least: minimum score of a piece of a broken alignment, unless it is the best one.
-        bonus: score that reaching the end of the read adds, when ends are compared.
+        penalties: scoring scheme of the extensions, with a match bonus.
+        zdrop: an extension ends, and an alignment is split, where its score is more than this, plus the cost of
+            extending the gap, below its best; 0 for no Z-drop.
+        least: minimum score of a piece of a split alignment, unless it is the best piece.
+        bonus: end bonus, added to the score of an extension that reaches the end of the read.
         reach: maximum number of bases of the read on either side.
-        band: maximum number of bases by which the reference's part of an extension is longer than the read's.
+        band: maximum number of bases by which the reference part of an extension is longer than the read part.
     """
 
     penalties: Penalties
@@ -308,20 +317,20 @@ class Ends:
 
 @dataclass(frozen=True)
 class MappingSpec:
-    """What becomes of mappings.
+    """How mappings are turned into pairs.
 
     Attributes:
-        span: what of a read and its target is aligned.
-        pad: letters beside the mapped parts that are taken too, unless span is MAPPED.
-        keep_unmapped: reads without a mapping are written: behind all others, unless mappings are in_order.
-        skip: mappings that are faulty are left out and counted; else the first one ends the run.
-        shelf: bytes of reads that wait in memory for their mappings; more wait in a file.
-        copy_tags: what SAM has as tags in the reads' comments goes to their records.
-        mates: a file of its own has the second mates of pairs.
-        in_step: mates are as a mapper pairs them, or the run ends: at the same place of both files, or the second one
-            behind the first one.
-        in_order: mappings come in the order of the reads, as a mapper writes them.
-        ends: how ends are extended; of span EXTENDED alone.
+        span: which parts of a read and its target are aligned.
+        pad: bases beside the mapped parts that are included, unless span is MAPPED.
+        keep_unmapped: write unmapped reads: after all others, or in the reads' order with in_order.
+        skip: skip and count invalid mappings; otherwise the first one ends the run.
+        shelf: bytes of memory for reads that wait for their mappings; further reads are spilled to a file.
+        copy_tags: copy SAM tags in the comments of the reads to their records.
+        mates: the second mates of pairs are in a file of their own.
+        in_step: mates have to be in the order that mappers expect, or the run ends: at the same position of both
+            files, or the second mate directly after the first.
+        in_order: mappings are in the order of the reads, as a mapper writes them.
+        ends: how ends are extended; only with span EXTENDED.
     """
 
     span: Span = Span.MAPPED
@@ -342,11 +351,11 @@ class MappingSpec:
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on a pair's memory, in bytes.
+    """Maximum memory of a pair, in bytes.
 
     Attributes:
-        table: rows of a wavefront that are kept at once.
-        checkpoints: rows from which a long pair's pieces are computed again.
+        table: bytes of the wavefront rows in memory at once.
+        checkpoints: bytes of the checkpoint rows from which segments of a long pair are recomputed.
     """
 
     table: int = 16 * MIB
@@ -354,7 +363,7 @@ class Limits:
 
 
 class EngineName(enum.StrEnum):
-    """Where to align."""
+    """Processor that aligns."""
 
     AUTO = "auto"
     CPU = "cpu"
@@ -363,24 +372,24 @@ class EngineName(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that a run needs beside its files."""
+    """All options of a run except its files."""
 
     spec: AlignSpec = field(default_factory=AlignSpec)
     output: OutputSpec = field(default_factory=OutputSpec)
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
-    batch_bases: int | None = None  # bases of queries and targets together in a batch; None for what suits the engine
+    batch_bases: int | None = None  # bases of a batch, queries and targets together; None for the engine's default
     engine: EngineName = EngineName.CPU
-    gpu_memory: float | None = None  # bytes of each GPU that may be used, or below 1 a share of what is free
-    devices: tuple[int, ...] | None = (0,)  # GPUs, as the driver counts them; None: all that there are
-    kernel: str | None = None  # one of dispatch.CPU_KERNELS that gets every pair first
+    gpu_memory: float | None = None  # maximum memory on each GPU in bytes, or below 1 a fraction of the free memory
+    devices: tuple[int, ...] | None = (0,)  # GPU numbers of the driver; None: all GPUs
+    kernel: str | None = None  # one of dispatch.CPU_KERNELS, used first for every pair
     check: bool = False
-    explain: bool = False  # keep what dispatch decided, and why
+    explain: bool = False  # record the choices of dispatch and their reasons
     command_line: str = ""
 
 
 class RunConfig(Protocol):
-    """What a run that reads batches of pairs and writes alignments needs, whatever it computes."""
+    """Options that every run needs which reads batches of pairs and writes alignments."""
 
     @property
     def output(self) -> OutputSpec:
@@ -388,31 +397,31 @@ class RunConfig(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """Bounds on a pair's memory."""
+        """Maximum memory of a pair."""
 
     @property
     def threads(self) -> int:
-        """Threads that align."""
+        """Number of threads that align."""
 
     @property
     def batch_bases(self) -> int | None:
-        """Bases of a batch; None for what suits the engine."""
+        """Bases of a batch; None for the engine's default."""
 
     @property
     def check(self) -> bool:
-        """Whether alignments are replayed before they are written."""
+        """Whether alignments are verified before they are written."""
 
     @property
     def explain(self) -> bool:
-        """Whether to keep what dispatch decided."""
+        """Whether to record the choices of dispatch."""
 
     @property
     def command_line(self) -> str:
-        """As the user gave it."""
+        """The command line as the user typed it."""
 
 
 def parse_read_group(text: str) -> str:
-    r"""An @RG line as the user types it, "\t" standing for tabs. Raises UsageError where it is malformed."""
+    r"""Parse an @RG line as the user types it, with "\t" for tabs. Raises UsageError if it is malformed."""
     line = text.replace("\\t", "\t")
     fields = line.split("\t")
     if fields[0] != "@RG":

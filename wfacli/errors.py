@@ -1,18 +1,18 @@
-"""What can go wrong, as exceptions; only wfacli.cli turns them into messages and exit codes."""
+"""Exceptions of wfacli; only wfacli.cli turns them into messages and exit statuses."""
 
 from __future__ import annotations
 
 
 def text_of(name: bytes) -> str:
-    """Return a name as text without loss: a byte that is not UTF-8 becomes a surrogate, as in names of files."""
+    """Decode a name without loss: bytes that are not UTF-8 become surrogates, as in Python's file names."""
     return name.decode(errors="surrogateescape")
 
 
 def shown(name: str | bytes) -> str:
-    r"""Return a name, or a message that holds names, as a terminal may show it.
+    r"""Return a name, or a message that contains names, in a form that is safe to print on a terminal.
 
-    Characters that cannot be printed (control characters, among them line feeds and those that begin escape
-    sequences, and what reorders text) and bytes that are not UTF-8 are written as `\x1b` and the like.
+    Unprintable characters (control characters, including line feeds and the start of escape sequences, and characters
+    that change the direction of text) and bytes that are not UTF-8 are escaped, for example as `\x1b`.
     """
     text = text_of(name) if isinstance(name, bytes) else name
     return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
@@ -25,9 +25,9 @@ def _escaped(character: str) -> str:
 
 
 class WfacliError(Exception):
-    """Base of the errors that a user can cause or meet; the command ends with status 1.
+    """Base class of errors caused by the user or the environment; the command exits with status 1.
 
-    Its text may be shown on a terminal whatever names it holds: see shown().
+    The text is safe to print on a terminal, whatever names it contains: see shown().
     """
 
     def __str__(self) -> str:
@@ -35,19 +35,19 @@ class WfacliError(Exception):
 
 
 class UsageError(WfacliError):
-    """Options that make no sense, alone or together; the command ends with status 2."""
+    """Invalid options or combinations of options; the command exits with status 2."""
 
 
-_SHOWN = 300  # letters of a record's name in a message: more than SAM allows
+_SHOWN = 300  # maximum characters of a record's name in a message, more than SAM allows in a name
 
 
 class InputError(WfacliError):
-    """Data that cannot be read.
+    """Input data that cannot be read.
 
     Attributes:
         path: the file as the user named it.
-        record: name of the record at fault, or ""; see text_of() for what is not UTF-8.
-        line: its line in the file, counted from 1, or 0 where none is to blame.
+        record: name of the faulty record, or ""; text_of() says how bytes that are not UTF-8 are represented.
+        line: line number in the file, from 1; 0 if the error is not at a particular line.
     """
 
     def __init__(self, path: str, message: str, record: str | bytes = "", line: int = 0) -> None:
@@ -67,20 +67,20 @@ class OutputError(WfacliError):
 
 
 class OutputClosed(WfacliError):
-    """Whoever read the output has closed it; nothing to complain about."""
+    """The reader of the output has closed it, which is not an error of the run."""
 
 
 class InternalError(WfacliError):
-    """A result that fails its own check: a defect of wfacli, never of the data."""
+    """A result that fails its own verification: a bug in wfacli, not an error in the data."""
 
 
 class Cancelled(WfacliError):
-    """The work was stopped from outside before it was complete."""
+    """The work was cancelled before it was complete."""
 
 
 class DeviceError(WfacliError):
-    """The GPU cannot be used, or failed: no driver, GPU or compiler, a kernel that faulted, a GPU that is gone."""
+    """The GPU cannot be used or failed: no driver, GPU or compiler, a kernel fault, or a lost GPU."""
 
 
 class OutOfDeviceMemory(DeviceError):
-    """The GPU has less memory left than was asked for; less work at a time may still fit."""
+    """Too little free GPU memory; a smaller batch may still fit."""

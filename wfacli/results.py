@@ -1,4 +1,4 @@
-"""What the functions for Python return: alignments one by one, or as columns."""
+"""Results of the Python API: single alignments, and batches of them as columns."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from .io.write.format import Formatter
 from .io.write.header import header_around
 from .io.write.targets import sq_lines
 
-_ROWS = 1 << 14  # that iteration turns into objects at a time
+_ROWS = 1 << 14  # rows that iteration converts to objects at a time
 
 
 class Alignment(NamedTuple):
-    """An alignment of a query with a target.
+    """Alignment of a query to a target.
 
     Attributes:
-        score: in the scheme asked for: minus the cost, plus what matches earn. NO_SCORE, which is less than any
-            score, where there is no alignment.
-        cigar: operations in the SAM sense (I consumes the query, D the target), with = and X, of the span only; a base
-            that matches only by wildcard is X, and an edit, though the score charges nothing for it (SAM's rule);
-            "*" where nothing is aligned, or where only the score was asked for.
-        edits: mismatches, inserted and deleted letters of the span, as the CIGAR has them; -1 without an alignment, or
-            where only the score was asked for.
-        span: query begin, query end, target begin, target end (from 0, half open): what is aligned.
-        exact: whether no heuristic left anything out; False where there is no alignment.
-        status: OK, or why there is no alignment: SCORE_LIMIT where it would cost more than max_cost, DROPPED where a
-            heuristic left nothing, MEMORY_LIMIT, LENGTH_LIMIT (both sequences together have more than 2^30 bases),
+        score: score in the given scheme: match bonuses minus costs. NO_SCORE, lower than any score, without an
+            alignment.
+        cigar: operations as in SAM (I consumes the query, D the target), with = and X, of the span only; "*" where
+            nothing is aligned, or for scores alone. A base that matches only by wildcard is written as X and counts as
+            an edit, although the score charges nothing for it, as SAM requires.
+        edits: mismatches, inserted and deleted bases in the span, as the CIGAR has them; -1 without an alignment, or
+            for scores alone.
+        span: query begin, query end, target begin, target end of the aligned part (0-based, half open).
+        exact: True if no heuristic pruned the search; False without an alignment.
+        status: OK, or why there is no alignment: SCORE_LIMIT (it would cost more than max_cost), DROPPED (a heuristic
+            pruned all paths), MEMORY_LIMIT, LENGTH_LIMIT (both sequences together have more than 2^30 bases),
             SCORE_RANGE (the score does not fit 32 bits).
     """
 
@@ -52,7 +52,7 @@ class Alignment(NamedTuple):
 
     @property
     def aligned(self) -> bool:
-        """Whether there is an alignment."""
+        """True if there is an alignment."""
         return self.status == Status.OK
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class Alignment(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignmentBatch(batch.AlignmentBatch):
-    """Alignments of n pairs as numpy columns, in the order of the pairs. An index gives an Alignment, a loop all.
+    """Alignments of n pairs as numpy columns, in the order of the pairs; indexing and iteration give Alignments.
 
     >>> import wfacli
     >>> with wfacli.Aligner(metric="edit") as aligner:
@@ -76,25 +76,25 @@ class AlignmentBatch(batch.AlignmentBatch):
     pair2  4  0  4  +  pair2  3  0  3  3  4  255  NM:i:1  AS:i:-1  de:f:0.2500  tp:A:P  cg:Z:1I3=
 
     Attributes:
-        status: u8[n], values of wfacli.Status; 0 where there is an alignment.
-        cut: u8[n], 1 where a heuristic left something out, so that a better alignment may exist; 0 without an
+        status: u8[n], values of wfacli.Status; 0 with an alignment.
+        cut: u8[n], 1 where a heuristic pruned the search, so that a better alignment may exist; 0 without an
             alignment, which is never exact.
         score: i32[n], as in Alignment; NO_SCORE without an alignment.
-        span: i32[n, 4], q_beg q_end t_beg t_end in letters, half open; zeros without an alignment.
-        cigar: u32[C], operations of all rows: letters << 4 | operation, as BAM numbers them (SAM specification, 4.2:
+        span: i32[n, 4], q_beg q_end t_beg t_end in bases, half open; zeros without an alignment.
+        cigar: u32[C], operations of all rows: length << 4 | operation, numbered as in BAM (SAM specification, 4.2:
             1 for I, 2 for D, 7 for =, 8 for X).
         cigar_start: i64[n + 1]; row i has cigar[cigar_start[i]:cigar_start[i + 1]].
-        origin: u8[n], index into kernels of the kernel that answered.
-        kernels: their names.
-        ordinal: of no meaning here.
+        origin: u8[n], index in kernels of the kernel that aligned the row.
+        kernels: names of the kernels.
+        ordinal: not used here.
         pairs: the sequences, as they were packed.
-        spec: what was asked for.
+        spec: the options that the alignments were computed with.
     """
 
     pairs: PairBatch
     spec: AlignSpec
 
-    # One batch is another only if it is the same: arrays have no one answer.
+    # Batches are equal only if they are the same object: comparing arrays gives no single truth value.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -112,11 +112,11 @@ class AlignmentBatch(batch.AlignmentBatch):
             yield from self._rows(first, min(first + _ROWS, len(self)))
 
     def __getitem__(self, row: int) -> Alignment:
-        """One pair's alignment; its status says if there is none. A loop over the batch is faster by far.
+        """Return one pair's alignment; its status says if there is none. Iteration over the batch is much faster.
 
         Raises:
             IndexError: there is no such row.
-            TypeError: not a number.
+            TypeError: the index is not an integer.
         """
         if not -len(self) <= operator.index(row) < len(self):
             raise IndexError(f"row {row} of {len(self)} pairs")
@@ -139,59 +139,63 @@ class AlignmentBatch(batch.AlignmentBatch):
             statuses,
             strict=False,
         )
-        # As Alignment(*row) would, without a call of Python's for each.
+        # Same as Alignment(*row), without a Python call for each row.
         return map(partial(tuple.__new__, Alignment), columns)
 
     def cigars(self, cigar_m: bool = False) -> list[str]:
-        """Every pair's CIGAR (n strings), of the span only; "*" where nothing is aligned.
+        """Return the CIGARs of all pairs (n strings), of the spans only; "*" where nothing is aligned.
 
         Args:
-            cigar_m: M for = and X.
+            cigar_m: write M instead of = and X.
         """
         return cigar_texts(self.cigar, self.cigar_start, cigar_m)
 
     @cached_property
     def letters(self) -> I32:
-        """i32[n, 4]: matches, mismatches, inserted and deleted letters of each alignment; zeros without a CIGAR."""
+        """i32[n, 4]: matches, mismatches, inserted and deleted bases of each alignment; zeros without a CIGAR."""
         return cigar_letters(self.cigar, self.cigar_start).reshape(-1, 4)
 
     @property
     def edits(self) -> I32:
-        """i32[n]: mismatches, inserted and deleted letters; -1 without an alignment, or for scores alone."""
+        """i32[n]: mismatches, inserted and deleted bases; -1 without an alignment, or for scores alone."""
         return _edits(self.letters, self.status, self.spec)
 
     @property
     def identity(self) -> npt.NDArray[np.float64]:
-        """f64[n]: matches per column of the alignment (pairs of letters, and letters in gaps); nan for none."""
+        """f64[n]: matches per alignment column (aligned pairs and gap bases); nan without columns."""
         columns = self.letters.sum(axis=1)
         with np.errstate(invalid="ignore"):
             return np.asarray(self.letters[:, 0] / columns)
 
     def to_paf(self, cigar_m: bool = False, md: bool = False, cs: bool = False) -> str:
-        """PAF, a line a pair, in order; pairs are named pair1, pair2, … unless their batch has names.
+        """Return the alignments as PAF, one line a pair, in order.
+
+        Pairs are named pair1, pair2 and so on unless their batch has names.
 
         Args:
-            cigar_m: M for = and X in cg:Z.
-            md: MD:Z tags.
-            cs: cs:Z tags, short form.
+            cigar_m: write M instead of = and X in cg:Z.
+            md: write MD:Z tags.
+            cs: write cs:Z tags in short form.
 
         Raises:
-            ValueError: scores alone make no PAF.
+            ValueError: there are only scores, which are not enough for PAF.
         """
         return self._text(Format.PAF, cigar_m, md, cs, False)
 
     def to_sam(self, cigar_m: bool = False, md: bool = False, cs: bool = False, header: bool = True) -> str:
-        """SAM, a record a pair, in order; pairs without an alignment are unmapped. See to_paf.
+        """Return the alignments as SAM, one record a pair, in order; pairs without an alignment are unmapped.
+
+        Names are those of to_paf.
 
         Args:
-            cigar_m: M for = and X.
-            md: MD:Z tags.
-            cs: cs:Z tags, short form.
-            header: a whole file, with the targets' names and lengths in front; without, records to add to one.
+            cigar_m: write M instead of = and X.
+            md: write MD:Z tags.
+            cs: write cs:Z tags in short form.
+            header: write a complete file, with names and lengths of the targets; False for records only.
 
         Raises:
-            ValueError: scores alone make no SAM.
-            InputError: a batch's names cannot stand in SAM, or are those of targets of two lengths.
+            ValueError: there are only scores, which are not enough for SAM.
+            InputError: names that SAM does not allow, or targets with the same name and different lengths.
         """
         return self._text(Format.SAM, cigar_m, md, cs, header)
 
@@ -220,5 +224,5 @@ def _edits(letters: I32, status: batch.U8, spec: AlignSpec) -> I32:
 
 
 def _decoded(text: bytes | batch.U8) -> str:
-    # Names out of files may be of any bytes.
+    # Names read from files may contain any bytes.
     return str(text if isinstance(text, bytes) else text.data, "utf-8", "surrogateescape")

@@ -1,1 +1,1 @@
-"""What every other part knows: the columns of a batch, CIGARs, costs, counts and cores."""
+"""Types and functions for all other modules: batch columns, CIGARs, costs, statistics, time models and CPU cores."""

@@ -1,6 +1,6 @@
-"""The data contract: pairs on their way in, alignments on their way out, as columns.
+"""The data contract: pairs as they are read, and alignments as they are returned, both as columns.
 
-Everything here is C-contiguous and, once made, left alone: a batch is handed on, not changed.
+All arrays are C-contiguous. A batch is immutable: functions return a new batch and do not change the old one.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
-NO_SCORE = -(1 << 31)  # of a pair without an alignment: worse than any score
+NO_SCORE = -(1 << 31)  # score of a pair without an alignment; lower than any score
 
 
 class Status(enum.IntEnum):
-    """Whether a pair has an alignment, and if not, why."""
+    """Whether a pair has an alignment, and the reason if it has none."""
 
     OK = 0
     SCORE_LIMIT = 1
@@ -32,8 +32,8 @@ class Status(enum.IntEnum):
     LENGTH_LIMIT = 3
     DROPPED = 4
     UNSUPPORTED = 5
-    WORK_LIMIT = 6  # another kernel takes less time
-    SCORE_RANGE = 7  # the score does not fit 32 bits, as AS:i has it in BAM
+    WORK_LIMIT = 6  # another kernel is faster for this pair
+    SCORE_RANGE = 7  # the score does not fit 32 bits, the width of AS:i in BAM
 
 
 class Flag(enum.IntFlag):
@@ -45,13 +45,13 @@ class Flag(enum.IntFlag):
 
 @dataclass(frozen=True)
 class Records:
-    """Names and qualities of n pairs; only wfacli.io looks inside.
+    """Names and qualities of n pairs; only wfacli.io reads them.
 
     Attributes:
         text: u8[T], names and qualities.
-        q_name, t_name: i64[n], where a name starts in text.
-        q_name_len, t_name_len: i32[n].
-        qual: i64[n], where the query's quality starts (as long as the query), or -1.
+        q_name, t_name: i64[n], offset of each name in text.
+        q_name_len, t_name_len: i32[n], bytes of each name.
+        qual: i64[n], offset in text of the query's quality string, which is as long as the query; -1 if there is none.
     """
 
     text: U8
@@ -62,11 +62,11 @@ class Records:
     qual: I64
 
     def query_name(self, row: int) -> str:
-        """The query's name in a row."""
+        """Return the name of a row's query."""
         return self._name(self.q_name[row], self.q_name_len[row])
 
     def target_name(self, row: int) -> str:
-        """The target's name in a row."""
+        """Return the name of a row's target."""
         return self._name(self.t_name[row], self.t_name_len[row])
 
     def _name(self, start: int, length: int) -> str:
@@ -75,23 +75,23 @@ class Records:
 
 @dataclass(frozen=True)
 class Mapped:
-    """Where n rows lie whose queries are parts of reads, and whose targets are windows of a reference.
+    """Positions of n mapped rows: each query is part of a read, each target a window of a reference sequence.
 
-    All rows of a read are of one batch and follow one another; so are those of both mates of a pair, a template.
+    All rows of a template (a read, or both mates of a pair) are in one batch and adjacent.
 
     Attributes:
-        t_offset: i64[n], letters of the reference's sequence before the window.
-        t_total: i64[n], letters of that sequence.
-        letters: i64[n], where the whole read, on the strand that is aligned, starts in Records.text; -1 where a record
-            is to have none. Its quality is at Records.qual, as long as the whole read.
-        clip_begin, clip_end: i32[n], letters of the read before and behind the query, on that strand.
-        first: i32[n], the same number for all rows of a template, another one than its neighbours'.
-        sam_flags: i32[n], SAM's FLAG: 4 for a read without a mapping, 16, 256, 2048; of mates, 1, 64 or 128, and what
-            the mappings say (2, 8, 32); 512, 1024.
+        t_offset: i64[n], 0-based position of the window in the reference sequence.
+        t_total: i64[n], length of that sequence in bases.
+        letters: i64[n], offset in Records.text of the whole read, on the aligned strand; -1 if the record is written
+            without a sequence. Records.qual has its quality string, as long as the whole read.
+        clip_begin, clip_end: i32[n], bases of the read before and after the query, on the aligned strand.
+        first: i32[n], number of the template, the same for all its rows and different from the adjacent templates'.
+        sam_flags: i32[n], SAM FLAG bits: 4 for an unmapped read, 16, 256, 2048; for mates 1, 64 or 128, and the bits
+            that the mappings determine (2, 8, 32); 512, 1024.
         mapq: u8[n], mapping qualities; 255 where unknown.
-        inner: i32[n, 4], q_beg q_end t_beg t_end of the mapped parts, half open, inside query and target.
-        tags, tags_len: i64[n], i32[n], where the read's own tags are in Records.text, with tabs between them, and how
-            many bytes; 0 where there are none.
+        inner: i32[n, 4], q_beg q_end t_beg t_end of the mapped part within query and target, half open.
+        tags, tags_len: i64[n], i32[n], offset in Records.text and number of bytes of the read's own tags, separated by
+            tabs; the length is 0 if there are none.
     """
 
     t_offset: I64
@@ -108,23 +108,23 @@ class Mapped:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any]) -> Mapped:
-        """From the columns that the native reader hands over."""
+        """Build from the columns that the native reader returns."""
         return cls(**{**columns, "inner": columns["inner"].reshape(-1, 4)})
 
     def rows(self, rows: Any) -> Mapped:
-        """Some rows, chosen as numpy chooses."""
+        """Return a subset of the rows, selected by any numpy index."""
         return Mapped(**{c.name: getattr(self, c.name)[rows] for c in dataclasses.fields(self)})
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What pairs take, all of them together.
+    """Size of a set of pairs.
 
     Attributes:
-        nbytes: of their letters, each sequence padded to a multiple of 16.
-        longest: letters of the longest sequence.
-        apart: the most by which a pair's lengths differ.
-        others: how many pairs have letters other than A C G T.
+        nbytes: bytes of all sequences, each padded to a multiple of 16.
+        longest: length of the longest sequence, in bases.
+        apart: maximum difference between the lengths of a pair, in bases.
+        others: number of pairs with symbols other than A C G T.
     """
 
     nbytes: int
@@ -139,14 +139,14 @@ class PairBatch:
 
     Attributes:
         ordinal: position of the batch in the input, from 0.
-        bases: u8[B], letters as read; each sequence starts at a multiple of 16, and 64 bytes follow the last.
-        q_start, t_start: i64[n], where sequences start in bases (targets may repeat).
-        q_len, t_len: i32[n], letters.
+        bases: u8[B], symbols as read; each sequence starts at a multiple of 16, and 64 bytes follow the last.
+        q_start, t_start: i64[n], offset of each sequence in bases (targets may repeat).
+        q_len, t_len: i32[n], length of each sequence in bases.
         flags: u8[n], bits of Flag.
-        est_edits: i32[n], estimated edit distance, -1 where unknown; beside a GPU its cost, in average edits.
+        est_edits: i32[n], estimated edit distance, -1 where unknown; with a GPU the estimated cost, in average edits.
         records: names and qualities.
-        mapped: where rows lie in reads and on a reference; None for pairs that are no more than that.
-        extent: of all pairs; None where nobody has looked.
+        mapped: positions of the rows in reads and on a reference; None for plain pairs.
+        extent: size of all pairs; None if it was not computed.
     """
 
     ordinal: int
@@ -166,15 +166,15 @@ class PairBatch:
 
     @property
     def total_bases(self) -> int:
-        """Letters of all queries and targets."""
+        """Total number of bases of all queries and targets."""
         return int(self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64))
 
     def head(self, rows: int) -> PairBatch:
-        """The first rows as a batch that shares this one's letters and text."""
+        """Return the first rows as a batch that shares this one's bases and text."""
         return self._some(slice(rows))
 
     def part(self, rows: npt.NDArray[np.signedinteger[Any]]) -> PairBatch:
-        """Some rows as a batch that shares this one's letters and text."""
+        """Return a subset of the rows as a batch that shares this one's bases and text."""
         return self._some(rows)
 
     def _some(self, rows: Any) -> PairBatch:
@@ -185,7 +185,7 @@ class PairBatch:
         return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **pairs)
 
     def shapes(self, rows: Any) -> PairBatch:
-        """Some rows without their letters and names: what kernels are chosen by, in memory of its own."""
+        """Return lengths, flags and estimates of some rows, without bases and names; kernels are chosen by these."""
         columns = (self.q_len[rows], self.t_len[rows], self.flags[rows], self.est_edits[rows])
         n, none = len(columns[0]), np.zeros(0, np.uint8)
         places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
@@ -193,27 +193,27 @@ class PairBatch:
         return PairBatch(0, none, places, places, *columns, records)
 
     def with_edits(self, edits: I32) -> PairBatch:
-        """The same pairs with other estimates (i32[n])."""
+        """Return the same pairs with these estimates (i32[n])."""
         return dataclasses.replace(self, est_edits=edits)
 
     def with_some_edits(self, rows: I32, edits: I32) -> PairBatch:
-        """The same pairs with estimates (i32[k]) of some rows (i32[k], in order) and no others."""
+        """Return the same pairs with estimates (i32[k]) for some rows (i32[k], in order) only."""
         column: I32 = np.full(len(self), -1, np.int32)
         column[rows] = edits
         return dataclasses.replace(self, est_edits=column)
 
     def rows_with_edits(self) -> I32:
-        """Rows (i32[k]) that have an estimate."""
+        """Return the rows (i32[k]) that have an estimate."""
         return np.flatnonzero(self.est_edits >= 0).astype(np.int32)
 
     @property
     def most_edits(self) -> int:
-        """The most that is estimated; -1 where nothing is."""
+        """Maximum estimate of the batch, in edits; -1 if no row has one."""
         return int(self.est_edits.max(initial=-1))
 
     @classmethod
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
-        """From the columns that the native reader hands over."""
+        """Build from the columns that the native reader returns."""
         known = [c for c in _PAIR_COLUMNS if c in columns]
         return cls(
             ordinal=ordinal,
@@ -231,7 +231,7 @@ _PAIR_COLUMNS = ("q_start", "t_start", "q_len", "t_len", "flags", "est_edits")
 
 @functools.lru_cache(maxsize=256)
 def every_row(count: int) -> I32:
-    """The rows of a batch of so many, in order (i32[count], read-only); one array for all who ask."""
+    """Return the rows 0 to count - 1 (i32[count], read-only); all callers share one array."""
     global _rows
     rows = _rows
     if count > len(rows):
@@ -242,12 +242,12 @@ def every_row(count: int) -> I32:
 
 
 def is_every_row(rows: I32, count: int) -> bool:
-    """Whether rows are all of a batch of so many, in order; at once where they are every_row's."""
+    """Return True if rows are 0 to count - 1 in order; immediate for an array that every_row returned."""
     every = every_row(count)
     return rows is every or (len(rows) == count and np.array_equal(rows, every))
 
 
-_rows: I32 = np.zeros(0, np.int32)  # of which every_row gives the beginning
+_rows: I32 = np.zeros(0, np.int32)  # every_row returns a prefix of it
 
 
 @dataclass(frozen=True)
@@ -257,12 +257,12 @@ class PartialResult:
     Attributes:
         rows: i32[m], rows of the batch.
         status: u8[m], values of Status.
-        cut: u8[m], 1 where a heuristic left something out, so that a better alignment may exist.
-        score: i32[m], in the user's scheme (minus the cost where a match earns nothing); 0 without an alignment.
-        span: i32[m, 4], q_beg q_end t_beg t_end, half open: what is aligned.
+        cut: u8[m], 1 where a heuristic pruned the search, so that a better alignment may exist.
+        score: i32[m], in the user's scoring scheme (minus the cost without a match bonus); 0 without an alignment.
+        span: i32[m, 4], q_beg q_end t_beg t_end of the aligned part, half open.
         cigar: u32[C], length << 4 | operation as in BAM, with = and X.
-        cigar_start: i64[m + 1], where each row's operations start in cigar.
-        second: i32[m], second best scores, where they are asked for.
+        cigar_start: i64[m + 1], offset of each row's operations in cigar.
+        second: i32[m], second best scores; None unless requested.
     """
 
     rows: I32
@@ -279,7 +279,7 @@ class PartialResult:
 class AlignmentBatch:
     """Alignments of all n rows of a batch, in its order.
 
-    Columns as in PartialResult; origin is u8[n], the index into `kernels` of the kernel that answered.
+    Columns are those of PartialResult; origin is u8[n], the index in `kernels` of the kernel that aligned the row.
     """
 
     ordinal: int
@@ -295,7 +295,7 @@ class AlignmentBatch:
 
 
 def join(rows: I32, parts: Sequence[PartialResult]) -> PartialResult:
-    """Results of parts of a route, one after another, as those of all its rows."""
+    """Concatenate the results of consecutive parts of a route into the result of all its rows."""
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0] + [len(p.cigar) for p in parts])

@@ -1,4 +1,4 @@
-"""CIGARs in BAM's packing: text, counts, spans, costs; all vectorised over runs."""
+"""CIGARs in BAM's packing: conversion to and from text, counts, spans and scores, vectorised over operations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _RUN = re.compile(r"(\d+)([MIDNSHP=X])")
 
 
 def to_text(cigar: U32) -> str:
-    """The CIGAR as SAM writes it; "*" when it is empty."""
+    """Return the CIGAR as SAM writes it; "*" if it is empty."""
     return "".join(f"{run >> 4}{OPERATIONS[run & 15]}" for run in cigar.tolist()) or "*"
 
 
 def from_text(text: str) -> U32:
-    """Packs a CIGAR. Raises ValueError where the text is none."""
+    """Pack a CIGAR. Raises ValueError if the text is not a CIGAR."""
     if text == "*":
         return np.zeros(0, np.uint32)
     runs = _RUN.findall(text)
@@ -29,23 +29,23 @@ def from_text(text: str) -> U32:
 
 
 def letters(cigar: U32, operation: str) -> int:
-    """How many letters an operation (one of MIDNSHP=X) covers in all its runs."""
+    """Return the total length of an operation (one of MIDNSHP=X), in bases."""
     return int((cigar[(cigar & 15) == OPERATIONS.index(operation)] >> 4).sum(dtype=np.int64))
 
 
 def spans(cigar: U32) -> tuple[int, int]:
-    """(query letters, target letters) that the CIGAR consumes."""
+    """Return the numbers of query and of target bases that the CIGAR consumes."""
     both = sum(letters(cigar, op) for op in "M=X")
     return both + letters(cigar, "I") + letters(cigar, "S"), both + letters(cigar, "D") + letters(cigar, "N")
 
 
 def edits(cigar: U32) -> int:
-    """Mismatches, inserted and deleted letters."""
+    """Return the number of edits: mismatches, inserted and deleted bases."""
     return sum(letters(cigar, op) for op in "XID")
 
 
 def score(cigar: U32, spec: AlignSpec) -> int:
-    """What the CIGAR's operations score under a spec: minus the cost, and what matches earn."""
+    """Return the score of a CIGAR under a spec: match bonuses minus costs."""
     p = spec.penalties
     operation = cigar & 15
     gaps = (cigar[(operation == OPERATIONS.index("I")) | (operation == OPERATIONS.index("D"))] >> 4).astype(np.int64)

@@ -1,4 +1,4 @@
-"""How many CPU cores this process may use."""
+"""Number of CPU cores that this process may use."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def usable_cores(environment: Mapping[str, str] = os.environ, cgroups: Path = Path("/sys/fs/cgroup")) -> int:
-    """The least of CPU affinity, the cgroup's quota and the batch system's grant; at least 1.
+    """Return the minimum of CPU affinity, the cgroup's CPU quota and the batch system's allocation; at least 1.
 
     Args:
-        environment: where SLURM_CPUS_PER_TASK is looked up.
-        cgroups: where control groups are mounted.
+        environment: variables, of which SLURM_CPUS_PER_TASK is read.
+        cgroups: mount point of the control groups.
     """
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     bounds = [affinity]
@@ -26,7 +26,7 @@ def usable_cores(environment: Mapping[str, str] = os.environ, cgroups: Path = Pa
 
 
 def _cgroup_quota(cgroups: Path) -> float | None:
-    """Cores' worth of time that the cgroup may use; None where it is not limited."""
+    """Return the cgroup's CPU quota in cores; None if it is not limited."""
     try:
         quota, period = (cgroups / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)

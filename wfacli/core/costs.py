@@ -1,4 +1,4 @@
-"""Costs as every kernel counts them, on the CPU and on a GPU."""
+"""Normalised costs, as all kernels use them on CPU and GPU."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Gaps = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """Normalised costs of a specification: a match costs nothing, and the unit is as large as it can be.
+    """Normalised costs of a specification: a match costs 0, and the unit is the largest possible.
 
-    Kernels know no match bonus b. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases of
-    both sequences, the best score is the least cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b, and
-    b for each base that stays unaligned: cost = b * (all bases) - 2 * score.
+    Kernels have no match bonus b. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases of
+    both sequences, the best score is the minimum cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b,
+    and b for each base that stays unaligned: cost = b * (all bases) - 2 * score.
 
     Attributes:
-        mismatch: of a mismatch, in units.
-        gaps: (opening, extension) of each piece, in units. A piece that is never cheaper than the other one is left
-            out: it changes neither the cost of a gap nor which of equally cheap paths is taken.
-        skip: of a base that free ends or an extension leave unaligned, in units; 0 where no base may.
-        unit: what a unit is worth, in the user's costs, or in half of them where matches earn a bonus.
+        mismatch: cost of a mismatch, in units.
+        gaps: (opening, extension) of each piece, in units. A piece that is never cheaper than the other one is
+            dropped: it changes neither the cost of a gap nor the choice between paths of equal cost.
+        skip: cost in units of a base that free ends or an extension leave unaligned; 0 if all bases are aligned.
+        unit: size of a unit, in the user's costs, or in half of them with a match bonus.
     """
 
     mismatch: int
@@ -35,7 +35,7 @@ class UnitCosts:
     @classmethod
     @functools.cache
     def of(cls, spec: AlignSpec) -> UnitCosts:
-        """Those of a specification."""
+        """Return the normalised costs of a specification."""
         p = spec.penalties
         twice = 2 if p.match else 1
         mismatch = twice * (p.mismatch + p.match)
@@ -46,16 +46,16 @@ class UnitCosts:
 
     @property
     def is_linear(self) -> bool:
-        """Whether a gap costs the same for each of its bases."""
+        """True if gap opening is free, so that a gap's cost is proportional to its length."""
         return len(self.gaps) == 1 and self.gaps[0][0] == 0
 
     def gap(self, length: int) -> int:
-        """What a gap of so many bases costs."""
+        """Return the cost of a gap of `length` bases, in units."""
         return min(o + e * length for o, e in self.gaps) if length else 0
 
 
 def _without_dominated(gaps: Gaps) -> Gaps:
-    """Drop the piece, of two, that costs at least as much as the other one for every length."""
+    """Drop the piece, of two, that costs at least as much as the other one at every length."""
     if len(gaps) == 2:
         one, two = gaps
         if one[0] <= two[0] and one[1] <= two[1]:

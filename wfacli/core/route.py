@@ -1,4 +1,4 @@
-"""Routes: rows of a batch with the kernel that aligns them."""
+"""Routes: rows of a batch and the kernel that aligns them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ class Route:
     """Rows of a batch and the kernel that aligns them.
 
     Attributes:
-        rows: i32[m].
-        kernel: its name.
-        cut: the band width, or the cost, that the kernel is limited to; see Shape in gpu/kernels/plans.py.
-        again: True if another GPU kernel has failed the rows; for LINEAR, if the table has.
-        bands: i32[m], the width of each pair's own band, for a kernel that supports such bands.
-        sample: i32[k], the rows by whose expected times the kernel was chosen; None: its own; empty: a rule chose it.
-        compared: GPU kernels that were compared for it, and microseconds per pair with each; see plan/assignment.py.
+        rows: i32[m], rows of the batch.
+        kernel: name of the kernel.
+        cut: limit that the GPU kernel is sized for: diagonals of a band, or maximum cost of a wavefront; 0: derived
+            from the likely cost. See gpu.kernels.plans.Shape.
+        again: True if another GPU kernel has failed on these rows; with kernel LINEAR, if TABLE has.
+        bands: i32[m], band width of each pair in diagonals, for kernels that accept one.
+        sample: i32[k], the rows whose expected times chose the kernel; None: the route's own; empty: a fixed rule.
+        compared: the GPU kernels compared for the route, with the expected microseconds a pair of each.
     """
 
     rows: I32

@@ -1,4 +1,4 @@
-"""Counters and timers of a run, and the report made of them."""
+"""Counters and timers of a run, and the report computed from them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ import numpy as np
 
 
 class Stats:
-    """Counts and seconds of one run; every method may be called from any thread."""
+    """Counters and timers of one run; all methods are thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._started = time.perf_counter()
         self.seconds: dict[str, float] = defaultdict(float)  # busy thread-seconds by stage
         self.counts: Counter[str] = Counter()
-        self.kernels: Counter[str] = Counter()  # pairs by kernel that answered
+        self.kernels: Counter[str] = Counter()  # pairs by the kernel that aligned them
         self.unaligned: Counter[str] = Counter()  # pairs by status
-        self.retried: Counter[str] = Counter()  # pairs handed on, by reason
+        self.retried: Counter[str] = Counter()  # pairs passed to another kernel, by reason
         self.routed: Counter[str] = Counter()  # pairs by their first kernel
-        # What models promised by (kernel chosen, kernel considered), where someone wants to know.
+        # Expected times by (kernel chosen, kernel considered); None unless they are recorded for --explain.
         self.promises: dict[tuple[str, str], Any] | None = None
         self.handed_on: Counter[tuple[str, str, str]] = Counter()  # pairs by kernel, reason, next kernel
 
     def renew_lock(self) -> None:
-        """Replaces the lock: after a fork one that another thread held would stay so."""
+        """Replace the lock: after a fork, a lock that another thread held would never be released."""
         self._lock = threading.Lock()
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Adds the block's duration to a stage."""
+        """Add the duration of the block to a stage."""
         begun = time.perf_counter()
         try:
             yield
@@ -46,35 +46,35 @@ class Stats:
             self.add_seconds(stage, time.perf_counter() - begun)
 
     def add_seconds(self, stage: str, seconds: float) -> None:
-        """Adds to a stage's time."""
+        """Add thread-seconds to a stage."""
         with self._lock:
             self.seconds[stage] += seconds
 
     def add(self, group: str, values: Mapping[Any, int]) -> None:
-        """Adds to a group's counters (counts, kernels, unaligned, retried, routed, handed_on)."""
+        """Add to the counters of a group (counts, kernels, unaligned, retried, routed, handed_on)."""
         with self._lock:
             getattr(self, group).update(values)
 
     def add_promise(self, kernels: tuple[str, str], promise: Any) -> None:
-        """Adds what a model promised; see reasons.reasons."""
+        """Add the expected time of a model; see reasons.reasons."""
         with self._lock:
             assert self.promises is not None
             self.promises[kernels] = self.promises[kernels] + promise if kernels in self.promises else promise
 
     @property
     def wall(self) -> float:
-        """Seconds since the run began."""
+        """Wall-clock seconds since the run began."""
         return time.perf_counter() - self._started
 
     @property
     def identity(self) -> float:
-        """Matches per alignment column, over all alignments; nan when there is none."""
+        """Matches per alignment column over all alignments; nan if there are none."""
         c = self.counts
         columns = c["matches"] + c["mismatches"] + c["inserted"] + c["deleted"]
         return c["matches"] / columns if columns else float("nan")
 
     def report(self) -> dict[str, Any]:
-        """The run as plain values for JSON; times in seconds, memory in bytes, GCUPS from the wall time."""
+        """Return the statistics as plain values for JSON: times in seconds, memory in bytes, GCUPS by wall time."""
         with self._lock:
             c, wall = self.counts, self.wall
             bases = c["query_bases"] + c["target_bases"]
@@ -106,9 +106,9 @@ class Stats:
 
 
 def peak_memory() -> int:
-    """The most memory this process has held, in bytes."""
+    """Return this process's peak resident memory, in bytes."""
     try:
-        # Where there is /proc: what getrusage counts may include the program that started this one.
+        # Preferred to getrusage, whose maximum may include the program that started this process.
         status = Path("/proc/self/status").read_text()
         return 1024 * int(status.split("VmHWM:")[1].split()[0])
     except (OSError, IndexError):
@@ -117,7 +117,7 @@ def peak_memory() -> int:
 
 
 def versions(wfacli: str) -> dict[str, str]:
-    """Versions that a result depends on."""
+    """Return the versions that a result depends on."""
     return {
         "wfacli": wfacli,
         "python": platform.python_version(),
@@ -128,6 +128,6 @@ def versions(wfacli: str) -> dict[str, str]:
 
 
 def counted(count: int, thing: str, one: str = "", more: str = "") -> str:
-    """So many things, in words, and what one or more of them do: "1 pair was", "2 pairs were"."""
+    """Return a count with its noun, and the verb that fits: "1 pair was", "2 pairs were"."""
     things = thing if count == 1 else thing + ("es" if thing.endswith("ch") else "s")
     return f"{count:,} {things} {one if count == 1 else more}".rstrip()

@@ -1,4 +1,4 @@
-"""Pictures of two sequences: what they have in common, and a path through it.
+"""Dot plots of two sequences, with alignment paths.
 
 >>> from wfacli import dotplot
 >>> dotplot.save("plot.html", query, target, ("a", "b"), cigar)  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Colour scales whose steps look alike: lightness is linear in OKLab (Ottosson 2020), on light paper and on dark."""
+"""Perceptually uniform colour scales: lightness is linear in OKLab (Ottosson 2020), for light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.batch import U8
 LEVELS = 256
 _Stop = tuple[float, float, float]  # lightness 0 to 1, chroma, hue in degrees
 
-# From OKLab to the cube roots of cones' responses, and from these to linear sRGB.
+# From OKLab to the cube roots of cone responses, and from cone responses to linear sRGB.
 _TO_CONES = np.array(
     [[1, 0.3963377774, 0.2158037573], [1, -0.1055613458, -0.0638541728], [1, -0.0894841775, -1.2914855480]]
 )
@@ -27,12 +27,12 @@ _TO_RGB = np.array(
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of one kind of paper.
+    """Colours for one background.
 
     Attributes:
-        paper, ink, faint: for what is not data, as #rrggbb.
-        forward, reverse: u8[256, 3], by level of density; level 0 is the paper.
-        identity: u8[256, 3], from the least identity shown to 1.
+        paper, ink, faint: colours of background, text and grid, as #rrggbb.
+        forward, reverse: u8[256, 3], by density level; level 0 is the background.
+        identity: u8[256, 3], from the lowest identity shown to 1.
     """
 
     paper: str
@@ -44,7 +44,7 @@ class Theme:
 
 
 def scale(*stops: _Stop, count: int = LEVELS) -> U8:
-    """Colours (u8[count, 3]) along stops at equal distances."""
+    """Return colours (u8[count, 3]) interpolated between equidistant stops."""
     at = np.linspace(0, len(stops) - 1, count)
     light, chroma, hue = (np.interp(at, range(len(stops)), part) for part in zip(*stops, strict=True))
     angle = np.radians(hue)
@@ -65,7 +65,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 
 def texts(colours: U8) -> list[str]:
-    """As #rrggbb."""
+    """Return colours as #rrggbb."""
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours.tolist()]
 
 
@@ -89,7 +89,7 @@ DARK = Theme(
 
 
 def blended(theme: Theme, forward: U8, reverse: U8) -> U8:
-    """Both strands' levels as one picture u8[rows, columns, 3]: inks of two colours, one over the other."""
+    """Blend the levels of both strands to an image u8[rows, columns, 3]: multiplied on light paper, added on dark."""
     a, b = theme.forward[forward].astype(np.uint16), theme.reverse[reverse].astype(np.uint16)
     if theme is LIGHT:
         return (a * b // 255).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""How often two sequences have k letters in common, pixel by pixel."""
+"""Number of shared k-mers of two sequences for each pixel."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from .sequences import Axis
 
 MOST_NUCLEOTIDES, MOST_LETTERS = 32, 64
 LEAST_SIZE, MOST_SIZE = 16, 8192
-# Memory and time stay bounded: beyond so many k-mers a sequence's sample is halved, and halved again. Whatever a pixel
-# shows it then still shows: pixels of such a picture have thousands of letters each.
+# Bounds memory and time: sequences with more k-mers than this are sampled, at a rate that is halved until they fit.
+# The picture hardly changes, since a pixel of such a long sequence has thousands of bases.
 _MOST_KMERS = 1 << 24
-# Pairs of pixels that k-mers may count in, if all of them lie in as many places as count (half a second of work).
+# Maximum pixel pairs to count if every k-mer occurs at the maximum number of places (half a second of work).
 _MOST_WORK = 1 << 29
 _LEAST_PLACES = 64
-_NARROWEST = 4  # a side of the picture is at least so small a part of the other
-_TOP = 0.999  # of the pixels with a match, so many are told apart; the others are as dark as can be
+_NARROWEST = 4  # maximum ratio of the sides of the picture
+_TOP = 0.999  # share of the pixels with matches whose counts are distinguished; all others have the darkest colour
 
 
 @dataclass(frozen=True)
 class Density:
-    """Counts of matches.
+    """Number of matches by pixel.
 
     Attributes:
-        forward: u32[rows, columns], of the query's letters from its beginning, by the target's from its beginning.
-        reverse: the same for the query's reverse complement; all 0 where letters have none.
-        k: letters of a match.
-        one_of: so many different k-mers stand for one that was looked at.
-        shared: different k-mers of the sample that both sequences have.
-        places: pixels of either sequence that a k-mer counts in.
-        thinned: k-mers in more than these, which count in so many of them only.
-        literal: whether every letter matches itself, on one strand.
+        forward: u32[rows, columns], by position in the query (rows) and in the target (columns), both from the start.
+        reverse: same for the query's reverse complement; all 0 if the symbols have no complement.
+        k: length of a match, in symbols.
+        one_of: sampling rate: one of this many different k-mers was counted.
+        shared: number of different sampled k-mers that both sequences have.
+        places: maximum number of pixels of either sequence that a k-mer is counted at.
+        thinned: number of k-mers at more places than that, which are counted at that many of them.
+        literal: True if every symbol matches only itself, on one strand.
     """
 
     forward: U32
@@ -50,12 +50,12 @@ class Density:
 
     @property
     def top(self) -> int:
-        """The count from which pixels are as dark as can be."""
+        """Minimum count of the darkest colour."""
         counts = np.concatenate([self.forward[self.forward > 0], self.reverse[self.reverse > 0]])
         return max(2, int(np.quantile(counts, _TOP))) if len(counts) else 2
 
     def levels(self, top: int) -> tuple[U8, U8]:
-        """Both strands on a logarithmic scale: 0 where there is nothing, 1 for one match, 255 for top and more."""
+        """Return both strands on a logarithmic scale: 0 for no match, 1 for one match, 255 for `top` and more."""
         return _levels(self.forward, top), _levels(self.reverse, top)
 
 
@@ -65,15 +65,15 @@ def _levels(counts: U32, top: int) -> U8:
 
 
 def usual_k(longest: int, literal: bool) -> int:
-    """Letters that make matches by chance rare: of random sequences, one in a few thousand letters has any."""
+    """Return the default k, for which random matches are rare: one in a few thousand random positions has any."""
     if literal:
         return max(3, min(math.ceil(math.log(max(longest, 2), 20)) + 2, MOST_LETTERS))
-    # An odd number, so that no k-mer is its own reverse complement.
+    # Odd, so that no k-mer is its own reverse complement.
     return max(7, min(math.ceil(math.log(max(longest, 2), 4)) + 5, 31)) | 1
 
 
 def shape(query: int, target: int, size: int) -> tuple[int, int]:
-    """Rows and columns: the longer sequence has `size` pixels, and no pixel is smaller than a letter."""
+    """Return rows and columns: the longer sequence has `size` pixels, and a pixel has at least one symbol."""
     longest = max(query, target, 1)
 
     def pixels(length: int) -> int:
@@ -83,7 +83,7 @@ def shape(query: int, target: int, size: int) -> tuple[int, int]:
 
 
 def density(query: Axis, target: Axis, k: int | None, size: int, literal: bool) -> Density:
-    """Counts matches. Raises UsageError where k or size make no sense."""
+    """Count the matches. Raises UsageError if k or size is out of range."""
     longest = max(len(query), len(target))
     literal = literal or query.letters.dtype != np.uint8
     k = usual_k(longest, literal) if k is None else k

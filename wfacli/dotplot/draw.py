@@ -1,4 +1,4 @@
-"""A picture drawn into a file, by what its format needs."""
+"""Drawing of a picture to a file in any of its formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .sequences import Axis
 
 
 def write(out: Output, picture: Picture, format_: PictureFormat) -> None:
-    """Draws the picture into a file. Raises OutputError."""
+    """Draw the picture to a file. Raises OutputError."""
     if format_ is PictureFormat.HTML:
         from .page import page
 
@@ -33,7 +33,7 @@ _Sequence = str | bytes | bytearray | npt.NDArray[np.uint8] | npt.NDArray[np.uin
 
 
 def _letters_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:
-    """As an array. Raises TypeError."""
+    """Return a sequence as an array. Raises TypeError."""
     if isinstance(sequence, str):
         sequence = sequence.encode()
     letters: Any = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
@@ -55,27 +55,27 @@ def save(
     size: int | None = None,
     literal: bool = False,
 ) -> Picture:
-    """Draws two sequences and the path of their global alignment into a .png, .svg, .pdf or .html file.
+    """Draw a dot plot of two sequences, with the path of a global alignment, to a .png, .svg, .pdf or .html file.
 
     Args:
-        out_file: where to; the suffix says what is written.
-        query: letters, as str, bytes or u8[m]; or u32[m], which are literal.
-        target: likewise; u32[n] where the query is u32.
-        names: what the axes are called.
-        cigar: u32[...] in BAM's packing, from both beginnings to both ends; None for the density alone.
-        k: letters of a match; None for what suits the length.
+        out_file: path of the file; its suffix determines the format.
+        query: sequence as str, bytes or u8[m]; or u32[m], whose values are compared literally.
+        target: sequence of the same types; u32[n] if the query is u32.
+        names: titles of the axes.
+        cigar: u32[...] in BAM's packing, from the beginning of both sequences to their ends; None for no path.
+        k: length of a match, in symbols; None for a length that suits the sequences.
         size: pixels of the longer side; None for 1,000, or 2,000 in HTML.
-        literal: every letter matches itself, on one strand; else nucleotides in either case, and both strands.
+        literal: every symbol matches only itself, on one strand; otherwise nucleotides in either case, both strands.
 
     Returns:
-        What was drawn.
+        The picture.
 
     Raises:
-        TypeError: at what are no letters.
-        UsageError: at a suffix, k or size that makes no sense.
-        InputError: where the CIGAR is of other sequences.
-        OutputError: where the file cannot be written.
-        WfacliError: where matplotlib is missing (HTML needs none).
+        TypeError: an argument is not a sequence.
+        UsageError: the suffix is unknown, or k or size is out of range.
+        InputError: the CIGAR does not fit the sequences.
+        OutputError: the file cannot be written.
+        WfacliError: matplotlib is not installed (HTML does not need it).
     """
     path = os.fspath(out_file)
     format_ = format_of(path)

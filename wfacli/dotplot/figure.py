@@ -1,4 +1,4 @@
-"""The picture as PNG, SVG or PDF, by matplotlib; nothing else imports it."""
+"""The picture as PNG, SVG or PDF, drawn by matplotlib; no other module imports it for dot plots."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .sequences import Axis
 
 _SIDE = 5.0  # inches of the longer side
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.85, 1.05, 0.2, 0.68  # inches around the density
-_NAMES = 0.75  # inches more at the top and the right for names of records
-_PROFILE, _BETWEEN = 0.8, 0.14  # inches of the profile and above it
-_SCALE, _SCALE_WIDTH, _SCALE_NAME = 1.25, 0.12, 0.9  # inches of a colour scale, its breadth, the room below it
-_ROOM = 0.02  # share of an axis below which a record's name is left out
+_NAMES = 0.75  # inches more at the top and on the right for names of records
+_PROFILE, _BETWEEN = 0.8, 0.14  # inches of the identity profile, and above it
+_SCALE, _SCALE_WIDTH, _SCALE_NAME = 1.25, 0.12, 0.9  # inches: height and width of a colour scale, space below it
+_ROOM = 0.02  # records with a smaller share of an axis have no name
 _LEAST_DPI = 100
 _GREY = "#6b7280"
 _STYLE: Any = {
@@ -38,11 +38,11 @@ _STYLE: Any = {
     "ytick.color": LIGHT.ink,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
-    "svg.hashsalt": "wfacli",  # the same bytes for the same picture
+    "svg.hashsalt": "wfacli",  # makes the output reproducible
     "pdf.fonttype": 42,
-    "text.parse_math": False,  # a name may have dollars
+    "text.parse_math": False,  # names may contain dollar signs
 }
-# Without the date the same picture has the same bytes.
+# No date, so that the same picture gives the same bytes.
 _METADATA: dict[PictureFormat, dict[str, Any]] = {
     PictureFormat.PNG: {"Software": "wfacli"},
     PictureFormat.SVG: {"Creator": "wfacli", "Date": None},
@@ -51,7 +51,7 @@ _METADATA: dict[PictureFormat, dict[str, Any]] = {
 
 
 def figure(picture: Picture, format_: PictureFormat) -> bytes:
-    """Draws it; the longer side of the density has `size` pixels."""
+    """Return the drawn picture; the longer side of the density has `size` pixels."""
     with matplotlib.rc_context(_STYLE):
         drawn = _Drawing(picture)
         file = io.BytesIO()
@@ -63,12 +63,12 @@ class _Drawing:
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
         self.dpi = max(_LEAST_DPI, picture.size / _SIDE)
-        # What the axes span, also where a sequence is empty.
+        # Lengths of the axes, at least 1 for an empty sequence.
         self.spans = max(len(picture.target), 1), max(len(picture.query), 1)
         columns, rows = (_SIDE * max(span / max(self.spans), 0.25) for span in self.spans)
         below = _PROFILE + _BETWEEN if picture.lines else 0.0
         self.box = _LEFT, _BOTTOM + below, columns, rows
-        self.names = _NAMES if len(picture.query.names) > 1 else 0.0  # the room for them at the right
+        self.names = _NAMES if len(picture.query.names) > 1 else 0.0  # inches for record names on the right
         above = _TOP + (_NAMES if len(picture.target.names) > 1 else 0.0)
         self.width, self.height = _LEFT + columns + self.names + _RIGHT, _BOTTOM + below + rows + above
         self.figure = Figure((self.width, self.height), facecolor=LIGHT.paper)
@@ -85,7 +85,7 @@ class _Drawing:
         self._scales()
 
     def _axes(self, left: float, bottom: float, width: float, height: float) -> Any:
-        """Axes at a place in inches."""
+        """Add axes at a position in inches."""
         return self.figure.add_axes(
             (left / self.width, bottom / self.height, width / self.width, height / self.height)
         )
@@ -101,16 +101,16 @@ class _Drawing:
         )
 
     def _lines(self) -> None:
-        # All in few collections: there may be tens of thousands of alignments.
+        # A few collections for all lines, since there may be tens of thousands of alignments.
         points = [np.stack([line.target, line.query], axis=1).astype(float) for line in self.picture.lines]
-        # Paper on either side tells the path from matches beside it.
+        # A casing in the background's colour separates the path from matches next to it.
         casing = LineCollection(points, colors=LIGHT.paper, linewidths=2.2, alpha=0.75, capstyle="round")
         self.main.add_collection(casing)
         steps = [np.stack([one[:-1], one[1:]], axis=1) for one in points]
         self.main.add_collection(self._coloured(steps, [line.identity for line in self.picture.lines], 1.1))
 
     def _coloured(self, steps: list[Any], identity: list[Any], width: float) -> LineCollection:
-        """Pieces f64[n, 2, 2] of lines in the colours of their identity f64[n]; where it is not known, as if 1."""
+        """Return line segments f64[n, 2, 2] coloured by identity f64[n]; unknown identity counts as 1."""
         values = np.concatenate(identity or [np.zeros(0)])
         return LineCollection(
             list(np.concatenate(steps or [np.zeros((0, 2, 2))])),
@@ -145,7 +145,7 @@ class _Drawing:
         return axes
 
     def _borders(self, axis: Axis, border: Callable[..., Any], name: Callable[[str, float], None]) -> None:
-        """Thin lines between records, and their names where there is room."""
+        """Draw thin lines between records, and the names of those that are wide enough."""
         if len(axis.names) < 2:
             return
         for start in axis.starts[1:-1]:
@@ -175,7 +175,7 @@ class _Drawing:
         self.figure.text(_LEFT / self.width, 0.07 / self.height, picture.caption, fontsize=6, color=_GREY)
 
     def _scales(self) -> None:
-        """What colours mean, at the right."""
+        """Draw the colour scales on the right."""
         left, bottom, width, height = self.box
         tall = min(_SCALE, 0.75 * height)
         place = left + width + self.names + 0.2, bottom + height - tall

@@ -1,4 +1,4 @@
-"""The picture as one HTML page that needs nothing else: no network, no library."""
+"""The picture as one self-contained HTML page: no network, no libraries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _DATA, _TITLE = "/*DATA*/null", "<!--TITLE-->"
 
 
 def page(picture: Picture) -> bytes:
-    """The page, UTF-8."""
+    """Return the page as UTF-8."""
     title = shown(f"{picture.query.title} against {picture.target.title}")
-    # The browser looks for tags inside scripts too.
+    # Browsers recognise tags inside scripts, too.
     data = json.dumps(_data(picture), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     return template.replace(_TITLE, _escaped(title)).replace(_DATA, data).encode()
@@ -46,7 +46,7 @@ def _data(picture: Picture) -> dict[str, Any]:
         "columns": columns,
         "top": top,
         "strands": 1 if counted.literal else 2,
-        # Levels of the same strand, row by row from the query's beginning, then of the reverse complement.
+        # Levels of the forward strand, row by row from the start of the query, then of the reverse complement.
         "levels": base64.b64encode(zlib.compress(levels.tobytes(), 9)).decode(),
         "lines": [_line(line) for line in picture.lines],
         "least": picture.least_identity,

@@ -1,4 +1,4 @@
-"""Alignments as lines across the picture, coloured by how alike the sequences are."""
+"""Alignments as lines across the picture, coloured by identity."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Block:
 
     Attributes:
         query: begin and end, half open.
-        target: likewise.
-        reverse: whether the query's reverse complement is aligned.
-        cigar: u32[...] in BAM's packing without clips, from the target's beginning; None where it is not known.
-        identity: of the whole where there is no CIGAR; NaN where that is not known either.
-        number: its line in a file, from 1; 0 where it comes from no file.
+        target: begin and end, half open.
+        reverse: True if the query's reverse complement is aligned.
+        cigar: u32[...] in BAM's packing without clips, from the beginning of the target; None if unknown.
+        identity: identity of the whole alignment if there is no CIGAR; NaN if unknown.
+        number: line number in the file, from 1; 0 if it is not from a file.
     """
 
     query: tuple[int, int]
@@ -43,12 +43,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Line:
-    """A block in w windows of equal progress.
+    """A block, divided into w windows of equal numbers of bases.
 
     Attributes:
-        query, target: i64[w + 1], the windows' borders on the axes.
-        matches, columns: i64[w], of the alignment in each; columns are 0 where they are not known.
-        identity: f64[w], matches a column; NaN where it is not known.
+        query, target: i64[w + 1], positions of the windows' borders on the axes.
+        matches, columns: i64[w], matches and alignment columns of each window; columns are 0 if unknown.
+        identity: f64[w], matches per column; NaN if unknown.
     """
 
     query: I64
@@ -61,7 +61,7 @@ class Line:
 def lines_of(
     blocks: Sequence[Block], query: Axis, target: Axis, windows: int, literal: bool, path: str = "path"
 ) -> list[Line]:
-    """Lines for alignments, in about so many windows for all of them. Raises InputError where one does not fit."""
+    """Return the lines of all alignments, with about `windows` windows in total. Raises InputError for a misfit."""
     progress = [b.query[1] - b.query[0] + b.target[1] - b.target[0] for b in blocks]
     step = max(max(sum(progress), 1) / windows, 2.0)
     lines = []
@@ -93,9 +93,9 @@ def _straight(block: Block) -> Line:
 
 
 def read_blocks(path: str, query: Axis, target: Axis) -> list[Block]:
-    """The alignments of a PAF or SAM file that lie between records of the axes, as the file has them.
+    """Read the alignments of a PAF or SAM file between records of the axes, in file order.
 
-    Raises InputError: at what is neither, at sequences of other lengths, and where no record lies between the axes.
+    Raises InputError: the file is neither, a record's length differs, or no alignment is between the axes.
     """
     records = _Records(path, query, target)
     blocks = []
@@ -134,19 +134,19 @@ def _is_sam(fields: list[str]) -> bool:
 
 
 class _Records:
-    """Where the axes have the records of an alignment file."""
+    """Positions on the axes of the records of an alignment file."""
 
     def __init__(self, path: str, query: Axis, target: Axis) -> None:
         self.path = path
-        self.others: list[tuple[str, str]] = []  # names of alignments that lie elsewhere
+        self.others: list[tuple[str, str]] = []  # query and target names of alignments between other records
         self._query, self._target = _places(query), _places(target)
 
     def query(self, name: str, length: int | None = None) -> tuple[int, int]:
-        """Where the record begins and ends. Raises KeyError where it is not drawn, InputError at another length."""
+        """Return begin and end of a record. Raises KeyError if it is not shown, InputError if its length differs."""
         return self._checked(self._query[name], name, length)
 
     def target(self, name: str, length: int | None = None) -> tuple[int, int]:
-        """Likewise."""
+        """Return begin and end of a record of the target; see query()."""
         return self._checked(self._target[name], name, length)
 
     def _checked(self, place: tuple[int, int], name: str, length: int | None) -> tuple[int, int]:
@@ -158,7 +158,7 @@ class _Records:
         return place
 
     def complain(self) -> None:
-        """Says why nothing could be drawn. Raises InputError."""
+        """Report why nothing can be drawn. Raises InputError."""
         if not self.others:
             raise InputError(self.path, "has no alignments")
         q, t = self.others[0]
@@ -168,7 +168,7 @@ class _Records:
 
 
 def _places(axis: Axis) -> dict[str, tuple[int, int]]:
-    """Where each record lies; of those with one name, the first."""
+    """Return begin and end of each record by name; of records with the same name, the first."""
     places: dict[str, tuple[int, int]] = {}
     for name, begin, end in zip(axis.names, axis.starts[:-1].tolist(), axis.starts[1:].tolist(), strict=True):
         places.setdefault(name, (begin, end))

@@ -1,4 +1,4 @@
-"""One picture from its sequences to its file."""
+"""A dot plot, from sequences to its picture and format."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .density import Density, density
 from .paths import Block, Line, lines_of
 from .sequences import Axis
 
-SIZE, PAGE_SIZE = 1000, 2000  # pixels unless asked otherwise; in a page one can look closer
-_USUAL_IDENTITY = 0.95  # colours of identity go down so far, or farther where there is less
+SIZE, PAGE_SIZE = 1000, 2000  # default pixels; an HTML page can be zoomed
+_USUAL_IDENTITY = 0.95  # colours of identity begin here, or lower if there are lower values
 
 
 class PictureFormat(enum.StrEnum):
-    """What is written."""
+    """File formats of a picture."""
 
     PNG = "png"
     SVG = "svg"
@@ -29,11 +29,11 @@ class PictureFormat(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Picture:
-    """All that is drawn.
+    """All contents of a picture.
 
     Attributes:
-        query, target: the axes, upwards and to the right.
-        density: matches.
+        query, target: vertical and horizontal axis.
+        density: number of matches by pixel.
         lines: alignments.
         size: pixels of the longer side.
     """
@@ -46,12 +46,12 @@ class Picture:
 
     @property
     def unit(self) -> str:
-        """What lengths count."""
+        """Unit of the lengths."""
         return "letters" if self.density.literal else "bp"
 
     @property
     def least_identity(self) -> float:
-        """Where the colours of identity begin: what nearly all that is aligned has, rounded down."""
+        """Lowest identity of the colour scale: the 2nd percentile, rounded down, at most 0.95."""
         known = [line.identity[np.isfinite(line.identity)] for line in self.lines]
         values = np.concatenate(known) if known else np.zeros(0)
         least = float(np.quantile(values, 0.02)) if len(values) else _USUAL_IDENTITY
@@ -59,13 +59,13 @@ class Picture:
 
     @property
     def identity(self) -> float | None:
-        """Matches a column of all alignments; None where it is not known."""
+        """Matches per column over all alignments; None if unknown."""
         columns = sum(int(line.columns.sum()) for line in self.lines)
         return sum(int(line.matches.sum()) for line in self.lines) / columns if columns else None
 
     @property
     def caption(self) -> str:
-        """What the density is, in words."""
+        """Description of the density in words."""
         d = self.density
         both = "" if d.literal else ", both strands"
         words = f"exact matches of {d.k} letters{both}"
@@ -79,7 +79,7 @@ class Picture:
 
 
 def refuse_picture(path: str | None, instead: str) -> None:
-    """Raises UsageError where a name of alignments is a picture's; `instead` says how one is drawn."""
+    """Raise UsageError if an output name for alignments has a picture's suffix; `instead` says how to draw one."""
     if path and _suffix(path) in list(PictureFormat):
         raise UsageError(f"{path} is the name of a picture, and -o gets alignments: {instead}")
 
@@ -89,10 +89,10 @@ def _suffix(path: str) -> str:
 
 
 def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureFormat:
-    """What to write into a file, by its suffix unless it was chosen.
+    """Return the format of a picture: the chosen one, or that of the file's suffix.
 
-    To be asked before long work: raises UsageError where the suffix says nothing, and WfacliError where what draws it
-    is not installed.
+    Call this before long computations: it raises UsageError for an unknown suffix, and WfacliError if matplotlib is
+    required and not installed.
     """
     suffix = _suffix(out_file)
     if chosen is None and suffix not in list(PictureFormat):
@@ -110,7 +110,7 @@ def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureForm
 
 
 def usual_size(format_: PictureFormat) -> int:
-    """Pixels of the longer side."""
+    """Return the default number of pixels of the longer side."""
     return PAGE_SIZE if format_ is PictureFormat.HTML else SIZE
 
 
@@ -124,20 +124,20 @@ def picture_of(
     literal: bool = False,
     path: str = "path",
 ) -> Picture:
-    """Counts matches and cuts alignments into windows.
+    """Count matches and divide alignments into windows.
 
     Args:
-        query: the axis upwards.
-        target: the axis to the right.
+        query: vertical axis.
+        target: horizontal axis.
         blocks: alignments between them.
-        k: letters of a match; None for what suits the length.
-        size: pixels of the longer side, and windows of all alignments together, about.
-        literal: every letter matches itself, on one strand.
-        path: what messages call the alignments.
+        k: length of a match, in symbols; None for a length that suits the sequences.
+        size: pixels of the longer side, and approximate number of windows of all alignments together.
+        literal: every symbol matches only itself, on one strand.
+        path: name of the alignments in error messages.
 
     Raises:
-        UsageError: where k or size make no sense.
-        InputError: where an alignment does not fit the sequences.
+        UsageError: k or size is out of range.
+        InputError: an alignment does not fit the sequences.
     """
     counted = density(query, target, k, size, literal)
     lines = lines_of(blocks, query, target, size, counted.literal, path)

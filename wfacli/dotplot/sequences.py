@@ -1,4 +1,4 @@
-"""What an axis of the picture shows: the records of a file, one after another."""
+"""An axis of the picture: the concatenated records of a file."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ..errors import InputError
 from ..io.read.reader import read_batches
 from ..io.read.sources import Source
 
-_BATCH = 1 << 26  # letters that are read at once, or one record's
+_BATCH = 1 << 26  # bases read at a time, or those of one longer record
 _BLOCK = 1 << 20
-_SHOWN = 5  # names in a message
+_SHOWN = 5  # maximum names in a message
 _CAPITALS = np.frombuffer(bytes(range(256)).upper(), np.uint8)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Records one after another.
+    """Concatenated records.
 
     Attributes:
-        title: what the axis is called: the record's name, or the file's where there are several.
-        letters: of all of them, u8 or u32.
-        names: of the r records.
-        starts: i64[r + 1], where each begins; the last is the length of all.
+        title: title of the axis: the record's name, or the file's name if there are several records.
+        letters: symbols of all records, u8 or u32.
+        names: names of the r records.
+        starts: i64[r + 1], start of each record; the last value is the total length.
     """
 
     title: str
@@ -43,12 +43,12 @@ class Axis:
 
     @classmethod
     def of(cls, letters: npt.NDArray[np.uint8] | npt.NDArray[np.uint32], name: str) -> Axis:
-        """One sequence."""
+        """Return an axis with one sequence."""
         return cls(name, letters, (name,), np.array([0, len(letters)], np.int64))
 
 
 def read_text(path: str) -> Axis:
-    """A file's bytes, inflated, as one sequence. Raises InputError."""
+    """Read a file's bytes, decompressed, as one sequence. Raises InputError."""
     with closing(Source(path)) as source:
         block = np.empty(_BLOCK, np.uint8)
         text = bytearray()
@@ -58,10 +58,10 @@ def read_text(path: str) -> Axis:
 
 
 def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> Axis:
-    """The records of a FASTA or FASTQ file, or those of some names; fold makes capitals. Raises InputError."""
+    """Read all or the named records of FASTA or FASTQ; fold converts to upper case. Raises InputError."""
     names: list[str] = []
     parts: list[U8] = []
-    seen: list[str] = []  # of others
+    seen: list[str] = []  # first names of records that were not selected
     with closing(Source(path)) as source:
         for name, as_read in _records(source):
             letters = _CAPITALS[as_read] if fold else as_read
@@ -69,7 +69,7 @@ def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> A
                 seen += [name] if len(seen) < _SHOWN else []
                 continue
             if name in names and name in only:
-                # The same target may stand beside each of its queries.
+                # The same target may be listed with each of its queries.
                 if np.array_equal(parts[names.index(name)], letters):
                     continue
                 raise InputError(path, "two different records have this name", name)
@@ -87,7 +87,7 @@ def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> A
 
 
 def _records(source: Source) -> Iterator[tuple[str, U8]]:
-    # As targets of empty queries, which is how one stream alone is read.
+    # A single stream is read as targets of empty queries.
     for batch in read_batches((source,), "targets", _BATCH):
         for row in range(len(batch)):
             start = int(batch.t_start[row])

@@ -1,1 +1,1 @@
-"""Files in and out: sources, readers, headers, formats, output."""
+"""Input and output files: sources, readers, headers, formats, writers."""

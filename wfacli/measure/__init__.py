@@ -1,1 +1,1 @@
-"""Measurements of this machine: what `wfacli bench` and the scripts in bench/ share."""
+"""Measurements on this machine, shared by `wfacli bench` and the scripts in bench/."""

@@ -1,4 +1,4 @@
-"""Joules that a GPU takes, as NVIDIA's management library counts them; optional (pip install nvidia-ml-py)."""
+"""Energy consumption of a GPU, read by NVIDIA's management library; optional (pip install nvidia-ml-py)."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 GET_NVML = "pip install nvidia-ml-py"
-_LEAST_SECONDS = 1.0  # the counter moves in steps of some hundredths of a second
+_LEAST_SECONDS = 1.0  # the counter is updated every few hundredths of a second
 _MOST_RUNS = 1000
 
 
 class Meter:
-    """A GPU's counter."""
+    """Energy counter of a GPU."""
 
     def __init__(self, nvml: Any, handle: Any) -> None:
-        """`handle`: the GPU's, in the library `nvml`."""
+        """Take the GPU's `handle` in the library `nvml`."""
         self._nvml, self._handle = nvml, handle
 
     def joules(self) -> float:
-        """Since the driver was loaded."""
+        """Return the energy in joules since the driver was loaded."""
         return float(self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._handle)) / 1000
 
     def of(self, run: Callable[[], float], least_seconds: float = _LEAST_SECONDS) -> float:
-        """Joules of one run, which gives its seconds: the mean of as many as the counter needs."""
+        """Return the mean joules of a run, which returns its seconds; it is repeated as often as the counter needs."""
         begun, seconds, runs = self.joules(), 0.0, 0
         while runs < _MOST_RUNS and (seconds < least_seconds or not runs):
             seconds += run()
@@ -32,7 +32,7 @@ class Meter:
 
 
 def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, str]:
-    """That of the first GPU that CUDA sees; or None, and why there is none."""
+    """Return the meter of the first GPU that CUDA sees; or None, and why there is none."""
     try:
         import pynvml
     except ImportError:
@@ -53,7 +53,7 @@ def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, st
 
 
 def _handle(nvml: Any, environment: Mapping[str, str]) -> Any:
-    """NVML counts GPUs by their place on the bus; CUDA does so only when it is told to."""
+    """Return the NVML handle of CUDA's first GPU, or None: NVML numbers GPUs by bus, CUDA only with PCI_BUS_ID."""
     named = environment.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
     if named.startswith("GPU-"):
         return nvml.nvmlDeviceGetHandleByUUID(named)

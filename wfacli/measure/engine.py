@@ -1,4 +1,4 @@
-"""Our engine as it is measured: from pairs in memory to alignments in memory, as the command aligns them."""
+"""wfacli's engine as it is measured: from pairs in memory to alignments in memory, like in the command."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ TIMED = (
 
 @dataclass(frozen=True)
 class Answers:
-    """What came of all pairs of several batches, in order.
+    """Results of all pairs of several batches, in order.
 
     Attributes:
-        seconds: that it took.
-        score: i32[n]; 0 where there is no alignment.
-        aligned: bool[n], whether there is one.
+        seconds: wall-clock time.
+        score: i32[n]; 0 without an alignment.
+        aligned: bool[n], True for pairs with an alignment.
     """
 
     seconds: float
@@ -50,17 +50,17 @@ class Answers:
 
     @property
     def costs(self) -> I32:
-        """i32[n], minus the scores; -1 where there is no alignment."""
+        """i32[n], minus the scores; -1 without an alignment."""
         return np.where(self.aligned, -self.score, -1).astype(np.int32)
 
     def same_as(self, other: Answers) -> npt.NDArray[np.bool_]:
-        """bool[n], whether a pair's answer is the other's too."""
+        """Return bool[n]: True where both have the same result for a pair."""
         same: npt.NDArray[np.bool_] = (self.aligned == other.aligned) & ((self.score == other.score) | ~self.aligned)
         return same
 
 
 class Engine:
-    """One engine for one task, until it is closed."""
+    """One engine for one task; close() releases it."""
 
     def __init__(
         self,
@@ -71,15 +71,15 @@ class Engine:
         tell: Callable[[str], None] | None = None,
         devices: tuple[int, ...] | None = (0,),
     ) -> None:
-        """Opens it. Raises DeviceError where a GPU is asked for and there is none that works.
+        """Open the engine. Raises DeviceError if a GPU is requested and none works.
 
         Args:
             spec: what to compute.
-            threads: of the CPU engine, which a GPU has behind it.
-            where: CPU, or GPU.
-            gpu_memory: as --gpu-memory has it.
-            tell: told what takes a while, in a line; from any thread.
-            devices: GPUs, as --devices has them; None: all.
+            threads: number of threads of the CPU engine, which a GPU falls back to.
+            where: CPU or GPU.
+            gpu_memory: as in --gpu-memory.
+            tell: called with a line before long operations; from any thread.
+            devices: GPUs, as in --devices; None: all.
         """
         self._spec, self._limits, self._stats = spec, Limits(), Stats()
         self._checks = native_options(spec, self._limits, TABLE)
@@ -89,7 +89,7 @@ class Engine:
         )
         self._engine = with_gpu(config, cpu, self._stats, tell)
         gpus = self._engine.gpus if isinstance(self._engine, BothEngines) else 0
-        # One thread shall be one: then no other one makes estimates.
+        # With one thread there is only one worker, so that no other thread estimates edits.
         workers = threads + 2 if gpus or threads > 1 else 1
         self._workers = min(workers, gpus * MOST_BESIDE_A_GPU) if gpus else workers
         self._planner = Planner(spec, self._limits, gpus=gpus)
@@ -97,15 +97,15 @@ class Engine:
             sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
 
     def lying_right(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
-        """Batches with their letters where the command's reader puts them: in page-locked memory beside a GPU."""
+        """Return batches with their bases where the command's reader puts them: page-locked memory with a GPU."""
         return [self._moved(batch) for batch in batches]
 
     def run(self, batches: Sequence[PairBatch], check: bool = False) -> Answers:
-        """Aligns every batch.
+        """Align all batches.
 
         Args:
             batches: what to align.
-            check: go along every path and compare its cost; it counts in the seconds.
+            check: verify every path and its cost; the time for that is included.
 
         Raises:
             InternalError: a path is wrong.
@@ -115,7 +115,7 @@ class Engine:
             done = align_batch(self._engine, batch, self._planner, self._stats)
             if check and not self._spec.score_only:
                 self._check(batch, done)
-            # What is read later is no view of memory that the next batch's answers are waiting for.
+            # The status is copied, since a view would keep memory that the next batch's results need.
             return done.status.copy(), done.score
 
         workers = min(self._workers, len(batches))
@@ -134,11 +134,11 @@ class Engine:
         return Answers(seconds, np.where(aligned, score, 0).astype(np.int32), aligned)
 
     def kernels(self) -> dict[str, int]:
-        """Pairs that each kernel has answered so far."""
+        """Return the number of pairs that each kernel has aligned so far."""
         return dict(self._stats.kernels)
 
     def counts(self) -> dict[str, dict[str, float]]:
-        """All that was counted so far: thread-seconds by stage and kernel, and pairs by what became of them."""
+        """Return all statistics so far: thread-seconds by stage and kernel, and numbers of pairs by outcome."""
         s = self._stats
         handed: dict[str, float] = {" ".join(key): n for key, n in s.handed_on.items()}
         return {
@@ -151,11 +151,11 @@ class Engine:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What the engine is."""
+        """Return a description of the engine."""
         return self._engine.stats()
 
     def close(self) -> None:
-        """Ends its threads and gives the GPU back."""
+        """Stop the threads and release the GPU."""
         self._engine.close()
 
     def _moved(self, batch: PairBatch) -> PairBatch:

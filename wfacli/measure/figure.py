@@ -1,4 +1,4 @@
-"""A report as PNG, SVG or PDF, by matplotlib; nothing else in this package imports it."""
+"""A report as PNG, SVG or PDF, drawn by matplotlib; no other module of this package imports it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from ..dotplot.picture import PictureFormat
 from .report import engine_name, place_of
 
-# By error, or by engine where there is one error; their lightness differs too, so that grey prints can be read.
+# By error rate, or by engine if there is one error rate; lightness differs, for greyscale prints.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 _LINES = ("-", "--", ":", "-.")
 _MARKS = ("o", "s", "D", "^")
@@ -21,7 +21,7 @@ _STYLE: Any = {"font.size": 9, "svg.hashsalt": "wfacli", "pdf.fonttype": 42, "te
 
 
 def figure(report: dict[str, Any], format_: PictureFormat) -> bytes:
-    """Pairs by the second over lengths, a panel for each task; bars reach to the slowest repeat."""
+    """Return a plot of pairs a second over lengths, one panel for each task; bars extend to the slowest repeat."""
     rows = report["rows"]
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     with matplotlib.rc_context(_STYLE):
@@ -72,7 +72,7 @@ def _panel(axes: Any, rows: list[dict[str, Any]], all_rows: list[dict[str, Any]]
     if len(lengths) == 1:
         axes.set_xlim(lengths[0] / 2, lengths[0] * 2)
     low, high = (math.log10(end) for end in axes.get_ylim())
-    if math.floor(high) <= math.ceil(low):  # only whole decades have labels
+    if math.floor(high) <= math.ceil(low):  # only full decades have labels
         axes.set_ylim(10 ** math.floor(low), 10 ** math.ceil(high))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:,.0f}" if rate >= 1 else f"{rate:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""What no aligner can outdo on a machine: how fast its memory is, and the bus to its GPU."""
+"""Hardware limits of the throughput of any aligner: bandwidth of memory, and of the bus to the GPU."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..gpu.compile.compiler import Compiler
 from ..gpu.runtime.cuda_driver import CudaDriver
 from ..gpu.runtime.driver import Driver
 
-_BYTES = 48 << 20  # of each thread's array: more than a core's share of any cache
+_BYTES = 48 << 20  # size of each thread's array: larger than a core's share of any cache
 _BUS_BYTES = 64 << 20
 _REPEATS = 5
 
 
 def memory_rate(threads: int, nbytes: int = _BYTES) -> float:
-    """Bytes a second that so many threads read and write together when they copy, the best of some copies."""
-    # Pages are only there once they have been written.
+    """Return the bytes a second that `threads` threads read and write together when copying; best of some repeats."""
+    # Pages are mapped only when they are written.
     arrays = [(np.ones(nbytes, np.uint8), np.ones(nbytes, np.uint8)) for _ in range(threads)]
     best = float("inf")
     with ThreadPoolExecutor(threads) as pool:
@@ -31,12 +31,12 @@ def memory_rate(threads: int, nbytes: int = _BYTES) -> float:
 
 
 def open_gpu(index: int = 0) -> Driver:
-    """A GPU. Raises DeviceError."""
+    """Open a GPU. Raises DeviceError."""
     return CudaDriver(index, Compiler())
 
 
 def bus_rate(opened: Callable[[], Driver] | None = None, nbytes: int = _BUS_BYTES) -> float:
-    """Bytes a second from page-locked memory to a GPU, the best of some copies. Raises DeviceError."""
+    """Return bytes a second from page-locked memory to a GPU, best of some copies. Raises DeviceError."""
     driver = (opened or open_gpu)()
     try:
         source, memory, stream = driver.pinned(nbytes), driver.allocate(nbytes), driver.stream()

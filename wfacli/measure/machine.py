@@ -1,4 +1,4 @@
-"""Where something was measured, and of which commit."""
+"""Description of the machine and the commit of a measurement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNKNOWN = "unknown"
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores that this process may use, memory in bytes, system."""
+    """Return processor, cores that this process may use, instruction set, memory in bytes, and kernel version."""
     model = next(
         (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
         platform.processor(),
@@ -35,13 +35,13 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit measured, with "+" when the package differs from it; UNKNOWN of a package without history.
+    """Return the measured commit, with "+" if the package differs from it; UNKNOWN without a git history.
 
-    For a copy without one, WFACLI_COMMIT may name it.
+    For a copy without a history, WFACLI_COMMIT may name the commit.
     """
     if known := os.environ.get("WFACLI_COMMIT"):
         return known
-    # A package that is installed may lie inside somebody else's repository, which does not have its files.
+    # An installed package may be inside another project's repository, which does not track its files.
     if _git("ls-files", "--error-unmatch", "__init__.py") is None:
         return UNKNOWN
     head = _git("rev-parse", "--short", "HEAD")
@@ -49,7 +49,7 @@ def commit() -> str:
 
 
 def header(name: str, what_is_timed: dict[str, str]) -> dict[str, Any]:
-    """What every result begins with: all that it takes to understand it."""
+    """Return the fields that every result starts with, which describe how it was measured."""
     return {
         "name": name,
         "date": datetime.date.today().isoformat(),
@@ -61,7 +61,7 @@ def header(name: str, what_is_timed: dict[str, str]) -> dict[str, Any]:
 
 
 def _git(*arguments: str) -> str | None:
-    """What git prints about the package's folder; None where it fails or is not there."""
+    """Return git's output for the package's folder; None if git fails or is missing."""
     try:
         done = subprocess.run(["git", *arguments], cwd=_PACKAGE, capture_output=True, text=True, check=False)
     except OSError:

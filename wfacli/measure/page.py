@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: no network, no library."""
+"""A report as one self-contained HTML page: no network, no libraries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _DATA = "/*DATA*/null"
 
 
 def page(report: dict[str, Any]) -> bytes:
-    """The page, UTF-8; `report`: as measure.report makes it."""
-    # The browser looks for tags inside scripts too.
+    """Return the page as UTF-8; `report`: as made by measure.report."""
+    # Browsers recognise tags inside scripts, too.
     data = json.dumps(report, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     return template.replace(_DATA, data).encode(errors="replace")

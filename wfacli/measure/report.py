@@ -1,4 +1,4 @@
-"""A measurement as plain values, for JSON, tables and pictures."""
+"""A measurement as plain values, for JSON, tables and plots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .engine import TIMED
 from .machine import header
 from .session import Plan, Row, Session
 
-FORMAT = 1  # of the JSON; another one where a field changes its meaning
+FORMAT = 1  # version of the JSON, incremented when a field changes its meaning
 _MEANING = {
     "seconds": TIMED,
     "gcups": "cells of the pairs' whole matrices / best_seconds / 10^9, computed or not",
@@ -25,18 +25,18 @@ _MEANING = {
 
 @dataclass
 class Limits:
-    """Bytes a second, as measured.
+    """Measured bandwidths, in bytes a second.
 
     Attributes:
-        memory: by threads.
-        bus: to the GPU; None without one.
+        memory: by number of threads.
+        bus: from host to GPU; None without a GPU.
     """
 
     memory: dict[int, float] = field(default_factory=dict)
     bus: float | None = None
 
     def share(self, row: Row) -> tuple[str, float] | None:
-        """Which limit a row has, and how near it is to it, 0 to about 1; None where it is not known."""
+        """Return the limit that applies to a row, and the share of it that was reached; None if it is unknown."""
         on_gpu = row.setting.engine is EngineName.GPU
         rate = self.bus if on_gpu else self.memory.get(row.setting.threads)
         if not rate:
@@ -45,7 +45,7 @@ class Limits:
 
 
 def row_report(row: Row, limits: Limits) -> dict[str, Any]:
-    """One row; pairs by the second and GCUPS are of the best repeat."""
+    """Return the fields of one row; pairs a second and GCUPS are those of the best repeat."""
     limit = limits.share(row)
     best = row.spread.best
     return {
@@ -78,14 +78,14 @@ def row_report(row: Row, limits: Limits) -> dict[str, Any]:
 def report(
     session: Session, rows: Sequence[Row], limits: Limits, left_out: Mapping[str, str], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All of a measurement.
+    """Return the report of a measurement.
 
     Args:
-        session: that measured.
-        rows: that it has measured.
-        limits: of the machine.
-        left_out: what else is not there, and why.
-        options: what was asked for.
+        session: session that measured.
+        rows: measured rows.
+        limits: bandwidths of the machine.
+        left_out: further omitted rows, and the reasons.
+        options: options of the command.
     """
     plan: Plan = session.plan
     return {
@@ -104,7 +104,7 @@ def report(
 
 
 def in_order(plan: Plan, rows: Sequence[Row]) -> list[Row]:
-    """Rows as they stand in a table: by work, task and engine."""
+    """Return rows in the order of tables: by work, task and engine."""
     works, settings = list(plan.works), list(plan.settings)
     tasks = [(spec.metric, spec.score_only) for spec in plan.specs]
 
@@ -122,13 +122,13 @@ def _penalties(row: Row) -> str:
 
 
 def engine_name(row: Mapping[str, Any]) -> str:
-    """Who has measured a row of a report, in words."""
+    """Return the name of the engine of a report's row."""
     name = "gpu" if row["engine"] == "gpu" else f"cpu × {row['threads']}"
     return f"{name}, {row['heuristic']}" if row["heuristic"] else name
 
 
 def place_of(found: Mapping[str, Any]) -> str:
-    """The machine and its GPUs, in words."""
+    """Return the names of the machine and its GPUs."""
     gpus = [engine["card"] for engine in found["engines"].values() if "card" in engine]
     machine = found["machine"]
     return ", ".join([f"{machine['cpu']} ({machine['instruction_set']})", f"{machine['cores']} cores", *gpus])

@@ -1,4 +1,4 @@
-"""A whole measurement: each engine on each row at each task, and how far their answers agree."""
+"""A complete measurement: each engine on each work at each task, and the agreement of their results."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from .spread import Spread
 from .work import Work, cells, letters, pairs_in_memory
 
 _EXACT = Heuristics()
-NO_TIME = "no time left"  # why something has no row
-_PATIENCE = 20.0  # seconds; what takes longer is not repeated
-_MOMENT, _MOST_ROUNDS = 0.2, 10  # seconds; what took less in all its repeats has more of them, up to so many times
+NO_TIME = "no time left"  # reason for a missing row
+_PATIENCE = 20.0  # seconds; longer runs are not repeated
+_MOMENT, _MOST_ROUNDS = 0.2, 10  # minimum total seconds of the repeats; repeated up to this many times as often
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Who aligns."""
+    """Engine and number of threads."""
 
     engine: EngineName
     threads: int
 
     @property
     def name(self) -> str:
-        """As in a table."""
+        """Name in tables."""
         return "gpu" if self.engine is EngineName.GPU else f"cpu × {self.threads}"
 
     @property
     def batch_letters(self) -> int | None:
-        """Of a batch of the command; None: it depends on how many there are."""
+        """Bases of a batch of the command; None: it depends on the number of bases."""
         return None if self.engine is EngineName.GPU else CPU_BATCH
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured.
+    """What to measure.
 
     Attributes:
-        works: rows.
-        pairs: of each row on the CPU and beside a GPU; the CPU has the first of a GPU's.
+        works: rows of the tables.
+        pairs: number of pairs of each row on the CPU and with a GPU; those of the CPU are the first of the GPU's.
         specs: tasks, without heuristics.
-        heuristics: measured beside the exact engine where there are any.
+        heuristics: measured in addition to the exact engine, if any.
         settings: engines.
-        repeats: of each, after one run that is not counted; more where they are over in a moment.
-        threads: that make pairs.
-        gpu_memory: as --gpu-memory has it.
-        end: after which, by time.monotonic(), nothing more is begun.
+        repeats: number of timed runs after one warm-up run; short runs are repeated more often.
+        threads: number of threads that simulate pairs.
+        gpu_memory: as in --gpu-memory.
+        end: value of time.monotonic() after which no further run starts.
     """
 
     works: Sequence[Work]
@@ -72,21 +72,21 @@ class Plan:
 
     @property
     def size(self) -> int:
-        """Rows of the result."""
+        """Number of rows of the result."""
         return len(self.works) * len(self.specs) * len(self.settings) * (2 if self.heuristics else 1)
 
 
 @dataclass
 class Row:
-    """One line of the result.
+    """One row of the result.
 
     Attributes:
-        work, spec, setting: what was done by whom.
-        pairs, letters, cells: of the work; cells of the whole matrices.
-        spread: seconds.
-        kernels: pairs of one run by the kernel that answered.
+        work, spec, setting: pairs, task and engine.
+        pairs, letters, cells: totals of the work; cells of the full matrices.
+        spread: seconds of the repeats.
+        kernels: pairs of one run, by the kernel that aligned them.
         recall: with heuristics, the share of pairs that have the exact score.
-        joules: of one run; None where they are not counted.
+        joules: energy of one run; None if it was not measured.
     """
 
     work: Work
@@ -102,34 +102,34 @@ class Row:
 
     @property
     def task(self) -> str:
-        """As in a table: affine CIGAR."""
+        """Name in tables, for example affine CIGAR."""
         return task_name(self.spec)
 
     @property
     def heuristic(self) -> str:
-        """Which, in words; "" for none."""
+        """Heuristics in words; "" for none."""
         return heuristic_name(self.spec.heuristics)
 
 
 def task_name(spec: AlignSpec) -> str:
-    """Metric, and what is wanted: affine CIGAR, edit score."""
+    """Return metric and kind of result, for example affine CIGAR or edit score."""
     return f"{spec.metric} {'score' if spec.score_only else 'CIGAR'}"
 
 
 def heuristic_name(heuristics: Heuristics) -> str:
-    """As the options are called; "" for none."""
+    """Return heuristics as they are written as options; "" for none."""
     band = f"{heuristics.band},{heuristics.band_step}" if heuristics.band_step else str(heuristics.band or "")
     parts = {"band": band, "xdrop": str(heuristics.xdrop or ""), "zdrop": str(heuristics.zdrop or "")}
     return " ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
 class _Turns:
-    """One work under way.
+    """Measurement of one work in progress.
 
     Attributes:
-        answers: of the run that is not counted.
-        seconds: of the others so far.
-        kernels: pairs by the kernel that answered.
+        answers: results of the warm-up run.
+        seconds: times of the repeats so far.
+        kernels: pairs by the kernel that aligned them.
     """
 
     def __init__(self, work: Work, batches: list[PairBatch]) -> None:
@@ -139,7 +139,7 @@ class _Turns:
         self.kernels: dict[str, int] = {}
 
     def warm_up(self, engine: Engine) -> None:
-        """Runs once; goes along every path. Raises InternalError."""
+        """Run once without timing and verify every path. Raises InternalError."""
         before = engine.kernels()
         self.batches = engine.lying_right(self.batches)
         self.answers = engine.run(self.batches, check=True)
@@ -147,7 +147,7 @@ class _Turns:
         self.kernels = {name: count for name, count in counts.items() if count}
 
     def repeat(self, engine: Engine) -> bool:
-        """Runs once more; whether its answers are those that it had before."""
+        """Run and time once more; return True if the results are those of the warm-up run."""
         again = engine.run(self.batches)
         self.seconds.append(again.seconds)
         return bool(again.same_as(self.answers).all())
@@ -157,12 +157,12 @@ class Session:
     """One measurement.
 
     Attributes:
-        engines: what each setting's engine is, by Setting.name.
-        left_out: what has no rows, and why.
+        engines: description of each setting's engine, by Setting.name.
+        left_out: omitted rows, and the reasons.
     """
 
     def __init__(self, plan: Plan, meter: Meter | None = None, tell: Callable[[str], None] | None = None) -> None:
-        """`meter` counts a GPU's joules; `tell` gets a line when something is out of the ordinary."""
+        """Take the plan; `meter` measures a GPU's energy, `tell` is called with a line for unusual events."""
         self.plan = plan
         self.engines: dict[str, Any] = {}
         self.left_out: dict[str, str] = {}
@@ -171,15 +171,15 @@ class Session:
         self._exact: dict[tuple[Work, AlignSpec], Answers] = {}
 
     def rows(self) -> Iterator[Row]:
-        """Rows as they are measured: an engine is opened for one task at a time, and has all works.
+        """Yield rows as they are measured: an engine is opened for one task at a time and runs all works.
 
         Raises:
-            DeviceError: there is no GPU that works, or it failed on the way.
-            InternalError: a path is wrong, or exact engines do not agree.
+            DeviceError: there is no working GPU, or it failed during the measurement.
+            InternalError: a path is wrong, or exact engines disagree.
         """
         settings = list(self.plan.settings)
         if self.plan.end < math.inf:
-            settings.sort(key=lambda setting: setting.engine is not EngineName.GPU)  # a GPU is soonest done
+            settings.sort(key=lambda setting: setting.engine is not EngineName.GPU)  # the GPU finishes first
         for spec in self.plan.specs:
             for setting in settings:
                 for heuristics in dict.fromkeys((_EXACT, self.plan.heuristics)):
@@ -196,8 +196,8 @@ class Session:
     def _rows_of(self, spec: AlignSpec, setting: Setting) -> Iterator[Row]:
         engine = Engine(spec, setting.threads, setting.engine, self.plan.gpu_memory, self._tell)
         try:
-            # Of the CPU, works take turns, so that what disturbs the machine for a while does not have all of a row's
-            # repeats. A GPU's letters are in page-locked memory, of which there shall not be all works' at once.
+            # On the CPU, works are interleaved, so that a temporary disturbance does not affect all repeats of a row.
+            # On a GPU, bases are in page-locked memory, which all works together would fill.
             works = list(self.plan.works)
             for some in [[work] for work in works] if setting.engine is EngineName.GPU else [works]:
                 if self._late():
@@ -211,7 +211,7 @@ class Session:
             engine.close()
 
     def _in_turns(self, engine: Engine, rows: list[_Turns], spec: AlignSpec, setting: Setting) -> Iterator[Row]:
-        """Warms all up, repeats one after the other and round again, and judges what they say."""
+        """Warm up all works, repeat them in turn, and compare their results."""
         for one in rows:
             one.warm_up(engine)
         while due := [one for one in rows if self._more(one.seconds)]:
@@ -228,7 +228,7 @@ class Session:
             yield row
 
     def _more(self, seconds: Sequence[float]) -> bool:
-        """Whether a row with these repeats has another one."""
+        """Return True if a row with these times needs another repeat."""
         if max(seconds, default=0.0) > _PATIENCE:
             return False
         if self._late():
@@ -247,7 +247,7 @@ class Session:
         return self._pairs[key]
 
     def _judge(self, row: Row, answers: Answers) -> None:
-        """Compares with what the first exact engine has found, for the pairs that both have."""
+        """Compare with the results of the first exact engine, for the pairs that both have."""
         key = row.work, dataclasses.replace(row.spec, heuristics=_EXACT, score_only=False)
         exact = self._exact.get(key)
         if exact is None or (len(exact.score) < len(answers.score) and not row.spec.heuristics):

@@ -1,4 +1,4 @@
-"""What repeats of a measurement say: the best, the middle, and how far apart they are."""
+"""Statistics of repeated measurements: best, median, worst, and noise."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ class Spread:
 
     @property
     def best(self) -> float:
-        """Of the fastest repeat."""
+        """Seconds of the fastest repeat."""
         return min(self.seconds)
 
     @property
     def median(self) -> float:
-        """Half of the repeats are no slower."""
+        """Median seconds of the repeats."""
         return statistics.median(self.seconds)
 
     @property
     def worst(self) -> float:
-        """Of the slowest repeat."""
+        """Seconds of the slowest repeat."""
         return max(self.seconds)
 
     @property
     def noise(self) -> float | None:
-        """How far the middle lies above the best, as a share of it; None of one repeat.
+        """Distance of the median from the best, relative to the best; None for a single repeat.
 
-        What disturbs a measurement makes it longer, never shorter. So the best is what the work takes, and the
-        distance of the middle from it says how much was disturbed; a single outlier does not move it.
+        Disturbances make a run longer, never shorter. So the best is the time of the undisturbed work, and the
+        distance of the median shows how much was disturbed; a single outlier does not change it.
         """
         return self.median / self.best - 1 if len(self.seconds) > 1 and self.best > 0 else None
 
     def report(self) -> dict[str, Any]:
-        """Plain values for JSON, in seconds."""
+        """Return plain values for JSON, in seconds."""
         return {
             "best_seconds": round(self.best, 6),
             "median_seconds": round(self.median, 6),

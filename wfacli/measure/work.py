@@ -1,4 +1,4 @@
-"""The rows of a measurement: simulated pairs in memory, as many as take about the same time."""
+"""The works of a measurement: simulated pairs in memory, in numbers that take similar times."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ..io.read.reader import PairFiles, layout_of, read_batches
 from ..run.batch_run import shared_out
 from ..simulate.pairs import MODELS, PairsFormat, PairsSpec, simulator
 
-_BLOCK = 1 << 21  # letters of targets made at a time
-# What all pairs of a row are together, in units of which one thread does some 10^9 in a second.
+_BLOCK = 1 << 21  # target bases simulated at a time
+# Total size of all pairs of a row, in units of which one thread does some 10^9 a second.
 _UNITS = 4e8
-_LEAST = 4  # pairs
+_LEAST = 4  # minimum number of pairs
 
 
 @dataclass(frozen=True)
 class Work:
-    """Pairs that are alike.
+    """Pairs of the same length and error rate.
 
     Attributes:
-        length: letters of targets.
-        error: edits a letter.
-        model: of simulate.MODELS.
-        seed: of the simulator.
+        length: target length in bases.
+        error: edits a base.
+        model: name in simulate.MODELS.
+        seed: random seed of the simulator.
     """
 
     length: int
@@ -41,19 +41,19 @@ class Work:
 
     @property
     def name(self) -> str:
-        """As in a table: 10 kb 5%, and the model where it is not the usual one."""
+        """Name in tables, for example 10 kb 5%, with the model unless it is the default."""
         length = f"{self.length / 1000:g} kb" if self.length >= 1000 else f"{self.length} bp"
         usual = "" if self.model == "uniform" else f" {self.model}"
         return f"{length} {100 * self.error:g}%{usual}"
 
     def usual_pairs(self, times: float, most_letters: int) -> int:
-        """How many make a good row: one significant digit, and the same on every machine.
+        """Return a suitable number of pairs: one significant digit, and the same on every machine.
 
         Args:
-            times: so many times as many as take one thread some tenths of a second.
-            most_letters: of queries and targets together.
+            times: multiple of the number of pairs that take one thread some tenths of a second.
+            most_letters: maximum bases of queries and targets together.
         """
-        # A pair costs something for its letters and something for the cells of a band as wide as its edits.
+        # The time of a pair depends on its length, and on the cells of a band as wide as its edits.
         units = 4 * self.length + self.error * self.length**2
         count = min(times * _UNITS / max(units, 1), most_letters / max(2 * self.length, 1))
         digit: int = 10 ** int(np.log10(max(count, 1)))
@@ -61,19 +61,19 @@ class Work:
 
 
 def usual_error(model: str) -> float:
-    """A model's own."""
+    """Return the default error rate of a model."""
     return MODELS[model].error
 
 
 def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: int, gpus: int = 1) -> list[PairBatch]:
-    """So many pairs in batches, as the command's reader makes them.
+    """Simulate pairs in batches, as the command's reader makes them.
 
     Args:
         work: which pairs.
-        count: how many.
-        batch_letters: of a batch; None: as many as the command takes beside a GPU.
-        threads: that make them.
-        gpus: that share them.
+        count: number of pairs.
+        batch_letters: bases of a batch; None for the command's batch size with a GPU.
+        threads: number of threads that simulate.
+        gpus: number of GPUs that share the batches.
     """
     spec = PairsSpec(count, work.length, work.length, work.model, work.error, work.seed, PairsFormat.SEQ)
     source = simulator(spec, None)
@@ -93,18 +93,18 @@ def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: 
 
 
 def cells(batches: Sequence[PairBatch]) -> int:
-    """Of all pairs' matrices together, whether they are computed or not."""
+    """Return the cells of all pairs' matrices together, computed or not."""
     return sum(int((batch.q_len.astype(np.int64) * batch.t_len).sum()) for batch in batches)
 
 
 def letters(batches: Sequence[PairBatch]) -> int:
-    """Of all queries and targets."""
+    """Return the bases of all queries and targets."""
     return sum(batch.total_bases for batch in batches)
 
 
 @contextlib.contextmanager
 def _file_in_memory() -> Iterator[tuple[int, str]]:
-    """A descriptor, and a path that opens the same file from its beginning."""
+    """Yield a descriptor, and a path that opens the same file at its beginning."""
     if sys.platform == "linux":
         descriptor = os.memfd_create("wfacli-pairs")
         try:

@@ -1,1 +1,1 @@
-"""What dynamic programming charges: scores of letters, costs of gaps, and what to align under them."""
+"""Scoring for dynamic programming: substitution scores, gap costs, alignment specifications, statistics."""

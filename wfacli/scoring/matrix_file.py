@@ -12,19 +12,19 @@ import numpy.typing as npt
 from ..errors import InputError, UsageError
 
 _TABLES = Path(__file__).with_name("tables")
-# The matrices that the package has, and the (open, extend) that BLAST takes by default with each.
+# Built-in matrices, and the default (open, extend) of BLAST for each.
 BUILT_IN = {"BLOSUM62": (11, 1), "BLOSUM50": (13, 2), "PAM250": (14, 2)}
 _MOST_SCORE, _MOST_LETTERS = 127, 30
 
 
 @dataclass(frozen=True)
 class SubstitutionMatrix:
-    """Scores of letters.
+    """Substitution scores of a matrix file.
 
     Attributes:
         name: as the user gave it.
-        alphabet: letters in the order of the file's columns, upper case.
-        scores: i8[A, A]; rows are of the query's letters.
+        alphabet: upper-case symbols in the order of the file's columns.
+        scores: i8[A, A]; rows belong to the query, columns to the target.
     """
 
     name: str
@@ -33,11 +33,11 @@ class SubstitutionMatrix:
 
 
 def read_matrix(name: str) -> tuple[SubstitutionMatrix, tuple[int, int] | None]:
-    """A matrix by its name or path, and its default gaps (open, extend) if it has a name.
+    """Return a matrix by its name or path, and its default gaps (open, extend) if it is built in.
 
     Raises:
-        UsageError: neither a name nor a file.
-        InputError: a file that cannot be read, or that is no matrix.
+        UsageError: neither the name of a built-in matrix nor a file.
+        InputError: the file cannot be read, or is not a matrix.
     """
     known = name.upper()
     path = _TABLES / known if known in BUILT_IN else Path(name)
@@ -54,17 +54,17 @@ def read_matrix(name: str) -> tuple[SubstitutionMatrix, tuple[int, int] | None]:
 
 
 def parse_matrix(text: str, path: str) -> tuple[str, npt.NDArray[np.int8]]:
-    """(alphabet, i8[A, A]) of a matrix in NCBI's format.
+    """Parse a matrix in NCBI's format into (alphabet, i8[A, A]).
 
-    After lines with # comes one with the letters of the columns; each line after that has a row's letter and a whole
-    number for each column. Rows may stand in another order than columns.
+    Lines that start with # are followed by one with the symbols of the columns; each further line has a row's symbol
+    and an integer for each column. The order of the rows may differ from that of the columns.
 
     Args:
-        text: the file.
-        path: its name, for messages.
+        text: content of the file.
+        path: name of the file, for error messages.
 
     Raises:
-        InputError: with the line, what is wrong.
+        InputError: the format is wrong; the error has the line number.
     """
     lines = _lines(text)
     header = next(lines, None)
@@ -91,7 +91,7 @@ def parse_matrix(text: str, path: str) -> tuple[str, npt.NDArray[np.int8]]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """(number, fields) of lines that are neither blank nor comments."""
+    """Yield (line number, fields) of lines that are neither blank nor comments."""
     for number, line in enumerate(text.splitlines(), 1):
         fields = line.split()
         if fields and not fields[0].startswith("#"):

@@ -1,23 +1,23 @@
-"""Scores of minimap2's presets, as data.
+"""Scoring parameters of minimap2's presets.
 
-They are those of minimap2 2.24 to 2.30, which agree wherever both have a preset. Presets of spliced alignment are not
-here: a gap extension of 0 has no place in `Penalties`.
+The values are those of minimap2 2.24 to 2.30, which agree on all presets that they share. Presets for spliced
+alignment are missing, since `Penalties` does not allow their gap extension of 0.
 """
 
 from __future__ import annotations
 
 from ..config import Ends, Penalties
 
-# minimap2 -A, -B, -O and -E without a preset; map-ont and most of the others have them.
+# minimap2's -A, -B, -O and -E without a preset, which map-ont and most other presets also use.
 _USUAL = Penalties(4, ((4, 2), (24, 1)), 2)
 _HIFI = Penalties(4, ((6, 2), (26, 1)), 1)
-_ICLR = Penalties(6, ((10, 2), (50, 1)), 2)  # of its two mismatch penalties the one for transversions
+_ICLR = Penalties(6, ((10, 2), (50, 1)), 2)  # minimap2 has two mismatch penalties; this is the one for transversions
 _ASM5 = Penalties(19, ((39, 3), (81, 1)), 1)
 _ASM10 = Penalties(9, ((16, 2), (41, 1)), 1)
 _SHORT = Penalties(8, ((12, 2), (24, 1)), 2)
 
-# Z-drop (-z), minimum score (-s), end bonus (--end-bonus; minimap2's -1 is none), longest extension (-g),
-# gap in it (1.5 times -r).
+# Z-drop (-z), minimum score (-s), end bonus (--end-bonus; minimap2's -1 means none), maximum extension (-g), maximum
+# gap in the extension (1.5 times -r).
 _LONG_READS = Ends(_USUAL, zdrop=400, least=80, bonus=0, reach=5_000, band=750)
 _HQ = Ends(_USUAL, zdrop=400, least=80, bonus=0, reach=10_000, band=750)
 

@@ -1,4 +1,4 @@
-"""A scheme: what each two letters score when they are aligned, and what a gap costs."""
+"""Scoring schemes: a substitution score for each two symbols, and affine gap costs."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .matrix_file import SubstitutionMatrix, read_matrix
 
 I8 = npt.NDArray[np.int8]
 
-NO_CODE = 255  # of a letter that a scheme has no scores for
-MOST_CODES = 30  # kernels have room for two more, which pad sequences
-MOST_SCORE = 127  # of two letters, either way
+NO_CODE = 255  # code of symbols without scores
+MOST_CODES = 30  # maximum alphabet size; kernels use two further codes for padding
+MOST_SCORE = 127  # maximum absolute substitution score
 DEFAULT_SCORES = (2, 4, 4, 2)
 
 _PRINTABLE = bytes(range(0x21, 0x7F))
-_IUPAC = "ACGTRYSWKMBDHVN"  # after the four bases, what may stand for several
-_MEANT = (1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, 15)  # bits of A C G T
+_IUPAC = "ACGTRYSWKMBDHVN"  # the four bases, then the ambiguity codes
+_MEANT = (1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, 15)  # bases of each code, as bits of A C G T
 
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """Scores in the user's units; an alignment's score is the sum of its letters' less what its gaps cost.
+    """A scoring scheme in the user's units; a score is the sum of substitution scores minus the gap costs.
 
     Attributes:
-        name: how the user called it, for messages.
-        alphabet: A letters, 30 at most; the code of a letter is its place here.
-        matrix: i8[A, A], read-only: the score of a query's code (row) against a target's (column).
-        open, extend: a gap of l letters costs open + l * extend; each is 0 to MAX_PENALTY, both together 1 at least.
-        codes: u8[256], read-only: from a letter as read (either case) to its code, NO_CODE where there is none.
-        same: u8[A], read-only: 1 where a code beside itself is written '=', else it is 'X' as two different codes are.
+        name: the user's name of the scheme, for error messages.
+        alphabet: A symbols, at most 30; the code of a symbol is its index here.
+        matrix: i8[A, A], read-only: the score of a query code (row) and a target code (column).
+        open, extend: a gap of l symbols costs open + l * extend; each is 0 to MAX_PENALTY, their sum at least 1.
+        codes: u8[256], read-only: code of each character (in either case), NO_CODE for those without scores.
+        same: u8[A], read-only: 1 if a symbol aligned to itself is written as '=', 0 if as 'X', like different symbols.
     """
 
     name: str
@@ -72,11 +72,11 @@ class Scheme:
 
     @property
     def lacks_letters(self) -> bool:
-        """Whether a sequence may hold letters that have no score."""
+        """True if a sequence may contain symbols without a score."""
         return bool((self.codes[np.frombuffer(_PRINTABLE, np.uint8)] == NO_CODE).any())
 
     def require_positive(self, mode: str) -> None:
-        """Raises UsageError where no two letters score more than 0, so that aligning nothing would always be best."""
+        """Raise UsageError if no substitution score is positive, so that the empty alignment would always be best."""
         if self.matrix.max() <= 0:
             raise UsageError(f"{mode} alignments need a score above 0 for some two letters, and {self.name} has none")
 
@@ -90,15 +90,15 @@ class Scheme:
         ambiguous: Ambiguous = Ambiguous.MISMATCH,
         n_score: int | None = None,
     ) -> Scheme:
-        """Nucleotides (or, literally, any letters) that match or do not.
+        """Return a scheme with one score for all matches and one for all mismatches.
 
         Args:
-            match: what two that match score, 0 to MOST_SCORE.
-            mismatch: what two others cost, 0 to MOST_SCORE.
-            open: of a gap, once.
-            extend: of a gap, for each of its letters.
-            ambiguous: how letters other than A C G T U compare. Under LITERAL the letters are A to Z and *.
-            n_score: what those letters score against any letter instead; only with MISMATCH.
+            match: score of a match, 0 to MOST_SCORE.
+            mismatch: cost of a mismatch, 0 to MOST_SCORE.
+            open: cost of a gap, once.
+            extend: cost of each symbol in a gap.
+            ambiguous: how characters other than A C G T U are compared. With LITERAL, the symbols are A to Z and *.
+            n_score: score of those characters against any symbol; only with MISMATCH.
 
         Raises:
             UsageError: a value out of range, or n_score with another rule.
@@ -116,12 +116,12 @@ class Scheme:
             matrix[4, :] = matrix[:, 4] = n_score
         same = np.ones(len(alphabet), np.uint8)
         if ambiguous is not Ambiguous.LITERAL:
-            same[4:] = 0  # SAM: only the four bases equal themselves
+            same[4:] = 0  # SAM: only the four bases match themselves
         return cls(f"{match},{mismatch},{open},{extend}", alphabet, matrix, open, extend, codes, same)
 
     @classmethod
     def parse(cls, text: str, ambiguous: Ambiguous = Ambiguous.MISMATCH, n_score: int | None = None) -> Scheme:
-        """From match,mismatch,open,extend like "2,4,4,2". Raises UsageError."""
+        """Parse match,mismatch,open,extend like "2,4,4,2". Raises UsageError."""
         values = numbers(text)
         if len(values) != 4:
             raise UsageError(f"scores are match,mismatch,open,extend like 2,4,4,2, not {text!r}")
@@ -129,15 +129,15 @@ class Scheme:
 
     @classmethod
     def of_matrix(cls, name: str, gaps: tuple[int, int] | None = None) -> Scheme:
-        """A matrix that the package has, or one in a file.
+        """Return the scheme of a built-in matrix, or of one in a file.
 
         Args:
-            name: BLOSUM62, BLOSUM50 or PAM250, in either case, else a file's path.
-            gaps: (open, extend); None for those that BLAST has as its default for the named matrix.
+            name: BLOSUM62, BLOSUM50 or PAM250, in upper or lower case; otherwise the path of a file.
+            gaps: (open, extend); None for BLAST's defaults for a built-in matrix.
 
         Raises:
-            UsageError: a file's matrix without gaps, or gaps out of range.
-            InputError: a file that cannot be read or is no matrix.
+            UsageError: a matrix from a file without gaps, or gaps out of range.
+            InputError: a file that cannot be read or is not a matrix.
         """
         matrix, default_gaps = read_matrix(name)
         chosen = gaps or default_gaps
@@ -159,7 +159,7 @@ class Scheme:
 
 
 def numbers(text: str) -> list[int]:
-    """Whole numbers between commas. Raises UsageError."""
+    """Parse integers separated by commas. Raises UsageError."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -172,7 +172,7 @@ def _set_codes(codes: U8, alphabet: str) -> None:
 
 
 def _bases_and_others() -> tuple[str, npt.NDArray[np.bool_], U8]:
-    """A C G T, and N for all other letters, which match nothing."""
+    """Return A C G T, and N for all other characters, which match nothing."""
     codes = np.full(256, NO_CODE, np.uint8)
     codes[np.frombuffer(_PRINTABLE, np.uint8)] = 4
     _set_codes(codes, "ACGT")
@@ -181,7 +181,7 @@ def _bases_and_others() -> tuple[str, npt.NDArray[np.bool_], U8]:
 
 
 def _nucleotide_codes() -> tuple[str, npt.NDArray[np.bool_], U8]:
-    """IUPAC's codes, which match where they share a base, and ? for letters that match nothing."""
+    """Return the IUPAC codes, which match if they share a base, and ? for characters that match nothing."""
     codes = np.full(256, NO_CODE, np.uint8)
     codes[np.frombuffer(_PRINTABLE, np.uint8)] = len(_IUPAC)
     _set_codes(codes, _IUPAC)
@@ -191,7 +191,7 @@ def _nucleotide_codes() -> tuple[str, npt.NDArray[np.bool_], U8]:
 
 
 def _any_letters() -> tuple[str, npt.NDArray[np.bool_], U8]:
-    """A to Z and *, each of which matches itself."""
+    """Return A to Z and *, each of which matches only itself."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ*"
     codes = np.full(256, NO_CODE, np.uint8)
     _set_codes(codes, alphabet)

@@ -1,4 +1,4 @@
-"""What `wfacli extend` is to compute for each pair."""
+"""Specification of what `wfacli extend` computes for each pair."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ class ExtendMode(enum.StrEnum):
     """Which parts of the sequences an alignment covers."""
 
     LOCAL = "local"  # the best-scoring parts of both
-    EXTENSION = "extension"  # from both beginnings to the best end
-    SEMIGLOBAL = "semiglobal"  # the query whole, the target's ends free
-    GLOBAL = "global"  # both whole
+    EXTENSION = "extension"  # from the beginning of both to the best end
+    SEMIGLOBAL = "semiglobal"  # the whole query, with free target ends
+    GLOBAL = "global"  # both end to end
 
     @property
     def code(self) -> int:
-        """The number that native code uses."""
+        """Number of the mode in native code."""
         return list(ExtendMode).index(self)
 
 
 @dataclass(frozen=True)
 class ExtendSpec:
-    """What to compute for each pair. Two specs that are equal give equal results, on any engine.
+    """What to compute for each pair. Equal specs give equal results on every engine.
 
     Attributes:
-        scheme: scores of letters, costs of gaps.
+        scheme: substitution scores and gap costs.
         mode: which parts are aligned.
-        score_only: no CIGARs, and no spans.
-        second_best: also the best score beside the best alignment's part of the target.
-        band: of extension and global: only cells (i, j) with min(0, d) - band <= j - i <= max(0, d) + band, where d is
-            the target's letters less the query's in a global alignment and else 0; 0 for all cells.
-        xdrop: of extension: cells that score this much less than the best so far are given up; 0 for none.
-        zdrop: an extension ends where an anti-diagonal's best score has fallen more than this, and the gap's
-            extension, below the best so far; 0 for never.
+        score_only: compute scores without CIGARs and spans.
+        second_best: also compute the best score outside the best alignment's part of the target.
+        band: in extension and global mode: compute only cells (i, j) with min(0, d) - band <= j - i <= max(0, d) +
+            band, where d is target length minus query length for global alignments, otherwise 0; 0 for all cells.
+        xdrop: in extension mode: cells that score more than this below the best so far are dropped; 0 for no X-drop.
+        zdrop: an extension ends where an anti-diagonal's best score is more than this, plus the gap extension cost,
+            below the best so far; 0 for no Z-drop.
     """
 
     scheme: Scheme
@@ -68,29 +68,29 @@ class ExtendSpec:
 
     @property
     def plain(self) -> bool:
-        """Whether all cells count, and one alignment of them."""
+        """True if all cells are computed, and only the best alignment is wanted."""
         return not (self.heuristic or self.second_best)
 
     @property
     def guided(self) -> bool:
-        """Whether it is extensions' scores in a band, until a Z-drop, which GPUs have kernels for."""
+        """True for scores of extensions with a band or a Z-drop and no X-drop, for which GPUs have kernels."""
         return self.mode is ExtendMode.EXTENSION and self.score_only and self.heuristic and not self.xdrop
 
     def cells(self, query_len: npt.NDArray[np.int64], target_len: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """How many cells extensions of such pairs have in the band, i64[n]; without one all are."""
+        """Return the number of cells in the band, i64[n]; all cells without a band."""
         cells: npt.NDArray[np.int64] = query_len * target_len
         for one, other in ((query_len, target_len), (target_len, query_len)) if self.band else ():
-            # A corner beside the band is a triangle, less what would lie beyond the other sequence's end.
+            # A corner outside the band is a triangle, minus the part beyond the other sequence's end.
             corner, beyond = np.maximum(one - self.band - 1, 0), np.maximum(one - self.band - 1 - other, 0)
             cells = cells - (corner * (corner + 1) - beyond * (beyond + 1)) // 2
         return cells
 
     @property
     def for_gpus(self) -> bool:
-        """Whether GPUs' kernels compute it."""
+        """True if there are GPU kernels for it."""
         return self.plain or self.guided
 
     @property
     def heuristic(self) -> bool:
-        """Whether alignments may be worse than the best."""
+        """True if alignments may score less than the best."""
         return bool(self.band or self.xdrop or self.zdrop)

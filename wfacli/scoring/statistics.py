@@ -1,9 +1,9 @@
-"""What a local score means by chance: Karlin and Altschul's parameters, of schemes for which they are published.
+"""Statistical significance of local scores: published Karlin-Altschul parameters.
 
-In unrelated sequences of m and n letters about K m n e^(-lambda S) alignments score S or more (Karlin and Altschul
-1990). Of alignments with gaps nobody can derive lambda and K; for some schemes they were found by simulation, which
-took longer than a run of ours should (Altschul and Gish 1996, Altschul et al. 2001). The numbers here are those that
-NCBI BLAST has for the same scores (blast_stat.c, public domain); of any other scheme nothing is said.
+Unrelated sequences of lengths m and n have about K m n e^(-lambda S) local alignments with score S or more (Karlin and
+Altschul 1990). For gapped alignments lambda and K cannot be derived; for some schemes they were determined by
+simulations that take longer than a run of wfacli should (Altschul and Gish 1996, Altschul et al. 2001). The values
+here are those of NCBI BLAST for the same scores (blast_stat.c, public domain); other schemes have no significance.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MATRICES: dict[str, _Found] = {
         (19, 1): (0.192, 0.029), (18, 1): (0.183, 0.021), (17, 1): (0.171, 0.014),
     },
 }  # fmt: skip
-# Of nucleotides by (match, mismatch), without a common divisor; where a match scores 2, for even scores alone.
+# Nucleotides by (match, mismatch) without a common divisor; with match 2 they are valid for even scores only.
 _NUCLEOTIDES: dict[tuple[int, int], _Found] = {
     (1, 2): {
         (2, 2): (1.33, 0.62), (1, 2): (1.30, 0.52), (0, 2): (1.19, 0.34), (3, 1): (1.32, 0.57),
@@ -55,12 +55,12 @@ _NUCLEOTIDES: dict[tuple[int, int], _Found] = {
 
 @dataclass(frozen=True)
 class Significance:
-    """Of a scheme's local scores.
+    """Significance parameters of a scheme's local scores.
 
     Attributes:
-        nats: lambda, of a unit of the score.
-        log_k: the natural logarithm of K.
-        step: scores count as the multiple of this that they reach.
+        nats: lambda, for one unit of score.
+        log_k: natural logarithm of K.
+        step: scores are rounded down to a multiple of this.
     """
 
     nats: float
@@ -69,14 +69,14 @@ class Significance:
 
     @classmethod
     def of(cls, spec: ExtendSpec) -> Significance | None:
-        """None where no parameters are published: other schemes, and other modes, whose scores have other laws."""
+        """Return the parameters; None if none are published for the scheme, or for modes other than local."""
         if spec.mode is not ExtendMode.LOCAL:
             return None
         return _of_matrix(spec.scheme) or _of_nucleotides(spec.scheme)
 
     @property
     def parameters(self) -> tuple[float, float, int]:
-        """All of them, in this order."""
+        """The three parameters as (nats, log_k, step)."""
         return self.nats, self.log_k, self.step
 
 

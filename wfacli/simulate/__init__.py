@@ -1,1 +1,1 @@
-"""`wfacli simulate`: pairs with errors."""
+"""`wfacli simulate`: pairs of sequences with simulated errors."""

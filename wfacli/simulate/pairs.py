@@ -1,7 +1,7 @@
-"""Pairs of sequences that differ by errors of sequencing: which errors, and how the pairs become files.
+"""Simulated pairs of sequences that differ by sequencing errors: error models, and output.
 
-The same options and seed make the same bytes on every machine, with any number of threads: all that is drawn is drawn
-from integers (`native/io/simulate.hpp`), and the chances are made here from fractions, not from floating point.
+The same options and seed give the same bytes on every machine, with any number of threads: all random choices use
+integers (`native/io/simulate.hpp`), and the probabilities are computed here from fractions, not in floating point.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ..errors import InputError, UsageError
 from ..io.write.output import Output
 from ..run.pipeline import run_ordered
 
-PLACES, KINDS = 64, 16  # of a read, of reads; as native/io/simulate.hpp has them
+PLACES, KINDS = 64, 16  # positions along a read, classes of reads; as in native/io/simulate.hpp
 MOST_ERROR = 0.9
-_ONE = 1 << 32  # a chance of 1
-_LETTERS = 1 << 21  # of targets in a block
-_MOST_PAIRS = 1 << 14  # in a block
+_ONE = 1 << 32  # probability 1
+_LETTERS = 1 << 21  # target bases of a block
+_MOST_PAIRS = 1 << 14  # maximum pairs of a block
 _EVEN = (1,) * KINDS
 
 Outputs = tuple[
     Output, Output | None, Output | None
-]  # of queries, pairs or first reads; of targets or second reads; of true alignments
+]  # queries, pairs or first reads; targets or second reads; true alignments
 
 
 class PairsFormat(enum.StrEnum):
@@ -42,18 +42,18 @@ class PairsFormat(enum.StrEnum):
 
     @property
     def two_files(self) -> bool:
-        """Whether queries and targets have a file each."""
+        """True if queries and targets are written to separate files."""
         return self in (PairsFormat.FASTA, PairsFormat.FASTQ)
 
 
 @dataclass(frozen=True)
 class Mates:
-    """Pairs of reads, as paired-end sequencing makes them.
+    """Paired-end reads.
 
     Attributes:
-        insert: letters from the outer end of one read to that of the other, in the mean; 1 at least.
-        deviation: their standard deviation; no insert is more than six of them away from the mean.
-        interleaved: both reads of a pair go to the first file.
+        insert: mean insert size in bases, including both reads; at least 1.
+        deviation: standard deviation of the insert size; it differs from the mean by at most six of these.
+        interleaved: write both reads of a pair to the first file.
     """
 
     insert: int = 400
@@ -63,17 +63,17 @@ class Mates:
 
 @dataclass(frozen=True)
 class ErrorModel:
-    """What goes wrong.
+    """An error model.
 
     Attributes:
-        about: in a line.
-        error: edits a letter of the target, where the user says nothing.
-        mismatch, insertion, deletion: how frequent errors are beside one another.
-        gap: mean letters of a gap.
-        runs: share of gaps that lie where a letter repeats the one before.
-        last: how many times as many errors the end of a read has as its beginning.
-        kinds: how many errors reads have beside one another, KINDS values, each as frequent.
-        best: quality that no letter exceeds, in Phred.
+        about: description in one line.
+        error: default error rate, in edits a base of the target.
+        mismatch, insertion, deletion: relative frequencies of errors.
+        gap: mean length of a gap in bases.
+        runs: share of gaps inside homopolymers.
+        last: error rate at the end of a read, relative to its beginning.
+        kinds: relative error rates of KINDS equally frequent classes of reads.
+        best: maximum Phred quality of a base.
     """
 
     about: str
@@ -89,12 +89,12 @@ class ErrorModel:
 
     @property
     def edits(self) -> Fraction:
-        """Mean edits of an error."""
+        """Mean number of edits of an error."""
         gaps = self.insertion + self.deletion
         return (self.mismatch + gaps * self.gap) / Fraction(self.mismatch + gaps)
 
 
-# A few reads are much worse than most, as a platform's are: the mean is three times the best.
+# A few reads are much worse than most, as on real platforms: the mean is three times the best.
 _UNEVEN = (4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 13, 15, 18, 22, 32)
 
 MODELS: dict[str, ErrorModel] = {
@@ -115,17 +115,17 @@ MODELS: dict[str, ErrorModel] = {
 
 @dataclass(frozen=True)
 class PairsSpec:
-    """Which pairs.
+    """Which pairs to simulate.
 
     Attributes:
-        pairs: how many.
-        shortest, longest: letters of targets; all lengths between are as frequent.
-        model: of MODELS.
-        error: mean edits a letter of the target, 0 to MOST_ERROR.
-        seed: 0 to 2^64 - 1.
-        format: how they are written.
-        truth: whether the alignments that the errors make are wanted, as PAF.
-        mates: the pairs are reads of the reference; None: targets and what is read of each.
+        pairs: number of pairs.
+        shortest, longest: bounds of the target length in bases, which is distributed uniformly.
+        model: name of an error model in MODELS.
+        error: mean edits a base of the target, 0 to MOST_ERROR; None for the model's default.
+        seed: random seed, 0 to 2^64 - 1.
+        format: output format.
+        truth: also write the true alignments as PAF.
+        mates: paired-end reads of the reference; None for targets with one read each.
     """
 
     pairs: int
@@ -141,7 +141,7 @@ class PairsSpec:
 
 @dataclass(frozen=True)
 class Made:
-    """How much was made: letters of both sides or reads, and edits of the alignments that the errors make."""
+    """Totals of a simulation: pairs, bases of both sides or reads, and edits of the true alignments."""
 
     pairs: int
     letters: int
@@ -149,7 +149,7 @@ class Made:
 
 
 def chances(model: ErrorModel, error: Fraction) -> U32:
-    """u32[KINDS * PLACES]: that there is an error at a letter, in 2^-32, such that the mean of edits is `error`."""
+    """Return error probabilities by class and position, u32[KINDS * PLACES] in 2^-32, with mean edits `error`."""
     places = [(PLACES - 1) + (model.last - 1) * i for i in range(PLACES)]
     mean = Fraction(sum(places) * sum(model.kinds), PLACES * KINDS)
     scale = error / model.edits / mean * _ONE
@@ -157,16 +157,16 @@ def chances(model: ErrorModel, error: Fraction) -> U32:
 
 
 def phreds(chance: U32, best: int) -> U8:
-    """u8[n]: qualities that say so, -10 log10 of each chance, rounded down, at most `best`."""
+    """Return Phred qualities (u8[n]) of error probabilities: -10 log10 p, rounded down, at most `best`."""
     ten = Context(prec=30)
     thresholds = [int(ten.power(Decimal(10), Decimal(-q) / 10) * _ONE) for q in range(best + 1)]
-    # thresholds fall; the last one that is not below the chance
+    # thresholds fall with q; the result is the last one that is not below the probability
     rising = np.array(thresholds[::-1], np.uint64)
     return (best - np.searchsorted(rising, chance.astype(np.uint64))).clip(0, best).astype(np.uint8)
 
 
 def simulator(spec: PairsSpec, reference: Reference | None) -> PairSimulator:
-    """Makes any of the pairs. Raises UsageError where the reference has no sequence that is long enough."""
+    """Return the generator of the pairs. Raises UsageError if no sequence of the reference is long enough."""
     model = MODELS[spec.model]
     chance = chances(model, Fraction(model.error if spec.error is None else spec.error))
     kinds = model.mismatch + model.insertion + model.deletion
@@ -201,20 +201,20 @@ def write_pairs(
     tell: Callable[[int], None],
     path: str | None = None,
 ) -> Made:
-    """Makes all pairs and writes them in order.
+    """Simulate all pairs and write them in order.
 
     Args:
-        spec: which.
-        reference: of which targets are windows; None: they are random.
-        outputs: where they go.
-        threads: that make them.
-        tell: gets how many are written, now and then.
-        path: of the reference, for messages.
+        spec: which pairs.
+        reference: sequences that targets are windows of; None for random targets.
+        outputs: output files.
+        threads: number of threads that simulate.
+        tell: called from time to time with the number of pairs written.
+        path: of the reference, for error messages.
 
     Raises:
         UsageError: no sequence of the reference is long enough.
-        InputError: the reference has hardly a window without other letters than A C G T.
-        OutputError: it cannot be written.
+        InputError: hardly a window of the reference consists of A C G T only.
+        OutputError: the output cannot be written.
     """
     source = simulator(spec, reference)
     longest = max(1, spec.longest, spec.mates.insert if spec.mates else 0)

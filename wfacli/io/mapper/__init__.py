@@ -1,1 +1,1 @@
-"""Reads, a reference and mappings; minimap2 beside this process, or as a library."""
+"""Mapped input: reads, a reference and mappings, from a file or from minimap2 as a process or library."""

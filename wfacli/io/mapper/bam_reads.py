@@ -1,4 +1,4 @@
-"""Reads out of BAM or SAM, mapped or not: a process beside this one that writes them as FASTQ, with their tags."""
+"""Reads from BAM or SAM, mapped or not: a child process converts them to FASTQ with their tags."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..write.python_child import python_command
 from .process import Process
 
 _MAGIC = b"BAM\1"
-_LINES = 64  # as long as they may be, in a header
+_LINES = 64  # maximum size of a header, in lines of maximum length
 BY_HAND = "samtools fastq -T '*' FILE"
-# Each read once, on the strand that was sequenced; names of mates end in /1 and /2.
+# Writes each read once, on the sequenced strand; names of mates end in /1 and /2.
 _CHILD = """
 import pysam
 try:
@@ -23,12 +23,12 @@ except pysam.SamtoolsError as error:
 
 
 def is_bam(source: Source) -> bool:
-    """Whether a stream is BAM; nothing of it is taken."""
+    """Return True if a stream is BAM; consumes nothing."""
     return source.peek(len(_MAGIC)).startswith(_MAGIC)
 
 
 def header_of(source: Source) -> bytes:
-    """The text of BAM's header (SAM specification, 4.2), as much of it as there is; nothing of the stream is taken.
+    """Return the text of BAM's header (SAM specification, 4.2), or what there is of it; consumes nothing.
 
     Raises InputError.
     """
@@ -42,10 +42,10 @@ def header_of(source: Source) -> bytes:
 
 
 class BamReads(Process):
-    """The process; its source is the reads as FASTQ."""
+    """The converting process; its source is the reads as FASTQ."""
 
     def __init__(self, path: str, regular: bool) -> None:
-        """Starts it. Raises InputError where it cannot."""
+        """Start the process. Raises InputError if it cannot be started."""
         if not regular or path == "-":
             raise InputError(
                 path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … makes FASTQ of them)"

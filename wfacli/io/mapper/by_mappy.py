@@ -1,6 +1,6 @@
-"""minimap2's library as a mapper: PAF, or SAM with reads paired as minimap2 does by its preset for short reads.
+"""Mapping by minimap2's library (mappy): writes PAF, or SAM with mates paired as minimap2 does with preset sr.
 
-mappy aligns all that it maps. Reads go to its threads some at a time, and hits come out in their order.
+mappy computes alignments for all hits. Reads go to its threads in chunks, and hits are written in the reads' order.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any
 
 from ...errors import WfacliError
 
-# Of that preset: scores, which the library does not tell, and what makes mates lie as they should.
+# Parameters of that preset: its scores, which mappy does not expose, and the limits for a proper pair.
 _MATCH, _MISMATCH, _GAPS = 2, 8, ((12, 2), (24, 1))
 _LONGEST_FRAGMENT, _LEAST_GAP, _PAIR_BONUS = 800, 100, 33
 _PAIRED, _PROPER, _UNMAPPED, _REVERSE, _MATES, _SUPPLEMENTARY = 1, 2, 4, 16, (64, 128), 2048
 
-Read = tuple[str, str]  # name, letters
+Read = tuple[str, str]  # name, bases
 
 
 def base_of(name: str) -> str:
-    """A name without what says which mate it is of."""
+    """Return a name without the suffix that tells the mates apart."""
     return name[:-2] if name.endswith(("/1", "/2")) else name
 
 
 def fragments(files: Sequence[Iterable[Any]]) -> Iterator[tuple[Read, ...]]:
-    """Yields pairs and single reads: pairs of two files, or of one in which a read has the name of the one before.
+    """Yield pairs and single reads: pairs of two files, or adjacent reads of one file with the same name.
 
     Args:
-        files: records, each of which begins with a name and letters.
+        files: records, each starting with a name and its bases.
     """
     if len(files) == 2:
         yield from (((a[0], a[1]), (b[0], b[1])) for a, b in zip(*files, strict=False))
@@ -50,7 +50,7 @@ def fragments(files: Sequence[Iterable[Any]]) -> Iterator[tuple[Read, ...]]:
 
 
 def tells_other_strand() -> bool:
-    """Whether the library tells parts of second mates on their other strand, as 2.31 does and those before it."""
+    """Return True if mappy reports coordinates of second mates on their reverse strand, as 2.31 and earlier do."""
     import mappy
 
     rng = random.Random(1)
@@ -61,7 +61,7 @@ def tells_other_strand() -> bool:
 
 
 def score(hit: Any) -> int:
-    """That of a hit's alignment."""
+    """Return the alignment score of a hit."""
     gaps = [length for length, operation in hit.cigar if operation in (1, 2)]
     matches: int = hit.mlen
     mismatches: int = hit.NM - sum(gaps)
@@ -70,12 +70,12 @@ def score(hit: Any) -> int:
 
 
 def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], letters: int) -> tuple[Any, Any] | None:
-    """The best two hits of mates that lie as minimap2 wants them, towards each other and near enough, or None.
+    """Return the best two hits of mates that form a proper pair (facing each other, within the distance), or None.
 
     Args:
         firsts: hits of the first mate.
-        seconds: of the second one.
-        letters: of both reads together.
+        seconds: hits of the second mate.
+        letters: length of both reads together, in bases.
     """
     if not firsts or not seconds:
         return None
@@ -92,7 +92,7 @@ def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], letters: int) -> 
 
 
 def sam_line(name: str, flags: int, hit: Any, length: int, mirrored: bool) -> str:
-    """A mapping; length: letters of the read; mirrored: the hit's part of it is told on the other strand."""
+    """Return a SAM line; length: bases of the read; mirrored: query coordinates are on the reverse strand."""
     clips = [hit.q_st, length - hit.q_en]
     if (hit.strand < 0) != mirrored:
         clips.reverse()
@@ -103,11 +103,11 @@ def sam_line(name: str, flags: int, hit: Any, length: int, mirrored: bool) -> st
 
 
 def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str:
-    """What is found of a read or pair; a mate without a hit has a line too.
+    """Return the SAM lines of a read or a pair; a mate without a hit has a line too.
 
     Args:
-        reads: one or two.
-        hits: of all; secondary ones are left out, as minimap2 does with these presets.
+        reads: one read or two mates.
+        hits: hits of all reads; secondary ones are skipped, as minimap2 does with these presets.
         mirrored: see tells_other_strand().
     """
     found: list[list[Any]] = [[] for _ in reads]
@@ -129,7 +129,7 @@ def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str
 
 
 def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
-    """What is found of a single read."""
+    """Return the PAF lines of a single read."""
     return "".join(
         f"{name}\t{len(letters)}\t{h.q_st}\t{h.q_en}\t{'+' if h.strand > 0 else '-'}\t{h.ctg}\t{h.ctg_len}\t"
         f"{h.r_st}\t{h.r_en}\t{h.mlen}\t{h.blen}\t{h.mapq}\ttp:A:{'P' if h.is_primary else 'S'}\n"
@@ -138,17 +138,17 @@ def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
 
 
 def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: str) -> Iterator[str]:
-    """Yields what is found of the reads of files, or of the pairs of two, in their order.
+    """Yield the mappings of the reads of all files, or of the pairs of two files, in their order.
 
     Args:
-        pairing: as SAM, without letters; else as PAF of single reads.
-        preset: minimap2's.
-        threads: that map.
-        reference: a file.
-        paths: of reads, and mates.
+        pairing: write SAM without sequences; otherwise PAF of single reads.
+        preset: minimap2's preset.
+        threads: number of mapping threads.
+        reference: path of the reference.
+        paths: paths of the reads, and of the mates.
 
     Raises:
-        WfacliError: the library cannot read the reference.
+        WfacliError: mappy cannot read the reference.
     """
     import mappy
 

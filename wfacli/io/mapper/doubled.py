@@ -1,4 +1,4 @@
-"""What comes once, through a pipe, and is read twice: by a mapper, and by this program when mappings speak of it."""
+"""Duplicates a stream that can be read only once, for a mapper and for this process."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import IO
 from ...errors import InputError
 
 _AT_ONCE = 1 << 18
-_PIECE = 1 << 26  # bytes of a file of what is kept: it goes when both have read it
-_GONE = 1 << 62  # how far somebody is who reads no more
+_PIECE = 1 << 26  # bytes of a spill file, which is deleted when both readers have read it
+_GONE = 1 << 62  # position of a reader that has closed its pipe
 
 
 class Doubled:
-    """Two pipes that have the same bytes as one stream, as it is stored.
+    """Two pipes that deliver the same bytes as one stream, without decompression.
 
-    Threads write them. What only the mapper has had is kept in files without a name, so neither waits for the other;
-    the stream is read no further than a piece ahead of the mapper.
+    Threads write the pipes. Data that only the mapper has read is spilled to unnamed temporary files, so that neither
+    reader waits for the other; the stream is read at most one piece ahead of the mapper.
 
     Attributes:
-        readers: descriptors, the mapper's and this program's; close_reader() when somebody else has them.
+        readers: read ends of the pipes: the mapper's and this process's. Call close_reader() once another process or
+            object has a copy.
     """
 
     def __init__(self, path: str) -> None:
-        """Takes the path of what is no regular file; "-" is standard input. Raises InputError."""
+        """Take the path of a pipe or device; "-" is standard input. Raises InputError."""
         self._path = path
         try:
             self._stream = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY)
@@ -41,7 +42,7 @@ class Doubled:
             threading.Thread(target=self._hand_on, args=(who, pipe[1]), name="wfacli-doubled", daemon=True)
             for who, pipe in enumerate(pipes)
         ]
-        # Nobody can end a thread that waits for a pipe: this one is left to the end of the program.
+        # A thread that waits for a pipe cannot be stopped: this one runs until the program exits.
         self._keeper = threading.Thread(target=self._keep, name="wfacli-doubled-input", daemon=True)
         for thread in (self._keeper, *self._writers):
             thread.start()
@@ -89,7 +90,7 @@ class Doubled:
                 while len(view):
                     view = view[os.write(pipe, view) :]
                 self._move(who, self._had[who] + len(data))
-        except BrokenPipeError:  # who reads may end early
+        except BrokenPipeError:  # a reader may stop early
             pass
         self._move(who, _GONE)
         os.close(pipe)
@@ -105,25 +106,25 @@ class Doubled:
     def _move(self, who: int, to: int) -> None:
         with self._changed:
             self._had[who] = to
-            # The last one may be being written to, though nobody reads it any more.
+            # The last piece may still be written, even if both readers are past it.
             had = min(*self._had, self._kept)
             for number in [n for n in self._pieces if (n + 1) * _PIECE <= had]:
                 self._pieces.pop(number).close()
             self._changed.notify_all()
 
     def close_reader(self, who: int) -> None:
-        """This process needs a descriptor of `readers` no more: somebody else has it, or nobody will."""
+        """Close this process's copy of a read end, once another process or object has it or none will."""
         if self.readers[who] >= 0:
             os.close(self.readers[who])
             self.readers[who] = -1
 
     def check(self) -> None:
-        """Raises InputError where not all of the stream went on."""
+        """Raise InputError if the stream was not passed on completely."""
         if self._fault:
             raise self._fault
 
     def close(self) -> None:
-        """Nobody reads any more."""
+        """Stop the threads and close the pipes."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()

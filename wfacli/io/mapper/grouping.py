@@ -1,4 +1,4 @@
-"""Mappings with those of a read following one another, as the join with reads wants them."""
+"""Groups mappings by read, as the join with the reads requires."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _CRAM = b"CRAM"
 
 
 def grouped_mappings(source: Source) -> Source:
-    """The source itself, or another one that has its mappings in groups and is called so.
+    """Return the source itself if it is grouped, or one that reads a grouped copy.
 
-    Only a regular file is looked through before it is read. One that is not in groups is copied so to a temporary
-    file, by its mappings' places, of which 12 bytes each are in memory.
+    Only a regular file is scanned first. A file that is not grouped is copied in groups to a temporary file, by the
+    offsets of its mappings, which take 12 bytes of memory each.
 
     Raises:
-        InputError: what is no mapping file, or ends in mid-line, or cannot be copied.
+        InputError: the file has no mappings, ends within a line, or cannot be copied.
     """
     if source.peek(len(_CRAM)) == _CRAM:
         raise InputError(source.path, "CRAM is not read as mappings: samtools view -u FILE | … --mappings -")
@@ -33,7 +33,7 @@ def grouped_mappings(source: Source) -> Source:
     try:
         with tempfile.TemporaryFile() as plain, tempfile.TemporaryFile() as regrouped:
             _regroup(source.path, plain, regrouped)
-            # It has no name, so that nothing is left of it after a kill.
+            # The file has no name, so that nothing is left of it if the process is killed.
             regrouped.seek(0)
             other = Source(f"/dev/fd/{regrouped.fileno()}", f"{source.path} in groups")
     except OSError as error:
@@ -50,7 +50,7 @@ def _in_groups(path: str) -> bool:
             groups.commit(got)
         if groups.grouped:
             groups.commit(0)
-        return groups.grouped or groups.too_long  # who reads it says which line that is
+        return groups.grouped or groups.too_long  # the reader reports which line is too long
     finally:
         source.close()
 

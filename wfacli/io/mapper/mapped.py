@@ -1,4 +1,4 @@
-"""Reads with the places to which they are mapped, as batches of pairs: a part of a read, a window of the reference."""
+"""Mapped reads as batches of pairs: a part of a read and a window of the reference."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .grouping import grouped_mappings
 from .provenance import Program, header_of_mappings, last_program
 
 _READ_WEIGHT = 16_000_000
-_ENDS_WITHIN = 1.0  # seconds, a process that has written all
-_DIGESTED = 1 << 20  # letters at a time
+_ENDS_WITHIN = 1.0  # seconds to wait for the exit of a process that has written everything
+_DIGESTED = 1 << 20  # bases hashed at a time
 
 
 class MappedFiles:
-    """READS, REFERENCE and MAPPINGS, as the user named them, and MATES, where READS has the first mates alone.
+    """READS, REFERENCE and MAPPINGS as the user named them, and MATES if READS has only first mates.
 
     Attributes:
-        reads_header: the header of reads in BAM or SAM, once they are open.
-        mappings_header: that of mappings in SAM or BAM, after look().
-        mapper: what made the mappings, if they or who started it say so; after look().
-        runs_mapper: whether it is started here, so that no header has it.
+        reads_header: header of reads in BAM or SAM; set by open().
+        mappings_header: header of mappings in SAM or BAM; set by look().
+        mapper: the program that made the mappings, if it is known; set by look().
+        runs_mapper: True if this process starts the mapper, so that no header has its @PG line.
     """
 
     runs_mapper = False
 
     def __init__(self, reads: str, reference: str, mappings: str, mates: str | None = None) -> None:
-        """Takes paths; "-" is standard input. Raises UsageError."""
+        """Take paths; "-" is standard input. Raises UsageError."""
         if (reads, reference, mappings, mates).count("-") > 1:
             raise UsageError("only one of READS, --mates, REFERENCE and --mappings can be standard input")
         self.query, self.reference, self.mappings, self.mates = reads, reference, mappings, mates
@@ -49,7 +49,7 @@ class MappedFiles:
         return self.query, self.reference, self.mappings, self.mates
 
     def open(self) -> tuple[Source, ...]:
-        """Opens reads, mappings, reference and, where there are any, mates. Raises InputError."""
+        """Open reads, mappings, reference and, if there are any, mates. Raises InputError."""
         opened: list[Source] = []
         try:
             for path in filter(None, (self.query, self.mappings, self.reference, self.mates)):
@@ -65,7 +65,7 @@ class MappedFiles:
         return tuple(opened)
 
     def _fastq(self, reads: Source) -> Source:
-        """Reads, through a process that makes FASTQ of BAM and SAM. Raises InputError."""
+        """Return the reads as FASTQ; BAM and SAM are converted by a child process. Raises InputError."""
         if alignment_format(reads) not in ("BAM", "SAM"):
             refuse_alignments(reads)
             return reads
@@ -81,31 +81,31 @@ class MappedFiles:
         refuse_alignments(mates)
 
     def mappings_ended(self) -> None:
-        """Called when all mappings were read. Raises InputError where some may be missing."""
+        """Check for failures after the last mapping. Raises InputError if mappings may be missing."""
 
     def look(self, mappings: Source) -> None:
-        """Looks at the beginning of the mappings, which may wait for it. Raises InputError."""
+        """Read the header of the mappings, which may block until they begin. Raises InputError."""
         self.mappings_header = header_of_mappings(mappings)
         self.mapper = last_program(self.mappings_header)
 
     def finished(self) -> None:
-        """Called when all reads and mappings were read. Raises InputError where some may be missing."""
+        """Check for failures after the last read and mapping. Raises InputError if any may be missing."""
         if self._bam:
             self._bam.finished()
 
     def blame(self, fault: InputError) -> None:
-        """Called for a fault in the reads or mappings. Raises InputError where something else is the reason for it."""
+        """Look for the cause of a fault in reads or mappings. Raises InputError if another failure caused it."""
         if self._bam:
             self._bam.finished(_ENDS_WITHIN)
 
     def close(self) -> None:
-        """Ends what open() began, beside the sources."""
+        """Stop the processes and threads that open() started; sources stay open."""
         if self._bam:
             self._bam.close()
 
 
 def read_reference(source: Source, threads: int = 1) -> Reference:
-    """All sequences of a file: left there where an index says how they lie, else in memory, a byte a letter.
+    """Return all sequences of a file: read on demand if it has an index, otherwise in memory, one byte a base.
 
     `threads`: see read_batches. Raises InputError.
     """
@@ -126,15 +126,15 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
 
 
 def reference_lines(reference: Reference, checksums: bool, path: str) -> Iterator[bytes]:
-    """Yields an @SQ line for each sequence with letters.
+    """Yield an @SQ line for each sequence that is not empty.
 
     Args:
         reference: the sequences.
-        checksums: with MD5 sums as SAM wants them (M5).
-        path: of the reference, for messages.
+        checksums: add MD5 checksums as SAM defines them (M5).
+        path: of the reference, for error messages.
 
     Raises:
-        InputError: a name that SAM cannot hold.
+        InputError: a name that SAM does not allow.
     """
     for number in range(len(reference)):
         if not reference.length(number):
@@ -155,7 +155,7 @@ def _md5(reference: Reference, number: int) -> bytes:
 
 
 def check_fits(reference: Reference, path: str) -> None:
-    """Raises InputError where a window of a file was not as its index says."""
+    """Raise InputError if a window of an indexed file did not match its index."""
     if not reference.fits:
         raise InputError(path, f"is not as its index says: make {path}.fai anew, or remove it")
 
@@ -163,14 +163,14 @@ def check_fits(reference: Reference, path: str) -> None:
 def mapped_reader(
     reference: Reference, spec: MappingSpec, whole_reads: bool, read_group: bool = False, copy_group: bool = False
 ) -> MappedReader:
-    """A reader of (reads, mappings), for reader.batches_of.
+    """Return a reader of (reads, mappings), for reader.batches_of.
 
     Args:
-        reference: what mappings speak of.
-        spec: what becomes of them.
-        whole_reads: whether records shall have whole reads and qualities.
-        read_group: whether they get a read group, whatever reads' own tags say.
-        copy_group: whether the reads' own goes to their records, where no other tag does.
+        reference: sequences that the mappings refer to.
+        spec: options for the mappings.
+        whole_reads: whether records have the whole read and its qualities.
+        read_group: whether records get a read group from the options, whatever the reads' own tags say.
+        copy_group: whether the reads' own read group is copied even if other tags are not.
     """
     ends = spec.ends
     scores = ends.penalties if ends else Penalties()

@@ -1,4 +1,4 @@
-"""Where reads lie, found by minimap2 or its library: a process beside this one that writes PAF, or SAM of pairs."""
+"""Mapping by minimap2 or its library in a child process that writes PAF, or SAM for paired reads."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ try:
 except WfacliError as error:
     sys.exit(str(error))
 """
-_ONE_INDEX = "1000G"  # letters of the reference in one index: of several each would give its own mappings of a read
+_ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each would give its own mappings of a read
 _AT_ONCE = 1 << 18
 _APART = "mappings of a read are in two places of the file"
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
 
 def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[str]) -> list[str]:
-    """What writes mappings: minimap2 where it is on PATH, else its library.
+    """Return the command that writes mappings: minimap2 if it is on PATH, otherwise its library.
 
     Args:
-        preset: minimap2's; of PAIRING those that write SAM, with flags of mates.
-        threads: that map.
-        reference: a file.
-        reads: one, or two with mates.
+        preset: minimap2's preset; those in PAIRING write SAM, with flags of mates.
+        threads: number of mapping threads.
+        reference: path of the reference.
+        reads: one path, or two with mates.
 
     Raises:
-        WfacliError: neither is there.
+        WfacliError: neither is installed.
     """
     sam = preset in PAIRING
     if found := shutil.which("minimap2"):
@@ -63,7 +63,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
 
 
 def program_of(command: list[str], preset: str, names: dict[str, str]) -> Program:
-    """What writes mappings; names: of files as the user knows them, by what stands in the command."""
+    """Return the program that writes mappings; names: the user's names of files, by their names in the command."""
     if shutil.which("minimap2"):
         return Program("minimap2", version_of(command[0]), command_of(["minimap2", *command[1:]], names))
     import mappy
@@ -72,10 +72,10 @@ def program_of(command: list[str], preset: str, names: dict[str, str]) -> Progra
 
 
 class _Piped:
-    """What a mapper cannot read as it is stored, written to a pipe by a thread."""
+    """Feeds a stream that the mapper cannot read as it is stored to a pipe, by a thread."""
 
     def __init__(self, source: Source) -> None:
-        """Takes a stream that nobody else reads, and begins."""
+        """Take a stream that has no other reader, and start."""
         self._source = source
         self.reader, self._writer = os.pipe()
         self._thread = threading.Thread(target=self._write, name="wfacli-mapper-input", daemon=True)
@@ -83,7 +83,7 @@ class _Piped:
 
     def _write(self) -> None:
         room = np.empty(_AT_ONCE, np.uint8)
-        # A mapper may end early. A fault ends the pipe here: who reads the same file beside the mapper reports it.
+        # The mapper may stop early. A fault ends the pipe here: the other reader of the same file reports it.
         with contextlib.suppress(InputError, BrokenPipeError):
             while got := self._source.readinto(room):
                 view = room[:got].data
@@ -93,32 +93,32 @@ class _Piped:
         self._source.close()
 
     def taken(self) -> None:
-        """The mapper has the pipe's other end, or there will be none."""
+        """Close the read end, once the mapper has it or if there will be no mapper."""
         if self.reader >= 0:
             os.close(self.reader)
             self.reader = -1
 
     def close(self) -> None:
-        """Nobody reads any more."""
+        """Stop the thread and close the pipe."""
         self.taken()
         self._thread.join()
 
 
-_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # the mapper has others of these names
+_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # these names mean other files in the mapper's process
 
 
 def _comes_once(path: str) -> bool:
-    """Whether it is a pipe or the like, or nothing that another process can open by this name."""
+    """Return True for a pipe or device, or for a name that another process cannot open."""
     if path == "-" or path.startswith(_OF_THIS_PROCESS):
         return True
-    with contextlib.suppress(OSError):  # it is opened later, and then missed
+    with contextlib.suppress(OSError):  # opening the file later reports the error
         mode = Path(path).stat().st_mode
         return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
 
 
 def _joined(reads: list[Source]) -> Joined:
-    """Files of reads as one stream. Raises InputError where they are not of one kind."""
+    """Return files of reads as one stream. Raises InputError if some are FASTA and others FASTQ."""
     for source in reads:
         refuse_alignments(source)
         if (start := source.peek(1)) != (first := reads[0].peek(1)) and start and first:
@@ -128,11 +128,11 @@ def _joined(reads: list[Source]) -> Joined:
 
 
 class MapperFiles(MappedFiles):
-    """READS (and MATES) and REFERENCE, and the mappings that a mapper finds between them.
+    """READS (and MATES) and REFERENCE, with mappings computed by a mapper.
 
     Attributes:
-        doubt: after open(): why READS and REFERENCE may have been swapped, or None.
-        short: after open(): how long the longest of the first reads is, where all are short, else 0.
+        doubt: why READS and REFERENCE may have been swapped, or None; set by open().
+        short: length of the longest of the first reads if all are short, otherwise 0; set by open().
     """
 
     doubt: str | None = None
@@ -148,12 +148,12 @@ class MapperFiles(MappedFiles):
         mates: str | None = None,
         more: Sequence[str] = (),
     ) -> None:
-        """Takes paths; "-" is standard input. `more`: files with further reads, which are mapped one behind the other.
+        """Take paths; "-" is standard input. `more`: files with further reads, appended to the first.
 
         Raises:
-            UsageError: standard input in more than one place, or as the reference, which is read twice; mates that
-                would be no pairs; no such preset.
-            WfacliError: there is no mapper.
+            UsageError: standard input in more than one place, or as the reference, which is read twice; mates with a
+                preset that does not pair reads, or the same file as the reads; an unknown preset.
+            WfacliError: no mapper is installed.
         """
         refuse_spliced(preset)
         if reference == "-":
@@ -171,7 +171,7 @@ class MapperFiles(MappedFiles):
             raise UsageError("READS and --mates are the same file")
         super().__init__(reads, reference, "minimap2", mates)
         self._preset, self._threads, self._more = preset, threads, tuple(more)
-        mapper_command(preset, threads, reference, [reads])  # or there is none
+        mapper_command(preset, threads, reference, [reads])  # raises if no mapper is installed
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
         self._piped: list[_Piped] = []
@@ -180,11 +180,11 @@ class MapperFiles(MappedFiles):
 
     @property
     def paths(self) -> tuple[str | None, ...]:
-        """See MappedFiles; mappings are in no file."""
+        """See MappedFiles; there is no file of mappings."""
         return self.query, *self._more, self.reference, self.mates
 
     def open(self) -> tuple[Source, ...]:
-        """Opens reads, reference and mates, and starts the mapper. Raises InputError."""
+        """Open reads, reference and mates, and start the mapper. Raises InputError."""
         if _comes_once(self.reference):
             raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
         reference = Source(self.reference)
@@ -228,7 +228,7 @@ class MapperFiles(MappedFiles):
         return source
 
     def _readable(self, source: Source) -> str:
-        """The path of what a mapper can read, of a stream that is open."""
+        """Return a path from which the mapper can read an open stream."""
         double = self._doubled.get(source.path)
         path = f"/dev/fd/{double.readers[0]}" if double else source.path
         if source.common:
@@ -243,10 +243,10 @@ class MapperFiles(MappedFiles):
         return f"/dev/fd/{self._piped[-1].reader}"
 
     def look(self, mappings: Source) -> None:
-        """See MappedFiles; of the mapper's own header nothing is wanted."""
+        """Do nothing, unlike MappedFiles: the mapper's own header is not needed."""
 
     def mappings_ended(self) -> None:
-        """Waits for the mapper. Raises InputError where it has failed, so that there may be mappings missing."""
+        """Wait for the mapper. Raises InputError if it has failed, since mappings may be missing."""
         assert self._process
         for double in self._doubled.values():
             double.check()
@@ -262,12 +262,12 @@ class MapperFiles(MappedFiles):
         super().blame(fault)
         for double in self._doubled.values():
             double.check()
-        # A mapper maps reads in their order, each once.
+        # A mapper maps each read once, in order, so mappings in two places mean two reads with one name.
         if fault.path == self.mappings and _APART in str(fault):
             raise InputError(self.query, "two reads have this name; mappings tell reads by their names", fault.record)
 
     def close(self) -> None:
-        """Ends the mapper where it still runs."""
+        """Stop the mapper if it still runs, and close pipes and processes."""
         if self._process:
             self._process.close()
         if self._copy:

@@ -1,4 +1,4 @@
-"""minimap2's presets: which of them pairs reads, and whether the mapper that is here has one."""
+"""minimap2's presets: those that pair reads, and those that the installed mapper supports."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import subprocess
 
 from ...errors import UsageError
 
-# Presets by which minimap2 pairs reads. It does so by the scores of their alignments, which it makes with SAM alone.
+# Presets with which minimap2 pairs reads. It does so by alignment scores, which it computes only for SAM output.
 PAIRING = ("sr", "short")
-ASSEMBLIES, OVERLAPS = "asm", "ava-"  # how presets begin that map assemblies, and reads to one another
-# Those that any version has which this program takes.
+ASSEMBLIES, OVERLAPS = "asm", "ava-"  # prefixes of presets for assemblies, and for overlaps between reads
+# Presets of all versions of minimap2 that this program supports.
 _COMMON = (*("map-ont", "map-hifi", "map-pb", "sr", "asm5", "asm10", "asm20", "ava-ont", "ava-pb"),)
 _NEWER = ("lr:hq", "lr:hqae", "map-iclr")
-_SPLICED = ("splice", "cdna")  # how presets begin that let reads lie on both sides of introns
-_AS_WITHOUT = ("map-ont", "lr", "map-iclr-prerender")  # whose index is the library's own without a preset
+_SPLICED = ("splice", "cdna")  # prefixes of presets for spliced alignment
+_AS_WITHOUT = ("map-ont", "lr", "map-iclr-prerender")  # presets with the index parameters of mappy's default
 _ANY = "ACGTTGCATGCCGATA" * 8
 
 
 def _program_has(program: str, preset: str) -> bool:
-    # The preset is looked at before all else, and what there is no file for is not missed. Whatever else is wrong with
-    # the program is told when it maps.
+    # minimap2 checks the preset before anything else, so no files are needed. Other failures of the program are
+    # reported when it maps.
     asked = subprocess.run(
         [program, "-x", preset, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
@@ -29,7 +29,7 @@ def _program_has(program: str, preset: str) -> bool:
 def _library_has(preset: str) -> bool:
     import mappy
 
-    # It takes any name without a word; one that it does not know changes nothing.
+    # mappy accepts any name; an unknown one leaves the default parameters.
     if preset in _AS_WITHOUT:
         return True
     plain, asked = (mappy.Aligner(seq=_ANY, preset=name) for name in (None, preset))
@@ -37,7 +37,7 @@ def _library_has(preset: str) -> bool:
 
 
 def refuse_spliced(preset: str) -> None:
-    """Raises UsageError for a preset whose mappings have introns, which would become deletions here."""
+    """Raise UsageError for a preset for spliced reads, whose introns would become deletions here."""
     if preset.startswith(_SPLICED):
         raise UsageError(
             f"--preset {preset}: spliced reads (RNA, cDNA) are not aligned here, where introns would be deletions: "
@@ -46,11 +46,11 @@ def refuse_spliced(preset: str) -> None:
 
 
 def check_preset(preset: str, program: str | None) -> None:
-    """Raises UsageError where a mapper has no such preset.
+    """Raise UsageError if the mapper does not support a preset.
 
     Args:
-        preset: its name.
-        program: minimap2; None is its library.
+        preset: name of the preset.
+        program: path of minimap2; None for its library.
     """
     if preset in _COMMON or (_program_has(program, preset) if program else _library_has(preset)):
         return

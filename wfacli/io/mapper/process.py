@@ -1,4 +1,4 @@
-"""A process beside this one whose output is read as a file is."""
+"""A child process whose output is read like a file."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..read.sources import Source
 
 
 class Process:
-    """Runs until it ends, or close().
+    """A child process that runs until it exits or close() kills it.
 
     Attributes:
-        source: what it writes.
+        source: standard output of the process.
     """
 
     def __init__(self, command: Sequence[str], path: str, pass_fds: Collection[int] = (), who: str = "") -> None:
-        """Starts it.
+        """Start the process.
 
         Args:
-            command: the program and its arguments.
-            path: what errors call it.
-            pass_fds: descriptors that it has, too.
-            who: what it is called where it fails without a word; "" for its path.
+            command: program and arguments.
+            path: name of the output in error messages.
+            pass_fds: further descriptors that the child inherits.
+            who: subject of the error message if the process fails without one; "" for the path alone.
         """
         self._path, self._who = path, f"{who} " if who else ""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
@@ -46,12 +46,12 @@ class Process:
             raise
 
     def finished(self, seconds: float | None = None) -> None:
-        """Waits for its end, or so long. Raises InputError where it has failed, so that something may be missing."""
+        """Wait for the exit, at most `seconds`. Raises InputError if the process failed and output may be missing."""
         try:
             status = self._child.wait(seconds)
         except subprocess.TimeoutExpired:
             return
-        if status < 0:  # what it said before is no reason
+        if status < 0:  # earlier messages are not the reason
             hint = " (the machine may have run out of memory)" if status == -signal.SIGKILL else ""
             raise InputError(self._path, f"{self._who}was ended by signal {-status}{hint}")
         if status:
@@ -60,7 +60,7 @@ class Process:
             raise InputError(self._path, words[-1] if words else f"{self._who}ended with status {status}")
 
     def close(self) -> None:
-        """Ends it where it still runs."""
+        """Kill the process if it still runs."""
         assert self._child.stdout
         with contextlib.suppress(ProcessLookupError):
             self._child.kill()

@@ -1,4 +1,4 @@
-"""What is known of where mappings come from: headers of SAM and BAM, and the program that wrote them."""
+"""Origin of mappings: headers of SAM and BAM, and the program that wrote them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..read.sources import Source
 from .bam_reads import header_of, is_bam
 
 _BEGINNING = 1 << 12
-_LINES = 64  # as long as they may be, in a header
-_SECONDS = 10.0  # that a program may take to say its version
+_LINES = 64  # maximum size of a header, in lines of maximum length
+_SECONDS = 10.0  # timeout of a program that is asked for its version
 _HEADER_LINE = re.compile(rb"@[A-Za-z][A-Za-z0-9]\t")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program, as SAM's @PG has it.
+    """A program, as in SAM's @PG lines.
 
     Attributes:
-        name: as users know it.
-        version: as it says itself, or "".
+        name: common name of the program.
+        version: as the program reports it, or "".
         command: its command line, or "".
     """
 
@@ -33,7 +33,7 @@ class Program:
     command: str = ""
 
     def line(self, previous: bytes) -> bytes:
-        """The @PG line; previous: the ID of the program before it, or b""."""
+        """Return the @PG line; previous: the ID of the preceding program, or b""."""
         fields = [f"@PG\tID:{self.name}\tPN:{self.name}"]
         if self.version:
             fields.append(f"VN:{self.version}")
@@ -44,7 +44,7 @@ class Program:
 
 
 def version_of(program: str) -> str:
-    """What a program says of its version, "" where it says none."""
+    """Return the version that a program reports, "" if it does not report one."""
     try:
         asked = subprocess.run(
             [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
@@ -56,12 +56,12 @@ def version_of(program: str) -> str:
 
 
 def command_of(command: list[str], names: dict[str, str]) -> str:
-    """A command line with files as the user named them: names by what stands in their place."""
+    """Return a command line with the user's file names; names: the user's names by those in the command."""
     return shlex.join([names.get(word, word) for word in command])
 
 
 def header_of_mappings(source: Source) -> bytes:
-    """The lines of SAM's or BAM's header of a stream that may be PAF, too; nothing of it is taken.
+    """Return the header lines of a stream of SAM, BAM or PAF; consumes nothing.
 
     Raises InputError.
     """
@@ -77,7 +77,7 @@ def header_of_mappings(source: Source) -> bytes:
         other = next((i for i, line in enumerate(lines) if not _HEADER_LINE.match(line)), None)
         if other is not None:
             return b"".join(lines[:other])
-        if len(text) < size or len(text) - len(whole) > longest_line():  # who reads it says that
+        if len(text) < size or len(text) - len(whole) > longest_line():  # the reader reports a line that is too long
             return whole
         if size > _LINES * longest_line():
             raise InputError(source.path, f"has a header of more than {size:,} bytes: raise --max-line")
@@ -85,7 +85,7 @@ def header_of_mappings(source: Source) -> bytes:
 
 
 def last_program(header: bytes) -> Program | None:
-    """The program of the last @PG line."""
+    """Return the program of the last @PG line, or None."""
     lines = [line for line in header.splitlines() if line.startswith(b"@PG\t")]
     if not lines:
         return None

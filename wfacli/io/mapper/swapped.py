@@ -1,4 +1,4 @@
-"""What files begin with, and what of a command line that tells: whether REFERENCE and READS were swapped, say."""
+"""Detects from the beginning of the files whether REFERENCE and READS were swapped, and whether reads are short."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ..read.reader import alignment_format
 from ..read.sources import Source
 from .presets import ASSEMBLIES, OVERLAPS
 
-_HEAD = 1 << 20  # bytes; no usual read fills it, while of a reference the first sequence often does
-_TIMES = 10  # as long as any read: surely a reference
+_HEAD = 1 << 20  # bytes; hardly a read fills them, while the first sequence of a reference often does
+_TIMES = 10  # a sequence this many times as long as any read is certainly a reference
 _TIMES_LIKELY = 4
-_MANY = 50  # sequences that all are short
+_MANY = 50  # minimum number of sequences that count as many
 _INDEX = b"MMI"
-_SHORT = 350  # letters, more than any read of a platform of short reads
-_SEVERAL = 20  # reads
+_SHORT = 350  # bases; maximum length of reads of short-read platforms
+_SEVERAL = 20  # minimum number of reads
 
 
 class _Head(NamedTuple):
-    """What a file begins with.
+    """Beginning of a file.
 
     Attributes:
-        fastq: whether it is FASTQ, else FASTA.
-        lengths: letters of its first records; of the last one perhaps only as many as were looked at.
-        whole: whether it ends there.
+        fastq: True for FASTQ, False for FASTA.
+        lengths: lengths of the first records in bases; the last one may be truncated.
+        whole: True if these are all records of the file.
     """
 
     fastq: bool
@@ -34,10 +34,10 @@ class _Head(NamedTuple):
 
 
 def _head(source: Source) -> _Head | None:
-    """None where it is neither FASTA nor FASTQ, or empty."""
+    """Return the beginning of a file; None if it is neither FASTA nor FASTQ, or empty."""
     try:
         text = source.peek(_HEAD)[:_HEAD]
-    except InputError:  # whoever reads it says so, behind the records before the fault
+    except InputError:  # the reader reports it, after the records before the fault
         return None
     if text.startswith(b"@"):
         return _Head(True, tuple(map(len, text.splitlines()[1::4])) or (0,), len(text) < _HEAD)
@@ -48,7 +48,7 @@ def _head(source: Source) -> _Head | None:
 
 
 def short_reads(reads: Source) -> int:
-    """The length of the longest of the first reads where all are short, else 0; nothing is taken."""
+    """Return the length of the longest of the first reads if all are short, otherwise 0; consumes nothing."""
     head = _head(reads)
     lengths = head.lengths if head and head.fastq else ()
     return max(lengths) if len(lengths) >= _SEVERAL and max(lengths) <= _SHORT else 0
@@ -74,21 +74,21 @@ def _refuse(reference: Source, reads: Source) -> None:
 
 
 def check_order(reference: Source, reads: Sequence[Source], preset: str) -> str | None:
-    """What to warn of where the two seem to have been swapped.
+    """Return a warning if reference and reads seem to have been swapped.
 
-    Nothing is taken from the streams. Assemblies against one another, and reads against themselves, may have any
-    lengths; so may reads and contigs, unless one sequence is longer than what is sequenced at a time.
+    Nothing is consumed from the streams. Assemblies mapped to one another and reads mapped to themselves may have any
+    lengths; so may reads and contigs, unless a sequence is longer than any read.
 
     Args:
-        reference: what is mapped to.
-        reads: what is mapped, and the mates.
-        preset: minimap2's, which says what they are taken for.
+        reference: stream that is mapped to.
+        reads: streams that are mapped: reads and mates.
+        preset: minimap2's preset, which tells the kind of reads.
 
     Returns:
         A sentence, or None.
 
     Raises:
-        InputError: the reference is FASTQ, and FASTA is mapped to it that is ten times as long; it is no sequences.
+        InputError: the reference is FASTQ while the reads are FASTA and ten times as long, or it has no sequences.
     """
     _refuse_other_than_letters(reference, reads[0])
     if preset.startswith((ASSEMBLIES, OVERLAPS)):

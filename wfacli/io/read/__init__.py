@@ -1,1 +1,1 @@
-"""Files in: sources, compression, records, indexes."""
+"""Input files: sources, compression, records, indexes."""

@@ -1,4 +1,4 @@
-"""What an iterator yields, taken by a thread ahead of who wants it."""
+"""An iterator whose items are produced ahead by a thread."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class _Ended:
 
 
 class Ahead(Generic[T]):
-    """Yields the same items, and then raises what was raised."""
+    """Yields the items of an iterator in order, then raises the exception that ended it, if any."""
 
     def __init__(self, items: Iterator[T], most: int) -> None:
-        """Starts a thread that takes items, at most so many ahead."""
+        """Start the thread, which stays at most `most` items ahead."""
         self._items = items
         self._slots = threading.Semaphore(most)
         self._ready: queue.SimpleQueue[T | _Ended] = queue.SimpleQueue()
@@ -35,7 +35,7 @@ class Ahead(Generic[T]):
                 if self._stop.is_set():
                     break
                 self._ready.put(item)
-        except BaseException as raised:  # handed to who wants the items
+        except BaseException as raised:  # re-raised by __next__
             error = raised
         finally:
             if isinstance(self._items, Generator):
@@ -56,7 +56,7 @@ class Ahead(Generic[T]):
         return got
 
     def close(self) -> None:
-        """Stops the thread after the item that it is at, and waits for that; nothing more is yielded."""
+        """Stop the thread after its current item and wait for it; nothing more is yielded."""
         self._stop.set()
         self._slots.release()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""A BGZF file of which blocks are inflated when somebody wants them, by an index (FILE.gzi, of bgzip -r)."""
+"""Random access to a BGZF file: blocks are inflated on demand, by an index (FILE.gzi from bgzip -r)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from isal.igzip_lib import IsalError
 from ...errors import InputError
 from .inflate import MOST_IN_BLOCK, block_size
 
-_ENTRY = struct.Struct("<QQ")  # where a block is stored, and where its letters are
+_ENTRY = struct.Struct("<QQ")  # offset of a block in the compressed file, and of its data in the inflated one
 _TOGETHER = 16  # blocks that a thread inflates at a time
 
 
 class BgzfBlocks:
-    """Nothing is inflated twice, and memory holds nothing of it.
+    """A BGZF file with an inflated copy in a temporary file, filled block by block; no block is inflated twice.
 
     Attributes:
-        descriptor: of the other file, which has the blocks that were brought, in their places.
-        starts: where each block begins in it.
-        size: how long it is with all of them.
+        descriptor: of the temporary file, which has each inflated block at its final offset.
+        starts: offset of each block in the temporary file.
+        size: size of the complete inflated file, in bytes.
     """
 
     def __init__(self, path: str, threads: int = 1) -> None:
-        """Opens a file and its index.
+        """Open a file and its index.
 
         Raises:
-            OSError: what cannot be read.
-            ValueError: an index that does not fit.
+            OSError: a file cannot be read.
+            ValueError: the index does not match the file.
         """
         self._path, self._threads = path, threads
         index = Path(f"{path}.gzi").read_bytes()
@@ -48,17 +48,17 @@ class BgzfBlocks:
         self._stored = [stored for stored, _ in places]
         self.starts = [start for _, start in places]
         self._there: set[int] = set()
-        self._file = Path(path).open("rb")  # noqa: SIM115 - as long as this lives
-        self._inflated = tempfile.TemporaryFile()  # noqa: SIM115 - likewise
+        self._file = Path(path).open("rb")  # noqa: SIM115 - open for the lifetime of this object
+        self._inflated = tempfile.TemporaryFile()  # noqa: SIM115 - open for the lifetime of this object
         self.descriptor = self._inflated.fileno()
         self.size = self.starts[-1] + len(self._block(len(places) - 1))
         os.ftruncate(self.descriptor, self.size)
 
     def bring(self, numbers: Iterable[int]) -> None:
-        """Sees to it that these blocks are there; by one thread at a time.
+        """Inflate those of the given blocks that are missing. Not thread-safe.
 
         Raises:
-            InputError: a block that is damaged, or not where the index says, or has no room.
+            InputError: a block is damaged or not where the index says, or the temporary file has no space.
         """
         wanted = [number for number in dict.fromkeys(numbers) if number not in self._there]
         some = [wanted[at : at + _TOGETHER] for at in range(0, len(wanted), _TOGETHER)]
@@ -71,7 +71,7 @@ class BgzfBlocks:
         self._there.update(wanted)
 
     def read(self, count: int, at: int) -> bytes:
-        """So many letters from a place on, or as many as there are. Raises InputError."""
+        """Read `count` bytes at offset `at`, fewer at the end of the file. Raises InputError."""
         if count > 0 and at < self.size:
             first, last = (bisect_right(self.starts, place) - 1 for place in (at, min(at + count, self.size) - 1))
             self.bring(range(first, last + 1))
@@ -93,7 +93,7 @@ class BgzfBlocks:
                 raise InputError(self._path, f"cannot be inflated in {where}: {error.strerror or error}") from None
 
     def _block(self, number: int) -> bytes:
-        """A block, inflated. Raises OSError, ValueError or isal's error."""
+        """Return a block, inflated. Raises OSError, ValueError or isal's error."""
         begin = self._stored[number]
         stored = os.pread(self._file.fileno(), MOST_IN_BLOCK, begin)
         size = block_size(stored, 0)

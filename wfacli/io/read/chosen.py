@@ -1,4 +1,4 @@
-"""Pairs of any query with any target of two files, whose sequences are in memory once each."""
+"""Pairs of arbitrary queries and targets from two files, whose sequences are in memory once each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .reader import read_batches
 from .sources import Source
 
 _READ_WEIGHT = 64_000_000
-_MOST_PAIRS = 1 << 16  # of a batch
-_TAIL = 64  # bytes that follow the last sequence
+_MOST_PAIRS = 1 << 16  # maximum pairs of a batch
+_TAIL = 64  # bytes that follow the last sequence, as PairBatch requires
 
 
 @dataclass(frozen=True)
 class _Side:
-    """Sequences of one file: where each one's letters and name lie, and flags, as in PairBatch and Records."""
+    """Sequences of one file: offsets, lengths and flags, as in PairBatch and Records."""
 
     start: I64
     length: I32
@@ -36,7 +36,7 @@ class Sequences:
     """All sequences of two files."""
 
     def __init__(self, query: Source, target: Source) -> None:
-        """Reads both. Raises InputError."""
+        """Read both files. Raises InputError."""
         self._paths = query.path, target.path
         letters: list[U8] = []
         text: list[U8] = []
@@ -46,11 +46,11 @@ class Sequences:
         self._text = np.concatenate(text) if text else np.zeros(0, np.uint8)
 
     def every_pair(self, weight: int) -> Iterator[PairBatch]:
-        """Every query with every target, the first query first, in batches of about `weight` letters."""
+        """Yield every query with every target, all pairs of the first query first, in batches of ~`weight` bases."""
         yield from self._batches(itertools.product(range(len(self._query)), range(len(self._target))), weight)
 
     def named_pairs(self, listed: Source, weight: int) -> Iterator[PairBatch]:
-        """The pairs of a file of lines "query<TAB>target". Raises InputError with the line."""
+        """Yield the pairs listed in a file, as lines "query<TAB>target". Raises InputError with the line number."""
         yield from self._batches(self._named(listed), weight)
 
     def _named(self, listed: Source) -> Iterator[tuple[int, int]]:
@@ -82,7 +82,7 @@ class Sequences:
         return numbers
 
     def _batches(self, pairs: Iterator[tuple[int, int]], weight: int) -> Iterator[PairBatch]:
-        # Some pairs at a time, cut where their letters exceed the weight.
+        # A batch ends with the pair that brings it to `weight` bases.
         lengths = self._query.length, self._target.length
         for ordinal in itertools.count():
             chosen = []
@@ -115,7 +115,7 @@ class Sequences:
 
 
 def _read(source: Source, letters: list[U8], text: list[U8]) -> _Side:
-    """Sequences of a file; adds their letters and names to what there is of them."""
+    """Read the sequences of a file, appending its bases to `letters` and its names to `text`."""
     parts: list[_Side] = []
     for batch in read_batches((source,), "targets", _READ_WEIGHT):
         ahead, names_ahead = sum(map(len, letters)), sum(map(len, text))
@@ -136,7 +136,7 @@ def _read(source: Source, letters: list[U8], text: list[U8]) -> _Side:
 
 
 def _lines(source: Source) -> Iterator[bytes]:
-    """Lines of a file, whatever compresses it, without their ends."""
+    """Yield the lines of a file without line ends; compressed files are inflated."""
     rest, block = b"", bytearray(1 << 16)
     while count := source.readinto(np.frombuffer(block, np.uint8)):
         *lines, rest = (rest + bytes(block[:count])).split(b"\n")

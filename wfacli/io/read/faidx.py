@@ -1,6 +1,6 @@
-"""A reference left in its file: where its lines are, says the index beside it (FILE.fai, of samtools faidx).
+"""Random access to a reference in its file, by its index (FILE.fai from samtools faidx).
 
-Of a file of BGZF's blocks those are inflated that windows ask for; another index says where they are (FILE.gzi).
+In a BGZF file the blocks that a window covers are inflated on demand, which requires a second index (FILE.gzi).
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from ..._native import Reference
 from .bgzf_blocks import BgzfBlocks
 from .sources import Source
 
-_MOST_BETWEEN = 1 << 16  # bytes of a header
-_MOST = 1 << 62  # more than any file has
-_Read = Callable[[int, int], bytes]  # so many bytes, from where
+_MOST_BETWEEN = 1 << 16  # maximum bytes of a header
+_MOST = 1 << 62  # bound on lengths and offsets, larger than any file
+_Read = Callable[[int, int], bytes]  # (bytes, offset) -> data
 
 
 def indexed(source: Source, threads: int = 1) -> Reference | None:
-    """The sequences of a file that an index fits, whose letters are read where a window of them is wanted.
+    """Return the sequences of an indexed file, whose bases are read on demand.
 
-    Looks at every header and first line. None where the file is no file, or compressed otherwise than in blocks, or
-    there is no index, or one that is older than the file or does not fit it: then the file is to be read whole.
+    All headers and first lines are compared with the index. The result is None, and the file has to be read whole, if
+    it is not a regular file, is compressed but not BGZF, or has no index, or if the index is older than the file or
+    does not match it.
 
     Args:
         source: the file.
-        threads: that inflate blocks.
+        threads: number of threads that inflate blocks.
 
     Raises:
-        InputError: blocks that are damaged.
+        InputError: damaged blocks.
     """
     if not (source.stored_as_is or source.in_blocks):
         return None
@@ -53,7 +54,7 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
                 reference.bring_by(np.array(blocks.starts, np.int64), blocks.bring)
             return reference
     except (OSError, ValueError, ArithmeticError, IsalError):  # type: ignore[misc]
-        # Of what is no number, or too large; of names that are none or come twice; of a block that is none.
+        # Numbers that are malformed or too large, invalid or repeated names, or an invalid block.
         return None
 
 
@@ -80,7 +81,7 @@ def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Referen
 
 
 def _is_header(between: bytes, name: bytes) -> bool:
-    """Whether what lies before a sequence's first letter is no more than the header of this name."""
+    """Return True if the bytes before a sequence are one header with this name and nothing else."""
     header = between.lstrip(b"\r\n")
     return (
         header.endswith(b"\n") and header.count(b"\n") == 1 and header[:1] == b">" and header[1:].split()[:1] == [name]

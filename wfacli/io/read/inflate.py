@@ -1,4 +1,4 @@
-"""Compressed streams inflated, by threads ahead of who reads them where there are some."""
+"""Decompression of gzip and BGZF streams, by threads that read ahead if there are any."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from isal import isal_zlib
 
 BLOCK = 1 << 18
-_STEP = 1 << 20  # bytes that a thread inflates at a time, about
-_GROUP = 1 << 18  # bytes of BGZF blocks, as stored, that it does
+_STEP = 1 << 20  # approximate inflated bytes of a step
+_GROUP = 1 << 18  # compressed bytes of BGZF blocks in a step
 _MOST_BLOCKS = 32
 _BLOCK_HEADER = 18
 MOST_IN_BLOCK = 1 << 16
@@ -21,7 +21,7 @@ _Part = tuple[bytes, BaseException | None]
 
 
 class _Steps(io.RawIOBase):
-    """Bytes that come in steps. What could be inflated before a fault is read before the fault is raised."""
+    """A stream inflated in steps. Data before a fault is read before the fault is raised."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -31,12 +31,12 @@ class _Steps(io.RawIOBase):
         self._fault: BaseException | None = None
 
     def use(self, threads: int) -> None:
-        """Lets threads take steps ahead."""
+        """Run steps ahead of the reader on `threads` threads."""
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wfacli-inflate")
         self._ahead = threads + 2
 
     def _step(self) -> Callable[[], _Part] | None:
-        """The next one, for any thread; None after the last."""
+        """Return the next step, to be run by any thread; None after the last."""
         raise NotImplementedError
 
     def readable(self) -> bool:
@@ -71,10 +71,10 @@ class _Steps(io.RawIOBase):
 
 
 class Ahead(_Steps):
-    """Another stream, read by a thread of its own."""
+    """Another stream, read ahead by one thread."""
 
     def __init__(self, stream: Any) -> None:
-        """Takes what nobody else reads any more."""
+        """Take over a stream that is not read elsewhere any more."""
         super().__init__()
         self._stream = stream
         self._later: BaseException | None = None
@@ -91,32 +91,32 @@ class Ahead(_Steps):
             while held < _STEP and (part := self._stream.read1(BLOCK)):
                 parts.append(part)
                 held += len(part)
-        except Exception as fault:  # the reader's
+        except Exception as fault:  # raised in the reading thread
             return b"".join(parts), fault
         self._ended = held < _STEP
         return b"".join(parts), None
 
     def close(self) -> None:
-        """Closes the other stream too."""
+        """Close this stream and the other one."""
         super().close()
         self._stream.close()
 
 
 class Gunzip(io.RawIOBase):
-    """Members of a gzip file, inflated. What could be inflated before a fault is read before the fault is raised."""
+    """The members of a gzip file, inflated. Data before a fault is read before the fault is raised."""
 
     def __init__(self, stored: io.BufferedReader[Any], begun: bytes = b"") -> None:
-        """Takes a stream, and what was read of it already."""
+        """Take a stream and the bytes that were already read from it."""
         self._stored = stored
         self._member: Any = None
         self._waiting = begun
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Inflates into a buffer. Raises IsalError or EOFError."""
+        """Inflate into a buffer. Raises IsalError or EOFError."""
         view = memoryview(buffer)
         while True:
             if self._member is None and not self._next_member():
@@ -145,16 +145,16 @@ class Gunzip(io.RawIOBase):
 
 
 class Bgunzip(_Steps):
-    """Blocks of a BGZF file (SAM specification, 4.1), which say how long they are, so that threads share them."""
+    """The blocks of a BGZF file (SAM specification, 4.1); threads inflate them in parallel, since sizes are known."""
 
     def __init__(self, stored: io.BufferedReader[Any]) -> None:
-        """Takes the stream from its beginning."""
+        """Take a stream at its beginning."""
         super().__init__()
         self._stored = stored
         self._held = b""
         self._ended = False
         self._failed = False
-        self._other: Gunzip | None = None  # from where there are members that are no such blocks
+        self._other: Gunzip | None = None  # reads the rest, from the first gzip member that is not a BGZF block
 
     def _step(self) -> Callable[[], _Part] | None:
         while not self._ended and self._other is None:
@@ -182,20 +182,20 @@ class Bgunzip(_Steps):
         room = bytearray(BLOCK)
         try:
             return bytes(room[: other.readinto(room)]), None
-        except Exception as fault:  # the reader's
+        except Exception as fault:  # raised in the reading thread
             self._failed = True
             return b"", fault
 
 
 def block_size(held: bytes, at: int) -> int:
-    """Bytes of the BGZF block that begins there; 0 where none does."""
+    """Return the size in bytes of the BGZF block at an offset; 0 if there is none."""
     if held[at : at + 4] != b"\x1f\x8b\x08\x04" or held[at + 12 : at + 16] != b"BC\x02\x00":
         return 0
     return int.from_bytes(held[at + 16 : at + _BLOCK_HEADER], "little") + 1
 
 
 def _block_ends(held: bytes) -> list[int]:
-    """Where the blocks end that are there whole, of a group."""
+    """Return the ends of the complete blocks of a group."""
     ends: list[int] = []
     at = 0
     while at < _GROUP and len(ends) < _MOST_BLOCKS and at + _BLOCK_HEADER <= len(held):
@@ -213,6 +213,6 @@ def _inflated(held: bytes, ends: list[int]) -> _Part:
         for end in ends:
             parts.append(isal_zlib.decompress(view[begin:end], 31, MOST_IN_BLOCK))
             begin = end
-    except Exception as fault:  # the reader's
+    except Exception as fault:  # raised in the reading thread
         return b"".join(parts), fault
     return b"".join(parts), None

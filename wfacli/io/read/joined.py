@@ -1,4 +1,4 @@
-"""Several files read as one stream, one behind the other."""
+"""Several files read as one concatenated stream."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ...core.batch import U8
 from .sources import Source
 
 _LINE_FEED = 10
-_NAMES = 2  # of files that messages have
+_NAMES = 2  # maximum file names in a message
 
 
 class Joined(Source):
-    """Text files; where one lacks its last line feed it gets one. See Source, whose streams these are.
+    """Concatenated text files; a missing line feed at the end of a file is added. See Source for the interface.
 
     Attributes:
-        common: whether other programs can be expected to read them all.
+        common: True if other programs can be expected to read all files.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        """Takes open streams, of which nothing was read."""
+        """Take open streams from which nothing has been read."""
         names = [source.path for source in sources]
         more = len(names) - _NAMES
         self.path = " and ".join(names) if more <= 0 else f"{', '.join(names[:_NAMES])} and {more} more"
@@ -32,7 +32,7 @@ class Joined(Source):
         self._at = 0
         self._last = _LINE_FEED
         self._lines = 0  # line feeds so far
-        self._begins = [0]  # lines before each file that has begun
+        self._begins = [0]  # lines before each file that has been started
 
     @property
     def common(self) -> bool:
@@ -45,7 +45,7 @@ class Joined(Source):
         return sum(source.bytes_read for source in self._sources)
 
     def peek(self, most: int = 1 << 16) -> bytes:
-        """The first bytes of the first file; see Source."""
+        """Return the first bytes of the first file; see Source."""
         return self._sources[0].peek(most)
 
     def inflate_ahead(self, threads: int) -> None:
@@ -71,7 +71,7 @@ class Joined(Source):
         return 0
 
     def hand_over(self, counted: Callable[[], int]) -> None:
-        """There is no single descriptor; see Source."""
+        """Return None, since there is no single descriptor; see Source."""
 
     def place_of(self, line: int) -> tuple[str, int]:
         """See Source."""
@@ -81,6 +81,6 @@ class Joined(Source):
         return self._sources[which].path, line - self._begins[which]
 
     def close(self) -> None:
-        """Closes all files."""
+        """Close all files."""
         for source in self._sources:
             source.close()

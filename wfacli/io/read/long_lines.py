@@ -1,4 +1,4 @@
-"""A bound on lines that are no sequences: they are held in memory until their end has come."""
+"""Limit on the length of lines other than sequences, which are held in memory until they are complete."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ...errors import InputError
 
 
 def too_long(path: str, what: str, record: str = "", line: int = 0) -> InputError:
-    """Return the fault of a line that is longer than longest_line()."""
+    """Return the error for a line that is longer than longest_line()."""
     return InputError(
         path, f"{what} is longer than {longest_line()} bytes; --max-line allows longer ones", record, line
     )

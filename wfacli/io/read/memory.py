@@ -1,4 +1,4 @@
-"""Pairs that are in memory already."""
+"""Pairs of sequences that are already in memory."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Sequences = Iterable[Letters] | npt.NDArray[np.bytes_] | npt.NDArray[np.str_] | 
 
 
 def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
-    """A batch of query i with target i, named pair1, pair2, …; its letters are copies.
+    """Pack query i with target i, named pair1, pair2 and so on; the bases are copied.
 
     Args:
-        queries: n sequences in a list, tuple or anything else that can be iterated, each a str, a bytes or one
-            dimension of bytes; or a numpy array, S or U of shape [n], or u8[n, letters].
-        targets: as many.
+        queries: n sequences as any iterable, each a str, bytes or a one-dimensional buffer of bytes; or a numpy
+            array, S or U of shape [n], or u8[n, bases].
+        targets: n sequences, in any of the same types.
 
     Raises:
-        TypeError: not a list of sequences, or an item that is none.
-        ValueError: not as many targets as queries.
-        InputError: a byte that cannot stand in a sequence; with the pair's name.
+        TypeError: an argument is not a list of sequences, or an item is not a sequence.
+        ValueError: the numbers of queries and targets differ.
+        InputError: a byte that is not allowed in a sequence; the error names the pair.
     """
     sides = [_items(queries, "queries"), _items(targets, "targets")]
     try:
@@ -39,7 +39,7 @@ def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
 
 
 def in_one_piece(letters: Any) -> Any:
-    """The same letters, copied if they are an array or a view that leaves some memory out; anything else as it is."""
+    """Return a contiguous copy of a strided array or view, and anything else unchanged."""
     if isinstance(letters, memoryview) and not letters.c_contiguous:
         return letters.tobytes() if letters.itemsize == letters.ndim == 1 else np.ascontiguousarray(letters)
     return np.ascontiguousarray(letters) if isinstance(letters, np.ndarray) else letters
@@ -50,13 +50,13 @@ def _items(sequences: Sequences | None, what: str) -> Iterable[Any]:
         raise TypeError(f"{what} is a list of sequences, not None")
     if not isinstance(sequences, np.ndarray):
         return sequences
-    # Of any other shape each letter would be taken for a sequence of its own.
+    # With any other shape each element would be taken for a sequence.
     texts = sequences.dtype.kind in "SUO"
     if sequences.ndim != (1 if texts else 2):
         shape = "[n]" if texts else "[n, letters]"
         raise TypeError(
             f"{what}, an array of {sequences.dtype} of {sequences.ndim} dimensions: sequences have shape {shape}"
         )
-    # An array of texts would be iterated a numpy scalar at a time.
+    # Iterating over an array of strings would create a numpy scalar for each.
     listed: list[Any] = sequences.tolist() if texts else list(in_one_piece(sequences))
     return listed

@@ -1,4 +1,4 @@
-"""Names that SAM can hold."""
+"""Checks for names that SAM does not allow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..._native import unfit_query, unfit_target
 from ...core.batch import PairBatch
 from ...errors import InputError
 
-_LONGEST = 254  # characters; the length has one byte in BAM
+_LONGEST = 254  # characters; BAM stores the length in one byte
 _QUERIES = "SAM allows no such name of a read (characters '!' to '~' without '@', and not '*'); --format paf does"
 _TOO_LONG = f"SAM allows names of at most {_LONGEST} characters; --format paf any"
 NO_TARGET = (
@@ -18,17 +18,17 @@ NO_TARGET = (
 
 
 def with_sam_names(batches: Iterator[PairBatch], queries: str, targets: str) -> Iterator[PairBatch]:
-    """Passes batches on up to the first pair with a name that SAM cannot hold (SAM specification, 1.4).
+    """Yield batches until the first pair with a name that SAM does not allow (SAM specification, 1.4).
 
-    Names are refused and not replaced: two names could become one.
+    Invalid names are an error and are not replaced, since two names could become the same.
 
     Args:
         batches: pairs.
-        queries: what the queries come from, for the message.
-        targets: likewise.
+        queries: origin of the queries, for the error message.
+        targets: origin of the targets, for the error message.
 
     Raises:
-        InputError: after the pairs before that one.
+        InputError: at the first pair with an invalid name, after the pairs before it.
     """
     for pairs in batches:
         rows = [row for row in (unfit_query(pairs), unfit_target(pairs)) if row >= 0]

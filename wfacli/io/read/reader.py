@@ -1,4 +1,4 @@
-"""Batches of pairs out of files."""
+"""Batches of pairs read from files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...core.batch import U8, PairBatch
 from ...errors import InputError, UsageError, text_of
 from .sources import Source
 
-_BLOCK = 1 << 19  # records at a block's edges are copied once more; more would not stay in a core's cache
-_MOST_HELPERS = 7  # threads that parse beside the one that puts batches together; more would wait for it
-_INFLATED = 8  # times as many letters as bytes that are stored; where there are more, lent memory may not suffice
-_WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream
+_BLOCK = 1 << 19  # bytes; records at a block's edges are copied once more, and larger blocks exceed a core's cache
+_MOST_HELPERS = 7  # maximum parsing threads beside the one that assembles batches, which limits the rate beyond that
+_INFLATED = 8  # assumed maximum ratio of bases to stored bytes; above it lent memory may be too small
+_WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream number
 _STARTS = {b"BAM\1": "BAM", b"CRAM": "CRAM", b"@HD\tVN:": "SAM", b"@SQ\tSN:": "SAM", b"@PG\tID:": "SAM"}
 _LONGEST_START = max(map(len, _STARTS))
 _SEQ_HINT = (
@@ -30,11 +30,11 @@ _COUNTS_HINT = (
 
 
 class Files(Protocol):
-    """What a run reads.
+    """Input files of a run.
 
     Attributes:
-        query: the file with the queries, as the user named it.
-        reference: the one with the targets, whole or record by record.
+        query: file with the queries, as the user named it.
+        reference: file with the targets, as a reference or one target for each query.
     """
 
     query: str
@@ -48,21 +48,21 @@ class Files(Protocol):
         """All files, as the user named them."""
 
     def open(self) -> tuple[Source, ...]:
-        """Opens all streams. Raises InputError."""
+        """Open all streams. Raises InputError."""
 
 
 class PairFiles:
     """QUERY and TARGET, or one file of pairs, as the user named them."""
 
     def __init__(self, query: str, target: str | None) -> None:
-        """Takes paths; "-" is standard input. Raises UsageError."""
+        """Take paths; "-" is standard input. Raises UsageError."""
         if query == "-" and target == "-":
             raise UsageError("only one of QUERY and TARGET can be standard input")
         self.query, self.target = query, target
 
     @property
     def reference(self) -> str:
-        """The file that has the targets."""
+        """The file with the targets."""
         return self.target or self.query
 
     @property
@@ -71,7 +71,7 @@ class PairFiles:
         return self.query, self.target
 
     def open(self) -> tuple[Source, ...]:
-        """Opens one stream or two. Raises InputError."""
+        """Open one stream or two. Raises InputError."""
         first = Source(self.query)
         if self.target is None:
             return (first,)
@@ -83,7 +83,7 @@ class PairFiles:
 
 
 def layout_of(sources: tuple[Source, ...]) -> str:
-    """How the pairs lie in the streams: "two", "seq" or "tsv". Raises InputError."""
+    """Return how pairs are stored in the streams: "two", "seq" or "tsv". Raises InputError."""
     if len(sources) == 2:
         return "two"
     refuse_alignments(sources[0])
@@ -94,13 +94,13 @@ def layout_of(sources: tuple[Source, ...]) -> str:
 
 
 def alignment_format(source: Source) -> str | None:
-    """BAM, CRAM or SAM where a stream is one of them; nothing of it is taken. Raises InputError."""
+    """Return BAM, CRAM or SAM if the stream is in that format, else None; consumes nothing. Raises InputError."""
     head = source.peek(_LONGEST_START)
     return next((name for start, name in _STARTS.items() if head.startswith(start)), None)
 
 
 def refuse_alignments(source: Source) -> None:
-    """Raises InputError where a stream holds alignments, of which letters alone are asked for."""
+    """Raise InputError if a stream contains alignments where sequences are expected."""
     if name := alignment_format(source):
         raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
 
@@ -115,19 +115,19 @@ def read_batches(
     keep_quality: bool = True,
     threads: int = 1,
 ) -> Iterator[PairBatch]:
-    """Yields batches of about `weight` bases, in input order.
+    """Yield batches of about `weight` bases, in input order.
 
     Complete pairs before a fault are yielded before it is raised.
 
     Args:
         sources: the streams of a layout.
         layout: "two", "seq", "tsv", or "targets" (one stream, whose records become targets of empty queries).
-        weight: bases of queries and targets together after which a batch ends.
-        keep_letters: False keeps names and lengths only.
-        lend: asked for memory (u8[so many], or None) for each batch's letters, which nobody else uses as long as the
-            array or a view of it lives.
-        keep_quality: False leaves qualities out.
-        threads: that parse; several only where streams are records in regular files that are not compressed.
+        weight: number of bases, queries and targets together, after which a batch ends.
+        keep_letters: False to keep names and lengths only.
+        lend: called with a size in bytes for each batch; returns memory for its bases (u8[size]) or None. The memory
+            is not used elsewhere while the array or a view of it exists.
+        keep_quality: False to drop qualities.
+        threads: number of parsing threads; more than one is used only for records in uncompressed regular files.
 
     Raises:
         InputError: at the first fault.
@@ -148,16 +148,16 @@ def batches_of(
     threads: int = 1,
     ended: Callable[[], bool] = lambda: False,
 ) -> Iterator[PairBatch]:
-    """Yields what a reader makes of its streams; see read_batches.
+    """Yield the batches that a native reader makes of its streams; see read_batches.
 
     Args:
-        reader: takes the bytes.
+        reader: native reader.
         sources: its streams.
         weight: as in read_batches.
-        lend: likewise.
-        hint: what a fault in the first lines may be due to, or with two streams one of their counts.
+        lend: as in read_batches.
+        hint: likely cause of a fault in the first lines, or of different record counts of two streams.
         threads: as in read_batches.
-        ended: called where the reader says that it has all; whether there is more all the same. May raise InputError.
+        ended: called when the reader has read everything; returns True if there is more. May raise InputError.
 
     Raises:
         InputError: at the first fault.
@@ -170,7 +170,7 @@ def batches_of(
     room = _room(sources, weight)
     while True:
         if lend and not begun:
-            # The reader alone keeps what is lent, so that it goes back with its batch.
+            # Only the reader refers to the lent memory, so that it is released with its batch.
             _lend(reader, lend(room))
             begun = True
         fault: InputError | None = None
@@ -194,7 +194,7 @@ def batches_of(
 
 
 def _room(sources: tuple[Source, ...], weight: int) -> int:
-    """Bytes that the letters of a batch hardly exceed; for empty and very short sequences they may."""
+    """Return the size of memory for a batch's bases; many empty or very short sequences may need more."""
     most = weight + weight // 8 + _BLOCK
     sizes = [source.size for source in sources]
     return most if None in sizes else min(most, _INFLATED * sum(size or 0 for size in sizes) + _BLOCK // 16)
@@ -206,7 +206,7 @@ def _lend(reader: StreamReader, memory: U8 | None) -> None:
 
 
 def _hand_over(reader: StreamReader, stream: int, source: Source) -> None:
-    # What is stored as it is, native code reads without coming back for every block.
+    # Native code reads uncompressed streams directly, without a call for each block.
     handed = source.hand_over(functools.partial(reader.bytes_read, stream))
     if handed is None:
         return

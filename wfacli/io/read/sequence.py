@@ -1,7 +1,7 @@
-"""One record out of a FASTA or FASTQ file, of any length: a byte a letter, and none for what is not asked for.
+"""One record of any length from a FASTA or FASTQ file, one byte a base; other records take no memory.
 
-The native reader makes batches, whose lengths have 32 bits; here a sequence may be longer than that. What is a fault
-there is one here.
+The native reader makes batches, whose sequence lengths have 32 bits; sequences here may be longer. Errors are those of
+the native reader.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .sources import Source
 
 _BLOCK = 1 << 20
 _LEGAL = bytes(range(0x21, 0x7F))
-_SHOWN = 3  # names in a message
+_SHOWN = 3  # maximum names in a message
 
 
 @dataclass(frozen=True)
 class Record:
-    """Where a sequence lies among the bytes to which it was added.
+    """Position of a sequence in the buffer to which it was appended.
 
     Attributes:
-        name: of the record.
+        name: name of the record.
         start, length: in bytes.
-        plain: whether its letters, folded, are nothing but A, C, G and T.
+        plain: True if all bases, after folding, are A, C, G or T.
     """
 
     name: str
@@ -41,18 +41,18 @@ class Record:
 def read_record(
     source: Source, wanted: str | None, option: str, into: bytearray, fold: bytes, keep_letters: bool = False
 ) -> Record:
-    """Adds the letters of one record to `into`.
+    """Append the bases of one record to `into`.
 
     Args:
         source: FASTA (lines of any length) or FASTQ.
-        wanted: the record's name; None where the file has only one.
-        option: that chooses a record by name, for messages.
-        into: gets the letters.
-        fold: what each of the 256 letters becomes; A, C, G and T stay.
-        keep_letters: whether letters shall be added as they are all the same.
+        wanted: name of the record; None if the file has only one.
+        option: command-line option that selects a record by name, for error messages.
+        into: buffer that the bases are appended to.
+        fold: 256-byte translation table applied to the bases; it maps A, C, G and T to themselves.
+        keep_letters: append the bases without folding; `plain` still refers to folded bases.
 
     Raises:
-        InputError: no such record, or several; one without letters; a byte that cannot stand in a sequence.
+        InputError: the record is missing, ambiguous or empty, or has a byte that is not allowed in a sequence.
     """
     refuse_alignments(source)
     reader = _Reader(source, wanted, into, fold, keep_letters)
@@ -72,23 +72,23 @@ def read_record(
 
 
 class _Reader:
-    """A file's blocks taken apart; a line may be longer than a block, and a block has many lines."""
+    """Parser of the blocks of a file; a line may span blocks, and a block has many lines."""
 
     def __init__(self, source: Source, wanted: str | None, into: bytearray, fold: bytes, keep_letters: bool) -> None:
         self._source, self._wanted, self._into, self._fold = source, wanted, into, fold
         self._folding = not keep_letters
-        self._line = 1  # the number of the line that the next byte belongs to
-        self._count = 0  # letters of the record so far
+        self._line = 1  # number of the line that the next byte belongs to
+        self._count = 0  # bases of the record so far
         self._keep = False
         self._name = ""  # of the record
-        self._blank = False  # whether the line so far, which is longer than a block, has a blank at its end
+        self._blank = False  # whether the part of the current line in earlier blocks ends with a blank
         self.start = len(into)
         self.names: list[str] = []
         self.found: str | None = None
         self.plain = True
 
     def run(self) -> None:
-        """Reads up to the end of the record, or of the file where that must be known."""
+        """Read until the end of the record, or of the file if the name has to be unique."""
         blocks = _Blocks(self._source)
         mark = self._first(blocks)
         while mark:
@@ -107,7 +107,7 @@ class _Reader:
                 return
 
     def _first(self, blocks: _Blocks) -> bytes:
-        """Skips empty lines; the mark of the first header, or nothing at the end of the file."""
+        """Skip empty lines; return the first byte of the first header, or nothing at the end of the file."""
         while byte := blocks.peek():
             if byte in (b">", b"@"):
                 return byte
@@ -131,7 +131,7 @@ class _Reader:
         return text_of(name)
 
     def _line_of(self, blocks: _Blocks, what: str) -> bytes:
-        """A line with its end, or what there is before the file's."""
+        """Return a line with its line end, which may be missing at the end of the file."""
         pieces, size = [], 0
         for piece in blocks.pieces():
             pieces.append(piece)
@@ -141,7 +141,7 @@ class _Reader:
         return b"".join(pieces)
 
     def _fasta(self, blocks: _Blocks) -> bytes:
-        """Letters up to the next header; its mark, or nothing at the end."""
+        """Read bases until the next header; return its first byte, or nothing at the end of the file."""
         fresh = True  # whether a line starts here
         while not (fresh and blocks.peek() == b">"):
             piece = blocks.until(b">")
@@ -189,7 +189,7 @@ class _Reader:
         self._into += letters
 
     def _without_blanks(self, piece: bytes) -> bytes:
-        """Blanks may end a line, and nothing else that is no letter may be anywhere."""
+        """Remove blanks at line ends; raise InputError for any other byte that is not allowed in a sequence."""
         lines = [line.rstrip(b" \t\r") for line in piece.split(b"\n")]
         if self._blank and lines[0]:
             raise self._fault("a blank in the sequence")
@@ -205,10 +205,10 @@ class _Reader:
 
 
 class _Blocks:
-    """What a source has, by lines or by larger pieces.
+    """A source's data, in lines or larger pieces.
 
     Attributes:
-        ended: whether there is nothing more to come.
+        ended: True after the last byte.
     """
 
     def __init__(self, source: Source) -> None:
@@ -218,11 +218,11 @@ class _Blocks:
         self.ended = False
 
     def peek(self) -> bytes:
-        """The next byte, or nothing at the end."""
+        """Return the next byte without consuming it; nothing at the end."""
         return self._data[self._at : self._at + 1] if self._more() else b""
 
     def pieces(self) -> Iterator[bytes]:
-        """A line with its end in pieces."""
+        """Yield a line, including its line end, in pieces."""
         while self._more():
             end = self._data.find(b"\n", self._at) + 1
             yield self._take(end or len(self._data))
@@ -230,13 +230,13 @@ class _Blocks:
                 return
 
     def until(self, mark: bytes) -> bytes:
-        """Lines before the next one that begins with a mark, but no more than are there; nothing at the end."""
+        """Return lines before the next one that starts with a mark, at most the buffered ones; nothing at the end."""
         if not self._more():
             return b""
-        # The letter alone is found, or not, in a fraction of the time.
+        # Searching for the single byte first takes a fraction of the time of searching for both.
         end = self._data.find(b"\n" + mark, self._at) + 1 if self._data.find(mark, self._at) >= 0 else 0
         if not end:
-            # Whole lines, so that the next piece starts where one does; a longer line as it comes.
+            # Stop at a line end, so that the next piece starts a line; a line longer than a block comes in parts.
             end = self._data.rfind(b"\n", self._at) + 1
         return self._take(end or len(self._data))
 
@@ -261,7 +261,7 @@ def _shown(byte: bytes) -> str:
 
 
 def read_bytes(path: str) -> bytearray:
-    """A file as it is stored, or standard input ("-"). Raises InputError."""
+    """Return the bytes of a file, or of standard input ("-"), without decompression. Raises InputError."""
     found = bytearray()
 
     def add(block: bytes) -> None:
@@ -272,7 +272,7 @@ def read_bytes(path: str) -> bytearray:
 
 
 def each_block(path: str, take: Callable[[bytes], None]) -> None:
-    """Hands on a file as it is stored, a block at a time. Raises InputError."""
+    """Pass the bytes of a file to `take`, block by block, without decompression. Raises InputError."""
     if not path:
         raise InputError("input", "the file name is empty")
     try:

@@ -1,4 +1,4 @@
-"""Input streams: files or standard input, decompressed by what their first bytes say."""
+"""Input streams: files or standard input, decompressed according to their first bytes."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ T = TypeVar("T")
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
-# The empty block that ends every BGZF file (SAM specification, section 4.1.2).
+# Empty block at the end of every BGZF file (SAM specification, section 4.1.2).
 BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 _HEAD = 1 << 16
 _MAGIC = 18
-_WORTH_THREADS = 1 << 18  # bytes as stored
+_WORTH_THREADS = 1 << 18  # minimum compressed bytes for threads that inflate ahead
 _MOST_THREADS = 8
 
 
 class _Raw(io.RawIOBase):
-    """The bytes as stored: counts them, remembers the last few, and takes the first ones back."""
+    """The stored bytes: counts them, remembers the last 28, and can reread the first ones."""
 
     def __init__(self, file: io.FileIO, position: int | None) -> None:
         self._file = file
-        self._position = position  # where to read, for a descriptor whose own position is left alone
+        self._position = position  # read offset, if the descriptor's own position must not change
         self._again = b""
         self.count = 0
         self.tail = b""
@@ -64,7 +64,7 @@ class _Raw(io.RawIOBase):
         return got
 
     def first(self, count: int) -> bytes:
-        """The first `count` bytes, or all if there are fewer; they will be read again."""
+        """Return the first `count` bytes, or all if there are fewer; they will be read again."""
         head = b""
         while len(head) < count and (more := self.read(count - len(head))):
             head += more
@@ -72,7 +72,7 @@ class _Raw(io.RawIOBase):
         return head
 
     def hand_over(self) -> tuple[bytes, int, int]:
-        """(what first() gave back and nobody read since, descriptor, position or -1) for whoever reads on."""
+        """Return (unread bytes of first(), descriptor, position or -1), for another reader to continue."""
         again, self._again = self._again, b""
         return again, self._file.fileno(), -1 if self._position is None else self._position
 
@@ -86,17 +86,17 @@ class Source:
 
     Attributes:
         path: as the user named it; "-" is standard input.
-        regular: whether it can be opened again to read the same bytes.
-        size: bytes as stored, or None where that is unknown.
+        regular: True if it can be opened again to read the same bytes.
+        size: stored size in bytes, or None if unknown.
     """
 
     def __init__(self, path: str, called: str | None = None) -> None:
-        """Opens a path, which errors call by another name where one is given. Raises InputError."""
+        """Open a path; errors call it `called` if that is given. Raises InputError."""
         self.path = called or path
         if not path:
             raise InputError("input", "the file name is empty")
         try:
-            # Standard input keeps its descriptor, and where it is a file its position: it is read twice for SAM.
+            # Standard input keeps its descriptor and, if it is a file, its position: for SAM it is read twice.
             file = io.FileIO(0, closefd=False) if path == "-" else io.FileIO(path)
             mode = os.fstat(file.fileno())
             self.regular = stat.S_ISREG(mode.st_mode)
@@ -112,35 +112,32 @@ class Source:
 
     @property
     def seekable(self) -> bool:
-        """Whether others can look something up in it: stored as it is, or in BGZF's blocks."""
+        """True if other code can read it at random offsets: an uncompressed or a BGZF file."""
         return self.regular and (self._plain or self._bgzf)
 
     @property
     def stored_as_is(self) -> bool:
-        """Whether it is a file of its own, and not compressed."""
+        """True for an uncompressed regular file other than standard input."""
         return self.regular and self._plain and self.path != "-"
 
     @property
     def in_blocks(self) -> bool:
-        """Whether it is a file of its own of BGZF's blocks."""
+        """True for a regular BGZF file other than standard input."""
         return self.regular and self._bgzf and self.path != "-"
 
     @property
     def common(self) -> bool:
-        """Whether other programs can be expected to read it: stored as it is, or as gzip."""
+        """True if other programs can be expected to read it: uncompressed or gzip, not zstd."""
         return not self._zstd
 
     @property
     def bytes_read(self) -> int:
-        """Bytes as stored that have been read."""
+        """Number of stored bytes read so far."""
         return self._raw.count + self._counted()
 
     def peek(self, most: int = _HEAD) -> bytes:
-        """The first decompressed bytes, `most` if there are so many; they are still there to be read.
-
-        Raises InputError.
-        """
-        head = bytearray(self._head)  # bytes would be copied for each block
+        """Return at most `most` decompressed bytes from the beginning without consuming them. Raises InputError."""
+        head = bytearray(self._head)  # appending to bytes would copy them for each block
         while len(head) < most:
             left = most - len(head)
             block = self._guarded(partial(self._stream.read, left)) if self._plain else self._inflated()
@@ -152,10 +149,10 @@ class Source:
         return self._head[:most]
 
     def inflate_ahead(self, threads: int) -> None:
-        """Lets threads beside the caller's inflate what it reads next, where there is enough of it.
+        """Inflate ahead of the reader on extra threads, if the file is large enough.
 
-        Those of a file of BGZF's blocks share it; of other compressed files one reads ahead. A pipe is left to who
-        reads it: nobody could end a thread that waits for it.
+        Several threads share the blocks of a BGZF file; one reads ahead in other compressed files. Pipes are read by
+        the caller only, since a thread that waits for a pipe cannot be stopped.
         """
         if threads < 1 or not self.regular or self._plain or (self.size or 0) < _WORTH_THREADS:
             return
@@ -165,7 +162,7 @@ class Source:
             self._stream = io.BufferedReader(Ahead(self._stream), BLOCK)
 
     def readinto(self, buffer: U8) -> int:
-        """Reads decompressed bytes into an array; 0 at the end. Raises InputError."""
+        """Read decompressed bytes into an array; return their number, 0 at the end. Raises InputError."""
         if not self._head and not self._plain and len(buffer) < BLOCK:
             self._head = self._inflated()
         if self._head:
@@ -180,13 +177,13 @@ class Source:
         return got
 
     def hand_over(self, counted: Callable[[], int]) -> tuple[bytes, int, int] | None:
-        """Leaves the rest of a stream that is not compressed to whoever reads its descriptor.
+        """Let another reader continue an uncompressed stream from its descriptor.
 
         Args:
-            counted: how many bytes they have read.
+            counted: returns the number of bytes that the other reader has read.
 
         Returns:
-            (bytes that were read already, descriptor, position or -1); None where the stream is compressed.
+            (bytes already read, descriptor, position or -1); None if the stream is compressed.
         """
         if not self._plain:
             return None
@@ -195,16 +192,16 @@ class Source:
         return self._head + again, descriptor, position
 
     def place_of(self, line: int) -> tuple[str, int]:
-        """(file, line in it) of a line of the stream, from 1; 0: of none."""
+        """Return (file, line number in it) for a line of the stream, from 1; 0 stands for no line."""
         return self.path, line
 
     def close(self) -> None:
-        """Closes the file; standard input stays open."""
+        """Close the file; standard input stays open."""
         self._stream.close()
         self._raw.close()
 
     def _decompressed(self) -> Any:
-        magic = self._guarded(lambda: self._raw.first(_MAGIC))  # a directory opens, but does not read
+        magic = self._guarded(lambda: self._raw.first(_MAGIC))  # opening a directory succeeds, reading it fails
         for start, name in _UNREAD.items():
             if magic.startswith(start):
                 raise InputError(self.path, f"is compressed with {name}; gzip, bgzip and zstd are read")
@@ -224,12 +221,12 @@ class Source:
     def _readinto(self, view: memoryview) -> int:
         if self._plain:
             return int(self._stream.readinto(view))
-        if isinstance(self._stream, io.BufferedReader):  # it is empty: what fills it can fill another's
+        if isinstance(self._stream, io.BufferedReader):  # its buffer is empty, so its raw stream can fill ours
             return self._stream.raw.readinto(view) or 0
         return int(self._stream.readinto1(view))
 
     def _inflated(self) -> bytes:
-        """The next decompressed bytes; always as many are asked for, since what comes before damage depends on it."""
+        """Return the next decompressed bytes. The size is fixed: the bytes returned before damage depend on it."""
         block: bytes = self._guarded(lambda: self._stream.read1(BLOCK))
         return block
 

@@ -1,1 +1,1 @@
-"""Files out: SAM, BAM, CRAM, PAF, TSV; names until they are complete."""
+"""Output files: SAM, BAM, CRAM, PAF, TSV; temporary names until a file is complete."""

@@ -1,4 +1,4 @@
-"""Whether a file of SAM records that another process wrote is complete: its end, and how many records it holds."""
+"""Checks that a SAM, BAM or CRAM file written by another process is complete: its end marker and number of records."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ...core.batch import U8
 from ...errors import InputError
 from ..read.sources import BGZF_END, Source
 
-# The container that ends every file of CRAM 3 (CRAM specification, section 9).
+# Container at the end of every file of CRAM 3 (CRAM specification, section 9).
 _CRAM_END = bytes.fromhex("0f000000ffffffff0fe0454f4600000000010005bdd94f0001000606010001000100ee63014b")
 _ENDS = {Container.BAM: BGZF_END, Container.CRAM: _CRAM_END, Container.SAM: b"\n"}
 _CRAM_HEAD = 26  # bytes of the file before its first container
-_LONGEST_HEAD = 1 << 16  # bytes of a container's head: one with more slices than that is not written
+_LONGEST_HEAD = 1 << 16  # maximum bytes of a container header; no container written here has more slices than fit
 _BLOCK = 1 << 20
 
 
 class LineCount:
-    """Counts the records of SAM text as it passes by.
+    """Counts the records in a stream of SAM text.
 
     Attributes:
-        records: lines behind the header.
+        records: number of lines after the header.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class LineCount:
         self._in_header, self._at_line = True, True
 
     def add(self, text: memoryview) -> None:
-        """Takes the next bytes of the text, whose last line has an end."""
+        """Process the next bytes of the text, whose last line is terminated."""
         skipped = self._of_header(text) if self._in_header and len(text) else 0
         self.records += int(np.count_nonzero(np.frombuffer(text, np.uint8)[skipped:] == ord("\n")))
 
@@ -57,9 +57,9 @@ def fault_of(path: str, container: Container, records: int | None, threads: int 
 
     Args:
         path: a regular file.
-        container: what it should be.
-        records: how many it should hold; None looks at its end alone, which takes no time.
-        threads: that decompress.
+        container: expected container.
+        records: expected number of records; None checks only the end marker, without reading the file.
+        threads: number of decompressing threads.
     """
     end = _ENDS[container]
     try:
@@ -101,7 +101,7 @@ def _of_sam(path: str, threads: int) -> int:
 
 
 def _of_cram(path: str, _threads: int) -> int:
-    """The sum of what the containers say; nothing else of them is read."""
+    """Return the sum of the record counts in the container headers; nothing else is read."""
     records, at = 0, _CRAM_HEAD
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -115,15 +115,15 @@ def _of_cram(path: str, _threads: int) -> int:
 
 
 def _container(head: bytes) -> tuple[int, int, int]:
-    """(bytes of its blocks, records, bytes of its own head) of a container (CRAM specification, section 7)."""
+    """Return (bytes of blocks, records, bytes of the header) of a container (CRAM specification, section 7)."""
     try:
         (length,), at = struct.unpack_from("<i", head), 4
-        for _ in range(3):  # reference, start, span
+        for _ in range(3):  # reference, start position, alignment span
             _, at = _itf8(head, at)
         records, at = _itf8(head, at)
-        for _ in range(2):  # number of the first record, bases: up to 9 bytes each
+        for _ in range(2):  # record counter, bases: up to 9 bytes each
             at += min(_leading_ones(head[at], 8), 8) + 1
-        _, at = _itf8(head, at)  # blocks
+        _, at = _itf8(head, at)  # number of blocks
         landmarks, at = _itf8(head, at)
         for _ in range(landmarks):
             _, at = _itf8(head, at)
@@ -135,7 +135,7 @@ def _container(head: bytes) -> tuple[int, int, int]:
 
 
 def _itf8(data: bytes, at: int) -> tuple[int, int]:
-    """(value, where it ends) of an integer of 1 to 5 bytes (CRAM specification, section 2.3)."""
+    """Decode an integer of 1 to 5 bytes; return (value, offset of its end) (CRAM specification, section 2.3)."""
     more = _leading_ones(data[at], 4)
     if at + more >= len(data):
         raise IndexError

@@ -1,4 +1,4 @@
-"""The reference of CRAM as htslib gets it: with an index that was checked against it, or made for this run."""
+"""The reference of CRAM for htslib, with an index that was checked against it or made for this run."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(said[0])
 """
-_INDEX = "##idx##"  # what htslib has between a file and its index
+_INDEX = "##idx##"  # htslib's separator between the name of a file and that of its index
 
 
 def cram_reference(path: str, scratch: str, threads: int) -> str:
-    """Return the reference as samtools' `--reference` takes it.
+    """Return the reference in the form that samtools' `--reference` accepts.
 
-    An index beside it (FILE.fai) is used if it is no older than the reference and has its names, lengths and places;
-    else htslib would write bases that are not the reference's. In place of one that does not fit, another is made in
-    a folder of this run. One that is missing is made beside the reference, where htslib looks for it, and so is that
-    of BGZF's blocks (FILE.gzi), which has no other place.
+    An index beside the reference (FILE.fai) is used if it is not older than the reference and has the same names,
+    lengths and offsets; otherwise htslib would write wrong bases. If it does not match, another index is made in the
+    scratch folder. A missing index is made beside the reference, where htslib looks for it; so is that of BGZF blocks
+    (FILE.gzi), which htslib finds nowhere else.
 
     Args:
         path: FASTA, plain or compressed by bgzip.
-        scratch: a folder that lives as long as htslib runs.
-        threads: that decompress.
+        scratch: folder that exists as long as htslib runs.
+        threads: number of decompressing threads.
 
     Raises:
-        WfacliError: it is no such file; no index can be made.
-        InputError: it cannot be read.
+        WfacliError: the reference is not such a file, or no index can be made.
+        InputError: the reference cannot be read.
     """
     operand(path)
     with contextlib.closing(Source(path)) as source:
@@ -48,7 +48,7 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
             raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
         if not source.seekable:
             raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
-        whole = os.path.abspath(path)  # noqa: PTH100 - a link stays one, and htslib writes the name into the file
+        whole = os.path.abspath(path)  # noqa: PTH100 - links are not resolved: htslib writes this name into the file
         if indexed(source, threads) is not None:
             return whole
         kinds = ["fai", *["gzi"] * source.in_blocks]
@@ -78,13 +78,13 @@ def _make(whole: str, path: str, fai: str, gzi: str) -> None:
     )
     if done.returncode or not Path(fai).exists():
         said = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
-        # htslib says why, and samtools then that it did not work.
+        # htslib's line has the reason; a line of samtools without it follows.
         reason = next((line.partition("] ")[2] for line in said if line.startswith("[E::")), said[-1])
         raise WfacliError(f"{path}: no index of the reference can be made: {reason}")
 
 
 def _put(made: str, there: Path) -> None:
-    """Give a copy of an index its name at once: other runs never see a part of it."""
+    """Copy an index to its final name atomically, so that other runs never see a part of it."""
     try:
         descriptor, new = new_beside(there, "new")
         with os.fdopen(descriptor, "wb") as file:

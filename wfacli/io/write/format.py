@@ -1,4 +1,4 @@
-"""Alignments as SAM, PAF or TSV text."""
+"""Formatting of alignments as SAM, PAF or TSV text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...scoring.statistics import Significance
 
 
 def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False, mapped: bool = False) -> bytes:
-    """The first line of TSV: whether there are scores alone, marks of heuristics, second best scores, mappings."""
+    """Return the header line of TSV for scores alone, heuristic marks, second best scores and mappings."""
     titles = ["query", "target", "score"]
     if not scores_only:
         titles += ["edits", "identity", "query_start", "query_end", "target_start", "target_end", "cigar"]
@@ -25,7 +25,7 @@ def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False, mapped:
 
 
 class Formatter:
-    """Writes batches of alignments as text; safe to share between threads."""
+    """Formats batches of alignments as text; thread-safe."""
 
     def __init__(
         self,
@@ -39,17 +39,17 @@ class Formatter:
         significance: Significance | None = None,
         penalties: Penalties | None = None,
     ) -> None:
-        """Takes what else there is to write.
+        """Take the format, and the optional fields of its records.
 
         Args:
             out: format and tags.
-            scores_only: there are no CIGARs.
-            heuristic: alignments may be marked as found by a heuristic.
-            second: there are second best scores.
-            ambiguous: WILDCARD where '=' may hold what SAM calls mismatches.
+            scores_only: alignments have no CIGARs.
+            heuristic: alignments may be marked as affected by a heuristic.
+            second: alignments have second best scores.
+            ambiguous: WILDCARD if '=' operations may contain mismatches in the sense of SAM.
             mapped: batches have Mapped columns.
-            significance: of scores, for BLAST's table.
-            penalties: what scores are made of, for the score of an alignment's best part.
+            significance: statistics of scores, for BLAST's table.
+            penalties: scoring scheme, for the score of an alignment's best part.
         """
         self.titles = tsv_titles(scores_only, heuristic, second, mapped)
         self._options = FormatOptions(
@@ -69,7 +69,7 @@ class Formatter:
 
     @classmethod
     def of(cls, config: Config, mapped: bool = False) -> Formatter:
-        """What a configuration of `align` asks for."""
+        """Return the formatter for a configuration of `align`."""
         spec = config.spec
         return cls(
             config.output,
@@ -81,5 +81,5 @@ class Formatter:
         )
 
     def format(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[U8, dict[str, Any]]:
-        """(text u8[...], sums over its records)."""
+        """Return the text (u8[...]) of a batch, and sums over its records."""
         return format_batch(pairs, alignments, self._options)

@@ -14,18 +14,18 @@ from ..read.sources import Source
 from .targets import sq_lines
 
 _SCAN_WEIGHT = 8_000_000
-_SCANNED, _WRITTEN = 2, 16  # batches and blocks of text ahead, about a megabyte each
+_SCANNED, _WRITTEN = 2, 16  # batches and blocks of text read ahead, about a megabyte each
 _BLOCK = 1 << 20
 
 
 def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes]:
-    """The header's text in pieces; the targets' file is opened once more and scanned for @SQ lines.
+    """Return the header's text in pieces; the file of the targets is opened again and scanned for @SQ lines.
 
-    Two threads begin with it at once: one reads, the other one keeps the targets apart.
+    Two threads start at once: one reads, the other collects the distinct targets.
 
     Raises:
-        UsageError: the targets come from a pipe, so that they cannot be read twice.
-        InputError: from an iteration: a target without a name, or one name with two lengths.
+        UsageError: the targets come from a pipe, which cannot be read twice.
+        InputError: during iteration: a target without a name, or one name with two lengths.
     """
     if not sources[-1].regular:
         raise UsageError(
@@ -56,21 +56,21 @@ def header_around(
     before: Sequence[bytes] = (),
     mapper: Callable[[bytes], bytes] | None = None,
 ) -> Iterator[bytes]:
-    """Yields a header's text in blocks: @SQ lines with what stands before and after them.
+    """Yield the text of a header in blocks: @SQ lines, and the lines before and after them.
 
     Args:
-        targets: the lines.
-        config: what else is said.
-        version: of this program.
-        before: headers of what is read, of reads and mappings; their programs stay, and their read groups where config
-            has none.
-        mapper: makes the line of a program that ran behind those, of the ID of the one before it.
+        targets: @SQ lines.
+        config: read group and command line.
+        version: version of this program.
+        before: headers of the inputs (reads and mappings); their @PG lines are kept, and their read groups unless
+            config has one.
+        mapper: returns the @PG line of the program that ran after those, given the ID of the last of them.
     """
     yield from _in_blocks(_pieces(targets, config, version, before, mapper))
 
 
 def _in_blocks(pieces: Iterator[bytes | U8]) -> Iterator[bytes]:
-    """There may be millions of targets: each piece costs a write, and two threads a turn."""
+    """Join pieces to blocks: with millions of targets, each piece would cost a write and a thread switch."""
     waiting: list[bytes | memoryview] = []
     size = 0
     for piece in pieces:
@@ -114,7 +114,7 @@ def _field(line: bytes, tag: bytes) -> bytes:
 
 
 def _groups(headers: Sequence[bytes]) -> Iterator[bytes]:
-    """Lines of read groups; of two with one ID, of which tags mean the same, the first."""
+    """Yield @RG lines; of several with the same ID only the first, since tags refer to all of them by that ID."""
     seen = set()
     for line in itertools.chain.from_iterable(_lines(header, b"@RG") for header in headers):
         if (identity := _field(line, b"ID")) not in seen:
@@ -123,7 +123,7 @@ def _groups(headers: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def _programs(headers: Sequence[bytes]) -> list[bytes]:
-    """Lines of programs, each once; of two others with one ID the second gets another."""
+    """Return @PG lines without duplicates; a different line with an ID already used gets a new ID."""
     kept: list[bytes] = []
     for header in headers:
         kept += _renamed([line for line in _lines(header, b"@PG") if line not in kept], kept)
@@ -131,14 +131,14 @@ def _programs(headers: Sequence[bytes]) -> list[bytes]:
 
 
 def _renamed(lines: list[bytes], others: list[bytes]) -> list[bytes]:
-    """The same lines with IDs that others do not have."""
+    """Return the lines, with new IDs in place of those that other lines have."""
     taken, own = ({_field(line, b"ID") for line in some} for some in (others, lines))
     names = {old: _free(old, taken | own) for old in own & taken}
 
     def renamed(field: bytes) -> bytes:
         return field[:3] + names.get(field[3:], field[3:]) if field[:3] in (b"ID:", b"PP:") else field
 
-    # What a line says to come before it is another one's where that keeps its ID.
+    # Only PP fields that refer to renamed lines change; the others refer to lines that keep their IDs.
     return [b"\t".join(map(renamed, line.split(b"\t"))) if names else line for line in lines]
 
 
@@ -148,20 +148,20 @@ def _free(name: bytes, taken: set[bytes]) -> bytes:
 
 
 def _last_of(programs: list[bytes]) -> bytes:
-    """The ID of the last one in their chain, or b""."""
+    """Return the ID of the last line of the chain, or b""."""
     followed = {_field(line, b"PP") for line in programs}
     last = [identity for line in programs if (identity := _field(line, b"ID")) and identity not in followed]
     return last[-1] if last else b""
 
 
 def _place_behind(programs: list[bytes]) -> tuple[bytes, bytes]:
-    """(an ID that no @PG line has, the field PP that names the last one in their chain)."""
+    """Return (an ID that no @PG line has, the PP field for the last line of the chain)."""
     last = _last_of(programs)
     return _free(b"wfacli", {_field(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
 def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
-    # Whatever ends the targets early ends the alignments at the same place, and is reported there.
+    # An error that ends the targets also ends the alignments at the same place, and is reported there.
     try:
         yield from batches
     except InputError:

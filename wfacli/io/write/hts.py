@@ -1,4 +1,4 @@
-"""BAM and CRAM, sorted and indexed files: htslib, in a process of its own that is fed with SAM."""
+"""BAM, CRAM, and sorted or indexed files: SAM piped to htslib in a child process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .output import Output
 from .python_child import python_command
 from .scratch import Scratch
 
-# pysam carries samtools, whose commands take the interpreter for as long as they run; here it is their own.
+# pysam includes samtools, whose commands block the interpreter while they run, so they run in a child process.
 _CHILD = """
 import signal
 for number in (signal.SIGINT, signal.SIGHUP):
@@ -32,16 +32,16 @@ except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
 """
-_MOST_THREADS = 8  # more hardly help one file
-_LONGEST_IN_BAI = 1 << 29  # letters of a target (SAM specification, 5.2)
-_SORT_MEMORY = 768  # MB, of all threads that sort
+_MOST_THREADS = 8  # more threads hardly speed up one file
+_LONGEST_IN_BAI = 1 << 29  # maximum bases of a target in a .bai index (SAM specification, 5.2)
+_SORT_MEMORY = 768  # MB, shared by all sorting threads
 
 
-_ROOM = 1 << 16  # bytes: less of them are no room
+_ROOM = 1 << 16  # bytes; a file system with less free space counts as full
 
 
 def require_pysam(what: str) -> None:
-    """Raises WfacliError where pysam, which writes it, is missing."""
+    """Raise WfacliError if pysam, which writes `what`, is not installed."""
     try:
         import pysam  # noqa: F401
     except ImportError:
@@ -51,31 +51,32 @@ def require_pysam(what: str) -> None:
 
 
 class HtsOutput(Output):
-    """Takes SAM, header and records, and writes what the specification asks for; see Output."""
+    """Converts SAM, header and records, to the container, order and index of the specification; see Output."""
 
     def __init__(self, path: str | None, spec: OutputSpec, threads: int, reference: str) -> None:
-        """Opens a path; None or "-" is standard output.
+        """Open a path and start htslib; None or "-" is standard output.
 
         Args:
-            path: where the file goes.
+            path: path of the output file.
             spec: container, sort, index.
-            threads: that compress and sort.
+            threads: number of threads that compress and sort.
             reference: FASTA, plain or bgzip, that CRAM refers to.
 
         Raises:
-            OutputError; WfacliError: pysam is missing, or the reference of CRAM is none that htslib can use.
+            OutputError: the file cannot be written.
+            WfacliError: pysam is missing, or htslib cannot use the reference of CRAM.
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
         self._scratch = Scratch()
         if spec.container is Container.CRAM:
             reference = cram_reference(reference, self._scratch.name, threads)
         if spec.index and path:
-            operand(path)  # or its index could not be made
+            operand(path)  # raises if the name does not allow an index
         super().__init__(path)
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
         self._failed, self._threads = False, min(threads, _MOST_THREADS)
         self._fed = LineCount()
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - _ended() closes it
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _ended()
         self._child = subprocess.Popen(
             python_command(_CHILD, self._command(spec, self._threads, reference)),
             stdin=subprocess.PIPE,
@@ -95,7 +96,7 @@ class HtsOutput(Output):
         return ["sort", *common, "-m", f"{max(1, _SORT_MEMORY // threads)}M", "-T", scratch, "-o", "-", "-"]
 
     def write(self, data: bytes | U8) -> None:
-        """Hands SAM on. Raises OutputError, or OutputClosed when the reader has gone."""
+        """Pass SAM to htslib. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
         view = memoryview(data) if isinstance(data, bytes) else data.data
         assert self._child.stdin
         try:
@@ -107,16 +108,17 @@ class HtsOutput(Output):
         self.written += len(view)
 
     def finish(self) -> None:
-        """Waits for the file to be complete, gives it its name, and makes its index. Raises OutputError."""
+        """Wait until the file is complete, rename it, and make its index. Raises OutputError."""
         self._ended(True)
         super().finish()
         if self._index:
             _make_index(self.name, self._container)
 
     def abandon(self, worth: bool = True) -> Path | None:
-        """See Output; the records so far are a complete file, unless htslib failed.
+        """See Output. The records so far are a complete file, unless htslib failed.
 
-        Then it is cut short, and not worth keeping where it was to be sorted: nothing says whose records it has.
+        In that case the file is truncated; it is removed if it was to be sorted, since it is not known which records
+        it has.
         """
         with contextlib.suppress(OutputError, OutputClosed):
             self._ended(False)
@@ -126,10 +128,10 @@ class HtsOutput(Output):
         return super().abandon(worth)
 
     def _ended(self, counted: bool) -> None:
-        """Waits for the child, and looks at what it wrote. Raises what it failed with, once.
+        """Wait for htslib and check the file. Raises its error, once.
 
         Args:
-            counted: whether records are counted too, which takes as long as reading the file.
+            counted: also count the records, which takes as long as reading the file.
         """
         if self._complaints.closed:
             return
@@ -155,16 +157,16 @@ class HtsOutput(Output):
         raise OutputError(f"{self.name}: {lines[-1]}" + (f" (no space left in {' and '.join(full)})" if full else ""))
 
     def _fault(self, counted: bool) -> str:
-        """What is wrong with the file, or "". A child's exit status alone is no proof of it."""
+        """Return what is wrong with the file, or "". An exit status of 0 alone does not prove that it is complete."""
         if self._partial:
             records = self._fed.records if counted else None
             return fault_of(str(self._partial), self._container, records, self._threads)
-        if stat.S_ISREG(os.fstat(self._fd).st_mode):  # standard output; what it held before is not ours to count
+        if stat.S_ISREG(os.fstat(self._fd).st_mode):  # standard output; records before ours are not counted
             return fault_of(f"/dev/fd/{self._fd}", self._container, None)
         return ""
 
     def _full_places(self) -> list[str]:
-        """Folders that have no room for what is written there: htslib gives other reasons, or none."""
+        """Return the folders without free space, since htslib reports other reasons, or none."""
         file, temporary = os.fstatvfs(self._fd), os.statvfs(self._scratch.name)
         there = stat.S_ISREG(os.fstat(self._fd).st_mode) and file.f_bavail * file.f_frsize < _ROOM
         here = temporary.f_bavail * temporary.f_frsize < _ROOM
@@ -173,16 +175,16 @@ class HtsOutput(Output):
 
     @property
     def _reader_gone(self) -> bool:
-        """Whether nobody reads the pipe any more that the output is."""
+        """True if the output is a pipe whose reader has closed it."""
         poll = select.poll()
         poll.register(self._fd, 0)
         return stat.S_ISFIFO(os.fstat(self._fd).st_mode) and bool(poll.poll(0))
 
 
 def _make_index(path: str, container: Container) -> None:
-    """Writes the index of a sorted file beside it. Raises OutputError.
+    """Write the index of a sorted file beside it. Raises OutputError.
 
-    It is .crai of CRAM, .bai of BAM, and .csi of BAM with a target too long for .bai.
+    The index is .crai for CRAM, .bai for BAM, and .csi for BAM with a target too long for .bai.
     """
     import pysam
     from pysam.utils import SamtoolsError
@@ -190,7 +192,7 @@ def _make_index(path: str, container: Container) -> None:
     form = []
     try:
         for suffix in (".bai", ".csi") if container is Container.BAM else (".crai",):
-            # Of an earlier file, and readers would take either; or a link, which htslib would follow.
+            # An index of an earlier file could be used instead of the new one; htslib would follow a link.
             Path(path + suffix).unlink(missing_ok=True)
         if container is Container.BAM:
             with pysam.AlignmentFile(operand(path), check_sq=False) as file:

@@ -1,4 +1,4 @@
-"""Names of files as htslib and samtools take them for nothing else."""
+"""File names as arguments of htslib and samtools."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import os
 
 from ...errors import WfacliError
 
-_DELIMITER = "##idx##"  # between a file and its index (htslib's HTS_IDX_DELIM)
+_DELIMITER = "##idx##"  # separates a file name from that of its index (htslib's HTS_IDX_DELIM)
 
 
 def operand(path: str) -> str:
     """Return a file's name as an argument of samtools.
 
-    A relative name gets `./` before it: one that begins with a dash would be an option, and one like `data:x` an
-    address.
+    A relative name is prefixed with `./`: a leading dash would make it an option, and a prefix like `data:` a URL.
 
     Raises:
-        WfacliError: htslib would take the name apart.
+        WfacliError: htslib would split the name.
     """
     if _DELIMITER in path:
         raise WfacliError(f"{path}: htslib takes {_DELIMITER} in a name for the end of it; rename the file")

@@ -1,4 +1,4 @@
-"""Output that is complete or visibly is not."""
+"""Output files that get their final names only when they are complete."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
 
 
 def compressor_of(path: str | None) -> str | None:
-    """The program that makes files of such a name, where it says that they are compressed: wfacli does not."""
+    """Return the program for a name's compression suffix, or None; wfacli does not compress its output itself."""
     return _COMPRESSORS.get(Path(path).suffix.lower()) if path else None
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two names are of one ordinary file; "-" is none."""
+    """Return True if two names are of the same regular file; "-" never is."""
     if "-" in (one, other):
         return False
     if Path(one).exists() and Path(other).exists():
@@ -35,7 +35,7 @@ def same_file(one: str, other: str) -> bool:
 
 
 def is_standard_output(path: str | None) -> bool:
-    """Whether a name is of what standard output is, a terminal apart: itself, or where the shell has sent it."""
+    """Return True if a path is standard output, or the regular file or pipe that it is redirected to."""
     if path in (None, "-"):
         return True
     with contextlib.suppress(OSError):
@@ -45,7 +45,7 @@ def is_standard_output(path: str | None) -> bool:
 
 
 def _is_written_by_the_shell(path: str) -> bool:
-    """Whether an input is the file that standard output goes to: what is written would be read again."""
+    """Return True if an input is the file that standard output is redirected to: it would be read while written."""
     with contextlib.suppress(OSError):
         here = os.fstat(_STDOUT)
         return stat.S_ISREG(here.st_mode) and os.path.samestat(os.fstat(0) if path == "-" else Path(path).stat(), here)
@@ -53,11 +53,11 @@ def _is_written_by_the_shell(path: str) -> bool:
 
 
 def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
-    """Raises UsageError where a file would be written over an input, or over another one.
+    """Raise UsageError if an output would overwrite an input or another output.
 
     Args:
-        inputs: names of files that are read; None for those that are not.
-        outputs: likewise of those that are written.
+        inputs: paths of input files; None for absent ones.
+        outputs: paths of output files; None for absent ones.
     """
     if into := next((read for read in inputs if read and _is_written_by_the_shell(read)), None):
         name = "standard input" if into == "-" else into
@@ -71,20 +71,20 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
 
 
 class Output:
-    """A file that gets its name when it is complete, or standard output.
+    """A file that gets its final name when it is complete, or standard output.
 
-    A regular file is written as NAME.partial-RANDOM beside its place (see temporary.new_beside) and renamed by
-    finish(). Devices and pipes are written where they are.
+    A regular file is written as NAME.partial-RANDOM in the same folder (see temporary.new_beside) and renamed by
+    finish(). Devices and pipes are written directly.
 
     Attributes:
-        written: bytes so far.
-        broken: after abandon(): what makes a file of the bytes has failed, so that some of them are not in it.
+        written: bytes written so far.
+        broken: after abandon(): True if the process that writes the file has failed, so that bytes are missing in it.
     """
 
     broken = False
 
     def __init__(self, path: str | None) -> None:
-        """Opens a path; None or "-" is standard output. Raises OutputError."""
+        """Open a path; None or "-" is standard output. Raises OutputError."""
         self.written = 0
         self._partial: Path | None = None
         self._final: Path | None = None
@@ -100,13 +100,13 @@ class Output:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 
     def _opened(self, path: str) -> int:
-        if path.endswith(os.sep):  # a folder, there or not
+        if path.endswith(os.sep):  # a folder, even if it does not exist
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         try:
             kind = Path(path).stat().st_mode
         except FileNotFoundError:
             kind = stat.S_IFREG
-        if not stat.S_ISREG(kind):  # a device or a pipe, under whatever name it was given; a directory fails here
+        if not stat.S_ISREG(kind):  # a device or pipe, under any name; opening a directory fails here
             return os.open(path, os.O_WRONLY)
         final = Path(os.path.realpath(path))
         if final.exists() and not os.access(final, os.W_OK):
@@ -116,7 +116,7 @@ class Output:
         return descriptor
 
     def write(self, data: bytes | U8) -> None:
-        """Writes all of it. Raises OutputError, or OutputClosed when the reader has gone."""
+        """Write all bytes. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
         view = memoryview(data) if isinstance(data, bytes) else data.data
         while len(view):
             try:
@@ -129,7 +129,7 @@ class Output:
             view = view[done:]
 
     def write_whole(self, data: bytes) -> None:
-        """Writes all that the file shall hold and finishes it; leaves none where it cannot. Raises OutputError."""
+        """Write the complete content and finish; leave no file if that fails. Raises OutputError."""
         try:
             self.write(data)
             self.finish()
@@ -138,7 +138,7 @@ class Output:
             raise
 
     def finish(self) -> None:
-        """Closes the file and gives it its name. Raises OutputError."""
+        """Close the file and rename it to its final name. Raises OutputError."""
         if self._fd == _STDOUT:
             return
         try:
@@ -151,15 +151,15 @@ class Output:
             raise OutputError(f"{self.name}: {error.strerror}") from None
 
     def abandon(self, worth: bool = True) -> Path | None:
-        """Closes the file and leaves what there is under its temporary name, which is returned.
+        """Close an incomplete file and return its temporary name, or None if there is no file.
 
-        A file into which nothing went is removed, and one that holds nothing of `worth` (a header, say); one that has
-        got its name stays.
+        A file without any bytes is removed, and so is one without content of `worth` (for example with a header
+        only). A file that already has its final name stays.
         """
         if self._fd == _STDOUT:
             return None
         if self._fd != _CLOSED:
-            with contextlib.suppress(OSError):  # the failure that led here is the one to report
+            with contextlib.suppress(OSError):  # the error that led here is the one to report
                 os.close(self._fd)
             self._fd = _CLOSED
         if self._partial and not (self.written and worth):

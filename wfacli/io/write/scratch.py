@@ -1,4 +1,4 @@
-"""Temporary folders that go with the process, however it ends."""
+"""Temporary folders that are removed when the process ends, even if it is killed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import tempfile
 import weakref
 from pathlib import Path
 
-# Waits until nobody has the other end of its input, then removes the folder, into which a child may still write.
+# Waits until the other end of its input is closed, then removes the folder, to which a child may still be writing.
 _KEEPER = 'read -r _; n=0; while rm -rf -- "$0"; [ -e "$0" ] && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; done'
 
 
 class Scratch:
-    """A folder in TMPDIR, and a process that removes it when this one is killed.
+    """A folder in TMPDIR, with a process that removes it if this one is killed.
 
     Attributes:
-        name: its path.
+        name: path of the folder.
     """
 
     def __init__(self) -> None:
-        """Makes the folder. Raises OSError."""
-        # It is made last, so that a signal at any moment meets somebody who removes it. Nobody can guess the name.
+        """Create the folder. Raises OSError."""
+        # The folder is created last, so that it is removed after a signal at any moment. Its name is unpredictable.
         self.name = str(Path(tempfile.gettempdir()) / f"wfacli-{secrets.token_hex(8)}")
         keeper: subprocess.Popen[bytes] | None = None
-        with contextlib.suppress(OSError):  # without a shell the folder stays after a kill
-            # In a session of its own, so that it outlives what is sent to all processes of a terminal or a group.
+        with contextlib.suppress(OSError):  # without a shell, the folder remains if this process is killed
+            # A session of its own, so that signals to the terminal's processes or to the group do not reach it.
             keeper = subprocess.Popen(
                 ["/bin/sh", "-c", _KEEPER, self.name],
                 stdin=subprocess.PIPE,
@@ -41,7 +41,7 @@ class Scratch:
         Path(self.name).mkdir(mode=0o700)
 
     def cleanup(self) -> None:
-        """Removes the folder with all that is in it."""
+        """Remove the folder and its contents."""
         self._end()
 
     def __enter__(self) -> str:
@@ -52,7 +52,7 @@ class Scratch:
 
 
 def _end(name: str, keeper: subprocess.Popen[bytes] | None, process: int) -> None:
-    if os.getpid() != process:  # a copy, which has made nothing
+    if os.getpid() != process:  # a forked child, which does not own the folder
         return
     shutil.rmtree(name, ignore_errors=True)
     if keeper:

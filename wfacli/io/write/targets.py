@@ -1,4 +1,4 @@
-"""The distinct targets of an input, in bounded memory however many there are."""
+"""Distinct targets of an input, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ...core.batch import I64, U8, U64, PairBatch
 from ...errors import InputError, OutputError
 from ..read.names import NO_TARGET
 
-# Targets that are remembered: at least what a genome, a transcriptome or a set of amplicons has; at most those that
-# take this share of the machine's memory.
+# Bounds on the targets kept in memory: the minimum holds those of a genome, a transcriptome or a set of amplicons; in
+# between, a fixed share of the machine's memory.
 _AT_LEAST, _AT_MOST = 1 << 18, 1 << 24
 _SHARE, _BYTES = 1 / 512, 32
 _PARTS = 64
@@ -25,19 +25,19 @@ _NO_NAME = "a target has no name, which SAM cannot express; --format paf can"
 
 
 def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = None) -> Iterator[bytes | U8]:
-    """Yields @SQ lines of the distinct targets that are not empty, in the order in which they first appear.
+    """Yield @SQ lines of the distinct targets that are not empty, in the order of first appearance.
 
-    The first `in_memory` of them are remembered in a table; what comes after goes to temporary files, split by hash,
-    of which one at a time is looked through for repetitions.
+    The first `in_memory` targets are kept in a table; later ones are spilled to temporary files, partitioned by hash,
+    which are searched for duplicates one at a time.
 
     Args:
-        path: what the batches come from, for messages.
-        batches: pairs with the targets' names and lengths.
-        in_memory: distinct targets that the table holds; None for what the machine has memory for.
+        path: origin of the batches, for error messages.
+        batches: pairs with names and lengths of the targets.
+        in_memory: maximum distinct targets in the table; None for a number that suits the machine's memory.
 
     Raises:
-        InputError: a target without a name, or with one that SAM cannot hold, or one name with two lengths.
-        OutputError: no temporary files, or no room for them.
+        InputError: a target without a name, a name that SAM does not allow, or one name with two lengths.
+        OutputError: temporary files cannot be created or written.
     """
     table = TargetTable(_remembered() if in_memory is None else in_memory)
     spill: _Spill | None = None
@@ -70,7 +70,7 @@ def _remembered() -> int:
 
 
 def _of_equal_hash(hashes: U64) -> I64:
-    """The places of those that are there more than once: few, as a rule."""
+    """Return the positions of hashes that occur more than once, which are usually few."""
     order: I64 = np.argsort(hashes)
     same = hashes[order][1:] == hashes[order][:-1]
     chosen = np.zeros(len(hashes), bool)
@@ -81,16 +81,16 @@ def _of_equal_hash(hashes: U64) -> I64:
 
 
 class _Spill:
-    """Targets on disk: their lines in order, and (hash, hash, length, ordinal) in parts by hash."""
+    """Targets on disk: their lines in order, and (hash, hash, length, ordinal), partitioned by hash."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._count = 0
-        self._lines = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes them
+        self._lines = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         self._parts = [tempfile.TemporaryFile() for _ in range(_PARTS)]  # noqa: SIM115
 
     def add(self, targets: U64, lines: U8) -> None:
-        """Adds targets (u64[k, 3]) and their lines."""
+        """Add targets (u64[k, 3]: hash, hash, length) and their lines."""
         ordinals = np.arange(self._count, self._count + len(targets), dtype=np.uint64)
         rows = np.column_stack([targets, ordinals])
         part = (targets[:, 0] % np.uint64(_PARTS)).astype(np.uint8)
@@ -102,7 +102,7 @@ class _Spill:
         self._count += len(targets)
 
     def distinct(self) -> Iterator[U8]:
-        """Yields the lines of targets that were not there before. Raises InputError for a name with two lengths."""
+        """Yield the lines of targets at their first appearance. Raises InputError for a name with two lengths."""
         repeated, clashing = np.zeros(self._count, bool), np.zeros(self._count, bool)
         for file in self._parts:
             file.seek(0)
@@ -145,7 +145,7 @@ class _Spill:
             rest = text[ends[-1] :].tobytes()
 
     def close(self) -> None:
-        """Removes the files."""
+        """Close the files, which deletes them."""
         for file in (self._lines, *self._parts):
-            with contextlib.suppress(OSError):  # what was not written, for want of room, is not needed any more
+            with contextlib.suppress(OSError):  # buffered data that does not fit the disk is not needed any more
                 file.close()

@@ -1,4 +1,4 @@
-"""New files beside the place that they are to take: never one that is there already, nor what a link points to."""
+"""New temporary files beside their final place, which never overwrite a file and never follow a link."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-_RANDOM = 4  # bytes of a name
+_RANDOM = 4  # random bytes in a name
 _TRIES = 100
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class LeftoverWarning(UserWarning):
-    """A run that was killed had left a file, which another run to the same place has removed."""
+    """A file left by a killed run with the same output was removed."""
 
 
 def new_beside(final: Path, mark: str) -> tuple[int, Path]:
     """Create a file beside `final` and open it for writing.
 
-    Its name, NAME.MARK-RANDOM, belongs to nobody else, whatever process ids there are. It stays locked as long as it
-    is open, here or in a child process. Files of that name and mark that are not locked were left by runs that have
-    ended: they are removed, with a LeftoverWarning that names them, so that there is one at most.
+    Its name, NAME.MARK-RANDOM, is unique, independent of process ids. The file stays locked while it is open, here or
+    in a child process. Files of the same name and mark without a lock were left by runs that have ended; they are
+    removed, with a LeftoverWarning for each, so that at most one is left at any time.
 
     Args:
-        final: the place that the file is to take.
-        mark: what it is until then.
+        final: final path of the file.
+        mark: infix of its temporary name.
 
     Returns:
         (descriptor, path).
@@ -52,23 +52,23 @@ def new_beside(final: Path, mark: str) -> tuple[int, Path]:
 
 
 def remove_left(final: Path, mark: str) -> list[Path]:
-    """Remove what runs that have ended left beside `final`; returns the paths."""
+    """Remove files that ended runs left beside `final`; return their paths."""
     return [path for path in _all(final, mark) if _removed(path)]
 
 
 def _all(final: Path, mark: str) -> Iterator[Path]:
     wanted = re.compile(re.escape(f"{final.name}.{mark}-") + f"[0-9a-f]{{{2 * _RANDOM}}}")
-    with contextlib.suppress(OSError):  # a folder that cannot be listed may be written to all the same
+    with contextlib.suppress(OSError):  # a folder that cannot be listed may still be writable
         yield from sorted(path for path in final.parent.iterdir() if wanted.fullmatch(path.name))
 
 
 def _is_ours(descriptor: int, path: Path) -> bool:
-    """Lock a new file; whether it still has its name, which another run may have removed before that."""
+    """Lock a new file; return False if another run locked or removed it before."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # no locks there: then nobody removes what is not locked either
+    except OSError:  # the file system has no locks, so other runs cannot remove the file either
         return True
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
@@ -76,10 +76,10 @@ def _is_ours(descriptor: int, path: Path) -> bool:
 
 
 def _removed(path: Path) -> bool:
-    """Remove a file of this user that nobody has locked; whether that was done."""
+    """Remove a file of this user if it is not locked; return True if it was removed."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | _FLAGS)
-    except OSError:  # a link, say
+    except OSError:  # for example a link
         return False
     try:
         there = os.fstat(descriptor)
