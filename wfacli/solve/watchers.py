@@ -13,7 +13,7 @@ class Watchers:
 
     Attributes:
         note: receives messages for verbose output.
-        warn: receives warnings, which are always shown.
+        warn: receives warnings.
         stop: polled between slices; returns True if the run should stop.
         clock: returns the time in seconds.
     """

@@ -42,7 +42,7 @@ _ROWS_AT_ONCE = 1 << 21  # matrix rows for which that memory is allocated up fro
 
 
 class NotForGpus(Exception):
-    """Raised if the GPU kernels do not support the scores, or the GPU has too little shared memory."""
+    """Raised if the kernels do not support the scores or lengths, or the GPU has too little shared memory."""
 
 
 class GpuLocal:
@@ -83,7 +83,7 @@ class GpuLocal:
             stop: polled while the GPU is busy; if it returns True, the slice ends and may have made no progress.
 
         Raises:
-            NotForGpus: the scores may be too large for the kernels.
+            NotForGpus: the scores or lengths are too large for the kernels, or shared memory is too small.
             DeviceError: the GPU failed, or has too little memory.
         """
         self._driver, self._query, self._target, self._scheme = driver, query, target, scheme

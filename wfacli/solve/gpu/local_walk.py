@@ -3,7 +3,7 @@
 The continuation of a path from a cell depends only on that cell. So all pieces between two saved rows are traced in
 parallel, each from a guessed entry: at first the best cell of the saved row below it. The exit of a piece corrects the
 entry of the next, and rounds are repeated until no entry changes; each round makes at least one more piece right (as
-in gpu/kernels/long_path.py).
+in segments.py).
 
 If a best cell lies on another alignment, those of many rows do. So after a correction the next entries are guessed
 near the diagonal of the corrected one. Traced pieces are cached, in case that guess was wrong. The GPU searches for

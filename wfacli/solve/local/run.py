@@ -28,8 +28,8 @@ class Progress:
         score: best score so far of the current search.
         number: 1-based number of the alignment that is searched.
         path: True once its score is known and its traceback is running.
-        share: fraction of this search that is done, traceback excluded; None at the beginning.
-        rest: expected remaining seconds; None if unknown.
+        share: fraction of the current phase, search or traceback, that is done; None at the beginning.
+        rest: expected remaining seconds of the search; None if unknown, and during the traceback.
     """
 
     score: int = 0
